@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +112,38 @@ def test_a_stop_that_is_swallowed_or_disguised_is_raised_again(number: str, kind
         raise_lost_stop()
     raise_lost_stop()
     assert signal.getsignal(signal.SIGINT) == signal.default_int_handler
+
+
+UNBROKEN = """
+import sys
+from pathlib import Path
+import numpy as np
+from duramen.cli.ending import stopped_by_signals, unfinished
+
+unfinished.add(Path("half"))
+Path("half").mkdir()
+matrix = np.random.default_rng(0).random((5000, 5000))
+with stopped_by_signals():
+    print("go", flush=True)
+    np.linalg.eigh(matrix @ matrix.T)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_ends_work_of_a_library_that_has_no_break(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", UNBROKEN], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "go\n"
+    time.sleep(1)
+    process.send_signal(number)
+    started = time.monotonic()
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert time.monotonic() - started < 20
+    assert list(tmp_path.iterdir()) == []

@@ -103,27 +103,31 @@ def test_packing_by_name(tmp_path, people):
     store = dm.open_store(tmp_path / "s")
     assert store.target("town")[1].tolist() == people["town"].tolist()
     words = ["--samples", tmp_path / "people.csv", "--samples-by-position"]
+    people.to_csv(tmp_path / "people.csv", index=False)
     result, run = done(tmp_path / "t", "pack", bed, *words)
     assert run["command"].split()[3:6] == ["--samples", "people.csv", "--samples-by-position"]
     assert "by position, as asked" in result.stderr
-    store = dm.open_store(tmp_path / "t")
-    assert store.target("town")[1].tolist() == people["town"].iloc[ORDER].tolist()
-    people[["town"]].to_csv(tmp_path / "people.csv", index=False)
-    result, run = done(tmp_path / "u", "pack", bed, "--samples", tmp_path / "people.csv")
-    assert result.stderr.count("by position") == 1
 
 
-def test_by_position_is_said(tmp_path, people):
-    words = [*sources(tmp_path)["PLINK"], "--target", "town", *COMMANDS["rank"], "--samples"]
-    people[["town"]].to_csv(tmp_path / "people.csv", index=False)
-    result, _ = done(tmp_path / "a", "rank", *words, tmp_path / "people.csv")
-    said = " ".join(result.stderr.split())
-    assert "note: Rows of samples were paired by position, as none of their columns holds" in said
-    assert said.count("by position") == 1
+def test_positions_that_names_contradict_are_refused(tmp_path, people):
+    sources(tmp_path)
     people.iloc[ORDER].to_csv(tmp_path / "people.csv", index=False)
-    result, run = done(
-        tmp_path / "b", "rank", *words, tmp_path / "people.csv", "--samples-by-position"
-    )
+    words = ["--samples", tmp_path / "people.csv", "--samples-by-position"]
+    assert_refused("pack", tmp_path / "t", [tmp_path / "a.bed", *words], "in another order")
+    for file in ("a.bed", "a.csv", "plain"):
+        given = [tmp_path / file, "--target", "town", *words]
+        assert_refused("rank", tmp_path / "out", given, "(--samples-by-position) is wrong here")
+
+
+def test_by_position_only_when_asked(tmp_path, people):
+    sources(tmp_path)
+    people[["town"]].to_csv(tmp_path / "people.csv", index=False)
+    for file in ("a.bed", "a.csv", "plain"):
+        words = [tmp_path / file, "--target", "town", *COMMANDS["rank"]]
+        words += ["--samples", tmp_path / "people.csv"]
+        assert_refused("rank", tmp_path / "a", words, "no column of samples holds the names")
+    words += ["--samples-by-position", "--drop", "IID"]
+    result, run = done(tmp_path / "b", "rank", *words)
     assert "by position, as asked" in result.stderr
     assert run["settings"]["samples_by_position"] is True
 
@@ -132,9 +136,10 @@ def test_by_position_is_said(tmp_path, people):
     ("words", "message"),
     [
         (["a.bed", "--samples", "few.csv"], "lacks 58 of 60: 'I2', 'I3', 'I4', 'I5', 'I6', ..."),
-        (["a.csv", "--samples", "few.csv"], "--samples needs --samples-id NAME, a column of a.csv"),
-        (["a.csv", "--samples", "few.csv", "--samples-id", "x"], "x is not a column of a.csv"),
-        (["a.csv", "--samples", "few.csv", "--samples-id", "rs1"], "samples has no column 'rs1'"),
+        (["a.csv", "--samples", "few.csv"], "lacks 58 of 60: 'I2', 'I3', 'I4', 'I5', 'I6', ..."),
+        (["a.csv", "--samples", "few.csv", "--samples-id", "x"], "samples has no column 'x'"),
+        (["a.csv", "--samples", "few.csv", "--samples-id", "rs1"], "such as '"),
+        (["a.bed", "--samples-match", "fold"], "--samples-match needs --samples FILE"),
         (["a.csv", "--samples-id", "IID"], "--samples-id needs --samples FILE"),
         (["a.bed", "--samples-by-position"], "--samples-by-position needs --samples FILE"),
         (

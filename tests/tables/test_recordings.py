@@ -46,6 +46,24 @@ def test_frames_by_neurons_are_read_from(tmp_path, kind):
         assert isinstance(found.fluorescence, np.memmap)
 
 
+@pytest.mark.parametrize("kind", [".npy", ".txt", ".csv", ".parquet"])
+def test_columns_of_times_are_left_out(tmp_path, kind):
+    light = np.column_stack([LIGHT[:, :3], np.arange(30) / 20])
+    with pytest.warns(UserWarning, match=r"'(d|N4)' of light.* increases from each frame to the"):
+        found = read_recording(write(tmp_path, kind, light))
+    assert np.array_equal(found.fluorescence, LIGHT[:, :3])
+    assert found.names == (NAMES[:3] if kind in (".csv", ".parquet") else ("N1", "N2", "N3"))
+
+
+def test_neurons_that_are_many_times_the_frames_are_refused(tmp_path):
+    path = write(tmp_path, ".npy", np.tile(LIGHT, (1, 38)))  # 30 x 152
+    with pytest.raises(ValueError, match=r"30 rows and 152 columns, .* 30 frames of 152 neurons"):
+        read_recording(path)
+    assert read_recording(path, neurons="rows").fluorescence.shape == (152, 30)
+    assert read_recording(path, neurons="columns").fluorescence.shape == (30, 152)
+    assert read_recording(write(tmp_path, ".npy", np.tile(LIGHT, 37))).names[-1] == "N148"
+
+
 @pytest.mark.parametrize("kind", [".npy", ".txt", ".dat", ".tsv", ".h5"])
 def test_neurons_by_frames_are_read_from(tmp_path, kind):
     found = read_recording(write(tmp_path, kind, LIGHT.T), neurons="rows")
@@ -109,7 +127,10 @@ def test_cells_of_suite2p(tmp_path, path):
 def test_suite2p_without_its_other_files(tmp_path):
     suite2p(tmp_path, cells=False)
     assert read_recording(tmp_path).fluorescence.shape == (30, 4)
-    assert read_recording(tmp_path / "F.npy").fluorescence.shape == (4, 30)  # a table
+    with pytest.raises(ValueError, match="4 frames of 30 neurons"):  # a table
+        read_recording(tmp_path / "F.npy")
+    table = read_recording(tmp_path / "F.npy", neurons="columns")
+    assert table.fluorescence.shape == (4, 30)
     assert read_recording(tmp_path / "F.npy", layout="suite2p").fluorescence.shape == (30, 4)
     (tmp_path / "Fneu.npy").unlink()
     with pytest.raises(FileNotFoundError, match=r"neuropil needs .*Fneu\.npy"):

@@ -70,6 +70,13 @@ class FileFormats:
         return formats.listed(*self.uses)
 
 
+def _path(value: str | Path) -> Path:
+    """Return the path that an option names; an empty name would stand for the folder of work."""
+    if value == "":
+        raise typer.BadParameter("the name is empty; name a file or folder, such as . for this one")
+    return Path(value)
+
+
 def _spelled(name: str) -> str:
     return name.replace("_", "-")
 
@@ -122,6 +129,8 @@ class Declared:
             kind, default = (kind, default) if default is MISSING else (kind | None, None)
         if isinstance(settings.get("parser"), Choices) and isinstance(default, str):
             default = _spelled(default)
+        if Path in (kind, *get_args(kind)):
+            settings["parser"] = _path
         if default is None:
             settings["show_default"] = False
         info = (

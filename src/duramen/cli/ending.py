@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 INTERRUPTED = 130
 USER_ERROR = 2
 _SOON = 0.01  # seconds
+_PATIENCE = 5.0  # seconds
 _NEARLY = 1 << 26  # bytes below a limit on memory
 
 
@@ -25,6 +30,9 @@ class Stopped(KeyboardInterrupt):
 
 
 _came: list[KeyboardInterrupt] = []  # stops that are not obeyed yet
+_handled: list[int] = []  # signals whose handler ran
+unfinished: set[Path] = set()
+"""Folders to remove where a signal ends the process at once."""
 
 
 @contextmanager
@@ -33,15 +41,17 @@ def stopped_by_signals() -> Iterator[None]:
 
     A stop that comes in a callback of the interpreter, which cannot raise it, is repeated. One that
     other code swallows, or turns into an error of its own, as imports of compiled modules do, is
-    raised again: see :func:`raise_lost_stop`.
+    raised again: see :func:`raise_lost_stop`. Where a library computes without a break, so that no
+    handler runs, the process ends after five seconds.
     """
     stops = _exchanged(signal.SIG_DFL, _stop)
     interrupts = _exchanged(signal.default_int_handler, _stop, ("SIGINT",))
     try:
-        with _repeating_lost_stops(), lost_stops():
+        with _ended_in_time(), _repeating_lost_stops(), lost_stops():
             yield
     finally:
         _came.clear()
+        _handled.clear()
         for number in stops:
             signal.signal(number, signal.SIG_DFL)
         for number in interrupts:
@@ -49,9 +59,49 @@ def stopped_by_signals() -> Iterator[None]:
 
 
 def _stop(number: int, _: Any) -> None:
+    _handled.append(number)
     interrupt = number == signal.SIGINT
     _came.append(KeyboardInterrupt() if interrupt else Stopped(signal.Signals(number)))
     raise _came[-1]
+
+
+@contextmanager
+def _ended_in_time() -> Iterator[None]:
+    """End the process where a stop came and its handler has not run for some seconds.
+
+    Handlers run between two steps of the interpreter, and a decomposition of a large matrix is one
+    step. A thread reads the numbers of the signals, which the system's handler writes at once.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    read, write = socket.socketpair()
+    write.setblocking(False)
+    before = signal.set_wakeup_fd(write.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(read,), daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        write.close()
+
+
+def _watch(numbers: socket.socket) -> None:
+    """Read signals until no more can come, and see that stops are obeyed."""
+    with numbers:
+        while data := numbers.recv(1):
+            number = data[0]
+            if signal.getsignal(number) is not _stop:
+                continue
+            deadline = time.monotonic() + _PATIENCE
+            while time.monotonic() < deadline and not _handled:
+                time.sleep(_SOON)
+            if not _handled and signal.getsignal(number) is _stop:
+                for folder in unfinished:
+                    shutil.rmtree(folder, ignore_errors=True)
+                name = signal.Signals(number).name
+                os.write(2, f"duramen: stopped by {name}, nothing was written\n".encode())
+                os._exit(128 + number)
 
 
 def raise_lost_stop(error: Exception | None = None) -> None:

@@ -107,6 +107,8 @@ class Table:
             raise ValueError(
                 f"give a FILE and --target NAME, or --demo for the {self.demo_set.name}"
             )
+        if self.file == "":
+            raise ValueError("FILE: the name is empty; name a file or a store")
         if not self.demo and target is None:
             raise ValueError(f"--target is missing: which column of {self.file} is the target?")
 
@@ -129,6 +131,7 @@ class Table:
             with the table.
         """
         from duramen.tables import target_column
+        from duramen.tables.labels import merged_labels
 
         caller, wanted = f"duramen {command}", target or "y"
         annotations = annotations or Annotations()
@@ -138,10 +141,10 @@ class Table:
             found = self.reading.findings(path)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                data = self.reading.read(path, caller)
+                data = self.reading.read(path, caller, found)
         notes = tuple(str(one.message) for one in caught)
         if annotations.samples is not None:
-            data, paired = annotations.beside(data, self.reading, path.name, caller)
+            data, paired = annotations.beside(data, self.reading, path.name, caller, found)
             notes = (*notes, paired.note)
             data = _with_annotations(data, paired.table, wanted, more or {})
         elif more and more.get(FEATURES):
@@ -152,6 +155,9 @@ class Table:
         if not features.column_names:
             raise ValueError("--drop leaves no column besides the target")
         citation = self.demo_set.citation if self.demo else ""
+        if wanted not in self.reading.as_text:
+            column, merged = merged_labels(column, wanted)
+            found += [] if merged is None else [merged]
         source = Source(
             path.name, features, column, wanted, citation, notes=notes, findings=tuple(found)
         )

@@ -22,6 +22,8 @@ _ANSWERS = {
     "target identifier": "--target NAME names another column, --keep-identifiers allows this one",
     "one class": "--target NAME names another column",
     "many classes": "--task regression treats them as numbers",
+    "whole numbers": "--task classification treats them as classes, --task regression confirms "
+    "numbers",
     "classes of numbers": "--task regression or classification settles it",
 }
 
@@ -80,12 +82,21 @@ def _hint(one: Finding, file: str, command: str) -> str:
     if one.kind == "rare class" and is_text(file) and not any(map(_number, one.values)):
         words = flags("--na", one.values)
         return f"{words} --drop-missing-target leaves their rows out"
+    if one.kind == "labels merged":
+        return f"--as-text {shlex.quote(one.columns[0])} keeps them apart"
+    if one.kind == "code outside" and is_text(file):
+        return (
+            f"--na {one.values[0]} --drop-missing-target leaves these rows out, and reads "
+            f"{one.values[0]} as missing in all columns"
+        )
     if one.kind == "missing code" and one.values and is_text(file):
         return f"--na {shlex.quote(one.values[0])} reads it as missing"
     if one.kind not in _DROPPED:
         return one.hint
     them = "it" if len(one.columns) == 1 else "them"
     drop = f"{flags('--drop', one.columns)} leaves {them} out"
+    if one.kind == "leak":
+        return f"{drop}, if so"
     if one.kind == "date" and one.refused:
         return f"{drop}; or turn {them} into numbers, such as days since a date"
     return f"{drop}, --keep-identifiers keeps {them}" if one.kind in _KEPT else drop
@@ -93,7 +104,7 @@ def _hint(one: Finding, file: str, command: str) -> str:
 
 _DROPPED = (
     *("identifier", "index", "row order", "date", "missing code", "many values"),
-    *("constant", "duplicate"),
+    *("constant", "duplicate", "leak"),
 )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.cli.checkpoint import check_parent
 from duramen.cli.clock import Clock
 from duramen.cli.declaration import given_paths
+from duramen.cli.ending import unfinished
 
 if TYPE_CHECKING:
     from duramen.reports import Report, Run
@@ -49,6 +50,7 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
                     f"{owner} cannot be created in {place.parent} ({error.strerror}); name another"
                 ) from None
             try:
+                unfinished.add(folder)
                 with naming(out, folder):
                     yield folder
                     with uninterrupted():
@@ -56,6 +58,7 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
             finally:
                 with uninterrupted():
                     shutil.rmtree(folder, ignore_errors=True)
+                unfinished.discard(folder)
     except InUseError:
         raise InUseError(
             f"{owner} is being written by another run; wait for it, or name another folder"

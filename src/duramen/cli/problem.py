@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from duramen.cli.ending import obeyed
@@ -123,8 +124,16 @@ def encoded(
         found += stray_findings([classes], source.name, OF_TARGET)
     if population:
         found = [one for one in found if one.kind in _OF_READING]
+    leaks = None if population else partial(_leaks, source, own)
     table, told = looked(
-        command, source, categorical, jobs, keep_identifiers, found, population=population
+        command,
+        source,
+        categorical,
+        jobs,
+        keep_identifiers,
+        found,
+        population=population,
+        leaks=leaks,
     )
     if survival:
         target = survival_of(command, source.target, source.column, source.event)
@@ -135,6 +144,15 @@ def encoded(
     noted = (*source.notes, *notes)
     known = (source.target, source.citation, noted, source.dropped_rows, told)
     return loaded(Problem(source.name, data, *known, labels=source.labels))
+
+
+def _leaks(source: Source, task: str, table: EncodedTable) -> list[Finding]:
+    """Look for columns that tell the target, or the event, nearly alone."""
+    from duramen.tables.leaks import of_leaks
+
+    if source.event is not None:
+        return of_leaks(table, source.event, source.event_name, "classification")
+    return of_leaks(table, source.column, source.target, task)
 
 
 # Makes strata and blocks of columns that are set apart, given the target, with remarks.
@@ -198,8 +216,11 @@ def looked(
     others: Sequence[Finding] = (),
     *,
     population: bool = False,
+    leaks: Callable[[EncodedTable], list[Finding]] | None = None,
 ) -> tuple[EncodedTable, tuple[Finding, ...]]:
     """Encode the columns of a table and look at them; `others` are findings beside.
+
+    `leaks` looks at the encoded columns and the target together.
 
     Raises
     ------
@@ -216,6 +237,7 @@ def looked(
         table, stray = encoded_features(features, kinds, jobs)
         found += stray_findings(stray, source.name)
         found += [] if population else of_codes(table, [*categorical, *(one.name for one in stray)])
+        found += [] if leaks is None else leaks(table)
     told = look(command, found, source.name, keep_identifiers=keep_identifiers)
     assert table is not None  # columns of dates are refused
     return table, told

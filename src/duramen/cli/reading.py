@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.declaration import option
+from duramen.cli.declaration import choice, option
+from duramen.results.warning import warn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +28,14 @@ class Reading:
 
     categorical: tuple[str, ...] = option(
         (), "Column of numbers to treat as categorical; repeat for more.", metavar="NAME"
+    )
+    as_text: tuple[str, ...] = option(
+        (),
+        "Column of text to leave as it is: numbers with units and the like are not read as "
+        "numbers, labels of a target that differ by case or spaces are not merged; repeat for "
+        "more.",
+        metavar="NAME",
+        echo="changed",
     )
     na: tuple[str, ...] = option(
         (),
@@ -77,11 +85,32 @@ class Reading:
         """Separator that was asked for, as a character."""
         return None if self.separator is None else _SIGNS.get(self.separator, self.separator)
 
-    def read(self, path: Path | str, function: str) -> pa.Table:
-        """Read a table, with these options where it is text."""
-        from duramen.tables import read_table
+    def read(self, path: Path | str, function: str, found: list[Finding]) -> pa.Table:
+        """Read a table, with these options where it is text; add what was found in its text."""
+        from duramen.tables import NumbersInTextWarning, read_table
 
-        return read_table(path, **self.parameters(path), function=function)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            table = read_table(
+                path, **self.parameters(path), as_text=self.as_text, function=function
+            )
+        for warning in caught:
+            if isinstance(warning.message, NumbersInTextWarning):
+                found += [self._with_option(one, path) for one in warning.message.findings]
+            else:
+                warn(warning.message)
+        return table
+
+    def _with_option(self, finding: Finding, path: Path | str) -> Finding:
+        """Return a finding about text with the options that answer it."""
+        name = shlex.quote(finding.columns[0])
+        if finding.kind == "several units":
+            return replace(finding, hint=f"convert them to one unit; --drop {name} leaves it out")
+        hint = f"--as-text {name} keeps the text"
+        if finding.values and is_text(path):
+            words = " ".join(f"--na {shlex.quote(value)}" for value in finding.values[:_SHOWN])
+            hint += f"; {words} reads limits as missing"
+        return replace(finding, hint=hint)
 
     def parameters(self, path: Path | str) -> dict[str, Any]:
         """Return the parameters of functions that read a file."""
@@ -140,8 +169,8 @@ class Annotations:
     )
     samples_id: str | None = option(
         None,
-        "Column of --samples with the names of the rows; by default, the column that matches "
-        "them. FILE needs a column of the same name if it does not name its rows.",
+        "Column of --samples, or of FILE, with the names of the rows; by default, the column whose "
+        "values match.",
         metavar="NAME",
         echo="changed",
     )
@@ -150,63 +179,54 @@ class Annotations:
         "Pair the rows of --samples with those of FILE by their order, not by name.",
         echo="changed",
     )
+    samples_match: str = choice(
+        "exact",
+        "duramen.tables.store.pairing:MATCHES",
+        "Comparison of the names: as they are, or folded, without case, spaces, signs such as . "
+        "and -, an X before a digit, and leading zeros.",
+        echo="changed",
+    )
 
     def check(self) -> None:
         """Check that there are annotations, and one way to pair them."""
-        if self.samples is None and (self.samples_id is not None or self.samples_by_position):
-            option = "--samples-by-position" if self.samples_by_position else "--samples-id"
-            raise ValueError(f"{option} needs --samples FILE")
+        asked = {
+            "--samples-id": self.samples_id is not None,
+            "--samples-by-position": self.samples_by_position,
+            "--samples-match": self.samples_match != "exact",
+        }
+        if self.samples is None:
+            for option in (option for option, given in asked.items() if given):
+                raise ValueError(f"{option} needs --samples FILE")
         if self.samples_id is not None and self.samples_by_position:
             raise ValueError(
                 "--samples-id pairs rows by name, --samples-by-position by order; give one of them"
             )
 
-    def read(self, reading: Reading, function: str) -> pa.Table | None:
-        """Read the annotations, if there are any."""
-        return None if self.samples is None else reading.read(self.samples, function)
+    def read(self, reading: Reading, function: str, found: list[Finding]) -> pa.Table | None:
+        """Read the annotations, if there are any; add what was found in their text."""
+        return None if self.samples is None else reading.read(self.samples, function, found)
 
     def beside(
-        self, data: pa.Table, reading: Reading, where: str, function: str
+        self, data: pa.Table, reading: Reading, where: str, function: str, found: list[Finding]
     ) -> tuple[pa.Table, Paired]:
         """Pair the annotations with a table in memory, which loses its column of names."""
-        from duramen.tables.store.pairing import Names, pair, texts_of
+        from duramen.tables.store.pairing import Pairing, pair
+        from duramen.tables.store.row_ids import Names, of_table, texts_of
 
-        if self.samples_id is None and not self.samples_by_position:
-            raise ValueError(
-                f"--samples needs --samples-id NAME, a column of {where} and of the annotations "
-                "that names the rows, or --samples-by-position; PLINK files and stores with names "
-                "of rows need neither"
-            )
-        names = None
-        if self.samples_id is not None:
-            if self.samples_id not in data.column_names:
-                raise ValueError(f"--samples-id {self.samples_id} is not a column of {where}")
+        options = self.samples_id, self.samples_by_position, self.samples_match
+        asked, samples = Pairing(*options, where, function), self.read(reading, function, found)
+        if self.samples_id is not None and self.samples_id in data.column_names:
             labels = texts_of(data.column(self.samples_id))
             if labels is None or None in labels:
                 raise ValueError(
                     f"--samples-id {self.samples_id} must hold the name of every row of {where}, "
                     "as text or whole numbers"
                 )
-            names = Names((self.samples_id,), tuple(map(str, labels)))
-            data = data.drop_columns([self.samples_id])
-        paired = pair(
-            self.read(reading, function),
-            names,
-            data.num_rows,
-            samples_id=self.samples_id,
-            by_position=self.samples_by_position,
-            where=where,
-            function=function,
-        )
-        return data, paired
-
-
-@contextmanager
-def pairing_unwarned() -> Iterator[None]:
-    """Keep back the warning that rows were paired by position, which a note says."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".* paired by position", category=UserWarning)
-        yield
+            names = [Names((self.samples_id,), labels, in_table=True)]
+        else:
+            names = of_table(data)
+        paired = pair(samples, names, data.num_rows, asked)
+        return data if paired.column is None else data.drop_columns([paired.column]), paired
 
 
 OF_TARGET = "--task classification"  # says that a target is meant to hold classes

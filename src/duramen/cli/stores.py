@@ -16,7 +16,7 @@ from duramen.cli.problem import (
     survival_of,
     target_of,
 )
-from duramen.cli.reading import OF_TARGET, Annotations, Reading, pairing_unwarned, stray_findings
+from duramen.cli.reading import OF_TARGET, Annotations, Reading, stray_findings
 from duramen.cli.source import APART, EVENT, check_columns, left_out_words
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ def read_stored(
     """
     import numpy as np
 
-    from duramen.tables.findings import of_codes
     from duramen.tables.learning_set import of_table
     from duramen.tables.store.view import without
 
@@ -71,9 +70,12 @@ def read_stored(
             "columns of a store are fixed when it is packed"
         )
     naming = f"duramen {command}"
-    store, own = _opened(path, annotations, reading, naming)
+    of_text: list[Finding] = []
+    store, own = _opened(path, annotations, reading, naming, of_text)
     with stray_columns() as stray:
         values, apart = _apart(store, target, own, drop)
+    if target not in reading.as_text:
+        values = _merged(values, target, of_text)
     labelled, named = _labels(store, labels or {}, target)
     apart += named
     if len(set(apart)) == store.n_columns:
@@ -89,9 +91,8 @@ def read_stored(
         left, values, labelled = _rows_with_target(left, values, labelled, ~gone, target)
     events = labelled.pop(EVENT, {})
     found = _found(target, values, "regression" if events else task, stray, annotations)
-    for one in events:
-        found += of_event(one, events[one])
-    told = look(command, [*found, *of_codes(left)], str(name), keep_identifiers=keep_identifiers)
+    found = [*of_text, *found, *_of_columns(left, target, values, task, events)]
+    told = look(command, found, str(name), keep_identifiers=keep_identifiers)
     if events:
         encoded = survival_of(command, target, values, *events.values())
     else:
@@ -100,6 +101,19 @@ def read_stored(
     data = of_table(left, encoded, naming, **rows)
     notes += said
     return Problem(name, data, target, "", tuple(notes), 0, told, labelled, left.variants)
+
+
+def _of_columns(
+    store: ColumnStore, target: str, values: NDArray[Any], task: str, events: Mapping[str, Any]
+) -> list[Finding]:
+    """Look at the columns, alone and with the target, and at the events of survival."""
+    from duramen.tables.findings import of_codes
+    from duramen.tables.leaks import of_leaks
+
+    found = [*of_codes(store)]
+    for name, event in events.items():
+        found += [*of_event(name, event), *of_leaks(store, event, name, "classification")]
+    return found if events else [*found, *of_leaks(store, values, target, task)]
 
 
 def _apart(
@@ -140,24 +154,21 @@ def _rows_with_target(
 
 
 def _opened(
-    path: Path | str, annotations: Annotations, reading: Reading, naming: str
+    path: Path | str, annotations: Annotations, reading: Reading, naming: str, found: list[Finding]
 ) -> tuple[ColumnStore, list[str]]:
     """Open a store with its annotations; return also its columns with the names of the rows."""
     from duramen.tables import open_store
 
-    store = open_store(path)
     if annotations.samples is None:
-        return store, []
-    named = annotations.samples_id is not None and store.row_names is None
-    own = [str(annotations.samples_id)] if named else []
-    with pairing_unwarned():
-        store = open_store(
-            path,
-            reading.read(annotations.samples, naming),
-            samples_id=annotations.samples_id,
-            samples_by_position=annotations.samples_by_position,
-        )
-    return store, own
+        return open_store(path), []
+    store = open_store(
+        path,
+        reading.read(annotations.samples, naming, found),
+        samples_id=annotations.samples_id,
+        samples_by_position=annotations.samples_by_position,
+        samples_match=annotations.samples_match,
+    )
+    return store, [] if store._id_column is None else [store._id_column]
 
 
 def _found(
@@ -176,6 +187,20 @@ def _found(
     where = "" if annotations.samples is None else annotations.samples.name
     found = [one for one in found if one.kind != "target identifier"]
     return [*found, *stray_findings(stray, where, OF_TARGET)]
+
+
+def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[Any]:
+    """Merge labels that are equal up to case and spaces; add what was merged."""
+    import numpy as np
+    import pyarrow as pa
+
+    from duramen.tables.labels import merged_labels
+
+    if values.dtype != object:
+        return values
+    column, merged = merged_labels(pa.array(values.tolist(), pa.string()), target)
+    found += [] if merged is None else [merged]
+    return np.array(column.to_pylist(), dtype=object)
 
 
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:

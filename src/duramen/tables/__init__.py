@@ -9,6 +9,7 @@ from duramen.tables.findings import findings
 from duramen.tables.formats import catalogue
 from duramen.tables.formats.format import Format, Request
 from duramen.tables.learning_set import LearningSet, learning_set
+from duramen.tables.numbers_in_text import NumbersInTextWarning, numbers_in_text
 from duramen.tables.recordings import Recording, read_recording
 from duramen.tables.schema import Schema
 from duramen.tables.store.column_store import ColumnStore, open_store
@@ -23,6 +24,7 @@ __all__ = [
     "Finding",
     "Format",
     "LearningSet",
+    "NumbersInTextWarning",
     "Recording",
     "Request",
     "Schema",
@@ -35,6 +37,7 @@ __all__ = [
     "findings",
     "infer_task",
     "learning_set",
+    "numbers_in_text",
     "open_store",
     "pack",
     "read_recording",

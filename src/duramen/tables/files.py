@@ -10,9 +10,11 @@ from duramen.results.replacing import replacing
 from duramen.results.text import quoted
 from duramen.tables import formats
 from duramen.tables.arrow_threads import require_arrow_threads
+from duramen.tables.formats.delimited import comma_separated
 from duramen.tables.formats.format import Request
 from duramen.tables.memory import require_memory
 from duramen.tables.names import shown_repeated
+from duramen.tables.numbers_in_text import warned
 from duramen.tables.spreadsheets import without_formulas
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ def read_table(
     decimal: str = ".",
     separator: str | None = None,
     sheet: str | None = None,
+    as_text: Sequence[str] = (),
     function: str = "read_table",
 ) -> "pa.Table":
     r"""Read a table from a file.
@@ -49,6 +52,10 @@ def read_table(
         warning.
     sheet : str, optional
         Sheet of a workbook; by default the first, with a warning where there are others.
+    as_text : sequence of str
+        Columns of text that stay text, although all of their values are numbers with a unit, with
+        thousands separators or the like, as in `numbers_in_text`; others are read as numbers, with
+        a warning.
     function : str
         The function or command that the user called, for errors.
 
@@ -93,7 +100,8 @@ def read_table(
         )
     if table.num_rows == 0:
         raise ValueError(f"{function}: {path} has column names but no rows")
-    return table
+    sure = comma_separated(path, chosen, separator)
+    return warned(table, function, as_text=as_text, decimal=decimal, thousands=sure)
 
 
 def target_column(

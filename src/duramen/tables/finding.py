@@ -18,9 +18,10 @@ class Finding:
     ----------
     kind : str
         "identifier", "index", "row order", "date", "stray values", "missing code", "many values",
-        "constant", "duplicate", "unequal values"; of the target "target identifier",
-        "target date", "target missing", "one class", "imbalance", "rare class",
-        "classes of numbers", "many classes"; of a file "separator".
+        "constant", "duplicate", "unequal values", "numbers in text", "several units", "leak"; of
+        the target "target identifier", "target date", "target missing", "one class", "imbalance",
+        "rare class", "classes of numbers", "many classes", "whole numbers", "code outside",
+        "labels merged"; of a file "separator".
     columns : tuple of str
         The columns that it is about.
     found : str

@@ -21,6 +21,7 @@ from duramen.tables.diversity import unequal_values
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
 from duramen.tables.finding import Finding, columns, them
+from duramen.tables.leaks import of_leaks
 from duramen.tables.names import KINDS
 from duramen.tables.store.column_store import ColumnStore
 from duramen.tables.stray import StrayValues, StrayValuesWarning
@@ -86,6 +87,7 @@ def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]
         found += of_codes(X, [one.name for one in stray])
         unequal = unequal_values(X, told=names_in(found))
         found += [] if unequal is None else [unequal]
+        found += [] if y is None else of_leaks(X, y, target, "auto")
     return in_order(found)
 
 
@@ -95,8 +97,8 @@ def names_in(found: Iterable[Finding]) -> frozenset[str]:
 
 
 def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Put what is refused first."""
-    return tuple(sorted(found, key=lambda one: not one.refused))
+    """Put what is refused first, then columns that may be recorded because of the target."""
+    return tuple(sorted(found, key=lambda one: (not one.refused, one.kind != "leak")))
 
 
 def _encoded_without(

@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.results.text import first_line, quoted
+from duramen.results.warning import warn
 from duramen.tables import files, formats
 from duramen.tables.formats.hdf5 import opened
 from duramen.tables.formats.text_matrix import is_text_matrix, read_text_matrix
 
 _FUNCTION = "read_recording"
 LAYOUTS = ("auto", "table", "suite2p", "caiman")
-NEURONS = ("columns", "rows")
+NEURONS = ("auto", "columns", "rows")
 MISSING = ("refuse", "drop", "interpolate")
 _HDF5 = (".h5", ".hdf5", ".hdf")
 _CAIMAN_TRACES = ("F_dff", "C")  # the first there is
+_MANY_TIMES = 5  # neurons per frame, beyond which rows and columns may be exchanged
+_FEWEST_FRAMES = 10  # in fewer, a neuron may increase from frame to frame
 _BLOCK = 1 << 22  # cells looked at together for NaN
 
 FloatArray = NDArray[np.floating[Any]]
@@ -55,7 +58,7 @@ def read_recording(
     *,
     layout: str = "auto",
     key: str | None = None,
-    neurons: str = "columns",
+    neurons: str = "auto",
     accepted_only: bool = True,
     neuropil: float | None = None,
     missing: str = "refuse",
@@ -81,8 +84,9 @@ def read_recording(
     key : str, optional
         Array in an HDF5 file, such as ``"estimates/S"``. By default the traces of CaImAn, or the
         only array of two dimensions.
-    neurons : {"columns", "rows"}
-        Whether the neurons of a table are its columns or its rows. Rows of a table with names of
+    neurons : {"auto", "columns", "rows"}
+        Whether the neurons of a table are its columns or its rows; "auto" is columns, and an error
+        where these are more than five times as many as the rows. Rows of a table with names of
         columns may begin with the name of their neuron.
     accepted_only : bool
         Keep the neurons that suite2p takes for cells (``iscell.npy``), or that CaImAn has accepted
@@ -100,15 +104,17 @@ def read_recording(
     Recording
         Frames by neurons in float32 or float64, and names: those of the file, else N1, N2, ...,
         by the places of the neurons in the file. An .npy file is mapped, not read, where nothing
-        is left out, subtracted or filled in.
+        is left out, subtracted or filled in. A column of a table that increases from each frame to
+        the next, as times do, is left out with a warning.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is damaged or of another layout, holds no two-dimensional array of numbers, or
-        has NaN that is to be refused, in all frames, or in all values of a neuron.
+        If the file is damaged or of another layout, holds no two-dimensional array of numbers, has
+        many times more neurons than frames, or has NaN that is to be refused, in all frames, or in
+        all values of a neuron.
     ModuleNotFoundError
         If HDF5 is to be read and h5py is not installed.
 
@@ -141,17 +147,47 @@ def read_recording(
         raise checks.refuse(_FUNCTION, "key", "None but for HDF5 files", key)
     if suite2p:
         found = _suite2p(file, only, neuropil)
-    elif layout == "caiman" or file.suffix.lower() in _HDF5:
+        return _without_missing(_without(found, tuple(drop), file), missing, file)
+    if layout == "caiman" or file.suffix.lower() in _HDF5:
         found = _hdf5(file, layout, key, neurons, only)
     elif file.suffix.lower() == ".npy":
-        found = _oriented(_npy(file), neurons, None)
+        found = _oriented(_npy(file), neurons, None, file)
     elif is_text_matrix(file):
-        found = _oriented(read_text_matrix(file, _FUNCTION), neurons, None)
+        found = _oriented(read_text_matrix(file, _FUNCTION), neurons, None, file)
     elif neurons == "rows":
         found = _table(file, neurons)
     else:
         found, drop = _table(file, neurons, drop), ()  # columns that need not be numbers
-    return _without_missing(_without(found, tuple(drop), file), missing, file)
+    found = _without_times(_without(found, tuple(drop), file), file)
+    return _without_missing(found, missing, file)
+
+
+def _check_orientation(frames: int, count: int, file: Path) -> None:
+    """Refuse a recording whose neurons are many times its frames."""
+    if count > _MANY_TIMES * frames:
+        raise ValueError(
+            f"{_FUNCTION}: {file} has {frames:,} rows and {count:,} columns, which would be "
+            f"{frames:,} frames of {count:,} neurons. Hint: neurons='rows' (--neurons rows) where "
+            "neurons are rows; neurons='columns' (--neurons columns) confirms the columns."
+        )
+
+
+def _without_times(found: Recording, file: Path) -> Recording:
+    """Leave out columns that increase from frame to frame, as times do and no neuron does."""
+    light = found.fluorescence
+    if len(light) < _FEWEST_FRAMES:
+        return found
+    few = (np.diff(light[:_FEWEST_FRAMES], axis=0) > 0).all(axis=0)
+    times = [j for j in np.flatnonzero(few).tolist() if (np.diff(light[:, j]) > 0).all()]
+    if not times or 2 * len(times) >= light.shape[1]:
+        return found
+    listed = ", ".join(quoted(found.names[j]) for j in times)
+    warn(
+        f"{_FUNCTION}: {listed} of {file.name} increases from each frame to the next, as times "
+        "do, and was left out."
+    )
+    kept = np.setdiff1d(np.arange(light.shape[1]), times)
+    return Recording(light[:, kept], tuple(found.names[j] for j in kept))
 
 
 def _beside_cells(file: Path) -> bool:
@@ -181,8 +217,12 @@ def _floats(array: NDArray[Any], file: Path) -> FloatArray:
     return array.astype(np.float32 if array.dtype.itemsize <= 2 else np.float64)
 
 
-def _oriented(array: FloatArray, neurons: str, names: tuple[str, ...] | None) -> Recording:
+def _oriented(
+    array: FloatArray, neurons: str, names: tuple[str, ...] | None, file: Path
+) -> Recording:
     """Return frames by neurons, with the names N1, N2, ... where there are none."""
+    if neurons == "auto":
+        _check_orientation(array.shape[0], array.shape[1], file)
     light = array.T if neurons == "rows" else array
     return Recording(light, names or _numbered(np.arange(light.shape[1])))
 
@@ -252,7 +292,7 @@ def _hdf5(file: Path, layout: str, key: str | None, neurons: str, only: bool) ->
         components: Any = content.get("estimates/idx_components") if caiman and only else None
         places = components[()] if getattr(components, "ndim", 0) == 1 else None
     if not caiman:
-        return _oriented(array, neurons, None)
+        return _oriented(array, neurons, None, file)
     keep = np.ones(len(array), dtype=np.bool_)
     if places is not None:
         if places.size and not (places.min() >= 0 and places.max() < len(array)):
@@ -288,7 +328,7 @@ def _table(file: Path, neurons: str, drop: Iterable[str] = ()) -> Recording:
         _check_dropped(left_out, table.column_names, file)
         table = table.drop_columns(left_out)
     names: tuple[str, ...] | None = tuple(table.column_names)
-    if not table.column_names[0] and neurons == "columns":
+    if not table.column_names[0] and neurons != "rows":
         raise ValueError(
             f"{_FUNCTION}: the first column of {file} must have a name. Hint: leave out the index "
             "of the rows when the file is written."
@@ -317,7 +357,7 @@ def _table(file: Path, neurons: str, drop: Iterable[str] = ()) -> Recording:
     array = np.empty((table.num_rows, len(columns)), dtype=kind)
     for j, column in enumerate(columns):
         array[:, j] = column
-    return _oriented(_floats(array, file), neurons, names)
+    return _oriented(_floats(array, file), neurons, names, file)
 
 
 def _without_missing(found: Recording, missing: str, file: Path) -> Recording:

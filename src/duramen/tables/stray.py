@@ -18,7 +18,7 @@ _FRACTION = re.compile(r".*[.eE].*")
 _COMMA = re.compile(r"\s*[+-]?(\d*,\d+|\d{1,3}(,\d{3})+(\.\d+)?)\s*")  # decimal, or of thousands
 _PADDED = re.compile(r"\s*0\d+\s*")  # 007: a code, which a number would lose the zeros of
 # fmt: off
-_MISSING = frozenset((
+MISSING = frozenset((
     "", "?", "-", "--", ".", "*", "/", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "nd",
     "n.d.", "missing", "unknown", "unk", "undefined", "inf", "-inf", "not available",
     "not determined", "not applicable", "#n/a", "#na", "#value!", "#div/0!", "#null!",
@@ -29,7 +29,7 @@ _FEWEST = 10  # distinct numbers, among which a word that is no usual sign of a 
 _MANY = 50  # distinct whole numbers, more than there are chromosomes
 _LABEL = re.compile(r"[A-Za-z0-9]{1,3}")  # X, MT, 12a: a name among whole numbers, such as these
 _FEWEST_COMMAS = 5  # distinct values with a comma
-_FEWEST_BESIDE_MISSING = 2  # distinct numbers beside signs of missing values
+_FEWEST_BESIDEMISSING = 2  # distinct numbers beside signs of missing values
 _MOST = 0.9  # fraction of the rows whose values are numbers
 _MOST_STRAY = 0.1  # distinct stray values, as a fraction of all distinct values
 _SAMPLE = 256  # distinct values that are looked at first
@@ -102,7 +102,7 @@ def stray_values(name: str, labels: Sequence[Any], counts: NDArray[np.int64]) ->
             return None
     commas = [bool(_COMMA.fullmatch(text)) for text in texts]
     plain = [bool(_NUMBER.fullmatch(text)) for text in texts]
-    missing = np.array([text.strip().casefold() in _MISSING for text in texts], dtype=bool)
+    missing = np.array([text.strip().casefold() in MISSING for text in texts], dtype=bool)
     if any(_PADDED.fullmatch(text) for text in texts):
         return None
     is_number, has_comma = np.array(plain, dtype=bool), np.array(commas, dtype=bool)
@@ -123,7 +123,7 @@ def stray_values(name: str, labels: Sequence[Any], counts: NDArray[np.int64]) ->
     if others.any():
         found = odd and others.sum() <= max(1, _MOST_STRAY * len(texts))
     elif missing.any():
-        found = n_numbers >= _FEWEST_BESIDE_MISSING
+        found = n_numbers >= _FEWEST_BESIDEMISSING
     else:
         found = fractions and n_numbers >= _FEWEST
     return _stray(name, texts, counts, ~is_number, readable) if found else None

@@ -16,6 +16,9 @@ _RARE = 0.05  # fraction of the rows below which a class is rare
 _FEW_ROWS = 5  # rows of a class, of which little can be learned
 _ORDERED = 8  # classes of whole numbers that may as well be a quantity
 _SHOWN = 3
+_MOST_WHOLE = 100  # different whole numbers of a floating type that may be classes
+_GAP = 3  # between a code and the other classes
+_FEW_CODES = 0.1  # fraction of the rows that have a code, at the most
 
 
 def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
@@ -43,7 +46,7 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = _as_arrow(y)
+    column = as_arrow(y)
     if column is None:
         return []
     known = column.filter(pc.invert(pc.is_null(column, nan_is_null=True)))
@@ -61,7 +64,7 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
     return [*found, *_of_values(counted.field("values"), counts, name, task)]
 
 
-def _as_arrow(y: Any) -> Any:
+def as_arrow(y: Any) -> Any:
     """Return a target as an Arrow array without dictionaries; None where that cannot be."""
     import pyarrow as pa
 
@@ -97,16 +100,62 @@ def _of_values(values: Any, counts: NDArray[np.int64], name: str, task: str) -> 
         what = "has a different value in each row and looks like an identifier"
         return [_finding("target identifier", name, what, "name another target", refused=True)]
     if not classes:
-        return []
+        return _of_whole_numbers(values, name) if task == "auto" else []
     labels = values.to_pylist()
     if numeric and m > FEW_VALUES:
         what = f"has {m:,} different numbers, which are treated as {m:,} classes without an order"
         return [_finding("many classes", name, what, "treat it as numbers")]
-    found = _of_classes(labels, counts, name)
+    outside = _code_outside(labels, counts) if whole else None
+    if outside is None:
+        found = _of_classes(labels, counts, name)
+    else:
+        kept = [i for i in range(m) if i != outside]
+        found = _of_code(labels, counts, outside, name)
+        found += _of_classes([labels[i] for i in kept], counts[kept], name)
     if whole and task == "auto" and m >= _ORDERED:
         what = f"has {m:,} different whole numbers, which are treated as classes without an order"
         found.append(_finding("classes of numbers", name, what, "treat it as numbers"))
     return found
+
+
+def _of_whole_numbers(values: Any, name: str) -> list[Finding]:
+    """Tell of whole numbers, which may be classes, that are treated as numbers."""
+    import pyarrow as pa
+
+    numbers, m = np.asarray(values), len(values)
+    if not pa.types.is_integer(values.type) and (
+        m > _MOST_WHOLE or (numbers != np.floor(numbers)).any()
+    ):
+        return []
+    what = f"has {m:,} different whole numbers, which are treated as a quantity (regression)"
+    return [_finding("whole numbers", name, what, "treat it as classes")]
+
+
+def _code_outside(labels: list[int], counts: NDArray[np.int64]) -> int | None:
+    """Return the place of a rare number far from all others, which follow each other; or None."""
+    if len(labels) < 3:
+        return None
+    order = sorted(range(len(labels)), key=lambda i: labels[i])
+    for end, rest in ((order[-1], order[:-1]), (order[0], order[1:])):
+        others = [labels[i] for i in rest]
+        gap = min(abs(labels[end] - other) for other in others)
+        runs = others[-1] - others[0] == len(others) - 1
+        if runs and gap >= max(_GAP, len(others)) and counts[end] <= _FEW_CODES * counts.sum():
+            return end
+    return None
+
+
+def _of_code(
+    labels: list[int], counts: NDArray[np.int64], outside: int, name: str
+) -> list[Finding]:
+    rows = "1 row" if counts[outside] == 1 else f"{counts[outside]:,} rows"
+    others = ", ".join(str(label) for label in sorted(set(labels) - {labels[outside]})[:_SHOWN])
+    what = (
+        f"has {labels[outside]} in {rows} beside {others}{', ...' if len(labels) > 4 else ''}: a "
+        "code of missing values, or an error; it is treated as a class"
+    )
+    code = (str(labels[outside]),)
+    return [_finding("code outside", name, what, "leave these rows out", values=code)]
 
 
 def _evenly_spaced(values: Any) -> bool:

@@ -40,7 +40,7 @@ def write(folder: Path) -> None:
 REST = "--drop place --drop hour --drop batch --drop person --drop given"
 EXACT = f"exact few.csv --target y {REST}"
 
-command("classes", EXACT, write)
+command("classes", f"{EXACT} --as-text y", write)
 command(
     "depth, gini, classes", f"{EXACT} --max-depth 2 --criterion gini --task classification", write
 )
@@ -155,6 +155,24 @@ def write_genes(folder: Path) -> None:
     write_samples(folder, [f"s{i}" for i in range(8)])
 
 
+def write_genes_in_order(folder: Path) -> None:
+    """Write the same with the annotations in the order of the samples."""
+    write_genes(folder)
+    write_samples(folder, [f"s{i}" for i in range(8)], ordered=True)
+
+
+def write_folded_genes(folder: Path) -> None:
+    """Write the same with names in capitals."""
+    write_genes(folder)
+    write_samples(folder, [f"S{i}" for i in range(8)])
+
+
+def write_units(folder: Path) -> None:
+    """Write a table of numbers with a unit and with thousands separators."""
+    rows = [f'"{1000 + 17 * i:,}",{i % 7 + 0.5} mg/l,{i % 7} mg' for i in range(N)]
+    (folder / "units.csv").write_text("income,dose,kept\n" + "\n".join(rows), encoding="utf-8")
+
+
 def write_cells(folder: Path) -> None:
     """Write an AnnData file."""
     import anndata
@@ -175,8 +193,14 @@ command(
 command(
     "samples by position",
     "pack genes.csv --transpose --samples samples.csv --samples-by-position",
-    write_genes,
+    write_genes_in_order,
 )
+command(
+    "names folded",
+    "pack genes.csv --transpose --samples samples.csv --samples-match fold",
+    write_folded_genes,
+)
+command("units", "pack units.csv --as-text kept", write_units)
 command("h5ad", "pack a.h5ad --layer twice", write_cells)
 command("bed", "pack g.bed", write_plink)
 
@@ -242,17 +266,23 @@ command(
 )
 command(
     "samples by name",
-    "select t.csv --samples samples.csv --samples-id id --target state "
+    "select t.csv --samples samples.csv --samples-id id --samples-match fold --as-text state "
+    "--target state "
     "--trees 10 --relevance probe --subspace 3",
     write_store,
 )
 SAMPLES = "samples.csv --target state --context age"
+FOLD = "--samples-match fold --as-text state"
 command(
     "store and samples",
     f"context store --samples {SAMPLES} --samples-by-position {FEW}",
     write_store,
 )
-command("samples by name", f"context t.csv --samples {SAMPLES} --samples-id id {FEW}", write_store)
+command(
+    "samples by name",
+    f"context t.csv --samples {SAMPLES} --samples-id id {FOLD} {FEW}",
+    write_store,
+)
 BORUTA = "select many.csv --target y --drop z --method boruta --trees 20"
 command("boruta", f"{BORUTA} --rounds 14 --correction bonferroni --percentile 90", write_wide)
 command(
@@ -356,7 +386,8 @@ command(
 )
 command(
     "samples by name",
-    "compare t.csv --samples samples.csv --samples-id id --target state --resamples 3 --trees 5 "
+    "compare t.csv --samples samples.csv --samples-id id --samples-match fold --as-text state "
+    "--target state --resamples 3 --trees 5 "
     "--features 2",
     write_store,
 )
@@ -390,7 +421,9 @@ command(
     write_expression,
 )
 command("p-values", f"{NETWORK} --permutations 3 --source-scaling variance", write_expression)
-command("leaves, depth", f"{NETWORK} --min-samples-leaf 3 --max-depth 2", write_expression)
+command(
+    "leaves, depth", f"{NETWORK} --as-text a --min-samples-leaf 3 --max-depth 2", write_expression
+)
 command(
     "words", "network words.tsv --na ? --decimal , --trees 6 --categorical w0", write_expression
 )

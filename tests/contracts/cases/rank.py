@@ -162,7 +162,8 @@ command(
 )
 command(
     "samples by name",
-    "rank t.csv --samples samples.csv --samples-id id --target state --trees 6 --no-test",
+    "rank t.csv --samples samples.csv --samples-id id --samples-match fold --as-text state "
+    "--target state --trees 6 --no-test",
     write_store,
 )
 command("plink", "rank g.bed --target phenotype --trees 6 --no-test", write_plink)

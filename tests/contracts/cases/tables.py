@@ -149,6 +149,16 @@ def _read() -> Any:
     return {name: found[name].to_pylist() for name in found.column_names}
 
 
+@case("numbers_in_text", tables.numbers_in_text, tables.NumbersInTextWarning)
+def _units() -> Any:
+    doses = [f"{i % 7 + 0.5} mg/l" for i in range(20)]
+    incomes = [f"{900 + 17 * i:,}" for i in range(20)]
+    table, found = tables.numbers_in_text(pa.table({"a": doses, "b": incomes}))
+    warning = tables.NumbersInTextWarning("text")
+    warning.findings = found
+    return (table["a"].to_pylist(), table["b"].to_pylist(), [one.kind for one in warning.findings])
+
+
 @case("write_table and read_table", tables.write_table, tables.read_table, tables.target_column)
 def _written() -> Any:
     found = []

@@ -29,7 +29,9 @@ FRAME = pd.DataFrame(
 
 @pytest.fixture
 def store(tmp_path):
-    return pack(FRAME, tmp_path / "s", samples=pd.DataFrame({"y": range(30)}))
+    return pack(
+        FRAME, tmp_path / "s", samples=pd.DataFrame({"y": range(30)}), samples_by_position=True
+    )
 
 
 def flip(path, at):
@@ -42,7 +44,7 @@ def test_samples_of_ones_own_take_the_place_of_what_is_known(store, tmp_path):
     own = pd.DataFrame({"kind": ["u", "v"] * 15})
     own.to_csv(tmp_path / "own.csv", index=False)
     for samples in (own, tmp_path / "own.csv", str(tmp_path / "own.csv")):
-        opened = open_store(store.path, samples)
+        opened = open_store(store.path, samples, samples_by_position=True)
         assert opened.samples.column_names == ["kind"]
         columns, y = opened.target("kind")
         assert columns.tolist() == [0, 1, 2, 3]
@@ -67,7 +69,7 @@ def test_samples_of_ones_own_take_the_place_of_what_is_known(store, tmp_path):
 )
 def test_samples_that_will_not_do_are_refused(store, samples, error, message):
     with pytest.raises(error, match=message):
-        open_store(store.path, samples)
+        open_store(store.path, samples, samples_by_position=True)
 
 
 @pytest.mark.parametrize("name", ["columns.bin", "shared.bin", "names.bin"])

@@ -106,13 +106,13 @@ def test_numbers_that_lost_their_zeros(bed, tmp_path):
 def test_a_column_of_numbers_that_only_looks_like_names(bed):
     rewritten_fam(bed, [("F", f"{i + 30}") for i in range(N)])
     known = annotations().drop(columns="IID")
-    with pytest.warns(UserWarning, match="paired by position, as none of their columns"):
-        assert open_store(bed, known).samples.column("age").to_pylist() == known["age"].tolist()
+    with pytest.raises(ValueError, match="no column of samples holds the names of the rows of a"):
+        open_store(bed, known)
 
 
 def test_an_index_of_several_types_names_nothing(bed):
     known = annotations().drop(columns="IID").set_index(pd.Index([1, *"b" * (N - 1)], dtype=object))
-    with pytest.warns(UserWarning, match="paired by position"):
+    with pytest.raises(ValueError, match="no column of samples holds the names of the rows of a"):
         open_store(bed, known)
 
 
@@ -154,22 +154,40 @@ def test_transposed_text_goes_by_its_first_line(tmp_path):
     assert other.target("age")[1].tolist() == known["age"].tolist()
 
 
-def test_a_column_of_the_store_names_rows_when_asked(tmp_path):
+def test_a_column_of_the_store_names_rows(tmp_path):
     known = annotations()
-    frame = pd.DataFrame({"IID": known["IID"], "x": range(N)})
+    frame = pd.DataFrame({"IID": known["IID"], "x": np.random.default_rng(0).normal(size=N)})
     pack(frame, tmp_path / "s")
-    store = open_store(tmp_path / "s", known.iloc[ORDER], samples_id="IID")
-    assert store.target("age")[1].tolist() == known["age"].tolist()
-    plain = open_store(tmp_path / "s", known)  # nothing is said of names: one row for each
-    assert "by position, as s has no row names" in plain.samples_pairing
-    assert plain.target("age")[1].tolist() == known["age"].tolist()
+    for options in ({}, {"samples_id": "IID"}):
+        store = open_store(tmp_path / "s", known.iloc[ORDER], **options)
+        assert store.target("age")[1].tolist() == known["age"].tolist()
+    other = known.rename(columns={"IID": "patient"}).iloc[ORDER]
+    for options in ({}, {"samples_id": "IID"}, {"samples_id": "patient"}):
+        store = open_store(tmp_path / "s", other, **options)
+        assert store.target("age")[1].tolist() == known["age"].tolist()
+        assert "by column 'IID' of s and column 'patient' of samples" in store.samples_pairing
     pack(frame.assign(IID=range(100, 100 + N)), tmp_path / "n")
     numbered = known.assign(IID=range(100, 100 + N)).iloc[ORDER]
-    store = open_store(tmp_path / "n", numbered, samples_id="IID")
-    assert store.target("age")[1].tolist() == known["age"].tolist()
+    for options in ({}, {"samples_id": "IID"}):
+        store = open_store(tmp_path / "n", numbered, **options)
+        assert store.target("age")[1].tolist() == known["age"].tolist()
     pack(frame.assign(IID=np.linspace(0, 1, N)), tmp_path / "f")
     with pytest.raises(ValueError, match=r"column 'IID' of .*f must hold the name of every row"):
         open_store(tmp_path / "f", known, samples_id="IID")
+
+
+def test_packing_looks_for_a_column_of_names(tmp_path):
+    known = annotations()
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=N), "who": known["IID"]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    for source in (frame, tmp_path / "a.csv"):
+        store = pack(source, tmp_path / "s", samples=known.iloc[ORDER], overwrite=True)
+        assert store.target("age")[1].tolist() == known["age"].tolist()
+        assert "by column 'who' of" in store.samples_pairing
+    with pytest.raises(ValueError, match="'I0' is like 'i0'"):
+        pack(frame, tmp_path / "t", samples=known.assign(IID=known["IID"].str.lower()))
+    with pytest.raises(ValueError, match=r"samples_by_position .* is wrong here"):
+        pack(frame, tmp_path / "t", samples=known.iloc[ORDER], samples_by_position=True)
 
 
 # --- rows that are missing, double or too many ---------------------------------------------------
@@ -183,14 +201,27 @@ def test_rows_that_are_not_in_the_data_are_ignored(bed):
     assert store.samples_pairing.endswith(" 41 rows of samples are not in a.bed and were ignored.")
 
 
-def test_rows_without_annotations_are_refused(bed):
+def test_rows_without_annotations_have_missing_values(bed):
     known = annotations().iloc[ORDER]
-    with pytest.raises(ValueError, match=r"but column 'IID' lacks 2 of 40: 'I3', 'I7'\. Hint: add"):
-        open_store(bed, known[~known["IID"].isin(["I3", "I7"])])
-    with pytest.raises(ValueError, match=r"lacks 40 of 40: 'I0', 'I1', 'I2', 'I3', 'I4', \.\.\."):
+    store = open_store(bed, known[~known["IID"].isin(["I3", "I7"])])
+    wanted = annotations()["age"].tolist()
+    wanted[3] = wanted[7] = None
+    assert store.samples.column("age").to_pylist() == wanted
+    assert "38 of 40 rows have annotations; 2 rows have none" in store.samples_pairing
+    assert "'I3', 'I7'" in store.samples_pairing
+    assert store.row_names == tuple(f"I{i}" for i in range(N))
+    lower = known.assign(IID=known["IID"].where(known["IID"] != "I3", "i3"))
+    assert "(--samples-match fold) pairs 40" in open_store(bed, lower).samples_pairing
+
+
+def test_few_annotations_are_refused(bed):
+    known = annotations()
+    with pytest.raises(ValueError, match=r"column 'IID' lacks 30 of 40: 'I10', 'I11', .* Hint:"):
+        open_store(bed, known[:10])
+    with pytest.raises(ValueError, match=r"no column of samples .* of a\.bed, such as 'I0', 'I1'"):
         open_store(bed, known.assign(IID=[f"P{i}" for i in range(N)]))
-    with pytest.raises(ValueError, match=r"pack: samples must have a row for each row of a\.bed"):
-        pack(bed, bed.parent / "s", samples=known[:39])
+    with pytest.raises(ValueError, match=r"pack: samples must have a row for most rows of a\.bed"):
+        pack(bed, bed.parent / "s", samples=known[:19])
     assert not (bed.parent / "s").exists()
 
 
@@ -203,6 +234,9 @@ def test_names_that_are_double_are_refused(bed):
         open_store(bed, known.assign(FID="F", IID=["same", "same", *known["IID"][2:]]))
     store = open_store(bed, known, samples_by_position=True)
     assert store.target("age")[1].tolist() == known["age"].tolist()
+    twice = pd.concat([known, known]).drop(columns="age")
+    with pytest.raises(ValueError, match=r"column 'IID' has 'I0', .* more than once"):
+        open_store(write_bed(bed.parent / "b.bed", genotypes(N, 6)), twice)
 
 
 # --- which column, and none ----------------------------------------------------------------------
@@ -225,25 +259,80 @@ def test_the_column_can_be_named(bed):
     assert open_store(bed, both.iloc[ORDER]).target("age")[1].tolist() == known["age"].tolist()
 
 
-def test_by_position_when_asked_or_without_names(bed, tmp_path):
+def test_by_position_only_when_asked_or_without_names(bed, tmp_path):
     known = annotations()
     plain = known.drop(columns="IID")
-    store = open_store(bed, known.iloc[ORDER], samples_by_position=True)
+    store = open_store(bed, plain.iloc[ORDER], samples_by_position=True)
     assert store.target("age")[1].tolist() == known["age"].iloc[ORDER].tolist()
     assert store.samples_pairing == "Rows of samples were paired by position, as asked."
     assert store.row_names == tuple(f"I{i}" for i in range(N))
-    why = r"paired by position, as none of their columns holds .* a\.bed, such as 'I0' \(IID\)"
-    with pytest.warns(UserWarning, match=f"open_store: .*{why}") as caught:
-        assert open_store(bed, plain).target("age")[1].tolist() == known["age"].tolist()
-    assert caught[0].filename == __file__
-    with pytest.warns(UserWarning, match=f"pack: .*{why}") as caught:
-        pack(bed, tmp_path / "s", samples=plain)
-    assert caught[0].filename == __file__
-    assert open_store(tmp_path / "s").row_names == store.row_names
+    with pytest.raises(ValueError, match=r"samples_by_position \(--samples-by-position\) pairs"):
+        open_store(bed, plain)
     with pytest.raises(ValueError, match="samples has 39 rows, but the table has 40"):
-        open_store(bed, plain[:39])
+        open_store(bed, plain[:39], samples_by_position=True)
+    pack(np.random.default_rng(0).normal(size=(N, 3)), tmp_path / "s")
+    store = open_store(tmp_path / "s", plain)
+    assert "by position, as neither s nor samples has row names" in store.samples_pairing
+    assert store.target("age")[1].tolist() == plain["age"].tolist()
     with pytest.raises(ValueError, match="samples has 39 rows, but the table has 40"):
-        open_store(bed, known[:39], samples_by_position=True)
+        open_store(tmp_path / "s", plain[:39])
+    with pytest.raises(ValueError, match=r"samples has names of rows \(column 'IID'\), but s has"):
+        open_store(tmp_path / "s", known)
+    assert open_store(tmp_path / "s", known, samples_by_position=True).samples.num_rows == N
+
+
+def test_positions_that_names_contradict_are_refused(bed):
+    known = annotations()
+    assert open_store(bed, known, samples_by_position=True).row_names == tuple(known["IID"])
+    for frame in (known, known.rename(columns={"IID": "x"}).assign(x=known["IID"].str.lower())):
+        with pytest.raises(ValueError, match=r"in another order, 'I\d+' in row \d+ instead of 1"):
+            open_store(bed, frame.iloc[ORDER], samples_by_position=True)
+
+
+# --- names that differ ---------------------------------------------------------------------------
+
+
+def test_names_that_differ_by_case_and_signs_are_offered_and_folded(bed):
+    rewritten_fam(bed, [("F", f"Pat-{i}_a") for i in range(N)])
+    known = annotations().assign(IID=[f"pat.{i}.A" for i in range(N)]).iloc[ORDER]
+    with pytest.raises(ValueError, match=r"fold\) ignores .* pairs 40 of 40 with column 'IID'"):
+        open_store(bed, known)
+    store = open_store(bed, known, samples_match="fold")
+    assert store.target("age")[1].tolist() == annotations()["age"].tolist()
+    assert store.samples_pairing.endswith("by column 'IID', folded.")
+    with pytest.raises(ValueError, match="samples_match must be one of 'exact', 'fold', got 'f'"):
+        open_store(bed, known, samples_match="f")
+
+
+def test_folding_that_is_ambiguous_is_refused(bed):
+    names = [f"s{i}" for i in range(N - 1)]
+    rewritten_fam(bed, [("F", name) for name in [*names, "S1"]])
+    known = annotations().assign(IID=[name.title() for name in [*names, "s.1"]])
+    with pytest.raises(ValueError, match="does not tell 's1', 'S1' apart"):
+        open_store(bed, known, samples_match="fold")
+    rewritten_fam(bed, [("F", name) for name in [*names, "t"]])
+    known = annotations().assign(IID=[name.upper() for name in [*names, "s1."]])
+    with pytest.raises(ValueError, match=r"'S1' and 'S1\.' which are alike when folded"):
+        open_store(bed, known, samples_match="fold")
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def test_numbers_of_rows_are_no_names(bed, numbers):
+    """Counting annotations would pair them by position, under another name."""
+    ids = [f"{i}" if numbers else f"P{i}" for i in range(1, N + 1)]
+    rewritten_fam(bed, [("F", name) for name in ids])
+    known = annotations().assign(IID=[f"P{i:03d}" for i in range(1, N + 1)]).iloc[ORDER]
+    known = known.rename(columns={"IID": "person"}).assign(row=range(1, N + 1))
+    with pytest.raises(ValueError, match="only numbers its rows" if numbers else "no column of"):
+        open_store(bed, known)
+
+
+def test_numbers_that_a_spreadsheet_made_fractions(bed):
+    rewritten_fam(bed, [("F", f"{i}") for i in range(100, 100 + N)])
+    known = annotations().assign(IID=np.arange(100.0, 100 + N)).iloc[ORDER]
+    for frame in (known, known.assign(IID=known["IID"].astype(str))):
+        store = open_store(bed, frame)
+        assert store.target("age")[1].tolist() == annotations()["age"].tolist()
 
 
 @one_test
@@ -281,7 +370,7 @@ def test_options_without_what_they_are_for(bed, tmp_path):
     frame = pd.DataFrame({"x": range(N)})
     store = dm.pack(frame, tmp_path / "s")
     assert store.row_names is None
-    with pytest.raises(ValueError, match="needs row names or a column"):
+    with pytest.raises(ValueError, match="needs row names in s, or a column"):
         open_store(tmp_path / "s", annotations(), samples_id="IID")
 
 

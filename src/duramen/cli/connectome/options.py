@@ -24,9 +24,10 @@ class Fluorescence:
     layout: str = choice("auto", "duramen.tables.recordings:LAYOUTS", "Layout of the file.")
     key: str | None = option(None, "Array to read from an HDF5 file.", metavar="NAME")
     neurons: str = choice(
-        "columns",
+        "auto",
         "duramen.tables.recordings:NEURONS",
-        "Orientation of a table: neurons in columns, or in rows.",
+        "Orientation of a table: neurons in columns, or in rows; auto is columns, unless these are "
+        "more than five times as many as the rows.",
     )
     neuropil: float | None = option(
         None,

@@ -50,7 +50,7 @@ def _find(options: Options, settings: dict[str, Any], clock: Clock) -> Result:
     from duramen.networks.connectome import connectome as infer
 
     quiet = options.output.quiet
-    with clock.step("read"):
+    with clock.step("read"), warnings_as_notes(quiet):
         given = read(options.input)
     with (
         keeping(lambda: kept(options.work.checkpoint), quiet),

@@ -66,8 +66,8 @@ def read(options: Expression) -> Given:
         return Given("simulated network", made.expression, "columns", made.links, made.names)
     assert options.file is not None
     gold = None if options.gold is None else read_links(options.gold, _CALLER)
-    table, genes = _table(options, options.file)
     found = options.reading.findings(options.file)
+    table, genes = _table(options, options.file, found)
     return Given(options.file.name, table, genes, gold, findings=_looked(options, table, found))
 
 
@@ -106,7 +106,7 @@ def names(asked: Sequence[str]) -> list[str] | None:
     return found
 
 
-def _table(options: Expression, path: Path) -> tuple[Any, str]:
+def _table(options: Expression, path: Path, found: list[Finding]) -> tuple[Any, str]:
     """Return the table, and where its genes are."""
     import numpy as np
 
@@ -115,7 +115,7 @@ def _table(options: Expression, path: Path) -> tuple[Any, str]:
 
     known = format_of(path)
     if not is_store(path) and (known is None or known.read is not None):
-        table = options.reading.read(path, _CALLER)
+        table = options.reading.read(path, _CALLER, found)
         check_columns("--drop", options.drop, table.column_names, "")
         return table.drop_columns(list(options.drop)), options.genes
     with _packed(path, options.genes, pack) if not is_store(path) else _itself(path) as place:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from duramen.cli.checkpoint import keeping
 from duramen.cli.clock import Clock
-from duramen.cli.console import note, standard_error, user_errors, warnings_as_notes
+from duramen.cli.console import note, notes, standard_error, user_errors, warnings_as_notes
 from duramen.cli.declaration import command_line, recorded
 from duramen.cli.output import Outcome, write_results
 from duramen.cli.pack.options import COMMAND, Options
-from duramen.cli.reading import pairing_unwarned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from duramen.reports import Run
-    from duramen.tables import ColumnStore
+    from duramen.tables import ColumnStore, Finding
 
 
 def pack(options: Options) -> None:
@@ -77,21 +76,24 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
     with (
         keeping(unfinished, output.quiet),
         warnings_as_notes(output.quiet),
-        pairing_unwarned(),
     ):
+        found: list[Finding] = []
         asked = packing.Options(
             kinds=dict.fromkeys(given.reading.categorical, "nominal") or None,
             transpose=given.transpose,
             layer=given.layer,
-            samples=annotations.read(given.reading, f"duramen {COMMAND}"),
+            samples=annotations.read(given.reading, f"duramen {COMMAND}", found),
             samples_id=annotations.samples_id,
             samples_by_position=annotations.samples_by_position,
+            samples_match=annotations.samples_match,
             **given.reading.parameters(options.file),
+            as_text=given.reading.as_text,
             memory=given.memory,
             overwrite=options.overwrite,
             n_jobs=options.work.jobs,
             verbose=not output.quiet and standard_error().is_terminal,
         )
+        notes(map(str, found), output.quiet)
         store = packing.pack_with(options.file, output.out, asked, finishing)
     if store.samples_pairing is not None and not output.quiet:
         note(store.samples_pairing)

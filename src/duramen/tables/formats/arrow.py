@@ -29,7 +29,7 @@ def read_arrow(path: Path, request: Request) -> pa.Table:
             file.seek(0)
             table = pa.ipc.open_stream(file).read_all()
         validate(table)
-    return table.select(places_of_columns(table.schema))
+    return table.select(places_of_columns(table.schema, path, request.function))
 
 
 class ArrowFile:
@@ -42,7 +42,7 @@ class ArrowFile:
         with self._opened([0]) as (_, batches):  # rows are counted in one column
             self.n_rows = sum(batch.num_rows for batch in batches)
         self.n_bytes = path.stat().st_size
-        self.schema = schema_of_columns(self._whole)
+        self.schema = schema_of_columns(self._whole, path, function)
 
     @contextmanager
     def _opened(

@@ -17,7 +17,7 @@ import numpy as np
 from duramen.results.text import first_line
 from duramen.tables.columns import describe, too_large
 from duramen.tables.exactness import LARGEST_EXACT, merged, refusal_of
-from duramen.tables.formats.format import Request
+from duramen.tables.formats.format import Format, Request
 from duramen.tables.formats.lines import UnclosedQuote, lines_of
 
 if TYPE_CHECKING:
@@ -70,6 +70,13 @@ def separator_of(path: Path, usual: str) -> str:
     if n_fields[usual] > 1:
         return usual
     return max(n_fields, key=lambda one: n_fields[one])
+
+
+def comma_separated(path: Path, one: Format | None, separator: str | None) -> bool:
+    """Return whether commas separate the fields of a file, so that none is a decimal point."""
+    if one is None or not one.text:
+        return False
+    return (separator or separator_of(path, "," if one.name == "csv" else "\t")) == ","
 
 
 def _fields(lines: list[str], separator: str) -> int:

@@ -20,7 +20,7 @@ def read_parquet(path: Path, request: Request) -> pa.Table:
 
     with explained(path, "a Parquet", request.function), pq.ParquetFile(path) as file:
         table = file.read()
-    return table.select(places_of_columns(table.schema))
+    return table.select(places_of_columns(table.schema, path, request.function))
 
 
 class ParquetFile:
@@ -37,7 +37,7 @@ class ParquetFile:
             groups = range(metadata.num_row_groups)
             self.n_bytes = sum(int(metadata.row_group(i).total_byte_size) for i in groups)
         self._path, self._function = path, function
-        self.schema = schema_of_columns(self._whole)
+        self.schema = schema_of_columns(self._whole, path, function)
 
     def read(self, columns: Sequence[int]) -> pa.Table:
         """Read all rows of some columns."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.text import first_line, quoted
+from duramen.results.warning import warn
 from duramen.tables.formats.format import Request
 from duramen.tables.formats.input import Input
 from duramen.tables.row_names import named_rows
@@ -53,16 +54,23 @@ def explained(path: Path, what: str, function: str) -> Iterator[None]:
         ) from None
 
 
-def places_of_columns(schema: pa.Schema) -> list[int]:
-    """Return the places of the columns, which pandas' row labels are not."""
-    return [j for j, name in enumerate(schema.names) if not name.startswith("__index_level_")]
+def places_of_columns(schema: pa.Schema, path: Path, function: str) -> list[int]:
+    """Return the places of the columns, which pandas' row labels are not, with a warning."""
+    labels = [name for name in schema.names if name.startswith("__index_level_")]
+    if labels:
+        warn(
+            f"{function}: {', '.join(map(quoted, labels))} of {path.name}, the index of a pandas "
+            "frame, was left out. Hint: frame.reset_index() before the file is written keeps it "
+            "as a column."
+        )
+    return [j for j, name in enumerate(schema.names) if name not in labels]
 
 
-def schema_of_columns(schema: pa.Schema) -> pa.Schema:
+def schema_of_columns(schema: pa.Schema, path: Path, function: str) -> pa.Schema:
     """Return a schema without pandas' row labels."""
     import pyarrow as pa
 
-    return pa.schema([schema.field(j) for j in places_of_columns(schema)])
+    return pa.schema([schema.field(j) for j in places_of_columns(schema, path, function)])
 
 
 def input_of(records: Records, path: Path, request: Request) -> Input:

@@ -14,23 +14,23 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
 from duramen.results.text import quoted
-from duramen.results.warning import warn
 from duramen.tables import formats
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
 from duramen.tables.formats.columns import Columns
 from duramen.tables.names import KINDS
 from duramen.tables.store import layout
+from duramen.tables.store.beside import samples_table
 from duramen.tables.store.packed import PackedColumns
-from duramen.tables.store.pairing import Names, names_of, pair
+from duramen.tables.store.pairing import Pairing, names_of, pair
 from duramen.tables.store.reader import LocalFolder
 from duramen.tables.store.remote import Place, open_place, place_of
+from duramen.tables.store.row_ids import Names, names_in, of_store
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _FEW_NAMES = 20_000  # among so many, a name that is close is looked for
-POSITION_HINT = "Hint: samples_id names the column, samples_by_position=True confirms this order."
 
 
 class ColumnStore(Summarized):
@@ -73,6 +73,7 @@ class ColumnStore(Summarized):
         self._table: weakref.ref[EncodedTable] | None = None
         self.path: Any = path
         self.samples_pairing: str | None = None
+        self._id_column: str | None = None  # column whose values named the rows of annotations
         self.n_rows = columns.n_rows
         self.n_columns = columns.n_columns
 
@@ -206,7 +207,7 @@ class ColumnStore(Summarized):
         the first line of a transposed text.
         """
         names = names_of(self.samples)
-        return None if names is None else names.labels
+        return None if names is None else tuple(names.labels)
 
     @property
     def variants(self) -> pa.Table | None:
@@ -330,6 +331,7 @@ def open_store(
     *,
     samples_id: str | None = None,
     samples_by_position: bool = False,
+    samples_match: str = "exact",
 ) -> ColumnStore:
     """Open a table on disk, to read columns of it as they are needed.
 
@@ -344,15 +346,18 @@ def open_store(
     samples : path or table, optional
         Sample annotations, such as classes, in place of those that the store has itself. Their rows
         are paired with those of the store by name (`ColumnStore.row_names`), in whatever order they
-        come; rows that are not in the store are ignored. By position where the store has no names,
-        or, with a warning, where no column of the annotations holds them.
+        come; rows that are not in the store are ignored, and rows of the store without annotations,
+        fewer than half of them, get missing values. A store without names is searched for a column
+        that holds them. By position only where neither side has names.
     samples_id : str, optional
-        Column of `samples` with the names of the rows; by default the only one that holds them, or
-        the index of a pandas frame. Where the store has no names of rows, its own column of that
-        name has them.
+        Column of `samples`, or of the store, with the names of the rows; by default the column
+        whose values match, or the index of a pandas frame.
     samples_by_position : bool
-        Whether `samples` has one row for each row of the store, in the same order, whatever the
-        names.
+        Whether `samples` has one row for each row of the store, in the same order. An error where
+        both sides have the same names in another order.
+    samples_match : {"exact", "fold"}
+        Whether names must agree as they are, or without case, spaces, signs between letters and
+        digits, an X before a digit (R's ``make.names``) and leading zeros of whole numbers.
 
     Returns
     -------
@@ -365,8 +370,9 @@ def open_store(
     TypeError
         If `samples` is neither a path nor a table.
     ValueError
-        If `samples` lacks a row of the store, has one twice, has another number of rows where they
-        are paired by position, or several columns that could name them; if it is no store, is of a
+        If `samples` lacks half of the rows of the store, has one twice, has another number of rows
+        where they are paired by position, or several columns that could name them, or if folded
+        names are not unique; if it is no store, is of a
         later version, is damaged as far as can be told by sizes and by the files that are read at
         once, or a .bed file and its neighbors do not belong together; if the protocol of a URL is
         not known.
@@ -384,38 +390,39 @@ def open_store(
     """
     function = "open_store"
     columns, place = _opened(path, function)
-    if samples is None:
-        if samples_id is not None or samples_by_position:
-            raise ValueError(f"{function}: samples_id and samples_by_position need samples.")
-        return ColumnStore(columns, place)
-    paired = pair(
-        samples,
-        names_of(columns.samples()) or _names_in_column(columns, samples_id),
-        columns.n_rows,
-        samples_id=samples_id,
-        by_position=samples_by_position,
-        where=Path(columns.where).name,
-        function=function,
+    asked = Pairing(
+        samples_id, samples_by_position, samples_match, Path(columns.where).name, function
     )
-    if paired.doubtful:
-        warn(f"{function}: {paired.note} {POSITION_HINT}")
+    if samples is None:
+        asked.check_unused()
+        return ColumnStore(columns, place)
+    if isinstance(samples, str | os.PathLike):
+        samples = samples_table(samples, function)
+    names = names_of(columns.samples()) or _own_names(columns, samples, samples_id)
+    paired = pair(samples, names, columns.n_rows, asked)
     store = ColumnStore(columns, place, paired.table)
-    store.samples_pairing = paired.note
+    store.samples_pairing, store._id_column = paired.note, paired.column
     return store
 
 
-def _names_in_column(columns: Columns, name: str | None) -> Names | None:
-    """Return the names of rows in a column of a store; None where there is no such column."""
-    found = None if name is None else columns.find(name)
-    if name is None or found is None:
-        return None
-    values = _decoded(columns.take(np.array([found])))
-    if values.dtype.kind == "f" or any(value is None for value in values.tolist()):
+def _own_names(columns: Columns, samples: Any, samples_id: str | None) -> list[Names]:
+    """Return the columns of a store that may name its rows.
+
+    Raises
+    ------
+    ValueError
+        If `samples_id` is a column of the store that names no rows.
+    """
+    place = None if samples_id is None else columns.find(samples_id)
+    if place is None:
+        return of_store(columns, samples_table(samples, "open_store").column_names)
+    names = names_in(columns.take(np.array([place])), 0)
+    if names is None:
         raise ValueError(
-            f"open_store: column {quoted(name)} of {columns.where} must hold the name of every "
-            "row, as text or whole numbers, but some are missing or not whole."
+            f"open_store: column {quoted(samples_id)} of {columns.where} must hold the name of "
+            "every row, as text or whole numbers, but some are missing or not whole."
         )
-    return Names((name,), tuple(map(str, values.tolist())))
+    return [names]
 
 
 def _reopened(path: Any, samples: pa.Table | None, pairing: str | None) -> ColumnStore:

@@ -18,18 +18,22 @@ from duramen.results.warning import warn
 from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode_source
+from duramen.tables.formats import format_of
+from duramen.tables.formats.delimited import comma_separated
 from duramen.tables.formats.format import Request
 from duramen.tables.formats.input import Input
 from duramen.tables.names import check_names, resolve_kinds
+from duramen.tables.numbers_in_text import warned
 from duramen.tables.sources import open_source
 from duramen.tables.store import layout
 from duramen.tables.store.beside import check_samples
 from duramen.tables.store.budget import memory_bytes
-from duramen.tables.store.column_store import POSITION_HINT, ColumnStore, open_store
+from duramen.tables.store.column_store import ColumnStore, open_store
 from duramen.tables.store.inputs import Part, open_input
 from duramen.tables.store.names import Repeats, repetition
-from duramen.tables.store.pairing import Paired, names_of, pair
+from duramen.tables.store.pairing import Pairing, names_of, pair
 from duramen.tables.store.part import check_place, making, part_of
+from duramen.tables.store.row_ids import Names, of_encoded
 from duramen.tables.store.writer import StoreWriter
 
 if TYPE_CHECKING:
@@ -50,10 +54,12 @@ def pack(
     samples: Any = None,
     samples_id: str | None = None,
     samples_by_position: bool = False,
+    samples_match: str = "exact",
     na_values: Sequence[str] = (),
     decimal: str = ".",
     separator: str | None = None,
     sheet: str | None = None,
+    as_text: Sequence[str] = (),
     memory: str | int = "512MB",
     overwrite: bool = False,
     n_jobs: int | None = None,
@@ -85,12 +91,15 @@ def pack(
     samples : path or table, optional
         Sample annotations, kept beside the columns in place of those of the source: the .fam file
         of a .bed file, ``obs`` of an .h5ad file. Their rows are paired with those of the source by
-        name, as in `open_store`; by position where the source has no names of rows.
+        name, as in `open_store`.
     samples_id : str, optional
-        Column of `samples` with the names of the rows; by default the only one that holds them.
+        Column of `samples`, or of the source, with the names of the rows; by default the column
+        whose values match.
     samples_by_position : bool
-        Whether `samples` has one row for each row of the source, in the same order, whatever the
-        names.
+        Whether `samples` has one row for each row of the source, in the same order. An error where
+        both sides have the same names in another order.
+    samples_match : {"exact", "fold"}
+        How names are compared, as in `open_store`.
     na_values : sequence of str
         Further words that are missing values in a CSV or TSV file, as in `read_table`.
     decimal : str
@@ -99,6 +108,8 @@ def pack(
         Character between two fields of a CSV or TSV file, as in `read_table`.
     sheet : str, optional
         Sheet of a workbook, as in `read_table`.
+    as_text : sequence of str
+        Columns of text of a file or an Arrow table that stay text, as in `read_table`.
     memory : str or int
         Memory to use for columns that are worked on, such as "512MB" or a number of bytes: beyond
         what the interpreter, its packages and some 60 bytes a column take. A single column has to
@@ -145,10 +156,12 @@ def pack(
         samples=samples,
         samples_id=samples_id,
         samples_by_position=samples_by_position,
+        samples_match=samples_match,
         na_values=na_values,
         decimal=decimal,
         separator=separator,
         sheet=sheet,
+        as_text=as_text,
         memory=memory,
         overwrite=overwrite,
         n_jobs=n_jobs,
@@ -168,10 +181,12 @@ class Options:
     samples: Any = None
     samples_id: str | None = None
     samples_by_position: bool = False
+    samples_match: str = "exact"
     na_values: Sequence[str] = ()
     decimal: str = "."
     separator: str | None = None
     sheet: str | None = None
+    as_text: Sequence[str] = ()
     memory: str | int = "512MB"
     overwrite: bool = False
     n_jobs: int | None = None
@@ -187,7 +202,7 @@ def pack_with(
     """Pack as `pack` does; `finishing` may add files to the whole store, before it is in place."""
     place = Path(path).expanduser()
     names, kinds, transpose, layer = asked.names, asked.kinds, asked.transpose, asked.layer
-    samples, overwrite, verbose = asked.samples, asked.overwrite, asked.verbose
+    overwrite, verbose = asked.overwrite, asked.verbose
     if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):
         kinds = list(kinds)
     budget = memory_bytes(asked.memory, _FUNCTION)
@@ -203,12 +218,12 @@ def pack_with(
         chosen = check_names(names, given.n_columns, _FUNCTION)
     else:
         _check_unique(given)
-    encoder = _Encoder(given, chosen, kinds, n_threads, budget)
-    paired = _paired(given, samples, asked.samples_id, asked.samples_by_position)
-    beside = given.samples() if paired is None else paired.table
+    encoder = _Encoder(given, chosen, kinds, n_threads, budget, asked)
+    annotations = _Annotations(given, asked, named=chosen is not None)
     options: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
     options |= {"na_values": list(asked.na_values), "decimal": asked.decimal}
     options |= {name: one for name, one in how.items() if one is not None}
+    options |= {"as_text": list(asked.as_text)} if asked.as_text else {}
     plan = _plan(given, chosen if names is not None else None, kinds, options)
     with (
         naming(place, part_of(place)),
@@ -223,9 +238,11 @@ def pack_with(
             warn(message)
         writer = StoreWriter(folder, chosen is not None, _FUNCTION)
         with _progress(given, writer.n_columns, verbose) as report:
+            annotations.see_again(given, encoder, writer.n_columns, folder)
             for group in given.groups(writer.n_columns, folder):
-                writer.append(encoder.encoded(group, writer.n_columns))
+                writer.append(annotations.seen(encoder.encoded(group, writer.n_columns)))
                 report(writer.n_columns)
+        beside = annotations.paired()
         _check_whole(writer, given, beside)
         rows = None if beside is None else iter((beside,))
         tables = {layout.SAMPLES: rows, layout.VARIANTS: given.variants()}
@@ -233,28 +250,59 @@ def pack_with(
         if finishing is not None:
             finishing(folder)
     store = open_store(place)
-    store.samples_pairing = None if paired is None else paired.note
-    if paired is not None and paired.doubtful:
-        warn(f"{_FUNCTION}: {paired.note} {POSITION_HINT}")
+    store.samples_pairing = annotations.note
     return store
 
 
-def _paired(given: Input, samples: Any, samples_id: str | None, by_position: bool) -> Paired | None:
-    """Return the annotations that are given, in the order of the rows; None without any."""
-    if samples is None:
-        if samples_id is not None or by_position:
-            raise ValueError(f"{_FUNCTION}: samples_id and samples_by_position need samples.")
-        return None
-    names = names_of(given.samples())
-    return pair(
-        samples,
-        names,
-        None if names is None else len(names.labels),
-        samples_id=samples_id,
-        by_position=by_position,
-        where=given.files[0].name if given.files else given.where,
-        function=_FUNCTION,
-    )
+class _Annotations:
+    """Sample annotations of what is packed, paired with its rows.
+
+    Where the source has no row names, a column may hold them, known when all of them were seen.
+    """
+
+    def __init__(self, given: Input, asked: Options, named: bool) -> None:
+        where = given.files[0].name if given.files else given.where
+        options = asked.samples_id, asked.samples_by_position, asked.samples_match
+        self._asked = Pairing(*options, where, _FUNCTION)
+        self._samples, self._table = asked.samples, given.samples()
+        self._columns: list[Names] = []
+        self.note: str | None = None
+        self._searched = False
+        if asked.samples is None:
+            self._asked.check_unused()
+            return
+        names = names_of(self._table)
+        self._searched = names is None and named  # columns without names name no rows
+        if names is not None:
+            self._pair(names, len(names.labels))
+        elif not named:
+            self._pair([], None)
+
+    def _pair(self, names: Names | Sequence[Names], n_rows: int | None) -> None:
+        paired = pair(self._samples, names, n_rows, self._asked)
+        self._table, self.note = paired.table, paired.note
+
+    def see_again(self, given: Input, encoder: _Encoder, end: int, folder: Path) -> None:
+        """Look at the columns that an earlier call has packed."""
+        seen = 0
+        if self._searched and end:
+            for group in given.groups(0, folder):
+                seen += self.seen(encoder.encoded(group, seen)).n_columns
+                if seen >= end:
+                    return
+
+    def seen(self, table: EncodedTable) -> EncodedTable:
+        """Look for columns that may name the rows, and return the table."""
+        if self._searched:
+            self._columns += of_encoded(table)
+        return table
+
+    def paired(self) -> pa.Table | None:
+        """Return the annotations in the order of the rows; None without any."""
+        if self._searched:
+            columns = {names.columns: names for names in self._columns}  # some were seen twice
+            self._pair(list(columns.values()), None)
+        return self._table
 
 
 class _Encoder:
@@ -267,7 +315,15 @@ class _Encoder:
         kinds: Any,
         n_threads: int,
         budget: int,
+        asked: Options,
     ) -> None:
+        path = given.files[0] if given.files else None
+        sure = path is not None and comma_separated(path, format_of(path), asked.separator)
+        self._text: dict[str, Any] = {
+            "as_text": asked.as_text,
+            "decimal": asked.decimal,
+            "thousands": sure,
+        }
         if kinds is not None and given.encoded:
             raise ValueError(
                 f"{_FUNCTION}: the table is encoded already, so kinds cannot be given; give them "
@@ -293,6 +349,7 @@ class _Encoder:
                 names=self._names_of(begin, group.n_columns),
                 named=self._names is not None,
             )
+        group = self._numbers_read(group, begin)
         source = group if isinstance(group, Part) else open_source(group, _FUNCTION)
         end = begin + source.n_columns
         return encode_source(
@@ -304,6 +361,13 @@ class _Encoder:
             function=_FUNCTION,
             pending=self._pending,
         )
+
+    def _numbers_read(self, group: Any, begin: int) -> Any:
+        """Read numbers in the text of columns, where they come as an Arrow table."""
+        if type(group).__module__.partition(".")[0] != "pyarrow":
+            return group
+        table = group.rename_columns(list(self._names_of(begin, group.num_columns)))
+        return warned(table, _FUNCTION, **self._text).rename_columns(group.column_names)
 
     def _names_of(self, begin: int, count: int) -> tuple[str, ...]:
         if self._names is None:

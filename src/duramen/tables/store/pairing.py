@@ -2,50 +2,35 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import printable, quoted
+from duramen.results.text import quoted
 from duramen.tables.row_names import ROW_NAMES, named_rows
 from duramen.tables.store.beside import check_samples, samples_table
+from duramen.tables.store.matches import Match, called, matched
+from duramen.tables.store.row_ids import Names, texts_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MATCHES = ("exact", "fold")
+"""Ways to compare names: as they are, or without case, spaces, signs and leading zeros."""
+
 _SHOWN = 5
-_MOSTLY = (
-    0.5  # fraction of numbered rows that a column of numbers names, to be taken for their names
-)
-_UNIQUE = 1.1  # rows per name at most, in a column that is taken for names
-BY_POSITION = "Hint: samples_by_position pairs them by position."
-
-
-@dataclass(frozen=True)
-class Names:
-    """Names of rows.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Columns that they are made of, joined by "_".
-    labels : tuple of str
-        One name a row.
-    """
-
-    columns: tuple[str, ...]
-    labels: tuple[str, ...]
-
-    @property
-    def title(self) -> str:
-        """The columns, for messages."""
-        return " and ".join(map(printable, self.columns))
+_NEAR = 3  # names without a match, for which a similar one is looked for
+BY_POSITION = "samples_by_position (--samples-by-position) pairs them by their order"
+_FOLD = "samples_match='fold' (--samples-match fold)"
+_CHOOSE = "samples_id (--samples-id)"
 
 
 @dataclass(frozen=True)
@@ -54,8 +39,7 @@ class Paired:
 
     table: pa.Table  # one row for each row of the table; knows their names, if they have any
     note: str  # how the rows were paired
-    # Whether they were paired by position, unasked, though the table has names.
-    doubtful: bool = False
+    column: str | None = None  # of the table, whose values named its rows
 
 
 def names_of(samples: pa.Table | None) -> Names | None:
@@ -84,144 +68,136 @@ def names_of(samples: pa.Table | None) -> Names | None:
     )
 
 
+@dataclass(frozen=True)
+class Pairing:
+    """Request for pairing, as `open_store` and `pack` document it."""
+
+    samples_id: str | None
+    by_position: bool
+    match: str
+    where: str  # what the table is called
+    function: str  # who asks, for errors
+
+    def __post_init__(self) -> None:
+        """Check that one way to pair is asked for."""
+        if self.match not in MATCHES:
+            raise ValueError(
+                f"{self.function}: samples_match must be one of {', '.join(map(repr, MATCHES))}, "
+                f"got {self.match!r}."
+            )
+        if self.by_position and self.samples_id is not None:
+            raise ValueError(
+                f"{self.function}: samples_id={quoted(self.samples_id)} pairs rows by their names "
+                "and samples_by_position by their order; give one of them."
+            )
+
+    def check_unused(self) -> None:
+        """Check that nothing is asked of annotations that are not there."""
+        if self.samples_id is not None or self.by_position or self.match != "exact":
+            raise self.error("samples_id, samples_by_position and samples_match need samples.")
+
+    def error(self, text: str) -> ValueError:
+        """Return an error about what is to be paired."""
+        return ValueError(f"{self.function}: {text}")
+
+
 def pair(
-    samples: Any,
-    names: Names | None,
-    n_rows: int | None,
-    *,
-    samples_id: str | None,
-    by_position: bool,
-    where: str,
-    function: str,
+    samples: Any, names: Names | Sequence[Names], n_rows: int | None, asked: Pairing
 ) -> Paired:
     """Put annotations into the order of the rows of a table.
+
+    Rows of the table whose name no annotations have get missing values, where these are fewer than
+    half of the rows.
 
     Parameters
     ----------
     samples : path or table
         The annotations. The index of a pandas frame may name its rows.
-    names : Names or None
-        Names of the rows of the table.
+    names : Names or sequence of Names
+        Names of the rows of the table, or the columns that may hold them.
     n_rows : int or None
         Their number; None where it is not known yet, and the caller checks it.
-    samples_id : str or None
-        Column of the annotations that names the rows; None to look for it.
-    by_position : bool
-        Whether the first row of the annotations belongs to the first of the table, and so on.
-    where, function : str
-        What the table is called, and who asks, for errors.
+    asked : Pairing
+        What the user asked for.
 
     Raises
     ------
     TypeError
         If `samples` is neither a path nor a table.
     ValueError
-        If a row of the table has no annotations or several, names of the table repeat, several
-        columns could name the rows, `samples_id` is no column, or there are no names to go by and
-        the numbers of rows differ.
+        If fewer than half of the rows of the table find annotations, one finds several, names of
+        the table repeat, several columns could name the rows, `samples_id` is no column, or rows
+        are to be paired by position though their names are in another order or their number
+        differs.
     """
-    if by_position and samples_id is not None:
-        raise ValueError(
-            f"{function}: samples_id={quoted(samples_id)} pairs rows by their names and "
-            "samples_by_position by their order; give one of them."
-        )
-    table = samples_table(samples, function)
-    if samples_id is not None and names is None:
-        raise ValueError(
-            f"{function}: samples_id={quoted(samples_id)} needs row names or a column "
-            f"{quoted(samples_id)} in {where}, which has neither. {BY_POSITION}"
-        )
-    if by_position or names is None:
-        why = "as asked" if by_position else f"as {where} has no row names"
-        return _in_order(table, names, n_rows, f"{why}.", False, function)
-    keys = _keys(samples, table, names)
-    key = _asked(keys, table, samples_id, function) or _found(keys, names, function)
-    if key is None:
-        why = (
-            f"as none of their columns holds the names of the rows of {where}, such as "
-            f"{quoted(names.labels[0])} ({names.title})."
-        )
-        return _in_order(table, names, n_rows, why, True, function)
-    order, extra = _order(key, names, where, function)
-    note = f"Rows of samples were paired with those of {where} by {_called(key)}."
-    if extra:
-        note += f" {extra:,} rows of samples are not in {where} and were ignored."
-    return Paired(_with_names(table.take(order), names), note)
+    table = samples_table(samples, asked.function)
+    ours = [names] if isinstance(names, Names) else list(names)
+    theirs = _keys(samples, table, ours)
+    if asked.by_position:
+        _check_order(ours, theirs, asked)
+        return _in_order(table, names, n_rows, "as asked.", asked.function)
+    if asked.samples_id is not None:
+        ours, theirs = _asked(ours, theirs, table, asked)
+    elif not ours and not any(_different(key) for key in theirs):
+        why = f"as neither {asked.where} nor samples has row names."
+        return _in_order(table, None, n_rows, why, asked.function)
+    matches = [matched(names, key, asked.match) for names in ours for key in theirs]
+    chosen = _chosen(matches, asked)
+    if chosen is None:
+        raise _no_match(ours, theirs, matches, table, asked)
+    order = _order(chosen, asked)
+    unused, lost = len(chosen.labels) - int((order >= 0).sum()), int((order < 0).sum())
+    note = f"Rows of samples were paired with those of {asked.where} by {chosen.by(asked.where)}."
+    if lost:
+        note += f" {_lost_words(chosen, lost, asked)}"
+    if unused:
+        note += f" {unused:,} rows of samples are not in {asked.where} and were ignored."
+    column = chosen.names.columns[0] if chosen.names.in_table else None
+    return Paired(_with_names(_taken(table, order), chosen.names), note, column)
 
 
-@dataclass(frozen=True)
-class _Key:
-    """A column of the annotations that may name the rows, and the rows' names in its form."""
+def _taken(table: pa.Table, order: NDArray[np.int64]) -> pa.Table:
+    """Return rows in an order, of which -1 is a row of missing values."""
+    import pyarrow as pa
 
-    columns: tuple[str, ...]
-    labels: Sequence[str | None]
-    wanted: Sequence[str]
-    numbers: bool
-
-    def places(self) -> dict[str, list[int]]:
-        """Return where the annotations have each name of the table."""
-        found: dict[str, list[int]] = {name: [] for name in self.wanted}
-        for row, label in enumerate(self.labels):
-            if label in found:
-                found[label].append(row)
-        return found
-
-    def names_rows(self) -> bool:
-        """Return whether values look like names of the rows: some are, and seldom twice."""
-        rows = [len(places) for places in self.places().values() if places]
-        enough = _MOSTLY * len(set(self.wanted)) if self.numbers else 1
-        return len(rows) >= max(1, enough) and sum(rows) <= max(len(rows) + 1, _UNIQUE * len(rows))
+    return table.take(pa.array(order, mask=order < 0))
 
 
-def _keys(samples: Any, table: pa.Table, names: Names) -> list[_Key]:
+# --- columns that may name the rows ---------------------------------------------------------------
+
+
+def _keys(samples: Any, table: pa.Table, ours: Sequence[Names]) -> list[Names]:
     """Return what may name the rows: columns, FID and IID together, the index of a frame."""
-    folded = {name.lstrip("#").casefold(): name for name in table.column_names}
-    pair_ = tuple(folded[part] for part in ("fid", "iid") if part in folded)
+    without_sign = {name.lstrip("#").casefold(): name for name in table.column_names}
+    family = tuple(without_sign[part] for part in ("fid", "iid") if part in without_sign)
     groups: list[tuple[str, ...]] = [(name,) for name in table.column_names]
-    if len(names.columns) == 2 and len(pair_) == 2:
-        groups = [pair_]
-    keys = [_key(group, [table.column(name) for name in group], names) for group in groups]
+    if any(len(names.columns) == 2 for names in ours) and len(family) == 2:
+        groups = [family]
+    keys = [_key(group, [table.column(name) for name in group]) for group in groups]
     index: Any = getattr(samples, "index", None)
     if type(samples).__module__.startswith("pandas") and type(index).__name__ == "Index":
         import pyarrow as pa
 
         title = str(index.name) if index.name is not None else "index"
         with suppress(pa.ArrowException):  # labels of several types name nothing
-            keys.append(_key((title,), [pa.array(index, from_pandas=True)], names))
+            key = _key((title,), [pa.array(index, from_pandas=True)])
+            # Numbers without a name are those of the rows of a frame before it was sorted.
+            keys.append(None if key is not None and key.whole and index.name is None else key)
     return [key for key in keys if key is not None]
 
 
-def _key(columns: tuple[str, ...], arrays: Sequence[Any], names: Names) -> _Key | None:
-    parts = [_texts(array) for array in arrays]
-    if any(part is None for part in parts):
+def _key(columns: tuple[str, ...], arrays: Sequence[Any]) -> Names | None:
+    parts = [texts_of(array) for array in arrays]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
         return None
-    lists = [part[0] for part in parts if part is not None]
-    whole = all(part[1] for part in parts if part is not None)
-    labels = [None if None in row else "_".join(row) for row in zip(*lists, strict=True)]
-    wanted: Sequence[str] = names.labels
-    if whole and len(arrays) == 1 and all(label.isdecimal() for label in wanted):
-        plain = [str(int(label)) for label in wanted]  # a file of numbers lost their leading zeros
-        wanted = plain if len(set(plain)) == len(set(wanted)) else wanted
-    digits = all(label.isdecimal() for label in names.labels)
-    return _Key(columns, labels, wanted, digits)
+    rows = zip(*known, strict=True)
+    return Names(columns, [None if None in row else "_".join(map(str, row)) for row in rows])
 
 
-def _texts(array: Any) -> tuple[list[str | None], bool] | None:
-    """Return values as text, and whether they are whole numbers; None where neither."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
-    text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
-    if text or pa.types.is_integer(array.type):
-        return array.cast(pa.large_string()).to_pylist(), not text
-    return None
-
-
-def texts_of(array: Any) -> list[str | None] | None:
-    """Return text or whole numbers as text, None where missing; None where it is neither."""
-    found = _texts(array)
-    return None if found is None else found[0]
+def _different(names: Names) -> bool:
+    """Return whether a column has text that is different in each row."""
+    return not names.whole and len(names.distinct) == len(names.labels) > 1
 
 
 def _joined(samples: pa.Table, columns: Sequence[str]) -> list[str]:
@@ -233,83 +209,234 @@ def _joined(samples: pa.Table, columns: Sequence[str]) -> list[str]:
 
 
 def _asked(
-    keys: Sequence[_Key], table: pa.Table, samples_id: str | None, function: str
-) -> _Key | None:
-    if samples_id is None:
-        return None
-    for key in keys:
-        if key.columns == (samples_id,):
-            return key
-    if samples_id in table.column_names:
-        raise ValueError(
-            f"{function}: column {quoted(samples_id)} of samples is of type "
-            f"{table.column(samples_id).type}; row names must be text or whole numbers."
+    ours: list[Names], theirs: list[Names], table: pa.Table, asked: Pairing
+) -> tuple[list[Names], list[Names]]:
+    """Return the columns that have the name of `samples_id`, where it is one."""
+    title = asked.samples_id
+    here = [names for names in ours if names.in_table and names.columns == (title,)]
+    there = [key for key in theirs if key.columns == (title,)]
+    if there or here:
+        if not ours:
+            raise asked.error(
+                f"samples_id={quoted(title)} needs row names in {asked.where}, or a column of "
+                f"names, and it has neither. Hint: {BY_POSITION}."
+            )
+        return here or ours, there or theirs
+    if title in table.column_names:
+        raise asked.error(
+            f"column {quoted(title)} of samples is of type {table.column(title).type}; row names "
+            "must be text or whole numbers."
         )
-    raise ValueError(
-        f"{function}: samples has no column {quoted(samples_id)}; its columns are "
+    raise asked.error(
+        f"samples has no column {quoted(title)}; its columns are "
         f"{', '.join(map(quoted, table.column_names[:_SHOWN]))}."
     )
 
 
-def _found(keys: Sequence[_Key], names: Names, function: str) -> _Key | None:
-    """Return the only key that names the rows; None where there is none."""
-    titles = {tuple(part.casefold() for part in names.columns)}
-    own = [key for key in keys if tuple(c.lstrip("#").casefold() for c in key.columns) in titles]
-    good = [key for key in keys if key.names_rows()]
-    if not good:  # the column that has the name of the names, though it holds none of them
-        return next((key for key in own if key.columns[-1].lstrip("#").casefold() == "iid"), None)
-    first = good[0].places()
-    if all(key.wanted == good[0].wanted and key.places() == first for key in good[1:]):
-        return good[0]
-    preferred = [key for key in own if key in good]
-    if preferred:
-        return preferred[0]
-    listed = ", ".join(_called(key) for key in good)
-    raise ValueError(
-        f"{function}: several columns of samples could hold the row names: {listed}. Hint: choose "
-        "one with samples_id."
+# --- matches --------------------------------------------------------------------------------------
+
+
+def _chosen(matches: Sequence[Match], asked: Pairing) -> Match | None:
+    """Return the match of most names, text before numbers; None where there is none."""
+    good = [match for match in matches if match.plausible]
+    text = [match for match in good if not match.key.whole]
+    if not text and asked.samples_id is None:
+        good = [m for m in good if m.titled_alike or not _row_numbers(m, matches)]
+    pool = text or good
+    if not pool:
+        return None
+    most = max(match.count for match in pool)
+    best = [match for match in pool if match.count == most]
+    if asked.samples_id is None:
+        best += _rivals(best[0], matches)
+    first = best[0].rows
+    if all(np.array_equal(match.rows, first) for match in best[1:]):
+        return next((match for match in best if match.titled_alike), best[0])
+    alike = [match for match in best if match.titled_alike]
+    if alike:
+        return alike[0]
+    listed = ", ".join(dict.fromkeys(called(match.key) for match in best))
+    if len({match.key.columns for match in best}) == 1:
+        listed = ", ".join(dict.fromkeys(called(match.names) for match in best))
+        raise asked.error(
+            f"several columns of {asked.where} could hold the row names: {listed}. Hint: choose "
+            f"one with {_CHOOSE}."
+        )
+    raise asked.error(
+        f"several columns of samples could hold the row names: {listed}. Hint: choose one with "
+        f"{_CHOOSE}."
     )
 
 
-def _order(key: _Key, names: Names, where: str, function: str) -> tuple[NDArray[np.int64], int]:
-    """Return the row of the annotations of each row, and how many of them belong to none."""
-    counts = Counter(key.wanted)
-    twice = [label for label, count in counts.items() if count > 1]
+def _rivals(best: Match, matches: Sequence[Match]) -> list[Match]:
+    """Return matches of as many names in another order, once these are folded."""
+    others = {match.key.columns: match for match in matches if not match.key.whole}
+    folds = (matched(best.names, match.key, "fold") for match in others.values())
+    return [
+        fold
+        for fold in folds
+        if fold.key is not best.key
+        and fold.count >= best.count
+        and not fold.repeats
+        and not np.array_equal(fold.rows, best.rows)
+    ]
+
+
+def _row_numbers(match: Match, matches: Sequence[Match]) -> bool:
+    """Return whether numbers only count rows: on both sides, or beside other names."""
+    if not match.key.counts_rows:
+        return False
+    return (match.names.in_table and match.names.counts_rows) or any(
+        _different(names) for other in matches for names in (other.key, other.names)
+    )
+
+
+def _order(match: Match, asked: Pairing) -> NDArray[np.int64]:
+    """Return the row of the annotations of each row of the table, or -1 where there is none."""
+    where, names = asked.where, match.names
+    twice = [label for label, count in Counter(match.wanted).items() if count > 1]
+    if twice and match.form == "fold" and len(names.distinct) == len(names.labels):
+        alike = [str(o) for o, f in zip(names.labels, match.wanted, strict=True) if f == twice[0]]
+        raise asked.error(
+            f"{_FOLD} does not tell {_some(alike)} apart, in {names.title} of {where}; rename the "
+            "rows so that names agree as they are."
+        )
     if twice:
-        raise ValueError(
-            f"{function}: names of the rows of {where} ({names.title}) must be unique to pair them "
-            f"with samples, but {_some(twice)} occur more than once. {BY_POSITION}"
+        raise asked.error(
+            f"names of the rows of {where} ({names.title}) must be unique to pair them with "
+            f"samples, but {_some(map(str, twice))} occur more than once. Hint: {BY_POSITION}."
         )
-    places = key.places()
-    several = [label for label, rows in places.items() if len(rows) > 1]
+    several = match.several
     if several:
-        raise ValueError(
-            f"{function}: samples must have one row for each row of {where}, but {_called(key)} "
-            f"has {_some(several)} more than once."
+        rows = match.places[several[0]]
+        shown = list(dict.fromkeys(str(match.key.labels[row]) for row in rows))
+        what = _some(several) if len(shown) == 1 else " and ".join(map(quoted, shown[:_SHOWN]))
+        how = "more than once" if len(shown) == 1 else "which are alike when folded"
+        raise asked.error(
+            f"samples must have one row for each row of {where}, but {called(match.key)} has "
+            f"{what} {how}."
         )
-    absent = [label for label, rows in places.items() if not rows]
-    if absent:
-        raise ValueError(
-            f"{function}: samples must have a row for each row of {where}, but {_called(key)} "
-            f"lacks {len(absent):,} of {len(places):,}: {_some(absent)}. Hint: add them to samples "
-            f"or leave them out of {where}; samples_id names another column."
+    if not match.mostly:
+        absent = match.absent
+        raise asked.error(
+            f"samples must have a row for most rows of {where}, but {called(match.key)} lacks "
+            f"{len(absent):,} of {len(match.places):,}: {_some(absent)}. Hint: add them to "
+            f"samples, or leave them out of {where}; {_CHOOSE} names another column."
         )
-    order = np.array([places[label][0] for label in key.wanted], dtype=np.int64)
-    return order, len(key.labels) - len(order)
+    return match.rows
+
+
+def _lost_words(match: Match, lost: int, asked: Pairing) -> str:
+    """Say which rows of the table have no annotations, and whether folding would find them."""
+    have = "row has" if lost == 1 else "rows have"
+    said = (
+        f"{len(match.wanted) - lost:,} of {len(match.wanted):,} rows have annotations; {lost:,} "
+        f"{have} none, whose values are missing: {_some(match.absent)}."
+    )
+    more = matched(match.names, match.key, "fold").count
+    if asked.match == "exact" and more > match.count:
+        said += f" Hint: {_FOLD} pairs {more:,}."
+    return said
+
+
+def _no_match(
+    ours: Sequence[Names],
+    theirs: Sequence[Names],
+    matches: Sequence[Match],
+    table: pa.Table,
+    asked: Pairing,
+) -> ValueError:
+    """Return the error where no column of the annotations has the names of the rows."""
+    where = asked.where
+    if not ours:
+        ids = ", ".join(called(key) for key in theirs if _different(key))
+        return asked.error(
+            f"samples has names of rows ({ids}), but {where} has neither row names nor a column "
+            f"that is different in each row. Hint: {BY_POSITION}, if that is the same."
+        )
+    repeated = [
+        match
+        for match in matches
+        if match.mostly and match.repeats and (match.titled_alike or not match.key.whole)
+    ]
+    if repeated:
+        match = max(repeated, key=lambda match: match.count)
+        return asked.error(
+            f"samples must have one row for each row of {where}, but {called(match.key)} has "
+            f"{_some(match.several)} more than once."
+        )
+    counting = [match for match in matches if match.plausible]
+    if counting:
+        return asked.error(
+            f"{called(counting[0].key)} of samples only numbers its rows, and its other columns "
+            f"hold no names of the rows of {where}. Hint: {_CHOOSE} "
+            f"{quoted(counting[0].key.columns[0])} takes the numbers for names."
+        )
+    near = [matched(names, key, "fold") for names in ours for key in theirs]
+    best = max(near, key=lambda match: (match.count, not match.key.whole), default=None)
+    said = f"no column of samples holds the names of the rows of {where}, such as "
+    if best is not None and best.count and asked.match == "exact" and not best.repeats:
+        rows = zip(best.names.labels, best.wanted, strict=True)
+        pairs = ((name, best.places[label]) for name, label in rows)
+        shown = [
+            f"{quoted(name)} is like {quoted(best.key.labels[rows[0]])}"
+            for name, rows in islice((pair for pair in pairs if pair[1]), _NEAR)
+        ]
+        return asked.error(
+            f"{said}{_some(map(str, best.names.labels), 2)} ({best.names.title}). Hint: {_FOLD} "
+            f"ignores case, spaces, signs and leading zeros, and pairs {best.count:,} of "
+            f"{len(best.names.labels):,} with {called(best.key)}: {', '.join(shown)}."
+        )
+    first = ours[0]
+    known = sorted({label for key in theirs if _different(key) for label in key.distinct})[:5000]
+    similar = [
+        f"{quoted(name)} is similar to {quoted(close[0])}"
+        for name in map(str, first.labels[:_NEAR])
+        if (close := difflib.get_close_matches(name, known, n=1, cutoff=0.7))
+    ]
+    titles = ", ".join(map(quoted, table.column_names[:_SHOWN]))
+    found = f"; {', '.join(similar)}" if similar else ""
+    return asked.error(
+        f"{said}{_some(map(str, first.labels), 2)} ({first.title}); its columns are {titles}"
+        f"{found}. Hint: {_CHOOSE} names the column; {BY_POSITION}, if that is the same."
+    )
+
+
+# --- by position ----------------------------------------------------------------------------------
+
+
+def _check_order(ours: Sequence[Names], theirs: Sequence[Names], asked: Pairing) -> None:
+    """Refuse to pair by position where both sides have the same names in another order."""
+    for match in (matched(names, key, "fold") for names in ours for key in theirs):
+        numbers = match.names.whole and match.key.whole
+        if not match.mostly or match.repeats or len(match.places) < len(match.wanted):
+            continue
+        if numbers and not (match.titled_alike and match.count == len(match.wanted)):
+            continue
+        rows = match.rows
+        moved = np.flatnonzero((rows >= 0) & (rows != np.arange(len(rows))))
+        if len(moved):
+            i = int(moved[0])
+            raise asked.error(
+                f"samples_by_position (--samples-by-position) is wrong here: {called(match.key)} "
+                f"of samples holds the names of the rows of {asked.where} "
+                f"({match.names.title}) in another order, {quoted(match.names.labels[i])} in row "
+                f"{rows[i] + 1:,} instead of {i + 1:,}. Hint: leave it out, so that rows are "
+                "paired by name, or remove the column."
+            )
 
 
 def _in_order(
     table: pa.Table,
-    names: Names | None,
+    names: Names | Sequence[Names] | None,
     n_rows: int | None,
     why: str,
-    doubtful: bool,
     function: str,
 ) -> Paired:
     if n_rows is not None:
         check_samples(table, n_rows, function)
     note = f"Rows of samples were paired by position, {why}"
-    return Paired(_with_names(table, names), note, doubtful)
+    return Paired(_with_names(table, names if isinstance(names, Names) else None), note)
 
 
 def _with_names(table: pa.Table, names: Names | None) -> pa.Table:
@@ -318,9 +445,10 @@ def _with_names(table: pa.Table, names: Names | None) -> pa.Table:
 
     if names is None:
         return table
-    for column in table.column_names:
-        found = _texts(table.column(column))
-        if found is not None and not found[1] and found[0] == list(names.labels):
+    for column, array in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
+            continue
+        if texts_of(array) == list(names.labels):
             return named_rows(table, column)
     if len(names.labels) != table.num_rows:  # refused later
         return table
@@ -330,11 +458,7 @@ def _with_names(table: pa.Table, names: Names | None) -> pa.Table:
     return named_rows(table.append_column(title, pa.array(names.labels, pa.string())), title)
 
 
-def _called(key: _Key) -> str:
-    return "column " + " and ".join(map(quoted, key.columns))
-
-
-def _some(labels: Iterable[str]) -> str:
+def _some(labels: Iterable[str], shown: int = _SHOWN) -> str:
     given = list(labels)
-    more = ", ..." if len(given) > _SHOWN else ""
-    return ", ".join(map(quoted, given[:_SHOWN])) + more
+    more = ", ..." if len(given) > shown else ""
+    return ", ".join(map(quoted, given[:shown])) + more
