@@ -36,7 +36,7 @@ class MappedTable(EncodedTable):
             file.check_length()
 
     @property
-    def blocks(self) -> Blocks:  # type: ignore[override]
+    def blocks(self) -> Blocks:
         """The codes; one row of a block is one column of the table."""
         self._check()
         return self._blocks
@@ -46,7 +46,7 @@ class MappedTable(EncodedTable):
         vars(self)["_blocks"] = given
 
     @property
-    def kernel(self) -> _kernel.Table:  # type: ignore[override]
+    def kernel(self) -> _kernel.Table:
         """The table as it is lent to the kernel."""
         self._check()
         return super().kernel
