@@ -302,9 +302,8 @@ def _end_its_process(_: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_workers", [1, 2])
-def test_jobs_that_end_their_workers_are_told_of(n_workers: int) -> None:
-    given = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": ":0"}
+def test_jobs_that_end_their_workers_are_told_of():
+    given = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(processes=True, silence_logs=50, **given) as cluster,
         distributed.Client(cluster) as client,
