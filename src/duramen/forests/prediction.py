@@ -186,5 +186,4 @@ def proximity(
     n_threads : int
         Threads to use.
     """
-    with _fitting("proximities", len(leaves), len(leaves)):
-        return _kernel.proximity(leaves, out_of_bag(forest) if oob else None, n_threads)
+    return _kernel.proximity(leaves, out_of_bag(forest) if oob else None, n_threads)
