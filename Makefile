@@ -9,6 +9,8 @@ VENV ?= .venv
 ARGS ?=
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 DEMO ?= duramen-demo
+LOWEST ?= .venv-lowest
+WHEEL ?= .
 FUZZ_SECONDS ?= 300
 
 BIN := $(VENV)/bin
@@ -27,7 +29,7 @@ BENCHERS := $(VENV)/.stamp-benchers
 FUZZERS := $(VENV)/.stamp-fuzzers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build both-kernels demo test test-slow lint style types layers cpp-style format \
+.PHONY: help setup build both-kernels demo test test-slow lowest test-lowest try-lowest lint style types layers cpp-style format \
 	sanitize sanitize-threads faults fuzz dist bench clean
 
 help: ## this list
@@ -55,6 +57,27 @@ test: $(TESTERS) setup ## the fast tests
 
 test-slow: $(TESTERS) setup ## the slow tests only
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow $(ARGS)
+
+# Warnings of old versions that something else is deprecated say nothing of the package.
+OLD := -p no:cacheprovider -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning \
+	-W ignore::FutureWarning
+
+lowest:
+	tools/bootstrap $(LOWEST) $(PYTHON)
+	$(LOWEST)/bin/python -m pip install $(QUIET) --upgrade "pip>=25.1"
+	$(LOWEST)/bin/python tools/lowest.py >$(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python -m pip install $(QUIET) --requirement $(LOWEST)/lowest.txt \
+		--constraint $(LOWEST)/lowest.txt --group test "$(WHEEL)"
+
+test-lowest: lowest ## the fast tests with the lowest versions that pyproject.toml allows
+	$(LOWEST)/bin/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(OLD) $(ARGS)
+
+try-lowest: lowest ## with these versions only: help, the demo, tables of every kind
+	$(LOWEST)/bin/duramen --help >/dev/null
+	$(LOWEST)/bin/duramen rank --help >/dev/null
+	$(LOWEST)/bin/duramen rank --demo --out $(LOWEST)/demo >/dev/null
+	$(LOWEST)/bin/python -m pytest -q -m "not slow" $(OLD) tests/tables/test_files.py \
+		tests/tables/test_workbooks.py tests/tables/test_encode_containers.py tests/cli/test_help.py
 
 lint: style types layers cpp-style ## all that reads the code without running it
 
@@ -107,7 +130,7 @@ bench: $(BENCHERS) setup ## the fast cases against scikit-learn (benchmarks/READ
 	$(BIN)/python -m benchmarks.context
 
 clean: ## everything that was built; the virtual environment too
-	rm -rf $(VENV) build dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	rm -rf $(VENV) $(LOWEST) build dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 		.import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 

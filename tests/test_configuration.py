@@ -9,6 +9,7 @@ import pytest
 import duramen as dm
 from duramen import checks
 from duramen.configuration import shows_progress
+from duramen.jobs.workers import Threads
 
 RESULT = dm.Importances(tuple(map(str, range(30))), np.arange(30.0), "mdi", "bits")
 DEFAULTS = {"display": "html", "max_rows": None, "n_jobs": None, "progress": "auto"}
@@ -161,3 +162,12 @@ def in_a_thread(code):
     thread.start()
     thread.join()
     return found[0]
+
+
+def test_a_number_of_processors_that_is_none_names_its_variable(monkeypatch):
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "abc")
+    message = "LOKY_MAX_CPU_COUNT must be an int >= 1, got 'abc'"
+    with pytest.raises(ValueError, match=f"mdi: the environment variable {message}"):
+        checks.check_jobs("mdi", -1)
+    with pytest.raises(ValueError, match=message):
+        assert Threads(2).at_a_time

@@ -7,6 +7,7 @@ parameter, both for the error; the checked value is returned as a plain Python o
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -43,7 +44,8 @@ def check_integer(
 ) -> int:
     """Check an integer in ``least``..``most``."""
     if not is_integer(value) or not least <= value <= most:
-        allowed = f"an int >= {least}" if most == MOST else f"an int in {least}..{most}"
+        large = most != MOST or (is_integer(value) and value > most)
+        allowed = f"an int in {least}..{most}" if large else f"an int >= {least}"
         raise refuse(owner, name, allowed, value, hint)
     return int(value)
 
@@ -53,7 +55,9 @@ def check_optional_integer(owner: str, name: str, value: Any, least: int) -> int
     if value is None:
         return None
     if not is_integer(value) or not least <= value <= MOST:
-        raise refuse(owner, name, f"an int >= {least} or None (no limit)", value)
+        large = is_integer(value) and value > MOST
+        allowed = f"an int in {least}..{MOST}" if large else f"an int >= {least}"
+        raise refuse(owner, name, f"{allowed} or None (no limit)", value)
     return int(value)
 
 
@@ -169,14 +173,29 @@ def kernel_threads(owner: str, value: Any) -> int:
 
     None stands for the `n_jobs` of `set_config`.
     """
-    from joblib import effective_n_jobs
-
     value = get_config()["n_jobs"] if value is None else value
     if value is not None and (not is_integer(value) or value == 0):
         raise refuse(
             owner, "n_jobs", "an int other than 0, or None", value, "-1 means all processors"
         )
-    return min(int(effective_n_jobs(value)), MOST_THREADS)
+    return min(_processors(owner, "effective_n_jobs", value), MOST_THREADS)
+
+
+def processors(owner: str) -> int:
+    """Return the number of processors that this process may use, as joblib counts them."""
+    return _processors(owner, "cpu_count")
+
+
+def _processors(owner: str, function: str, *arguments: Any) -> int:
+    """Call a function of joblib that counts processors, for which a variable may be set."""
+    import joblib
+
+    try:
+        return int(getattr(joblib, function)(*arguments))
+    except ValueError:
+        name = "LOKY_MAX_CPU_COUNT"
+        came = os.environ.get(name)
+        raise refuse(owner, f"the environment variable {name}", "an int >= 1", came) from None
 
 
 def check_verbosity(owner: str, value: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -9,9 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
+from tests.cli.commands import duramen
 
 from duramen.cli import main
 from duramen.cli.clock import Clock
+from duramen.cli.console import note, user_errors
 from duramen.cli.ending import (
     Stopped,
     ignore_further_stops,
@@ -146,4 +150,38 @@ def test_a_stop_ends_work_of_a_library_that_has_no_break(
     process.communicate(timeout=60)
     assert process.returncode == 128 + number
     assert time.monotonic() - started < 20
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
+def test_a_note_that_cannot_be_shown_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        note("a remark")
+        with pytest.raises(typer.Exit) as ended, user_errors("rank"):
+            raise ValueError("a reason")
+        assert ended.value.exit_code == 2
+        monkeypatch.undo()
+        with contextlib.suppress(OSError):
+            full.close()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("rank", "~nouser/t.csv", "--target", "y"),
+        ("rank", "--demo", "--out", "~nouser/out"),
+        ("rank", "--demo", "--checkpoint", "~nouser/kept.npz"),
+        ("pack", "~nouser/t.csv", "--out", "s"),
+        ("select", "~nouser/s.store", "--target", "y"),
+    ],
+)
+def test_a_home_that_is_not_known_is_one_line(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = duramen(*words)
+    assert ended.exit_code == 2
+    [line] = [line for line in ended.stderr.splitlines() if not line.startswith("note: ")]
+    assert "the home of ~nouser is not known" in line
     assert list(tmp_path.iterdir()) == []

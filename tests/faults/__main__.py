@@ -33,6 +33,8 @@ FAMILIES = (
     Family("crafted_stores", 4.0),
     Family("crafted_forests", 4.0),
     Family("damaged_files", 4.0),
+    Family("damaged_workbooks", 3.0),
+    Family("damaged_recordings", 2.0),
     Family("cut_operations", 3.0),
     Family("stopped_commands", 1.5),
     Family("limited_commands", 1.5),

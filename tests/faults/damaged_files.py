@@ -14,7 +14,8 @@ import duramen as dm
 from duramen.tables import read_table
 
 N_ROWS = 60
-KINDS = ("arrow", "feather", "parquet", "csv", "tsv", "npy", "h5ad", "bed")
+PACKED = {"csv.gz": "gzip", "csv.bz2": "bz2", "csv.zst": "zstd"}
+KINDS = ("arrow", "feather", "parquet", "csv", "tsv", "npy", "h5ad", "bed", *PACKED)
 
 
 @functools.cache
@@ -40,6 +41,9 @@ def sound() -> Path:
     pyarrow.parquet.write_table(table, folder / "t.parquet", row_group_size=25)
     frame.to_csv(folder / "t.csv", index=False)
     frame.to_csv(folder / "t.tsv", index=False, sep="\t")
+    for kind, codec in PACKED.items():
+        with pa.CompressedOutputStream(str(folder / f"t.{kind}"), codec) as file:
+            file.write((folder / "t.csv").read_bytes())
     np.save(folder / "t.npy", X)
     data = anndata.AnnData(X, obs=pd.DataFrame({"y": random.choice(["u", "v"], N_ROWS)}))
     data.obs_names = [f"cell{i}" for i in range(N_ROWS)]

@@ -12,10 +12,17 @@ from tests.faults.batches import READ, REFUSED, run
 import duramen as dm
 from duramen.forests.forest import Forest
 
-SHORT = {"crafted_stores": 60, "crafted_forests": 60, "damaged_files": 48}
+SHORT = {
+    "crafted_stores": 60,
+    "crafted_forests": 60,
+    "damaged_files": 55,
+    "damaged_workbooks": 40,
+    "damaged_recordings": 40,
+}
+SLOW = {"damaged_workbooks": (pytest.mark.slow,)}
 
 
-@pytest.mark.parametrize("kind", SHORT)
+@pytest.mark.parametrize("kind", [pytest.param(one, marks=SLOW.get(one, ())) for one in SHORT])
 def test_altered_files_are_read_or_refused(kind: str) -> None:
     outcomes = run(kind, range(SHORT[kind]))
     assert outcomes.faults == []
@@ -23,6 +30,12 @@ def test_altered_files_are_read_or_refused(kind: str) -> None:
     # Attempts that are all refused, or all read, would show nothing.
     assert outcomes.counts[REFUSED] >= 10
     assert outcomes.counts[READ] >= 3
+
+
+def test_attempts_leave_no_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert run("damaged_files", range(2)).counts.total() == 2
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")

@@ -1,5 +1,6 @@
 """The same bytes on the workers of a Dask cluster as on threads."""
 
+import os
 import threading
 import time
 import warnings
@@ -294,3 +295,19 @@ def test_threads_that_are_left_cancel_what_waits():
         open_.clear()
         threading.Timer(0.1, open_.set).start()
     assert len(started) <= 5
+
+
+def _end_its_process(_: int) -> None:
+    os._exit(1)
+
+
+@pytest.mark.slow
+def test_jobs_that_end_their_workers_are_told_of():
+    given = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(processes=True, silence_logs=50, **given) as cluster,
+        distributed.Client(cluster) as client,
+        Cluster(client).running(_end_its_process) as run,
+        pytest.raises(RuntimeError, match="workers ended while they ran the same jobs"),
+    ):
+        list(run([(1,)]))

@@ -245,3 +245,10 @@ def test_prints_wide_letters_aligned():
 
 def test_empty_result_prints():
     assert "0 features" in repr(Importances((), [], "mdi", "bits"))
+
+
+def test_top_of_more_than_any_integer_type_holds_is_all():
+    importances = Importances(("a", "b"), [1.0, 2.0], "mdi", "bits")
+    assert importances.top(10**20).names == ("b", "a")
+    with pytest.raises(ValueError, match="k must be an int >= 0, got -1"):
+        importances.top(-1)

@@ -1,6 +1,9 @@
 """Filters: information criteria against brute force, Lasso and ReliefF against their packages."""
 
 import itertools
+import subprocess
+import sys
+import time
 from collections import Counter
 from math import log2
 
@@ -160,3 +163,26 @@ def test_refusals(model, message):
 def test_lasso_refuses_labels_without_an_order():
     with pytest.raises(ValueError, match="has 3 labels without an order"):
         dm.LassoSelector(cv=2).fit([["a"], ["b"], ["c"], ["a"]], [0.0, 1.5, 2.5, 0.5])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs signals")
+def test_relief_leaves_no_processes_when_it_is_killed():
+    skrebate = pytest.importorskip("skrebate")
+    psutil = pytest.importorskip("psutil")
+    assert skrebate
+    program = (
+        "import numpy as np, duramen as dm; X = np.random.default_rng(0).normal(size=(3000, 40)); "
+        "dm.ReliefF(n_jobs=2).fit(X, np.arange(3000) % 2)"
+    )
+    with subprocess.Popen([sys.executable, "-W", "ignore", "-c", program]) as process:
+        deadline, children = time.monotonic() + 120, []
+        while len(children) < 3 and time.monotonic() < deadline:
+            time.sleep(0.1)
+            children = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+    assert len(children) >= 3
+    _, alive = psutil.wait_procs(children, timeout=60)
+    for one in alive:
+        one.kill()
+    assert alive == []

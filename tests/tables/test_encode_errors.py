@@ -120,3 +120,19 @@ def test_many_repeated_names_are_not_all_listed() -> None:
     names = [f"n{j}" for j in range(9)] * 2
     with pytest.raises(ValueError, match="'n0', 'n1', 'n2', 'n3', 'n4' and 4 more"):
         encode(np.zeros((2, 18)), names=names)
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "bsr_matrix", "coo_matrix"])
+def test_indices_outside_a_sparse_matrix_are_refused(kind: str) -> None:
+    """SciPy follows them, and the process ends."""
+    matrix = getattr(sp, kind)(GOOD)
+    places = matrix.row if kind == "coo_matrix" else matrix.indices
+    for place in (10**6, -(10**6)):
+        places[0] = place
+        with pytest.raises(ValueError, match=r"encode: the sparse matrix of shape \(3, 2\) is dam"):
+            encode(matrix)
+    if kind == "csr_matrix":
+        matrix = sp.csr_matrix(GOOD)
+        matrix.indptr[1] = 10**6
+        with pytest.raises(ValueError, match="is damaged"):
+            encode(matrix)

@@ -14,7 +14,9 @@ def writable(checkpoint: Path | None) -> Path | None:
     """Return the path of ``--checkpoint`` once a file can be written there, else raise OSError."""
     if checkpoint is None:
         return None
-    checkpoint = checkpoint.expanduser()
+    from duramen.results.paths import expanded
+
+    checkpoint = expanded(checkpoint)
     if checkpoint.is_dir():
         raise IsADirectoryError(f"--checkpoint {checkpoint} is a folder; name a file")
     check_parent(f"--checkpoint {checkpoint}", checkpoint.absolute().parent, checkpoint.parent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -58,8 +58,10 @@ def ending_well(command: str, out: Path) -> Iterator[None]:
 
 def _record_of(out: Path) -> tuple[int, int, int] | None:
     """Return what tells the record in a folder of results from one that takes its place."""
+    from duramen.results.paths import expanded
+
     try:
-        status = (out.expanduser() / "run.json").stat()
+        status = (expanded(out) / "run.json").stat()
     except OSError:
         return None
     return status.st_dev, status.st_ino, status.st_ctime_ns
@@ -68,7 +70,9 @@ def _record_of(out: Path) -> tuple[int, int, int] | None:
 def _end(command: str, error: Exception, more: str = "") -> NoReturn:
     """Say in one line what is wrong, and end the command."""
     empty = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
-    complaint = " ".join(str(error).split()) or empty
+    complaint = " ".join(str(error).split())
+    if complaint in ("", "std::bad_alloc"):  # of the kernel
+        complaint = empty
     told = OSError | ValueError | TypeError | MemoryError
     if not isinstance(error, told) and out_of_memory(error):
         complaint = f"out of memory ({type(error).__name__}: {complaint})"
@@ -140,4 +144,6 @@ def standard_error() -> Console:
 def _complain(line: str) -> None:
     from duramen.results.text import printable
 
-    standard_error().print(Text(printable(line, _LONGEST)), soft_wrap=True)
+    # Where nothing can be shown, as on a full disk, the results still count, and the exit code.
+    with suppress(OSError, ValueError):
+        standard_error().print(Text(printable(line, _LONGEST)), soft_wrap=True)

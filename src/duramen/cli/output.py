@@ -36,9 +36,10 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
     """
     from duramen.results.interrupts import uninterrupted
     from duramen.results.locking import InUseError, held
+    from duramen.results.paths import expanded
     from duramen.results.replacing import beside, naming
 
-    place, owner = _checked(out.expanduser(), command), f"duramen {command}: --out {out}"
+    place, owner = _checked(expanded(out), command), f"duramen {command}: --out {out}"
     folder = beside(place, "part")
     try:
         with held(place):

@@ -122,13 +122,14 @@ class Reading:
 
     def unusual(self, path: Path | str) -> str | None:
         """Return the separator of a text file where nobody named it and it is not the usual one."""
+        from duramen.results.paths import expanded
         from duramen.tables.formats.delimited import separator_of
 
         found = _format(path)
         if found is None or not found.text or self.separator is not None:
             return None
         usual = "," if found.name == "csv" else "\t"
-        sign = separator_of(Path(path).expanduser(), usual)
+        sign = separator_of(expanded(path), usual)
         return None if sign == usual else sign
 
     def findings(self, path: Path | str) -> list[Finding]:

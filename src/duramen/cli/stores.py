@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
 def is_store(file: Path | str) -> bool:
     """Return whether a path looks like a store: a URL, a folder, or a file used in place."""
+    from duramen.results.paths import expanded
     from duramen.tables.formats import format_of
 
-    if isinstance(file, str) or file.expanduser().is_dir():
+    if isinstance(file, str) or expanded(file).is_dir():
         return True
     found = format_of(file)
     return found is not None and found.columns is not None
@@ -61,6 +62,8 @@ def read_stored(
     """
     import numpy as np
 
+    from duramen.results.paths import expanded
+    from duramen.tables.findings import of_codes
     from duramen.tables.learning_set import of_table
     from duramen.tables.store.view import without
 
@@ -80,7 +83,7 @@ def read_stored(
     apart += named
     if len(set(apart)) == store.n_columns:
         raise ValueError("--drop leaves no column besides the target")
-    name = path if isinstance(path, str) else path.expanduser().resolve().name
+    name = path if isinstance(path, str) else expanded(path).resolve().name
     left = without(store, apart) if apart else store
     more = dict.fromkeys((*features, *_beside(store, (labels or {}).get("covariate", ()))))
     left = _with_features(left, tuple(more), target) if more else left

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,9 +56,23 @@ def lent_rows(forest: Forest, rows: Rows) -> _kernel.Rows:
     return _kernel.Values(forest.schema.kernel, rows)
 
 
+@contextmanager
+def _fitting(what: str, *shape: int) -> Iterator[None]:
+    """Say what memory ran out for, in place of an error that does not."""
+    try:
+        yield
+    except MemoryError:
+        numbers = " x ".join(f"{size:,}" for size in shape)
+        raise MemoryError(
+            f"the {what} of rows, {numbers} numbers, do not fit into memory. Hint: give fewer rows "
+            "at a time"
+        ) from None
+
+
 def leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
     """Find the leaf of every row in every tree, shape (n, T), as a node number within the tree."""
-    return _kernel.apply(forest.kernel, lent_rows(forest, rows), n_threads)
+    with _fitting("leaves", len(rows), forest.n_trees):
+        return _kernel.apply(forest.kernel, lent_rows(forest, rows), n_threads)
 
 
 def out_of_bag_leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
@@ -72,7 +87,8 @@ def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float6
 
 def deviations(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float64]:
     """Return predictions less the forest's origin, which an offset of y does not change."""
-    return _kernel.predict(forest.kernel, lent_rows(forest, rows), n_threads)
+    with _fitting("predictions", len(rows), forest.n_values):
+        return _kernel.predict(forest.kernel, lent_rows(forest, rows), n_threads)
 
 
 def mean_curves(
@@ -83,8 +99,10 @@ def mean_curves(
     Nelson-Aalen estimates of the cumulative hazard, or Kaplan-Meier estimates of survival.
     """
     assert forest.leaf_events is not None
-    events = forest.leaf_events.kernel
-    return _kernel.mean_curves(forest.kernel, events, survival, lent_rows(forest, rows), n_threads)
+    events, times = forest.leaf_events.kernel, len(forest.leaf_events.event_times)
+    with _fitting("curves", len(rows), times):
+        lent = lent_rows(forest, rows)
+        return _kernel.mean_curves(forest.kernel, events, survival, lent, n_threads)
 
 
 def concordance(target: Target, risks: NDArray[np.float64]) -> float:

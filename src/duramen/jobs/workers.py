@@ -18,7 +18,7 @@ from importlib import import_module
 from itertools import islice, starmap
 from typing import Any, Protocol
 
-from duramen.checks import refuse
+from duramen.checks import processors, refuse
 from duramen.results.provenance import versions
 from duramen.results.threads import Pool
 from duramen.results.warning import warn
@@ -72,9 +72,7 @@ class Threads:
     @property
     def at_a_time(self) -> int:
         """Number of threads that have a processor."""
-        from joblib import cpu_count
-
-        return min(self.number, int(cpu_count()))
+        return min(self.number, processors("n_jobs"))
 
     @contextmanager
     def running(self, task: Task) -> Iterator[Run]:
@@ -216,6 +214,15 @@ def _process() -> tuple[str, int]:
     return platform.node(), os.getpid()
 
 
+def _ended_workers() -> RuntimeError:
+    """Return the error for jobs that end their workers whenever they are run."""
+    return RuntimeError(
+        f"client: workers ended while they ran the same jobs, {_RETRIES + 1} times in a row, as "
+        "they do where memory runs out. Hint: give each worker more memory or fewer threads; "
+        "their logs say why they ended"
+    )
+
+
 Told = tuple[type[Warning], str]
 
 
@@ -288,12 +295,18 @@ class _Crew:
                 done = self._client.gather(self._first_done())
             except CancelledError:
                 lost += 1
-                if lost > _RETRIES or self._client.status != "running":
+                if self._client.status != "running":
                     raise
+                if lost > _RETRIES:
+                    raise _ended_workers() from None
                 self.leave()
                 for job in ahead:
                     self._send(job)
                 continue
+            except Exception as error:
+                if type(error).__name__ == "KilledWorker":  # of distributed, which may be absent
+                    raise _ended_workers() from None
+                raise
             lost = 0
             for packed in done:
                 self._sent.popleft()

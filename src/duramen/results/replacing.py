@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -106,19 +107,44 @@ def _is_own(entry: Path) -> bool:
 
 
 def put_in_place(folder: Path, place: Path) -> Path | None:
-    """Rename a folder to `place`, in one step; what was there makes way for it first.
+    """Rename a folder to `place`; what was there makes way for it.
 
     Returned is where the old folder is now, which `unfinished` finds by "old"; None where there was
-    none. If `place` cannot be taken, what was there is in it again.
+    none. The two are exchanged in one step where the system can do that, so that `place` is never
+    missing; elsewhere it is for the moment between two renames. If `place` cannot be taken, what
+    was there is in it again.
     """
-    old = None
-    if place.exists():
-        old = beside(place, "old")
-        place.rename(old)
+    if not place.exists():
+        folder.rename(place)
+        return None
+    old = beside(place, "old")
+    folder.rename(old)  # under this name already, what was in `place` is found after a kill
+    if _exchanged(old, place):
+        return old
+    old.rename(folder)
+    place.rename(old)
     try:
         folder.rename(place)
     except OSError:
-        if old is not None:
-            old.rename(place)
+        old.rename(place)
         raise
     return old
+
+
+# Function of the C library that exchanges two paths, its arguments before each, and its flag.
+_HERE = -100  # AT_FDCWD of Linux: paths are relative to the working folder
+_EXCHANGES = {"linux": ("renameat2", (_HERE,), 2), "darwin": ("renamex_np", (), 2)}
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Exchange two folders in one step; False where the system or the disk cannot."""
+    name, before, flag = _EXCHANGES.get(sys.platform, ("", (), 0))
+    try:
+        import ctypes
+
+        exchange = getattr(ctypes.CDLL(None), name)
+        sys.audit("os.rename", one, other, -1, -1)
+        paths = (os.fsencode(one), os.fsencode(other))
+        return bool(exchange(*before, paths[0], *before, paths[1], flag) == 0)
+    except (ImportError, AttributeError, TypeError, OSError):
+        return False

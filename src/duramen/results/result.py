@@ -216,7 +216,8 @@ class FeatureResult(Result, Generic[NumberT]):
         ValueError
             If `k` is negative.
         """
-        checks.check_integer(f"{type(self).__name__}.top", "k", k, 0)
+        most = min(k, len(self.order())) if checks.is_integer(k) else k
+        checks.check_integer(f"{type(self).__name__}.top", "k", most, 0)
         return self.take(self.order()[:k])
 
     def take(self, index: NDArray[np.integer], *, names: Iterable[str] | None = None) -> Self:

@@ -3,9 +3,9 @@
 import difflib
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duramen.results.paths import expanded
 from duramen.results.replacing import replacing
 from duramen.results.text import quoted
 from duramen.tables import formats
@@ -82,7 +82,7 @@ def read_table(
     >>> read_table("ages.csv").to_pydict()
     {'name': ['Ada', 'Bo'], 'age': [36, None]}
     """
-    path = Path(path).expanduser()
+    path = expanded(path, function)
     request = Request(function, na_values, decimal, separator=separator, sheet=sheet)
     chosen = formats.checked_file(path, function, "read")
     require_arrow_threads(function)
@@ -198,7 +198,7 @@ def write_table(
     "age",-0.1
     <BLANKLINE>
     """
-    path = Path(path).expanduser()
+    path = expanded(path, function)
     chosen = formats.format_of(path)
     written = () if chosen is None else chosen.written or chosen.suffixes
     if chosen is None or chosen.write is None or path.suffix.lower() not in written:

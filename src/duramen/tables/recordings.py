@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.results.paths import expanded
 from duramen.results.text import first_line, quoted
 from duramen.results.warning import warn
 from duramen.tables import files, formats
 from duramen.tables.formats.hdf5 import opened
+from duramen.tables.formats.npy import HEADER_ERRORS
 from duramen.tables.formats.text_matrix import is_text_matrix, read_text_matrix
 
 _FUNCTION = "read_recording"
@@ -132,7 +134,7 @@ def read_recording(
     only = checks.check_flag(_FUNCTION, "accepted_only", accepted_only)
     if neuropil is not None:
         neuropil = checks.check_real(_FUNCTION, "neuropil", neuropil, 0)
-    file = Path(path).expanduser()
+    file = expanded(path, _FUNCTION)
     folder = file.is_dir() and layout in ("auto", "suite2p")
     if folder:
         file = file / "F.npy"
@@ -198,7 +200,7 @@ def _npy(file: Path) -> FloatArray:
     """Map a matrix of an .npy file; numbers that are no floats are converted."""
     try:
         array = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+    except (*HEADER_ERRORS, OSError, OverflowError) as error:
         raise ValueError(
             f"{_FUNCTION}: {file} is no .npy file of numbers, or is damaged ({first_line(error)})"
         ) from None

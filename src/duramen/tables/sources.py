@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.masked import array_of, unmasked
+from duramen.results.text import first_line
 from duramen.tables.columns import Column, from_arrow, from_objects, numbers, refusal
 from duramen.tables.names import names_of_labels
 
@@ -116,6 +117,7 @@ class SparseSource:
                 f"{function}: expected 2D array, got a sparse array of shape {X.shape}. "
                 "Reshape your data to (n_samples, n_features)."
             )
+        _check_sparse(X, function)
         self.n_rows, self.n_columns = X.shape
         self._original, self._function = X, function
 
@@ -144,6 +146,30 @@ class SparseSource:
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
         """Return the j-th column, dense."""
         return self._dense(j, self._numbers)
+
+
+def _check_sparse(X: Any, function: str) -> None:
+    """Check that the indices of a sparse matrix lie within it; SciPy follows any.
+
+    Raises
+    ------
+    ValueError
+        If one does not, or the arrays of the matrix do not fit together.
+    """
+    try:
+        if X.format in ("csr", "csc", "bsr"):
+            X.check_format(full_check=True)
+        elif X.format == "coo":
+            for size, places in zip(X.shape, (X.row, X.col), strict=True):
+                if len(places) != len(X.data):
+                    raise ValueError("its coordinates are not as many as its values")
+                if len(places) and not 0 <= places.min() <= places.max() < size:
+                    raise ValueError(f"a coordinate is not in 0..{size - 1}")
+    except (ValueError, IndexError) as error:
+        raise ValueError(
+            f"{function}: the sparse matrix of shape {X.shape} is damaged ({first_line(error)}). "
+            "Hint: its arrays were changed after it was made; make it anew"
+        ) from None
 
 
 class FrameSource:

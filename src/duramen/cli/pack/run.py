@@ -62,11 +62,12 @@ def pack(options: Options) -> None:
 
 
 def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
+    from duramen.results.paths import expanded
     from duramen.tables.store import packing
     from duramen.tables.store.part import PLAN, part_of
 
     given, output, annotations = options.table, options.output, options.table.annotations
-    part = part_of(output.out.expanduser())
+    part = part_of(expanded(output.out))
 
     def unfinished() -> list[Path]:
         return [part] if (part / PLAN).is_file() else []

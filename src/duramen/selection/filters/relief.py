@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from joblib import parallel_config
 
 from duramen import checks
+from duramen.results.processes import end_with
 from duramen.selection.numbers import numbers_of
 from duramen.selection.records import Account, Detail, Selector
 from duramen.selection.selector import BaseSelector, without_forest
@@ -111,7 +114,8 @@ class ReliefF(BaseSelector):
             if data.target.codes is not None:
                 smallest = int(np.bincount(data.target.codes).min())
             settings["n_neighbors"] = min(n_neighbors, max(smallest - 1, 1))
-        fitted = kind(**settings).fit(numbers_of(data.table), data.target.values)
+        with parallel_config("loky", initializer=end_with, initargs=(os.getpid(),)):
+            fitted = kind(**settings).fit(numbers_of(data.table), data.target.values)
         weights = np.asarray(fitted.feature_importances_, dtype=np.float64)
         self._adopt(given, np.argsort(-weights, kind="stable")[:most], {})
         self.importances_ = without_forest(data, weights, variant, "difference")

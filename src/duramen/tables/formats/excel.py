@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import json
+import os
+import pickle
 import shlex
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.results.text import first_line, quoted
 from duramen.results.warning import warn
+from duramen.tables.formats import workbook_process
 from duramen.tables.formats.format import Format, Request
 from duramen.tables.formats.workbook import write_workbook
+from duramen.tables.formats.workbook_extent import check_extent
+from duramen.tables.memory import available_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,14 +32,13 @@ def read_excel(path: Path, request: Request) -> pa.Table:
     """Read a sheet of a workbook, the first one by default, whose first row names the columns."""
     import pyarrow as pa
 
-    calamine, function = _calamine(path, request.function), request.function
-    try:
-        book = calamine.load_workbook(str(path))
-        sheet = _chosen(book.sheet_names, path, request)
-        rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
-    except (calamine.CalamineError, OSError) as error:
-        raise ValueError(f"{function}: cannot read {path} ({first_line(error)})") from None
-    rows = [row for row in rows if any(cell != "" for cell in row)]
+    function = request.function
+    _require_calamine(path, function)
+    with _reading(path, function) as reader:
+        sheet = _chosen(reader.answer(), path, request)
+        if path.suffix.lower() in _OF_XML:
+            check_extent(path, sheet, function)
+        rows = reader.rows(sheet)
     if not rows:
         raise ValueError(f"{function}: sheet {quoted(sheet)} of {path} is empty")
     names = ["" if cell is None else _text(cell) for cell in rows[0]]
@@ -37,20 +47,72 @@ def read_excel(path: Path, request: Request) -> pa.Table:
     return pa.table([_column(one, missing) for one in cells], names=names)
 
 
+class _Reader:
+    """Process that reads a workbook; see `workbook_process`."""
+
+    def __init__(self, path: Path, function: str, process: subprocess.Popen[bytes]) -> None:
+        self._path, self._function, self._process = path, function, process
+
+    def answer(self) -> list[Any]:
+        """Return what the process sends next; raises ValueError where that is an error."""
+        assert self._process.stdout is not None
+        try:
+            sent = pickle.load(self._process.stdout)
+        except (EOFError, pickle.UnpicklingError):
+            raise self._error("its reader has ended: too large, or damaged") from None
+        if isinstance(sent, str):
+            raise self._error(sent)
+        return list(sent)
+
+    def rows(self, sheet: str) -> list[list[Any]]:
+        """Return the rows of a sheet that are not empty."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            pickle.dump(sheet, self._process.stdin)
+            self._process.stdin.flush()
+        return [row for part in iter(self.answer, []) for row in part]
+
+    def _error(self, reason: str) -> ValueError:
+        reason = first_line(ValueError(reason))
+        return ValueError(
+            f"{self._function}: cannot read {self._path} as a workbook ({reason}); check that its "
+            "extension is right, or save the sheet as CSV"
+        )
+
+
+@contextlib.contextmanager
+def _reading(path: Path, function: str) -> Iterator[_Reader]:
+    """Start the process that reads a workbook, and end it."""
+    modules = [os.path.abspath(place) for place in sys.path if os.path.isabs(place)]
+    arguments = json.dumps([modules, str(path.absolute()), _memory(path)])
+    command = [sys.executable, "-P", workbook_process.__file__, arguments]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            yield _Reader(path, function, process)
+        finally:
+            process.kill()
+
+
 # Texts of cells that are missing values: empty cells, and errors of formulas.
 _MISSING = ("", "#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "NA", "NaN")
 
 
-def _calamine(path: Path, function: str) -> Any:
-    """Return the package that reads workbooks.
+def _memory(path: Path) -> int:
+    """Return the bytes of memory that the reader of a workbook may take."""
+    size = path.stat().st_size
+    with contextlib.suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(path) as archive:
+        size = sum(part.file_size for part in archive.infolist())
+    wanted = _LEAST_BYTES + _BYTES_OF_A_BYTE * size
+    available = available_bytes()
+    return wanted if available is None else min(wanted, available)
 
-    Raises
-    ------
-    ModuleNotFoundError
-        If it is not installed.
-    """
+
+def _require_calamine(path: Path, function: str) -> None:
+    """Raise ModuleNotFoundError unless the package that reads workbooks is installed."""
     try:
-        return import_module("python_calamine")
+        import_module("python_calamine")
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             f"{function}: {path.name} needs the package python-calamine; pip install "
@@ -60,6 +122,8 @@ def _calamine(path: Path, function: str) -> Any:
 
 def _chosen(sheets: list[str], path: Path, request: Request) -> str:
     """Return the name of the sheet to read; warn where it is one of several."""
+    if not sheets:
+        raise ValueError(f"{request.function}: {path} is a workbook without sheets")
     if request.sheet is not None:
         if request.sheet not in sheets:
             raise ValueError(
@@ -83,7 +147,7 @@ def _column(cells: tuple[Any, ...], missing: frozenset[str]) -> pa.Array:
     values = [None if isinstance(cell, str) and cell.strip() in missing else cell for cell in cells]
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float}:
-        whole = all(value is None or float(value).is_integer() for value in values)
+        whole = all(value is None or _is_whole(value) for value in values)
         typed = [None if value is None else int(value) for value in values] if whole else values
         return pa.array(typed, pa.int64() if whole and kinds else pa.float64())
     if kinds <= {bool}:
@@ -91,6 +155,11 @@ def _column(cells: tuple[Any, ...], missing: frozenset[str]) -> pa.Array:
     if kinds <= {datetime.date, datetime.datetime}:
         return pa.array([_moment(value) for value in values], pa.timestamp("ms"))
     return pa.array([None if value is None else _text(value) for value in values], pa.string())
+
+
+def _is_whole(value: float) -> bool:
+    """Tell whether a number is whole, and fits into 64 bits."""
+    return float(value).is_integer() and -(2**63) <= value < 2**63
 
 
 def _moment(day: Any) -> Any:
@@ -104,6 +173,10 @@ def _text(cell: Any) -> str:
     """Return a cell as it is shown: whole numbers without a decimal point."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
+
+_OF_XML = (".xlsx", ".xlsm")
+# Memory of the reader: at least, and more for each byte of the file, not compressed.
+_LEAST_BYTES, _BYTES_OF_A_BYTE = 1 << 30, 50
 
 EXCEL = Format(
     "excel",

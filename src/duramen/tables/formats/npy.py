@@ -16,6 +16,8 @@ from duramen.tables.formats.input import Input
 from duramen.tables.store.budget import columns_within
 from duramen.tables.store.reader import LocalFile
 
+# What NumPy raises on a header that is damaged.
+HEADER_ERRORS = (ValueError, EOFError, SyntaxError, TokenError, RecursionError)
 _CELL_BYTES = 24  # of a cell beside itself: its code and value, and room to sort
 
 
@@ -72,7 +74,7 @@ def _head(path: Path, function: str) -> tuple[tuple[int, ...], bool, np.dtype[An
             version = npy.read_magic(file)
             read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
             shape, by_columns, kind = read(file)
-        except (ValueError, EOFError, SyntaxError, TokenError, RecursionError) as error:
+        except HEADER_ERRORS as error:
             raise ValueError(
                 f"{function}: {path} is not an .npy file, or is damaged ({first_line(error)})"
             ) from None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # Of a sheet: rows with the names of the columns, columns, characters of a cell.
-_MOST_ROWS, _MOST_COLUMNS, _MOST_TEXT = 1_048_576, 16_384, 32_767
+MOST_ROWS, MOST_COLUMNS, _MOST_TEXT = 1_048_576, 16_384, 32_767
 # Characters that the format cannot hold.
 _ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -45,9 +45,9 @@ def write_workbook(table: pa.Table, file: IO[bytes]) -> None:
         If the table has more rows or columns than a sheet.
     """
     openpyxl = require_writer("write_table")
-    if table.num_rows >= _MOST_ROWS or table.num_columns > _MOST_COLUMNS:
+    if table.num_rows >= MOST_ROWS or table.num_columns > MOST_COLUMNS:
         raise ValueError(
-            f"write_table: a sheet holds {_MOST_ROWS - 1:,} rows and {_MOST_COLUMNS:,} columns, "
+            f"write_table: a sheet holds {MOST_ROWS - 1:,} rows and {MOST_COLUMNS:,} columns, "
             f"got {table.num_rows:,} and {table.num_columns:,}. Hint: write .csv or .parquet"
         )
     book = openpyxl.Workbook(write_only=True)

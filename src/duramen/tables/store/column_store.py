@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.results.columns import Column, hidden
+from duramen.results.paths import expanded
 from duramen.results.summary import Summarized, Summary
 from duramen.results.text import quoted
 from duramen.tables import formats
@@ -437,7 +438,7 @@ def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Column
     place = place_of(path, function)
     if place is not None:
         return open_place(place, function), place
-    path = Path(path).expanduser()  # type: ignore[arg-type]
+    path = expanded(path, function)  # type: ignore[arg-type]
     if path.is_dir():
         if not (path / layout.HEADER).is_file():
             raise ValueError(

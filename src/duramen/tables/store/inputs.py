@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.paths import expanded
 from duramen.tables import formats
 from duramen.tables.columns import Column
 from duramen.tables.encoded import EncodedTable
@@ -41,7 +42,7 @@ def open_input(source: Any, request: Request) -> Input:
         if layer is not None:
             raise ValueError(f"{function}: layer={layer!r} is for {_layered()}, not for tables")
         return _of_table(source, request)
-    path = Path(source).expanduser()
+    path = expanded(source, request.function)
     chosen = formats.checked_file(path, function, "groups", "read")
     if layer is not None and not chosen.layers:
         raise ValueError(f"{function}: layer={layer!r} is for {_layered()}, and {path} is not one")

@@ -13,6 +13,7 @@ from duramen.results.text import first_line, quoted
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.names import KINDS, default_names
 from duramen.tables.store import layout
+from duramen.tables.store.mapped import MappedTable
 from duramen.tables.store.reader import File, Folder, pieces_of, read_rows
 from duramen.tables.store.runs import Runs, offsets_of
 from duramen.tables.validity import (
@@ -391,7 +392,7 @@ class PackedColumns:
         wrong = wrong or invalid_labels(kind_codes, offsets, cut_values, labels)
         if wrong is not None:
             raise self._inconsistent(wrong)
-        return EncodedTable(
+        table = MappedTable(
             n_rows=self.n_rows,
             names=tuple(self.names(everything)) if self.named else default_names(p),
             kinds=_kinds(kind_codes),
@@ -404,6 +405,7 @@ class PackedColumns:
             missing=_bits(self._flags, 4, 1),
             named=self.named,
         )
+        return table.over([self._files[name] for name in (*layout.CODES, layout.VALUES)])
 
     def _mapped(self, name: str, kind: np.dtype[Any]) -> NDArray[Any]:
         read = np.frombuffer(self._files[name].whole(), dtype=kind)

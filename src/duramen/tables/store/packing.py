@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from duramen import __version__
 from duramen.checks import kernel_threads
 from duramen.configuration import shows_progress
+from duramen.results.paths import expanded
 from duramen.results.replacing import naming
 from duramen.results.warning import warn
 from duramen.tables.arrow_threads import require_arrow_threads
@@ -200,7 +201,7 @@ def pack_with(
     finishing: Callable[[Path], None] | None = None,
 ) -> ColumnStore:
     """Pack as `pack` does; `finishing` may add files to the whole store, before it is in place."""
-    place = Path(path).expanduser()
+    place = expanded(path, _FUNCTION)
     names, kinds, transpose, layer = asked.names, asked.kinds, asked.transpose, asked.layer
     overwrite, verbose = asked.overwrite, asked.verbose
     if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):

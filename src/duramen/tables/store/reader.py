@@ -51,6 +51,10 @@ class File(Protocol):
         """Return everything, mapped into memory where that can be done."""
         ...
 
+    def check_length(self) -> None:
+        """Check that the file is as long as when it was opened (ValueError)."""
+        ...
+
 
 class Folder(Protocol):
     """A place with files in it, and the name by which errors call it."""
@@ -135,7 +139,17 @@ class LocalFile:
         """Return everything, mapped into memory."""
         if self.size == 0:
             return memoryview(b"")
+        self.check_length()
         return memoryview(mmap.mmap(self._descriptor, 0, access=mmap.ACCESS_READ))
+
+    def check_length(self) -> None:
+        """Check that the file was not truncated since it was opened."""
+        size = os.fstat(self._descriptor).st_size
+        if size < self.size:
+            raise ValueError(
+                f"{self.name} is damaged: it was truncated from {self.size} to {size} bytes while "
+                "it was open"
+            )
 
 
 class LocalFolder:
