@@ -13,7 +13,7 @@ from tests.significance.noise import band
 
 from duramen.jobs.replicates import Plan
 
-DATA_SETS, TREES, PERMUTATIONS = 40, 30, 19
+DATA_SETS, TREES, PERMUTATIONS = 40, 20, 19
 SHORT = ("24 classes, entropy", "copies, r = 0.9", "exclusive or, Gini", "centers, strata")
 
 
