@@ -63,7 +63,6 @@ def read_stored(
     import numpy as np
 
     from duramen.results.paths import expanded
-    from duramen.tables.findings import of_codes
     from duramen.tables.learning_set import of_table
     from duramen.tables.store.view import without
 
