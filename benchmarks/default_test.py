@@ -15,7 +15,7 @@ from duramen.cli.rank.options import Growth
 
 LEVEL = 0.05
 TEST = dm.significance.catalogue["max_t"]
-TREES = min(Growth().trees, TEST.most_trees or Growth().trees)
+TREES = TEST.most_trees
 PERMUTATIONS = TEST.rounds()
 
 Bool = NDArray[np.bool_]
@@ -45,7 +45,7 @@ class Problem:
 
 def forest(task: str, trees: int = TREES, **growth: Any) -> Any:
     """The forest of `duramen rank`; `growth` are its options, such as ``criterion="gini"``."""
-    return make_forest(Growth(trees=trees, **growth), task, seed=0, jobs=1, verbose=False)
+    return make_forest(Growth(**growth), task, trees, seed=0, jobs=1, verbose=False)
 
 
 def default_result(

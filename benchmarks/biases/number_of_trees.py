@@ -114,7 +114,7 @@ class SingleTree:
         gain = np.array([self._gain(rows, codes[:, m]) for m in range(self.p)])
         share = self.dist.weights[rows].sum()
         wins, stays = best_of_features(
-            np.where(divides, gain / share, -1.0)[np.newaxis], n_unused, self.K
+            gain[np.newaxis] / share, divides[np.newaxis], n_unused, self.K
         )
         parts = [
             (wins[0, m], self._split(rows, codes[:, m], gain[m], m, n_unused))

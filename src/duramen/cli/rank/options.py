@@ -220,11 +220,11 @@ class Resampling:
         "Estimate confidence intervals of the importances by the first measure, from forests on "
         "random subsamples of the rows.",
     )
-    interval_scale: str = choice(
-        "importance",
+    interval_scale: str | None = choice(
+        None,
         "duramen.significance.intervals.confidence_intervals:SCALES",
-        "With --intervals: what they are of, the importances or their fractions of the sum over "
-        "all features, which heavy tails of a numeric target do not distort.",
+        "With --intervals: what they are of, the importances, as by default, or their fractions of "
+        "the sum over all features, which heavy tails of a numeric target do not distort.",
         parameter="scale",
     )
     stability: int | None = option(
@@ -250,6 +250,11 @@ class Resampling:
     )
 
     @property
+    def scale(self) -> str:
+        """What intervals are of."""
+        return self.interval_scale or "importance"
+
+    @property
     def asked(self) -> tuple[str, ...]:
         """Options that ask for forests on parts of the rows."""
         stable = () if self.stability is None else ("--stability",)
@@ -267,7 +272,7 @@ class Resampling:
         unused = [word for word, value in own.items() if value is not None]
         if unused and not self.asked:
             raise without_use(unused, "without --intervals or --stability K")
-        if self.interval_scale != "importance" and not self.intervals:
+        if self.interval_scale is not None and not self.intervals:
             raise without_use(["--interval-scale"], "without --intervals")
         if self.confidence is not None and not 0 < self.confidence < 1:
             raise ValueError(

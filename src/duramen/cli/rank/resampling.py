@@ -69,7 +69,7 @@ class Resampled:
         from duramen.significance.intervals.limits import check_tails, tails_of
 
         if self.asked.intervals:
-            tails = tails_of(data, scores.unit, self.asked.interval_scale)
+            tails = tails_of(data, scores.unit, self.asked.scale)
             check_tails(tails, "--intervals", "--interval-scale fraction")
 
     def precision(self, one: Measure, scores: Importances, given: Inputs, k: int) -> Precision:
@@ -101,7 +101,7 @@ class Resampled:
                 measure=one.name,
                 n_replicates=n,
                 level=self._level,
-                scale=self.asked.interval_scale,
+                scale=self.asked.scale,
                 observed=scores,
                 **more,
             ),
