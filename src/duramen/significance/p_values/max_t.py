@@ -170,7 +170,7 @@ def max_t(
     >>> forest = dm.RandomForestClassifier(20, random_state=0)
     >>> result = dm.significance.max_t(forest, data.X, data.y, n_permutations=39, random_state=0)
     >>> result.verdicts()[:2], result.evidence()[:2]
-    (('confirmed', 'noise'), ('with others', ''))
+    (('confirmed', 'noise'), ('alone', ''))
     """
     name = "max_t"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)

@@ -142,7 +142,8 @@ def stability(
     .. math:: \hat\Phi \mp t_{M-1} \sqrt{\frac{M-1}{M} \sum_{i=1}^M
         (\hat\Phi_{(i)} - \bar\Phi_{(\cdot)})^2},
 
-    with :math:`\hat\Phi_{(i)}` the stability of the selections but the i-th, and ends at 1 at most.
+    with :math:`\hat\Phi_{(i)}` the stability of the selections but the i-th, cut at 0 and 1, between
+    which the stability of infinitely many selections lies.
 
     Parameters
     ----------
@@ -367,7 +368,7 @@ def jackknife_interval(chosen: NDArray[np.bool_], phi: float, level: float) -> t
 
     variance = (m - 1) * float(without.var())
     reach = float(stats.t.ppf((1 + level) / 2, m - 1)) * math.sqrt(variance)
-    return phi - reach, min(1.0, phi + reach)
+    return min(phi, max(0.0, phi - reach)), min(1.0, phi + reach)
 
 
 def kuncheva_index(chosen: NDArray[np.bool_]) -> float:
