@@ -36,11 +36,6 @@ REASONS = (
 
 
 @unrefused
-def opened(forest):
-    """The arrays of a forest, with the means of its leaves and not what they differ by."""
-    return {**forest.arrays(), "leaf_values": forest.leaf_values + forest.origin}
-
-
 def attempt(number: int, folder: Path) -> str:
     """Grow a forest, and compare what the kernel says of all rows with what the walk says."""
     random = np.random.default_rng(number)
@@ -98,10 +93,10 @@ def schema_of(forest: Forest) -> dict[str, Any]:
 def same_rows(estimator: Any, X: Any, columns: dict[str, Column]) -> list[list[float]]:
     """Compare leaves and predictions of rows with those of the walk; return the rows it took."""
     forest = estimator.forest_
-    arrays, schema = opened(forest), schema_of(forest)
+    arrays, schema = forest.arrays(), schema_of(forest)
     rows = route.coded(schema, [column.cells for column in columns.values()])
     np.testing.assert_array_equal(estimator.apply(X), route.leaves_of(arrays, schema, rows))
-    means = np.array(route.predictions_of(arrays, schema, rows))
+    means = np.array(route.predictions_of(arrays, schema, rows)) + forest.origin
     if forest.is_classifier:
         np.testing.assert_allclose(estimator.predict_proba(X), means, rtol=0, atol=1e-15)
         best = [row.index(max(row)) for row in estimator.predict_proba(X).tolist()]
@@ -122,17 +117,22 @@ def bags_of(forest: Forest) -> list[list[int]]:
 def same_out_of_bag(
     estimator: Any, rows: list[list[float]], drawn: list[list[int]], target: list[Any]
 ) -> None:
-    """Compare the out-of-bag votes and errors of a fit with those of the walk."""
+    """Compare the out-of-bag votes and errors of a fit with those of the walk.
+
+    Numbers less the forest's origin: means of large ones would round what they differ by.
+    """
     if not estimator.oob_score:
         return
     forest = estimator.forest_
-    arrays = opened(forest)
+    arrays = forest.arrays()
     leaves = route.leaves_of(arrays, schema_of(forest), rows)
+    if not forest.is_classifier:
+        target = [float(number) - forest.origin for number in target]
     sums, counts, curve = route.out_of_bag_of(
         arrays, leaves, drawn, target, classes=forest.is_classifier
     )
     wanted = [
-        [value / count if count else math.nan for value in row]
+        [value / count + forest.origin if count else math.nan for value in row]
         for row, count in zip(sums, counts, strict=True)
     ]
     if forest.is_classifier:
@@ -162,7 +162,7 @@ def same_nodes(
     weights: list[float],
 ) -> None:
     """Compare rows, weights, impurities and values of all nodes with a count of their rows."""
-    arrays, schema, settings = opened(forest), schema_of(forest), forest.settings
+    arrays, schema, settings = forest.arrays(), schema_of(forest), forest.settings
     unit = float(forest.total_weight) / math.fsum(weights)
     numbers = [] if forest.is_classifier else [float(v) for v in target]
     reach = max(numbers) - min(numbers) if numbers else 1.0
