@@ -31,7 +31,8 @@ class Options:
 
     def __post_init__(self) -> None:
         checks.check_choice(self.function, "empty", self.empty, EMPTY)
-        checks.check_optional_integer(self.function, "n_permutations", self.n_permutations, 0)
+        if self.n_permutations is not None:
+            checks.check_integer(self.function, "n_permutations", self.n_permutations, 0)
         checks.check_real(self.function, "tolerance", self.tolerance, 0.0, 0.999)
         checks.check_flag(self.function, "plain", self.plain)
         if checks.check_flag(self.function, "plain_p_values", self.plain_p_values) and not (

@@ -104,6 +104,11 @@ def progress_bar(total: int, what: str, verbose: int) -> Iterator[Callable[[int]
 def stepwise_bar(
     total: int, what: str, unit: str, verbose: int, *, done: int = 0
 ) -> Iterator[Callable[[], object]]:
-    """Give a function that is called after each step; it does nothing without a bar."""
+    """Give a function that is called after each step; it does nothing without a bar.
+
+    Work that needs fewer steps than `total`, which is what it takes at most, ends with a full bar.
+    """
     with shown_bar(total, what, unit, verbose, done=done) as bar:
         yield (lambda: None) if bar is None else bar.update
+        if bar is not None:
+            bar.total = bar.n

@@ -75,7 +75,7 @@ class Precision:
 
     @property
     def of_fractions(self) -> bool:
-        """Whether the intervals are of fractions of the sum of the importances."""
+        """Tell whether the intervals are of fractions of the sum of the importances."""
         return self.intervals is not None and self.intervals.metadata.get("scale") == "fraction"
 
     @property
