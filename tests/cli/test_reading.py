@@ -170,7 +170,7 @@ def stray(tmp_path):
     signal[3] = signal[30] = signal[40] = "?"
     frame = pd.DataFrame({"signal": signal, "noise": rng.normal(size=N).round(3)})
     chromosome = [*map(str, range(1, 23)), "X", "Y"]
-    frame["chromosome"] = (chromosome * 3)[:N]
+    frame["chromosome"] = np.resize(np.repeat(chromosome, 2), N)  # each of both classes
     frame = frame.assign(day=np.where(rng.random(N) < 0.5, "early", "late"), y=y)
     frame.to_csv(tmp_path / "marks.csv", index=False)
     german = frame.assign(signal=commas)

@@ -230,6 +230,7 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
     people = ["north" if i % 3 < 2 else "south" for i in range(90)]
     pa_csv.write_csv(pa.table({"people": people}), tmp_path / "people.csv")
     words = [tmp_path / "a.bed", "--samples", tmp_path / "people.csv", "--target", "people"]
+    words.append("--samples-by-position")
     _, run = run_in(tmp_path, *words, "--drop", "rs5", "--trees", 20)
     ranked = pq.read_table(tmp_path / "out/result.parquet")["name"].to_pylist()
     assert ranked[0] == "rs20"
@@ -237,7 +238,7 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
     assert run["settings"]["samples"] == "people.csv"
     said = shlex.split(run["command"])
     assert said[2:5] == ["a.bed", "--target", "people"]
-    assert "--samples people.csv" in run["command"]
+    assert "--samples people.csv --samples-by-position" in run["command"]
 
 
 # --- what it refuses -----------------------------------------------------------------------------
@@ -268,7 +269,10 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
         (["FILE", "--target", "state", "--jobs", "0"], "n_jobs"),
         (["FILE", "--target", "state", "--trees", "4000000000000"], "lower n_estimators"),
         (["--demo", "--target", "y"], "--demo brings its own file and target"),
-        (["FILE", "--target", "state", "--samples", "few.csv"], "--samples needs --samples-id"),
+        (
+            ["FILE", "--target", "state", "--samples", "FEW"],
+            "without row names to match, samples must have one row for each row of the table",
+        ),
         (["STORE", "--target", "y"], "every column is constant"),
         (["STORE", "--target", "y", "--categorical", "a"], "--categorical a is for duramen pack"),
         (["nothing.csv", "--target", "y"], "there is no file nothing.csv"),
@@ -277,7 +281,8 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
 def test_mistakes_of_the_user(words, message, file, tmp_path):
     if words[:1] == ["STORE"]:
         dm.pack(pa.table({"a": [1, 1, 1], "y": ["u", "v", "u"]}), tmp_path / "s")
-    paths = {"FILE": str(file), "STORE": str(tmp_path / "s")}
+    (tmp_path / "few.csv").write_text("x\n1\n2\n", encoding="utf-8")
+    paths = {"FILE": str(file), "STORE": str(tmp_path / "s"), "FEW": str(tmp_path / "few.csv")}
     words = [paths.get(word, word) for word in words]
     assert_refused("rank", tmp_path / "out", words, message)
 

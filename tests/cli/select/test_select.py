@@ -224,11 +224,12 @@ def test_samples_beside_a_plink_file(out, tmp_path):
     people = ["north" if i % 3 < 2 else "south" for i in range(90)]
     pa_csv.write_csv(pa.table({"people": people}), tmp_path / "people.csv")
     words = ["select", tmp_path / "a.bed", "--samples", tmp_path / "people.csv"]
+    words.append("--samples-by-position")
     result, run = done(out, *words, "--target", "people", *FEW)
     assert found(out)[0] == "rs20"
     assert result.stdout.startswith("a.bed: 90 rows x 70 features, target people of 2 classes")
     assert run["settings"]["samples"] == "people.csv"
-    assert "--samples people.csv " in run["command"]
+    assert "--samples people.csv --samples-by-position " in run["command"]
 
 
 def test_a_store_by_its_url(genes, out, tmp_path):
@@ -423,7 +424,10 @@ def test_demo_takes_other_settings(out):
             "samples has 4 rows, but the table has 150",
         ),
         (["s", "--target", "kind", "--samples", "no.csv"], "no.csv"),
-        (["genes.csv", "--target", "kind", "--samples", "few.csv"], "--samples needs --samples-id"),
+        (
+            ["genes.csv", "--target", "kind", "--samples", "few.csv"],
+            "samples has 4 rows, but the table has 150; without row names to match",
+        ),
         (["gaps", "--target", "y"], "--drop-missing-target leaves these rows out"),
         (["gaps", "--target", "y", "--drop", "x"], "--drop leaves no column besides the target"),
     ],

@@ -124,6 +124,13 @@ command(
     "--stability 2 --resamples 4 --confidence 0.9",
     write,
 )
+for scale in ("importance", "fraction"):
+    command(
+        f"intervals of {scale}",
+        "rank t.csv --target z --drop y --drop batch --drop person --trees 16 --no-test "
+        f"--intervals --interval-scale {scale} --resamples 4",
+        write,
+    )
 command("group mda", f"{CLASSES} --no-test --groups groups.csv", write)
 command(
     "clusters as groups",

@@ -251,7 +251,7 @@ class Resampling:
 
     @property
     def scale(self) -> str:
-        """What intervals are of."""
+        """Scale of the intervals."""
         return self.interval_scale or "importance"
 
     @property
