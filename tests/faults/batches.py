@@ -63,6 +63,7 @@ def run(kind: str, numbers: Sequence[int], *, timeout: float = 300.0) -> Outcome
         Seconds that a process may take.
     """
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        os.chmod(folder, 0o711)  # for attempts that become an ordinary user
         return _run(kind, numbers, timeout, {**os.environ, "TMPDIR": folder})
 
 

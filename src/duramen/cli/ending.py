@@ -70,15 +70,22 @@ def _ended_in_time() -> Iterator[None]:
     """End the process where a stop came and its handler has not run for some seconds.
 
     Handlers run between two steps of the interpreter, and a decomposition of a large matrix is one
-    step. A thread reads the numbers of the signals, which the system's handler writes at once.
+    step. A thread reads the numbers of the signals, which the system's handler writes at once;
+    where the system allows no further thread, stops wait for the end of a step.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     read, write = socket.socketpair()
     write.setblocking(False)
+    try:
+        threading.Thread(target=_watch, args=(read,), daemon=True).start()
+    except RuntimeError:
+        read.close()
+        write.close()
+        yield
+        return
     before = signal.set_wakeup_fd(write.fileno(), warn_on_full_buffer=False)
-    threading.Thread(target=_watch, args=(read,), daemon=True).start()
     try:
         yield
     finally:
