@@ -6,6 +6,7 @@ import contextlib
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -120,6 +121,7 @@ def test_a_stop_that_is_swallowed_or_disguised_is_raised_again(number: str, kind
 
 UNBROKEN = """
 import sys
+import threading
 from pathlib import Path
 import numpy as np
 from duramen.cli.ending import stopped_by_signals, unfinished
@@ -185,3 +187,17 @@ def test_a_home_that_is_not_known_is_one_line(
     [line] = [line for line in ended.stderr.splitlines() if not line.startswith("note: ")]
     assert "the home of ~nouser is not known" in line
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_runs_where_no_further_thread_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(Stopped), stopped_by_signals():
+        signal.raise_signal(signal.SIGTERM)
+    assert signal.set_wakeup_fd(-1) == -1
+    assert signal.getsignal(signal.SIGTERM) == before
