@@ -142,8 +142,8 @@ def stability(
     .. math:: \hat\Phi \mp t_{M-1} \sqrt{\frac{M-1}{M} \sum_{i=1}^M
         (\hat\Phi_{(i)} - \bar\Phi_{(\cdot)})^2},
 
-    with :math:`\hat\Phi_{(i)}` the stability of the selections but the i-th, cut at 0 and 1, between
-    which the stability of infinitely many selections lies.
+    with :math:`\hat\Phi_{(i)}` the stability of the selections but the i-th, cut at 0 and 1,
+    between which the stability of infinitely many selections lies.
 
     Parameters
     ----------
