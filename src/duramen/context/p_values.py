@@ -61,11 +61,13 @@ def effect_p_values(
     """
     size, n_permutations = _chunk(subject, context), options.count
     own = _Statistics.of(observed)
+    # A task is sent without the client of the options.
+    empty, n_threads = options.empty, options.plan.threads_within
 
     def task(number: int, _: int) -> FloatArray:
         first = 1 + number * size
         count = min(size, n_permutations + 1 - first)
-        lot = _Lot(forest, subject, context, null, options, first, count)
+        lot = _Lot(forest, subject, context, null, empty, first, count, n_threads)
         counts = own.zeros()
         for k, hypothesis in enumerate(dependence.hypotheses):
             chosen = hypothesis.features
@@ -97,9 +99,10 @@ class _Lot:
     subject: Subject
     context: Context
     null: Null
-    options: Options
+    empty: str
     first: int
     count: int
+    n_threads: int
 
     def under(self, hypothesis: Hypothesis, number: int) -> Codes | None:
         """Draw the contexts under a null hypothesis of a number."""
@@ -122,13 +125,13 @@ class _Lot:
             self.forest,
             self.subject,
             self.context,
-            self.options.empty,
+            self.empty,
             seed=self.subject.seed,
             first=self.first,
             n_permutations=self.count,
             drawn=drawn,
             column=column,
-            n_threads=self.options.plan.threads_within,
+            n_threads=self.n_threads,
         )
 
 

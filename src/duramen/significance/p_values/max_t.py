@@ -219,6 +219,7 @@ def max_t(
 def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -> FloatArray:
     """Return the importances after each permutation, stage after stage, of shape (b, p)."""
     kept: IndexArray = np.empty(0, dtype=np.intp)
+    subject, seed, n = refits.subject, refits.seed, design.n  # a task is sent without the client
 
     def ready(null: FloatArray) -> int:
         nonlocal kept
@@ -227,12 +228,12 @@ def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -
         return walk.until
 
     def task(b: int, _: int, kept: IndexArray) -> FloatArray:
-        seed = replicate_seed(refits.seed, b % design.n)
-        return refits.subject.permuted_scores(np.random.default_rng(seed), seed, kept)
+        seed_b = replicate_seed(seed, b % n)
+        return subject.permuted_scores(np.random.default_rng(seed_b), seed_b, kept)
 
     return refits.run(
         task,
-        design.n * design.max_stages,
+        n * design.max_stages,
         len(design.observed),
         refits.metadata(**choices),
         ready=ready,
