@@ -251,6 +251,7 @@ def test_text_that_a_spreadsheet_would_evaluate(tmp_path: Path, kind: str) -> No
     assert read_table(tmp_path / "a.parquet").column_names == ["=name", "value"]
 
 
+@pytest.mark.limits_memory  # of the process that reads a workbook
 def test_a_workbook_holds_text_as_text(tmp_path: Path) -> None:
     """What begins like a formula is none; what a cell cannot hold is left out."""
     openpyxl = pytest.importorskip("openpyxl")

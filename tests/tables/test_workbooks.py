@@ -16,6 +16,7 @@ from duramen.tables.formats.workbook_extent import _extent_of, check_extent
 
 openpyxl = pytest.importorskip("openpyxl")
 pytest.importorskip("python_calamine")
+pytestmark = pytest.mark.limits_memory  # of the process that reads a workbook
 BASE = {"A1": "a", "B1": "b", "A2": 1, "B2": 2, "A3": 3, "B3": 9.5}
 
 
