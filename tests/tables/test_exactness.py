@@ -70,9 +70,16 @@ def test_tables_in_memory(name):
     assert "id" in str(error.value) or "x0" in str(error.value)
 
 
+def test_large_numbers_of_few_digits_are_read(tmp_path):
+    """Text of float64, such as 3e19, may be an integer; no other number is as near to it."""
+    path = tmp_path / "t.csv"
+    path.write_text("id,x\n" + "".join(f"{i}{'0' * 19},{i}\n" for i in range(1, 7)))
+    assert dm.encode(read_table(path)).values(0).tolist() == [i * 1e19 for i in range(1, 7)]
+
+
 @one_test
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
-@pytest.mark.parametrize("values", [WHOLE, DECIMALS, [10**19 * i for i in range(1, 7)]])
+@pytest.mark.parametrize("values", [WHOLE, DECIMALS])
 def test_text_files(tmp_path, suffix, values):
     separator = "," if suffix == ".csv" else "\t"
     path = tmp_path / f"table{suffix}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from decimal import Decimal
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 COMPRESSIONS = (".gz", ".bz2", ".zst")
 SEPARATORS = (",", ";", "\t", "|")
 _HEAD, _LINES = 1 << 16, 20  # bytes and lines by which the separator is told
+_MOST_DIGITS = 17  # significant ones that tell a float64 from all others
 _LONGEST_NUMBER = 1024  # characters that a field without text takes at the most
 
 
@@ -137,14 +137,17 @@ def check_digits(
         given = [text for text in texts.column(j).unique().to_pylist() if text is not None]
         numbers = [Decimal(text.strip().replace(options.decimal_point, ".")) for text in given]
         numbers = [number for number in numbers if number.is_finite()]
-        if any(re.fullmatch(r"\s*[+-]?\d+\s*", text) for text in given) and any(
-            number == number.to_integral_value() and abs(number) > LARGEST_EXACT
-            for number in numbers
-        ):
+        if any(_is_long_integer(text) for text in given):
             raise ValueError(too_large(function, name))
         pair = merged(numbers)
         if pair is not None:
             raise refusal_of(pair, describe(name), function)
+
+
+def _is_long_integer(text: str) -> bool:
+    """Tell whether a text is an integer of more digits than the text of any float64 needs."""
+    digits = text.strip().lstrip("+-")
+    return digits.isdecimal() and len(digits.strip("0")) > _MOST_DIGITS
 
 
 def _largest(column: pa.ChunkedArray) -> float:
