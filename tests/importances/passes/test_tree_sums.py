@@ -74,10 +74,24 @@ GROWTHS = {
 
 
 @one_test
+@pytest.mark.parametrize(
+    ("task", "weighted", "way"),
+    [("two", True, "bootstrap"), ("numbers", False, "multiway"), ("three", False, "some rows")],
+)
+def test_same_bits_kept_or_let_go(task, weighted, way, monkeypatch):
+    same_bits(task, weighted, way, monkeypatch)
+
+
+@pytest.mark.slow
+@one_test
 @pytest.mark.parametrize("task", ["two", "three", "numbers"])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("way", list(GROWTHS))
-def test_same_bits_kept_or_let_go(task, weighted, way, monkeypatch):
+def test_same_bits_whatever_the_growth(task, weighted, way, monkeypatch):
+    same_bits(task, weighted, way, monkeypatch)
+
+
+def same_bits(task, weighted, way, monkeypatch):
     data = learning_set(task, weighted=weighted)
     parameters = GROWTHS[way]
     criteria = ["squared_error"] if task == "numbers" else ["gini", "entropy"]
