@@ -124,8 +124,10 @@ import sys
 import threading
 from pathlib import Path
 import numpy as np
+from duramen.cli import ending
 from duramen.cli.ending import stopped_by_signals, unfinished
 
+ending._PATIENCE = 0.2
 unfinished.add(Path("half"))
 Path("half").mkdir()
 matrix = np.random.default_rng(0).random((5000, 5000))

@@ -178,8 +178,12 @@ def _repeating_lost_stops() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = usual
+        if timers:  # one that is just sent would end the process while it exits
+            _exchanged(_stop, signal.SIG_IGN, ("SIGINT", "SIGTERM", "SIGHUP"))
         for timer in timers:
             timer.cancel()
+            with suppress(RuntimeError):  # it could not be started
+                timer.join()
 
 
 def out_of_memory(error: Exception) -> bool:
