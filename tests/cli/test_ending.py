@@ -203,3 +203,17 @@ def test_a_command_runs_where_no_further_thread_is_allowed(
         signal.raise_signal(signal.SIGTERM)
     assert signal.set_wakeup_fd(-1) == -1
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_while_text_is_executed_ends_by_its_code(tmp_path: Path) -> None:
+    """Dataclasses are made from text while modules are imported, late ones during the work."""
+    (tmp_path / "program.py").write_text(
+        "import sys\nfrom unittest.mock import patch\nfrom duramen.cli import main\n\n"
+        "def app(**_):\n"
+        "    try:\n        exec('raise KeyboardInterrupt')\n"
+        "    except KeyboardInterrupt:\n        sys.exit(130)\n\n"
+        "with patch('duramen.cli.app.app', app):\n    main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-m", "program"], cwd=tmp_path, check=False)
+    assert ended.returncode == 130

@@ -26,6 +26,9 @@ def main() -> None:
     except KeyboardInterrupt as stopped:
         _end(stopped)
     except SystemExit as end:
+        # Python run with -m ends by SIGINT, whatever its code, if Ctrl-C came while it executed
+        # text, as definitions of dataclasses do, and it executed none since.
+        exec("")
         # While options are parsed, typer turns a KeyboardInterrupt into an exit without a word.
         stop = getattr(end.__context__, "__cause__", None)
         if not isinstance(stop, KeyboardInterrupt):
