@@ -88,6 +88,9 @@ SETTINGS: dict[str, Setting] = {
     "weights: case-control": Setting(
         problem(200, TWO, NORMAL, sim.by_class(case=0.1, control=1.9))
     ),
+    "weights: case-control, Gini": Setting(
+        problem(200, TWO, NORMAL, sim.by_class(case=0.1, control=1.9)), GINI
+    ),
     "weights: balancing": Setting(problem(300, RARE, NORMAL, sim.balancing)),
     "weights: balancing, Gini": Setting(problem(300, RARE, NORMAL, sim.balancing), GINI),
     "weights: --class-weight": Setting(problem(300, RARE, NORMAL), {"class_weight": "balanced"}),
@@ -96,7 +99,7 @@ SETTINGS: dict[str, Setting] = {
     "weights: relevant, regression": Setting(problem(200, NUMBERS, NORMAL, sim.by_feature)),
     "survival": Setting(problem(200, sim.linear([0.8, 0.8], sim.survival), NORMAL)),
     "survival: copies, r = .95": Setting(
-        problem(300, sim.linear([0.8, 0.8], sim.survival), sim.alike([6], 0.95))
+        problem(300, sim.linear([1.5, 1.5], sim.survival), sim.alike([6], 0.95))
     ),
     "survival: 85 % censored": Setting(
         problem(300, sim.linear([0.8, 0.8], partial(sim.survival, scale=0.12)), NORMAL)
