@@ -124,14 +124,15 @@ class _Features:
 
 def _blocks(table: EncodedTable, rows: int) -> Iterator[tuple[slice, _Features]]:
     """Yield consecutive columns, and their scores, about `rows` rows of scores at a time."""
-    first, scores, freedom = 0, list[FloatArray](), list[int]()
+    first, n_rows, scores, freedom = 0, 0, list[FloatArray](), list[int]()
     for j in range(table.n_columns):
         of_column, degrees = _scores_of(table, j)
         scores.append(of_column)
         freedom.append(degrees)
-        if sum(map(len, scores)) >= rows or j + 1 == table.n_columns:
+        n_rows += len(of_column)
+        if n_rows >= rows or j + 1 == table.n_columns:
             yield slice(first, j + 1), _together(scores, freedom)
-            first, scores, freedom = j + 1, [], []
+            first, n_rows, scores, freedom = j + 1, 0, [], []
 
 
 def _together(scores: list[FloatArray], freedom: list[int]) -> _Features:
