@@ -14,7 +14,10 @@ from tests.significance.noise import band
 from duramen.jobs.replicates import Plan
 
 DATA_SETS, TREES, PERMUTATIONS = 40, 20, 19
-SHORT = ("24 classes, entropy", "copies, r = 0.9", "exclusive or, Gini", "centers, strata")
+SHORT = (
+    *("24 classes, entropy", "24 classes, Gini", "weights: balancing, Gini"),
+    *("survival: copies, r = .95", "copies, r = 0.9", "exclusive or, Gini", "centers, strata"),
+)
 
 
 def column(done, rate):
