@@ -10,8 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from duramen.analyses.problem import Problem, loaded
 from duramen.cli.declaration import argument, choice, group, option, recorded
-from duramen.cli.problem import Problem, encoded, loaded
+from duramen.cli.problem import encoded
 from duramen.cli.reading import Annotations, Reading
 from duramen.cli.source import Source, check_columns
 from duramen.cli.stores import is_store, read_stored

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duramen.analyses.problem import Problem
 from duramen.cli.look import look
 from duramen.cli.problem import (
-    Problem,
     Settling,
     exchanged,
     of_event,
