@@ -67,6 +67,11 @@ def as_records(findings: Sequence[Finding]) -> tuple[dict[str, Any], ...]:
     )
 
 
+def noted(notes: Sequence[str]) -> dict[str, Any]:
+    """Return notes for the record, if there are any."""
+    return {"notes": list(notes)} if notes else {}
+
+
 def stopped(problem: Problem[TableT], done: str) -> Problem[TableT]:
     """Return the problem with a note that the work ended after this was done."""
     told = f"interrupted; the results are those after {done}"

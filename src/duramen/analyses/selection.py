@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from duramen import checks
 from duramen.analyses.clustering import Clustering
 from duramen.analyses.defaults import MEMORY, SELECTOR, SUBSPACE
 from duramen.analyses.execution import Execution, checkpoints
-from duramen.analyses.problem import Problem, stopped
-from duramen.analyses.report import AnalysisReport
+from duramen.analyses.inputs import call_words, execution_of, problem_of
+from duramen.analyses.problem import Problem, noted, stopped
+from duramen.analyses.report import AnalysisInterrupted, AnalysisReport
 from duramen.jobs.progress import estimates
 from duramen.results.columns import Column
 from duramen.results.importances import Importances
@@ -63,6 +65,14 @@ class SelectionReport(AnalysisReport):
         As of every report of an analysis.
     selector : estimator
         The fitted selector.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 6, n_relevant=2, random_state=0)
+    >>> report = dm.select(data.X, data.y, n_jobs=1)
+    >>> sorted(report.selected)
+    ['x0', 'x1']
     """
 
     selection: Selection
@@ -234,3 +244,156 @@ def report_of(
         selection=selection,
         selector=selector,
     )
+
+
+def select(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    selector: Any = None,
+    clusters: float | None = None,
+    names: Any = None,
+    kinds: Any = None,
+    task: str = "auto",
+    strata: Any = None,
+    blocks: Any = None,
+    keep_identifiers: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    checkpoint: Any = None,
+    verbose: int = 0,
+) -> SelectionReport:
+    """Select the features that are relevant for a target.
+
+    Fits a selector and reports what it found: what the command ``duramen select`` does, with the
+    same result for the same table. A `ColumnStore` stays on disk where the selector allows it.
+
+    Parameters
+    ----------
+    X : table of shape (n, p), AnnData, LearningSet or ColumnStore
+        Table as for :func:`duramen.encode`. Of an AnnData, the variables are the features.
+    y : array-like of shape (n,), optional
+        Classes or numbers; by default the column `target` of X.
+    target : str, optional
+        Name of the target: of a column of the data frame, of the observations of the AnnData, or of
+        the store or its sample annotations if `y` is None. The column is not used as a feature.
+    selector : str or selector of duramen, optional
+        Name in `duramen.selection.catalogue`, for that selector with its defaults; or a selector, a
+        copy of which is fitted. By default `SequentialRandomSubspace` with decoys, 1000 features a
+        tree at most, which ends when trees that give each feature ten draws find nothing new.
+    clusters : float, optional
+        Correlation from which on features are put in clusters with a more important one.
+    names, kinds, task
+        As for :func:`duramen.learning_set`.
+    strata, blocks : str or array-like of shape (n,), optional
+        Rows that the test may exchange, as for :func:`duramen.learning_set`; or the name of a
+        column, as `target`.
+    keep_identifiers : bool
+        Whether columns that have a different value in each row are analyzed; they are refused by
+        default, as by the command.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps the work done; the same call resumes from it.
+    verbose : int
+        Above 0: progress bars.
+
+    Returns
+    -------
+    SelectionReport
+        Features, conclusion, table and notes; `save` writes the files of the command.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or the table is refused, as for dates and identifiers.
+    AnalysisInterrupted
+        Ctrl-C once the selector has a result; its attribute ``report`` has what is finished.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 20, n_relevant=2, random_state=0)
+    >>> dm.select(data.X, data.y, selector="boruta").selected
+    ('x0', 'x1')
+    """
+    call = call_words(select, locals())
+    notes: list[str] = []
+    execution = execution_of(
+        "select", notes, random_state=random_state, n_jobs=n_jobs, checkpoint=checkpoint,
+        verbose=verbose,
+    )  # fmt: skip
+    request = _requested(selector, execution)
+    if clusters is not None:
+        least = checks.check_real("select", "clusters", clusters, 0, 1, ends="(]")
+        request = replace(request, clustering=Clustering(least))
+    problem = problem_of(
+        "select", X, y, target=target, names=names, kinds=kinds, task=task, sample_weight=None,
+        strata=strata, blocks=blocks, keep_identifiers=keep_identifiers, n_jobs=n_jobs, stored=True,
+    )  # fmt: skip
+    notes += problem.told
+    if problem.data.exchangeability.restricted and not request.record.exchanges:
+        from duramen.selection import catalogue
+
+        able = " or ".join(repr(one.name) for one in catalogue if one.exchanges)
+        raise ValueError(
+            f"select: strata and blocks have no effect with selector={request.record.name!r}, "
+            f"which permutes no rows within strata; use {able}."
+        )
+    chosen = select_features(problem, request, execution)
+    report = report_of(
+        chosen, request, execution, command=call, settings=noted(chosen.problem.told),
+        notes=tuple(dict.fromkeys(notes)),
+    )  # fmt: skip
+    if chosen.stop is not None:
+        raise AnalysisInterrupted(report) from None
+    return report
+
+
+def _requested(given: Any, execution: Execution) -> SelectionRequest:
+    """Return the selector that is asked for, not fitted, with its record."""
+    from sklearn.base import clone
+
+    from duramen.selection import BaseSelector, catalogue
+
+    work = {
+        "random_state": execution.random_state,
+        "n_jobs": execution.n_jobs,
+        "checkpoint": execution.checkpoint,
+        "verbose": execution.verbose,
+    }
+    if given is None or isinstance(given, str):
+        name = SELECTOR if given is None else given.replace("-", "_")
+        names = [one.name for one in catalogue]
+        record = catalogue[checks.check_choice("select", "selector", name, names)]
+        if execution.checkpoint is not None and not record.takes("checkpoint"):
+            raise ValueError(f"select: checkpoint does not apply to {record.name}; leave it out.")
+        settings = {name: value for name, value in work.items() if record.takes(name)}
+        default = record.name == SELECTOR
+        memory = {"memory": MEMORY} if default else {}
+        made: BaseSelector = record.make(**settings, **memory)
+        return SelectionRequest(
+            record, made, default, settles_patience=default, settles_criterion=True
+        )
+    if not isinstance(given, BaseSelector):
+        raise TypeError(
+            "select: selector must be a selector of duramen or its name, got "
+            f"{type(given).__name__}. Hint: dm.evaluate_selection takes those of scikit-learn."
+        )
+    alike = [one for one in catalogue if one.kind is type(given)]
+    if not alike:
+        raise TypeError(
+            f"select: {type(given).__name__} is not in duramen.selection.catalogue; register its "
+            "record there."
+        )
+    parameters = given.get_params(deep=False)
+    record = next((one for one in alike if one.parameters.items() <= parameters.items()), alike[0])
+    left_open = {
+        name: value
+        for name, value in work.items()
+        if name in parameters and parameters[name] in (None, 0) and value is not None
+    }
+    return SelectionRequest(record, clone(given).set_params(**left_open))

@@ -333,8 +333,3 @@ def _with_annotations(
         if name not in data.column_names and name in samples.column_names:
             data = data.append_column(name, samples.column(name))
     return data
-
-
-def noted(notes: Sequence[str]) -> dict[str, Any]:
-    """Return notes for the record, if there are any."""
-    return {"notes": list(notes)} if notes else {}

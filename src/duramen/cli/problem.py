@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from duramen.analyses.problem import Problem, loaded
+from duramen.analyses.stray import stray_columns
 from duramen.cli.look import look
 from duramen.cli.reading import OF_TARGET, stray_findings
 from duramen.cli.source import EVENT, Source, check_columns
-from duramen.results.warning import warn
 
 if TYPE_CHECKING:
     from duramen.tables import EncodedTable, Finding, Target
@@ -214,19 +212,3 @@ def encoded_features(
     with stray_columns() as stray:
         table = encode(features, kinds=kinds, n_jobs=jobs)
     return table, tuple(stray)
-
-
-@contextmanager
-def stray_columns() -> Iterator[list[StrayValues]]:
-    """Gather the columns that are warned of as nearly numbers, in place of the warnings."""
-    from duramen.tables import StrayValuesWarning
-
-    stray: list[StrayValues] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield stray
-    for warning in caught:
-        if isinstance(warning.message, StrayValuesWarning):
-            stray += warning.message.columns
-        else:
-            warn(warning.message)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from duramen import checks
 from duramen.analyses.clustering import Clustering
 from duramen.analyses.execution import Execution, checkpoints
-from duramen.analyses.problem import Problem
+from duramen.analyses.inputs import call_words, execution_of, problem_of
+from duramen.analyses.problem import Problem, noted
 from duramen.analyses.ranking.accuracy import out_of_bag_accuracy
+from duramen.analyses.ranking.arguments import (
+    check_exchanges,
+    forest_for,
+    groups_of,
+    measures_of,
+    requested_test,
+    threshold_of,
+)
 from duramen.analyses.ranking.effects import effects_of, target_columns
 from duramen.analyses.ranking.group_mda import check_rows_out_of_bag, clusters_of, importances_of
 from duramen.analyses.ranking.groups import Groups
@@ -20,6 +30,7 @@ from duramen.analyses.ranking.request import Request
 from duramen.analyses.ranking.resampling import Resampled, Resampling
 from duramen.analyses.ranking.samples import described, tested_rows
 from duramen.analyses.ranking.significance import announce, run_test
+from duramen.analyses.report import AnalysisInterrupted
 from duramen.jobs.progress import estimates
 
 if TYPE_CHECKING:
@@ -284,3 +295,145 @@ def report_of(
         found=found,
         problem=problem,
     )
+
+
+def rank(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    estimator: Any = None,
+    n_estimators: int | None = None,
+    measure: str | Sequence[str] = "auto",
+    test: bool | str = True,
+    n_permutations: int | None = None,
+    intervals: bool = False,
+    stability: int | None = None,
+    clusters: float | None = None,
+    representatives: float | None = None,
+    feature_groups: Mapping[str, Sequence[str]] | None = None,
+    names: Any = None,
+    kinds: Any = None,
+    task: str = "auto",
+    sample_weight: Any = None,
+    strata: Any = None,
+    blocks: Any = None,
+    keep_identifiers: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    checkpoint: Any = None,
+    verbose: int = 0,
+) -> RankingReport:
+    """Rank features by their importance for a target, and test which are larger than by chance.
+
+    Grows a forest, computes importances, runs the significance test and describes the directions of
+    effects: what the command ``duramen rank`` does, with the same numbers for the same table.
+
+    Parameters
+    ----------
+    X : table of shape (n, p), AnnData, LearningSet or ColumnStore
+        Table as for :func:`duramen.encode`. Of an AnnData, the variables are the features.
+    y : array-like of shape (n,), optional
+        Classes, numbers or survival, as for :func:`duramen.learning_set`; by default the column
+        `target` of X.
+    target : str, optional
+        Name of the target: of a column of the data frame, of the observations of the AnnData, or of
+        the store or its sample annotations if `y` is None. The column is not used as a feature.
+    estimator : estimator of duramen, optional
+        Forest; a copy of it is fitted. By default a random forest of 1000 trees, fewer for more
+        than 100,000 rows, that splits by entropy where the target holds classes.
+    n_estimators : int, optional
+        Number of trees of the default forest.
+    measure : str or sequence of str
+        Names in `duramen.importances.catalogue`; the first one orders the features. "auto": those
+        that the command computes, as far as the forest allows.
+    test : bool or str
+        Name in `duramen.significance.catalogue`; True for the default test, False for none.
+    n_permutations : int, optional
+        Number of rounds of the test, each with new forests.
+    intervals : bool
+        Whether confidence intervals of the importances are estimated.
+    stability : int, optional
+        Number of first features whose stability over halves of the rows is measured.
+    clusters, representatives : float, optional
+        Correlation from which on features are put in clusters, after they are ranked or before.
+    feature_groups : mapping of str to sequence of str, optional
+        Features of each group; the MDA of groups is computed.
+    names, kinds, task, sample_weight
+        As for :func:`duramen.learning_set`.
+    strata, blocks : str or array-like of shape (n,), optional
+        Rows that the test may exchange, as for :func:`duramen.learning_set`; or the name of a
+        column, as `target`.
+    keep_identifiers : bool
+        Whether columns that have a different value in each row are analyzed; they are refused by
+        default, as by the command.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps the work done; the same call resumes from it.
+    verbose : int
+        Above 0: progress bars.
+
+    Returns
+    -------
+    RankingReport
+        Conclusion, table, verdicts, directions and notes; `save` writes the files of the command.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or the table is refused, as for dates and identifiers.
+    AnalysisInterrupted
+        Ctrl-C once importances are computed; its attribute ``report`` has what is finished.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 6, n_relevant=2, random_state=0)
+    >>> report = dm.rank(data.X, data.y, n_jobs=1)
+    >>> report.verdicts["x0"], report.directions["x0"]
+    ('confirmed', 'up for 1')
+    """
+    call = call_words(rank, locals())
+    notes: list[str] = []
+    execution = execution_of(
+        "rank", notes, random_state=random_state, n_jobs=n_jobs, checkpoint=checkpoint,
+        verbose=verbose,
+    )  # fmt: skip
+    groups = groups_of(feature_groups)
+    resampled = bool(intervals or stability)
+    request = requested_test(test, n_permutations, checkpoint, resampled=resampled)
+    problem = problem_of(
+        "rank", X, y, target=target, names=names, kinds=kinds, task=task,
+        sample_weight=sample_weight, strata=strata, blocks=blocks,
+        keep_identifiers=keep_identifiers, n_jobs=n_jobs,
+    )  # fmt: skip
+    notes += problem.told
+    forest, name = forest_for(problem.data, estimator, n_estimators, execution, notes)
+    check_exchanges(request, problem.data)
+    if groups is not None:
+        checks.places_of(list(groups.of_feature), problem.data.names, "rank: feature_groups")
+    asked = RankingRequest(
+        name,
+        measures_of(measure),
+        request,
+        Resampling(
+            checks.check_flag("rank", "intervals", intervals),
+            stability=checks.check_optional_integer("rank", "stability", stability, 1),
+        ),
+        Clustering(
+            threshold_of("clusters", clusters),
+            representatives=threshold_of("representatives", representatives),
+        ),
+        groups,
+    )
+    ranking = rank_features(problem, forest, asked, execution)
+    report = report_of(
+        ranking, asked, execution, command=call, settings=noted(problem.told),
+        notes=tuple(dict.fromkeys(notes)),
+    )  # fmt: skip
+    if ranking.stop is not None:
+        raise AnalysisInterrupted(report) from None
+    return report

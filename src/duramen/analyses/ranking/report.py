@@ -27,6 +27,14 @@ class RankingReport(AnalysisReport):
     ----------
     run, table, notes, references
         As of every report of an analysis.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 6, n_relevant=2, random_state=0)
+    >>> report = dm.rank(data.X, data.y, n_jobs=1)
+    >>> report.selected
+    ('x0', 'x1')
     """
 
     found: Found

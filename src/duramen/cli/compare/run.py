@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.defaults import ALL, COMPARED
 from duramen.analyses.execution import Execution
+from duramen.analyses.problem import noted
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
 from duramen.cli.compare.options import COMMAND, Options
 from duramen.cli.console import notes
 from duramen.cli.declaration import command_line, recorded
-from duramen.cli.inputs import noted
 from duramen.cli.numbers import count_or_fraction
 from duramen.cli.output import Outcome
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from duramen.analyses.execution import Execution
+from duramen.analyses.problem import noted
 from duramen.analyses.ranking.groups import Groups
 from duramen.analyses.ranking.request import Request
 from duramen.cli.checkpoint import writable
@@ -14,7 +15,6 @@ from duramen.cli.clock import Clock
 from duramen.cli.command import perform
 from duramen.cli.console import notes
 from duramen.cli.declaration import command_line
-from duramen.cli.inputs import noted
 from duramen.cli.output import Outcome
 from duramen.cli.rank.forests import make_forest
 from duramen.cli.rank.groups import check_groups, read_groups

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.defaults import MEMORY, SELECTOR
 from duramen.analyses.execution import Execution
-from duramen.analyses.problem import Problem
+from duramen.analyses.problem import Problem, noted
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
 from duramen.cli.console import notes
 from duramen.cli.declaration import command_line, given, parameters
-from duramen.cli.inputs import noted
 from duramen.cli.numbers import count_or_fraction, parsed_max_features
 from duramen.cli.output import Outcome
 from duramen.cli.select.options import COMMAND, Options
