@@ -32,6 +32,11 @@ if TYPE_CHECKING:
         significance,
         theory,
     )
+    from duramen.analyses.comparison import ComparisonReport, compare
+    from duramen.analyses.ranking.ranking import rank
+    from duramen.analyses.ranking.report import RankingReport
+    from duramen.analyses.report import AnalysisInterrupted
+    from duramen.analyses.selection import SelectionReport, select
     from duramen.configuration import config_context, get_config, set_config
     from duramen.context import context_importances, context_network
     from duramen.estimators import (
@@ -82,6 +87,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "VSURF",
+    "AnalysisInterrupted",
     "ArtificialContrasts",
     "BackwardElimination",
     "BaggedTreesClassifier",
@@ -89,6 +95,7 @@ __all__ = [
     "Boruta",
     "ClusterRepresentatives",
     "ColumnStore",
+    "ComparisonReport",
     "ContextImportances",
     "ContextNetwork",
     "EncodedTable",
@@ -113,13 +120,16 @@ __all__ = [
     "RandomSubspaceClassifier",
     "RandomSubspaceRegressor",
     "RandomSurvivalForest",
+    "RankingReport",
     "RegularizedForestSelector",
     "ReliefF",
+    "SelectionReport",
     "SequentialRandomSubspace",
     "SequentialSelection",
     "Significance",
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
+    "compare",
     "config_context",
     "connectome",
     "context",
@@ -140,7 +150,9 @@ __all__ = [
     "open_store",
     "pack",
     "plots",
+    "rank",
     "reports",
+    "select",
     "selection",
     "set_config",
     "significance",
@@ -180,6 +192,11 @@ _SELECTORS = (
     "VSURF",
 )
 _HOMES = {
+    "rank": "analyses.ranking.ranking",
+    "RankingReport": "analyses.ranking.report",
+    **dict.fromkeys(("select", "SelectionReport"), "analyses.selection"),
+    **dict.fromkeys(("compare", "ComparisonReport"), "analyses.comparison"),
+    "AnalysisInterrupted": "analyses.report",
     **dict.fromkeys(_SELECTORS, "selection"),
     **dict.fromkeys(("config_context", "get_config", "set_config"), "configuration"),
     "ColumnStore": "tables",

@@ -21,7 +21,7 @@ from duramen.cli.ending import (
     Stopped,
     ignore_further_stops,
     lost_stops,
-    obeyed,
+    obey,
     out_of_memory,
     raise_lost_stop,
     stopped_by_signals,
@@ -113,7 +113,7 @@ def test_a_stop_that_is_swallowed_or_disguised_is_raised_again(number: str, kind
             pass  # never reached
         with pytest.raises(kind), lost_stops():
             raise ValueError
-        obeyed()
+        obey(KeyboardInterrupt())
         raise_lost_stop()
     raise_lost_stop()
     assert signal.getsignal(signal.SIGINT) == signal.default_int_handler

@@ -23,6 +23,9 @@ from tests.faults.commands import (
 # Beginnings of the message where a signal came, or memory ran out, before the command began or
 # after its end.
 _EARLY = ("duramen: interrupted", "duramen: stopped by SIG", "duramen: out of memory")
+# Commands that write what is finished where a stop ends them, and their exit codes then.
+_FINISHING, _STOPPED = ("rank", "select", "compare"), (130, 143, 129)
+PARTIAL = f"{OUT}.partial"
 # What the next run may find and goes on from: the part of a store, and a checkpoint.
 _GOES_ON = (f".{OUT}.part", KEPT, "kept-c.npz")
 
@@ -62,9 +65,14 @@ def after_stop(
     results = all(there.get(name) == all_there[name] for name in RESULTS)
     if ended.code == 0 and not whole and not failing:
         return f"wrong: success without all results: {differences(found, wanted)}"
-    if command == "select" and ended.code == 130 and "results are in" in ended.lines()[-1]:
-        partial = set(RESULTS) <= set(there)  # of the trees so far
-        return None if partial else "wrong: results are not there, and it is said that they are"
+    if command in _FINISHING and ended.code in _STOPPED and "results " in ended.lines()[-1]:
+        so_far = "results so far are in" in ended.lines()[-1]
+        partial = set(RESULTS) <= set(below(found, PARTIAL) or {} if so_far else there)
+        if not partial:
+            return "wrong: results are not there, and it is said that they are"
+        if not so_far or there == (below(before, OUT) or {}):
+            return None
+        return "wrong: a signal has replaced results"
     if not killed and ended.code:
         early = any(line.startswith(_EARLY) for line in ended.lines()) and len(ended.lines()) == 1
         if not early and (fault := ended.complaint(command, *names)):
@@ -118,6 +126,7 @@ def after_next_run(
     if done.code:
         return f"wrong: the next run fails: {done.stderr[-400:]}"
     found = tree(folder)
+    found = {key: one for key, one in found.items() if not key.startswith(PARTIAL)}
     more = {key for key in found if key not in wanted}
     if more:
         return f"leftovers: after the next run: {sorted(more)}"

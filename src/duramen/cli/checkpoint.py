@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from duramen.cli.console import note
+from duramen.analyses.execution import Execution
+from duramen.cli.console import notes
+from duramen.cli.wording import OPTIONS
 
 
 def writable(checkpoint: Path | None) -> Path | None:
@@ -35,26 +37,12 @@ def check_parent(owner: str, parent: Path, shown: Path) -> None:
         )
 
 
-def kept(checkpoint: Path | None) -> list[Path]:
-    """Return the files of a checkpoint: that of its name, and those with a word added to it."""
-    if checkpoint is None:
-        return []
-    stem, suffix = checkpoint.stem, checkpoint.suffix
-    return sorted(
-        file
-        for file in checkpoint.absolute().parent.iterdir()
-        if file.suffix == suffix and (file.stem == stem or file.stem.startswith(f"{stem}-"))
-    )
-
-
 @contextmanager
 def keeping(files: Callable[[], Sequence[Path]], quiet: bool) -> Iterator[None]:
-    """Say which files keep what is done, where Ctrl-C stops the work."""
-    try:
+    """Say which files keep what is done, where a stop ends the work."""
+
+    def tell(text: str) -> None:
+        notes([text], quiet)
+
+    with Execution(tell=tell, wording=OPTIONS).keeping(files):
         yield
-    except KeyboardInterrupt:
-        found = files()
-        if found and not quiet:
-            shown = ", ".join(file.name for file in found[:3])
-            note(f"{shown} holds the work done so far; the same command resumes from it")
-        raise

@@ -7,7 +7,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from duramen.cli.clock import Clock
-from duramen.cli.console import user_errors
+from duramen.cli.console import partial_folder, user_errors
+from duramen.cli.ending import Stopped
 from duramen.cli.output import Outcome, results_folder, write_results
 
 
@@ -23,6 +24,10 @@ def perform(
     `check` sees that the options go together; `find` takes them, what the check returned, and a
     clock, and its errors are those of the user; `tell` takes the same with the result of `find`
     before the clock.
+
+    Where a stop ended the work, what is finished is written: after Ctrl-C to the folder of results,
+    after SIGTERM and SIGHUP to that of `partial_folder`, so that a job that is stopped does not
+    replace results of an earlier run.
     """
     clock, output = Clock(), options.output
     with ExitStack() as stack:
@@ -32,8 +37,12 @@ def perform(
             folder = stack.enter_context(results_folder(output.out, command))
             found = find(options, checked, clock)
         outcome = tell(options, checked, found, clock)
+        if isinstance(outcome.stop, Stopped):
+            with results_folder(partial_folder(output.out), command) as partial:
+                write_results(partial, outcome, clock, options)
+            raise outcome.stop
         write_results(folder, outcome, clock, options)
     if outcome.show is not None and not output.quiet:
         outcome.show()
-    if outcome.interrupted:
-        raise KeyboardInterrupt
+    if outcome.stop is not None:
+        raise outcome.stop

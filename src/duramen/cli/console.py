@@ -29,13 +29,16 @@ def ending_well(command: str, out: Path) -> Iterator[None]:
     """End the command with a short word when it is stopped, or the system refuses something.
 
     Ctrl-C ends it with code 130, SIGTERM with 143 and SIGHUP with 129, after what was begun is
-    removed or kept; what the system refuses, such as space on a disk, with code 2. The message
-    says whether the results are in `out`.
+    removed, or what is finished is written; what the system refuses, such as space on a disk, with
+    code 2. The message says whether results are in `out`, or in the folder of partial results.
     """
-    before = _record_of(out)
+    before = {place: _record_of(place) for place in (out, partial_folder(out))}
 
     def written() -> str:
-        return "nothing was written" if _record_of(out) == before else f"the results are in {out}"
+        changed = [place for place, record in before.items() if _record_of(place) != record]
+        if not changed:
+            return "nothing was written"
+        return f"the results {'are' if changed[0] == out else 'so far are'} in {changed[0]}"
 
     try:
         with lost_stops():
@@ -52,8 +55,14 @@ def ending_well(command: str, out: Path) -> Iterator[None]:
     except Exception as error:
         if not isinstance(error, OSError) and not out_of_memory(error):
             raise
-        there = "" if _record_of(out) == before else f"; the results are in {out}"
+        there = "" if _record_of(out) == before[out] else f"; the results are in {out}"
         _end(command, error, there)
+
+
+def partial_folder(out: Path) -> Path:
+    """Return the folder for the results of a command that SIGTERM or SIGHUP ended."""
+    named = out.name not in ("", "..")
+    return out.with_name(f"{out.name}.partial") if named else out / "partial"
 
 
 def _record_of(out: Path) -> tuple[int, int, int] | None:

@@ -117,9 +117,14 @@ def raise_lost_stop(error: Exception | None = None) -> None:
         raise _came[0] from error
 
 
-def obeyed() -> None:
-    """Forget the stops that came, since the work has ended because of them."""
+def obey(stop: KeyboardInterrupt) -> None:
+    """Forget the stops that came, since the work has ended because of this one.
+
+    What is finished is written then. Ctrl-C ends that, too; a repeated SIGTERM or SIGHUP does not.
+    """
     _came.clear()
+    if isinstance(stop, Stopped):
+        ignore_further_stops()
 
 
 @contextmanager

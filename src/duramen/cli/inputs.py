@@ -10,8 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from duramen.analyses.problem import Problem, loaded
 from duramen.cli.declaration import argument, choice, group, option, recorded
-from duramen.cli.problem import Problem, encoded, loaded
+from duramen.cli.problem import encoded
 from duramen.cli.reading import Annotations, Reading
 from duramen.cli.source import Source, check_columns
 from duramen.cli.stores import is_store, read_stored
@@ -332,8 +333,3 @@ def _with_annotations(
         if name not in data.column_names and name in samples.column_names:
             data = data.append_column(name, samples.column(name))
     return data
-
-
-def noted(notes: Sequence[str]) -> dict[str, Any]:
-    """Return notes for the record, if there are any."""
-    return {"notes": list(notes)} if notes else {}

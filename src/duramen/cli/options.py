@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from duramen.analyses.execution import Execution
 from duramen.cli.checkpoint import writable
-from duramen.cli.console import standard_error
+from duramen.cli.clock import Clock
+from duramen.cli.console import note, notes, standard_error
 from duramen.cli.declaration import choice, option, parameters
+from duramen.cli.ending import obey
+from duramen.cli.wording import OPTIONS
 
 
 def criterion_option() -> Any:
@@ -60,6 +64,24 @@ class Work(Jobs):
             "checkpoint": writable(self.checkpoint),
             "verbose": int(not quiet and standard_error().is_terminal),
         }
+
+    def execution(self, quiet: bool, clock: Clock) -> Execution:
+        """Return how an analysis is to be executed."""
+
+        def tell(text: str) -> None:
+            notes([text], quiet)
+
+        return Execution(
+            random_state=self.seed,
+            n_jobs=self.jobs,
+            verbose=int(not quiet and standard_error().is_terminal),
+            checkpoint=writable(self.checkpoint),
+            tell=tell,
+            announce=None if quiet else note,
+            obey=obey,
+            wording=OPTIONS,
+            clock=clock,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duramen.analyses.files import OF_GROUPS, WORKBOOK, write_tables
 from duramen.cli.checkpoint import check_parent
 from duramen.cli.clock import Clock
 from duramen.cli.declaration import given_paths
 from duramen.cli.ending import unfinished
 
 if TYPE_CHECKING:
+    from duramen.analyses.report import AnalysisReport
     from duramen.reports import Report, Run
 
 RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
-WORKBOOK = "result.xlsx"
-OF_GROUPS = "result-groups.csv"
 _ASKED = (WORKBOOK, OF_GROUPS)  # results that only some runs write
 _OWN = (*RESULTS, *_ASKED)  # files that a run replaces or removes
 
@@ -156,8 +156,20 @@ class Outcome:
     report: Callable[[], Report]  # gathers the report
     show: Callable[[], None] | None = None  # prints the results
     references: tuple[str, ...] = ()  # sources of the methods
-    interrupted: bool = False  # whether Ctrl-C ended the work, and these are the results so far
+    stop: KeyboardInterrupt | None = None  # what ended the work, if these are the results so far
     groups: Mapping[str, Any] | None = None  # table of groups of features, column by column
+
+    @classmethod
+    def of(
+        cls,
+        report: AnalysisReport,
+        show: Callable[[], None],
+        stop: KeyboardInterrupt | None = None,
+    ) -> Outcome:
+        """Return the results that the report of an analysis has."""
+        return cls(
+            report.table, report.run, report.report, show, report.references, stop, report.groups
+        )
 
 
 def write_results(folder: Path, outcome: Outcome, clock: Clock, options: Any) -> None:
@@ -165,23 +177,18 @@ def write_results(folder: Path, outcome: Outcome, clock: Clock, options: Any) ->
 
     Also result.xlsx if they ask for it, and result-groups.csv if there are groups.
     """
-    import pyarrow as pa
-
     from duramen.reports import render
-    from duramen.tables import write_table
 
     with clock.step("report"):
         (folder / "report.html").write_text(render(outcome.report()), encoding="utf-8")
     with clock.step("write"):
-        table = pa.table(dict(outcome.columns))
-        safe = options.output.spreadsheet_safe
-        write_table(table, folder / "result.csv", spreadsheet_safe=safe)
-        write_table(table, folder / "result.parquet")
-        if options.output.xlsx:
-            write_table(table, folder / WORKBOOK)
-        if outcome.groups is not None:
-            of_groups = pa.table(dict(outcome.groups))
-            write_table(of_groups, folder / OF_GROUPS, spreadsheet_safe=safe)
+        write_tables(
+            folder,
+            outcome.columns,
+            outcome.groups,
+            spreadsheet_safe=options.output.spreadsheet_safe,
+            xlsx=options.output.xlsx,
+        )
     record = replace(
         outcome.run,
         paths=given_paths(options),

@@ -2,89 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from duramen.cli.ending import obeyed
+from duramen.analyses.problem import Problem, loaded
+from duramen.analyses.stray import stray_columns
 from duramen.cli.look import look
 from duramen.cli.reading import OF_TARGET, stray_findings
 from duramen.cli.source import EVENT, Source, check_columns
-from duramen.results.warning import warn
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from duramen.tables import ColumnStore, EncodedTable, Finding, LearningSet, Target
+    from duramen.tables import EncodedTable, Finding, Target
     from duramen.tables.stray import StrayValues
-
-TableT = TypeVar("TableT", bound="EncodedTable | ColumnStore")
-
 
 # Findings that tell of the values that were read, not of columns for an analysis.
 _OF_READING = ("stray values", "target missing", "target date")
-
-
-@dataclass(frozen=True)
-class Problem(Generic[TableT]):
-    """Learning set, and what the command line knows of where it came from."""
-
-    name: str  # of the file or folder, without where that lies, or its URL
-    data: LearningSet[TableT]  # the columns but those left out, and the target
-    target: str  # its name
-    citation: str = ""  # what the data ask to be cited
-    notes: tuple[str, ...] = ()  # on how the table was read
-    dropped_rows: int = 0  # incomplete rows that were left out
-    findings: tuple[Finding, ...] = ()  # what the look at the data found, with options as hints
-    # Columns that options name, such as strata, by their names, by the option.
-    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    variants: pa.Table | None = None  # places of columns on the genome, as `ColumnStore.variants`
-
-    @property
-    def told(self) -> tuple[str, ...]:
-        """Remarks on the data: notes and findings."""
-        return (*self.notes, *map(str, self.findings))
-
-    @property
-    def table(self) -> TableT:
-        """Columns but the target and those left out."""
-        return self.data.table
-
-    @property
-    def task(self) -> str:
-        """Task of the target: "classification", "regression" or "survival"."""
-        return self.data.task
-
-    def interrupted(self, done: str) -> Problem[TableT]:
-        """Obey Ctrl-C: return the problem with a note that the work ended after this was done."""
-        obeyed()
-        told = f"interrupted; the results are those after {done}"
-        return replace(self, notes=(*self.notes, told))
-
-    def facts(self) -> dict[str, Any]:
-        """Return what a record says of the data."""
-        return {
-            "task": self.task,
-            "target": self.target,
-            "file": self.name,
-            "n_rows": self.data.n_rows,
-            "n_features": self.data.n_columns,
-            "fingerprint": self.data.fingerprint,
-            "classes": self.data.target.class_sizes(),
-            "citation": self.citation,
-            "findings": as_records(self.findings),
-        }
-
-
-def as_records(findings: Sequence[Finding]) -> tuple[dict[str, Any], ...]:
-    """Return findings for the record of a run."""
-    return tuple(
-        {name: value for name, value in asdict(one).items() if name != "refused"}
-        for one in findings
-    )
 
 
 def encoded(
@@ -279,33 +212,3 @@ def encoded_features(
     with stray_columns() as stray:
         table = encode(features, kinds=kinds, n_jobs=jobs)
     return table, tuple(stray)
-
-
-@contextmanager
-def stray_columns() -> Iterator[list[StrayValues]]:
-    """Gather the columns that are warned of as nearly numbers, in place of the warnings."""
-    from duramen.tables import StrayValuesWarning
-
-    stray: list[StrayValues] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield stray
-    for warning in caught:
-        if isinstance(warning.message, StrayValuesWarning):
-            stray += warning.message.columns
-        else:
-            warn(warning.message)
-
-
-def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:
-    """Return the problem with its table in memory.
-
-    Raises
-    ------
-    ValueError
-        If all columns are constant, or those of a store are damaged.
-    """
-    data = problem.data.in_memory()
-    if data.table.constant().all():
-        raise ValueError(f"every column is constant: none can be relevant for {problem.target}")
-    return replace(problem, data=data)

@@ -1,19 +1,16 @@
-"""Random samples of the rows of a table."""
+"""Option for random samples of the rows of a table."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from duramen.analyses.sampling import proportions, sampled_rows
 from duramen.cli.declaration import option
 from duramen.cli.inputs import Input
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from duramen.cli.problem import Problem
-    from duramen.tables import Target
+    from duramen.analyses.problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,38 +50,3 @@ class SampledInput(Input):
             f"(--max-rows {n}, --seed {seed}){proportions(data.target)}"
         )
         return replace(problem, data=part, notes=(*problem.notes, told))
-
-
-def proportions(target: Target) -> str:
-    """Say what keeps its proportions in a sample; nothing for numbers."""
-    if target.classes is not None:
-        return ", in which classes keep their proportions"
-    return ", in which events keep their proportion" if target.task == "survival" else ""
-
-
-def sampled_rows(target: Target, n: int, seed: int) -> NDArray[np.intp]:
-    """Return the indices, ascending, of a random sample of the rows.
-
-    Classes, or rows with and without the event, keep their proportions: each has its part of the
-    rows rounded down, and those with the largest remainders one row more.
-    """
-    import numpy as np
-
-    random, values = np.random.default_rng(seed), np.asarray(target.values)
-    if target.classes is not None:
-        groups = values.astype(np.intp)
-    else:
-        survival = target.task == "survival"
-        groups = (values % 2).astype(np.intp) if survival else np.zeros(len(values), np.intp)
-    sizes = np.bincount(groups)
-    parts = sizes * n / len(values)
-    counts = parts.astype(np.intp)
-    more = np.argsort(-(parts - counts), kind="stable")[: n - counts.sum()]
-    counts[more] += 1
-    order = np.argsort(groups, kind="stable")
-    starts = np.cumsum(sizes) - sizes
-    drawn = [
-        order[start + random.choice(size, count, replace=False)]
-        for start, size, count in zip(starts, sizes, counts, strict=True)
-    ]
-    return np.sort(np.concatenate(drawn))

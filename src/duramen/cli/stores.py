@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duramen.analyses.problem import Problem
+from duramen.analyses.stray import stray_columns
 from duramen.cli.look import look
 from duramen.cli.problem import (
-    Problem,
     Settling,
     exchanged,
     of_event,
-    stray_columns,
     survival_of,
     target_of,
 )

@@ -46,6 +46,11 @@ class Signals:
     clusters: Clusters | None = None
     grown: bool = False
 
+    @property
+    def known(self) -> bool:
+        """True if there are places or clusters."""
+        return self.variants is not None or self.clusters is not None
+
     # --- the table of results ---------------------------------------------------------------
 
     def columns(self, columns: Mapping[str, Any]) -> dict[str, Any]:

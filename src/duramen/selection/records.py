@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import signature
 from typing import Any, Literal
 
 from numpy.typing import NDArray
@@ -72,6 +73,10 @@ class Selector(Entry):
     def exchanges(self) -> bool:
         """True if it permutes rows within the strata and blocks of a learning set."""
         return bool(getattr(self.kind, "exchanges", False))
+
+    def takes(self, parameter: str) -> bool:
+        """Tell whether the selector has a parameter."""
+        return parameter in signature(self.kind).parameters
 
     def make(self, **parameters: Any) -> Any:
         """Return the selector, not fitted, with these parameters beside its own."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from duramen._kernel import ColumnEncoder
 from duramen.checks import kernel_threads
+from duramen.tables.anndata import is_anndata, matrix_of
 from duramen.tables.columns import (
     Categories,
     Column,
@@ -39,8 +40,9 @@ def encode(
     ----------
     X : table of shape (n, p)
         A two-dimensional NumPy array or list of rows; a pandas, polars or pyarrow table; a scipy
-        sparse matrix, which is never made dense as a whole; an `EncodedTable`, which is returned
-        as it is; or a `ColumnStore`, which is mapped into memory.
+        sparse matrix, which is never made dense as a whole; an AnnData, whose matrix ``X`` has the
+        rows and whose variables are the columns; an `EncodedTable`, which is returned as it is; or
+        a `ColumnStore`, which is mapped into memory.
     names : iterable of str, optional
         Names of the columns; by default those of the table, else ``x0``, ``x1``, ...
     kinds : str, mapping or sequence, optional
@@ -91,6 +93,9 @@ def encode(
                 "give them when it is encoded first"
             )
         return X if isinstance(X, EncodedTable) else X.as_table()
+    if is_anndata(X):
+        X, of_variables = matrix_of(X, function)
+        names = of_variables if names is None else names
     source = open_source(X, function)
     _check_size(source, function)
     if names is not None:

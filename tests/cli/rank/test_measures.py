@@ -12,7 +12,7 @@ import pytest
 from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
-from duramen.cli.rank.measuring import choose
+from duramen.analyses.ranking.measuring import choose
 from duramen.estimators.catalogue import FORESTS
 from duramen.importances import catalogue
 from duramen.importances.measures.fitted.conditional_mda import conditional_mda

@@ -128,7 +128,7 @@ def test_survival_numbers_and_stores(file, tmp_path):
 
 
 def test_work_is_kept_and_announced(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
+    monkeypatch.setattr("duramen.analyses.ranking.significance.LONG", 0.0)
     words = ["--intervals", "--stability", 2, "--resamples", 4, "--checkpoint", tmp_path / "kept"]
     result, _, _ = ranked(file, tmp_path / "out", *words)
     for what in ("intervals", "stability"):
@@ -139,7 +139,7 @@ def test_work_is_kept_and_announced(file, tmp_path, monkeypatch):
         raise AssertionError("a forest was resampled")
 
     monkeypatch.setattr("duramen.significance.measured.Measured.importances", fail)
-    monkeypatch.setattr("duramen.cli.rank.resampling._announce", lambda *_: None)
+    monkeypatch.setattr("duramen.analyses.ranking.resampling._announce", lambda *_: None)
     ranked(file, tmp_path / "again", *words)
     first, again = ((tmp_path / name / "result.csv").read_bytes() for name in ("out", "again"))
     assert first == again
@@ -157,7 +157,8 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
     result = duramen("rank", file, *words, *rows)
     assert result.exit_code == 130
     assert "kept-intervals holds the work done so far" in " ".join(result.stderr.split())
-    assert not (tmp_path / "out").exists()
+    assert "left out of the results: confidence intervals" in " ".join(result.stderr.split())
+    assert "interval_low" not in pq.read_schema(tmp_path / "out" / "result.parquet").names
 
 
 @pytest.mark.parametrize(

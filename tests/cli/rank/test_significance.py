@@ -3,6 +3,7 @@
 import inspect
 import re
 import shlex
+import signal
 import warnings
 
 import numpy as np
@@ -14,7 +15,8 @@ from tests.cli.commands import assert_refused, done, duramen
 from tests.cli.rank.tables import write_sum
 
 import duramen as dm
-from duramen.cli.rank.request import Request
+from duramen.analyses.ranking.request import Request
+from duramen.cli.ending import Stopped
 from duramen.importances import catalogue as measures
 from duramen.reports.significance import Verdict, verdict_sections
 from duramen.results.error_rates import ErrorRates
@@ -28,6 +30,10 @@ CER = "conditional-error-rate"
 PROBES = ("forest-probe-ranking", "probe-ranking")  # whose rates bound no error
 RATES = ("multiple-probes", CER, "fdr-curve", *PROBES)
 OPTIONS = {test.option: test for test in tests}
+LEFT_OUT = (
+    "interrupted; left out of the results: the significance test, the directions of effects, the "
+    "number of trees that is needed"
+)
 REFITTING = [test.option for test in tests if test.repeats]
 
 
@@ -159,12 +165,12 @@ def test_number_of_forests_is_at_most_what_is_announced(method, grown, file, tmp
         assert len(calls) == most == grown
 
 
-def count_forests(monkeypatch, fail_after=None):
+def count_forests(monkeypatch, fail_after=None, error=KeyboardInterrupt):
     calls, importances = [], Measured.importances
 
     def counting(self, seed, **data):
         if fail_after is not None and len(calls) >= fail_after:
-            raise KeyboardInterrupt
+            raise error
         calls.append(seed)
         return importances(self, seed, **data)
 
@@ -413,7 +419,7 @@ def test_groups_of_all_features_in_one_or_each_alone(file, tmp_path):
 
 
 def test_early_stopping_and_groups_lower_what_is_announced(file, groups, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
+    monkeypatch.setattr("duramen.analyses.ranking.significance.LONG", 0.0)
     result, _ = asked(file, tmp_path / "out", CER, "--groups", groups)
     assert f"note: conditional-error-rate of mdi: at most {19 * 4} forests" in result.stderr
     result, _ = asked(file, tmp_path / "out", "altmann", "--stop-after", 2, permutations=3)
@@ -460,7 +466,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
         stopped = duramen(*words, "--out", out)
     assert stopped.exit_code == 130
     assert f"note: {kept.name} holds the work done so far; " in " ".join(stopped.stderr.split("\n"))
-    assert not out.exists()
+    assert "No significance test was run" in stopped.stdout
     assert kept.is_file()
     with monkeypatch.context() as patched:
         calls = count_forests(patched)
@@ -475,23 +481,43 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
 
 
 def test_ctrl_c_during_a_test_leaves_the_ranking(file, tmp_path, monkeypatch):
-    """Without a checkpoint, from which the test would go on."""
     count_forests(monkeypatch, fail_after=5)
-    monkeypatch.setattr("duramen.cli.rank.run.announce", lambda *_: None)
+    monkeypatch.setattr("duramen.analyses.ranking.ranking.announce", lambda *_: None)
     words = "rank", file, "--target", "y", "--trees", TREES, "--out", tmp_path / "out"
     result = duramen(*words, "--significance", "altmann", "--permutations", 19, "--jobs", 1)
     assert result.exit_code == 130
     assert result.stderr.splitlines()[-2:] == [
-        "note: left out of the results are the significance test and the directions of effects: "
-        "interrupted",
+        f"note: {LEFT_OUT}",
         f"duramen rank: interrupted, the results are in {tmp_path / 'out'}",
     ]
     assert "No significance test was run" in result.stdout
-    assert "significance test and the directions" in (tmp_path / "out/report.html").read_text()
+    assert LEFT_OUT in (tmp_path / "out/report.html").read_text()
+
+
+@pytest.mark.parametrize(("number", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_during_a_test_leaves_the_ranking_beside_the_results(
+    number, code, file, tmp_path, monkeypatch
+):
+    """Results of an earlier run stay, and the ranking is the one of a run without a test."""
+    out, partial = tmp_path / "out", tmp_path / "out.partial"
+    words = "rank", file, "--target", "y", "--trees", TREES, "--out"
+    done(out, *words[:-1], "--no-test", "--quiet")
+    kept = {path.name: path.read_bytes() for path in out.iterdir()}
+    count_forests(monkeypatch, fail_after=5, error=Stopped(signal.Signals[number]))
+    result = duramen(*words, out, "--significance", "altmann", "--permutations", 19, "--jobs", 1)
+    assert result.exit_code == code
+    assert result.stdout == ""
+    said = f"duramen rank: stopped by {number}, the results so far are in {partial}"
+    assert result.stderr.splitlines()[-2:] == [f"note: {LEFT_OUT}", said]
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == kept
+    assert {path.name for path in partial.iterdir()} == set(kept)
+    ranking, whole = written(partial), written(out)
+    assert "altmann_p_value" not in ranking
+    assert all(whole[name] == column for name, column in ranking.items())
 
 
 def test_long_runs_are_announced(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
+    monkeypatch.setattr("duramen.analyses.ranking.significance.LONG", 0.0)
     result, _ = asked(file, tmp_path / "out", "altmann", permutations=3)
     assert re.search(r"note: altmann of mdi: 4 forests, \d+ at a time: about ", result.stderr)
     result, _ = asked(file, tmp_path / "out", CER)

@@ -9,10 +9,10 @@ import pytest
 from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
-from duramen.cli.output import OF_GROUPS
-from duramen.cli.rank import measuring, samples
+from duramen.analyses.files import OF_GROUPS
+from duramen.analyses.ranking import measuring, samples
+from duramen.analyses.sampling import sampled_rows
 from duramen.cli.rank.options import Growth
-from duramen.cli.sampling import sampled_rows
 from duramen.estimators import growth
 from duramen.tables import Target, encode_target
 

@@ -132,7 +132,7 @@ def test_a_test_that_does_not_fit_in_memory_is_left_out(file, tmp_path, monkeypa
     def fail(*_, **__):
         raise MemoryError("max_t: 99 replicates would not fit")
 
-    monkeypatch.setattr("duramen.cli.rank.run.run_test", fail)
+    monkeypatch.setattr("duramen.analyses.ranking.ranking.run_test", fail)
     result, record = run(file, tmp_path / "out")
     assert "note: the test of importances is left out: max_t: 99 replicates" in result.stderr
     assert "the test of importances is left out" in page(tmp_path / "out")
@@ -143,9 +143,9 @@ def test_a_test_that_does_not_fit_in_memory_is_left_out(file, tmp_path, monkeypa
 
 def test_a_long_test_that_nobody_asked_for_says_how_to_do_without(file, tmp_path, monkeypatch):
     few = ("--permutations", 19)
-    monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
+    monkeypatch.setattr("duramen.analyses.ranking.significance.LONG", 0.0)
     assert "skips it" not in run(file, tmp_path / "short", *few)[0].stderr
-    monkeypatch.setattr("duramen.cli.rank.significance._TOO_LONG", 0.0)
+    monkeypatch.setattr("duramen.analyses.ranking.significance._TOO_LONG", 0.0)
     assert re.search(r"max-t .*; --no-test skips it", run(file, tmp_path / "long", *few)[0].stderr)
     asked = run(file, tmp_path / "asked", "--significance", "max-t", *few)[0]
     assert "skips it" not in asked.stderr

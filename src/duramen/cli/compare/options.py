@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from duramen.analyses.defaults import COMPARED_TREES
 from duramen.cli.declaration import choice, group, option
 from duramen.cli.options import Printed, Work
 from duramen.cli.sampling import SampledInput
 
 COMMAND = "compare"
-ALL = "all-features"
-MEASURES = ("mdi", "mda")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +36,7 @@ class Evaluation:
         parameter="n_features",
     )
     trees: int = option(
-        500, "Number of trees of the forests that rank and predict.", metavar="T", min=1
+        COMPARED_TREES, "Number of trees of the forests that rank and predict.", metavar="T", min=1
     )
     learner: str = choice(
         "forest",

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.checkpoint import keeping, kept
+from duramen.analyses.defaults import ALL, COMPARED
+from duramen.analyses.execution import Execution
+from duramen.analyses.problem import noted
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
-from duramen.cli.compare.options import ALL, COMMAND, MEASURES, Options
-from duramen.cli.console import notes, warnings_as_notes
+from duramen.cli.compare.options import COMMAND, Options
+from duramen.cli.console import notes
 from duramen.cli.declaration import command_line, recorded
-from duramen.cli.inputs import noted
 from duramen.cli.numbers import count_or_fraction
 from duramen.cli.output import Outcome
-from duramen.cli.problem import Problem
 
 if TYPE_CHECKING:
-    from duramen.evaluation import SelectionEvaluation
+    from duramen.analyses.comparison import Compared
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """Evaluation of the methods, and how it was executed."""
+
+    compared: Compared
+    execution: Execution
 
 
 def compare(options: Options) -> None:
@@ -61,7 +70,7 @@ def _methods(options: Options) -> dict[str, str | None]:
     given = [("--selector", name, [one.option for one in selectors]) for name in asked.selector]
     given += [("--measure", name, [one.option for one in measures]) for name in asked.measure]
     if not given:
-        given = [("--measure", name, list(MEASURES)) for name in MEASURES]
+        given = [("--measure", name, list(COMPARED)) for name in COMPARED]
         given.append(("--selector", ALL, []))
     for word, name, names in given:
         everything = word == "--selector" and name == ALL
@@ -74,75 +83,35 @@ def _methods(options: Options) -> dict[str, str | None]:
     return known
 
 
-def _find(
-    options: Options, settings: dict[str, Any], clock: Clock
-) -> tuple[Problem[Any], SelectionEvaluation, bool]:
-    """Read the table and evaluate the methods; return whether Ctrl-C ended it."""
+def _find(options: Options, settings: dict[str, Any], clock: Clock) -> Done:
+    """Read the table and evaluate the methods."""
+    from duramen.analyses.comparison import compare_methods
     from duramen.estimators.catalogue import random_forest
-    from duramen.evaluation import EvaluationInterrupted, evaluate_selection
 
-    quiet = options.output.quiet
     problem = options.input.load(COMMAND, options.work.jobs, clock, {})
     problem = options.input.sampled(problem, options.work.seed)
-    notes(problem.told, quiet)
+    notes(problem.told, options.output.quiet)
     forest = random_forest(problem.task, options.evaluation.trees)
     asked = options.evaluation.learner
-    try:
-        with (
-            keeping(lambda: kept(options.work.checkpoint), quiet),
-            clock.step("evaluate"),
-            warnings_as_notes(quiet),
-        ):
-            found = evaluate_selection(
-                X=problem.data,
-                estimator=forest,
-                learner=forest if asked == "forest" else asked,
-                **settings,
-                **options.work.parameters(quiet),
-            )
-    except EvaluationInterrupted as stop:
-        problem = problem.interrupted(f"{stop.result.n_resamples:,} splits")
-        notes(problem.notes[-1:], quiet)
-        return problem, stop.result, True
-    return problem, found, False
+    methods = {**settings, "estimator": forest, "learner": forest if asked == "forest" else asked}
+    execution = options.work.execution(options.output.quiet, clock)
+    return Done(compare_methods(problem, execution, methods), execution)
 
 
-def _tell(
-    options: Options,
-    _: dict[str, Any],
-    result: tuple[Problem[Any], SelectionEvaluation, bool],
-    clock: Clock,
-) -> Outcome:
+def _tell(options: Options, _: dict[str, Any], done: Done, clock: Clock) -> Outcome:
     """Return the table of methods, the record and the report."""
+    from duramen.analyses.comparison import report_of
     from duramen.cli.compare.show import show_compare
-    from duramen.evaluation import evaluate_selection
-    from duramen.reports import Run, summarize_evaluation
-    from duramen.results.provenance import references, versions
 
-    problem, found, interrupted = result
-    run = Run(
-        **problem.facts(),
+    compared, output = done.compared, options.output
+    problem = compared.problem
+    report = report_of(
+        compared,
+        done.execution,
         command=command_line(COMMAND, options, **options.input.settled(problem)),
-        seed=options.work.seed,
-        settings={
-            **recorded(options.evaluation),
-            "n_train": found.n_train,
-            "n_test": found.n_test,
-            **options.input.record(),
-            **noted(problem.told),
-        },
-        versions=versions("pyarrow", "matplotlib"),
-        results={"splits": found.n_resamples, "enough": _enough(found)},
-        timings=dict(clock.seconds),
+        settings=recorded(options.evaluation),
+        more={**options.input.record(), **noted(problem.told)},
+        notes=problem.told,
     )
-    shown = partial(show_compare, found, run, options.output.top, options.output.out)
-    report = partial(summarize_evaluation, found, run)
-    sources = references(evaluate_selection)
-    return Outcome(found.columns(), run, report, shown, sources, interrupted)
-
-
-def _enough(found: SelectionEvaluation) -> dict[str, list[int]]:
-    """Return the number of features that is enough, with its interval, of each ranking."""
-    several = [name for name in dict.fromkeys(found.methods) if len(found.rows(name)) > 1]
-    numbers = {name: found.enough(name) for name in several}
-    return {name: [one.n_features, one.low, one.high] for name, one in numbers.items()}
+    shown = partial(show_compare, report.evaluation, report.run, output.top, output.out)
+    return Outcome.of(report, shown, compared.stop)

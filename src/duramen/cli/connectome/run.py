@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.checkpoint import keeping, kept, writable
+from duramen.analyses.execution import checkpoints
+from duramen.cli.checkpoint import keeping, writable
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
 from duramen.cli.connectome.options import COMMAND, Options
@@ -53,7 +54,7 @@ def _find(options: Options, settings: dict[str, Any], clock: Clock) -> Result:
     with clock.step("read"), warnings_as_notes(quiet):
         given = read(options.input)
     with (
-        keeping(lambda: kept(options.work.checkpoint), quiet),
+        keeping(lambda: checkpoints(options.work.checkpoint), quiet),
         clock.step("infer"),
         warnings_as_notes(quiet),
     ):

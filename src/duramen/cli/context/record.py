@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from duramen.analyses.problem import as_records
 from duramen.cli.clock import Clock
 from duramen.cli.context.options import COMMAND, Options
 from duramen.cli.context.tables import Given
 from duramen.cli.declaration import command_line, recorded
-from duramen.cli.problem import as_records
 
 if TYPE_CHECKING:
     from duramen.reports import Run

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from duramen.analyses.execution import checkpoints
 from duramen.cli import console
-from duramen.cli.checkpoint import keeping, kept, writable
+from duramen.cli.checkpoint import keeping, writable
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
 from duramen.cli.context.options import COMMAND, Options
@@ -50,7 +51,7 @@ def _find(
     with (
         console.warnings_as_notes(quiet),
         clock.step("analyze"),
-        keeping(lambda: kept(options.work.checkpoint), quiet),
+        keeping(lambda: checkpoints(options.work.checkpoint), quiet),
     ):
         return given, _analyzed(options, given)
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from duramen.analyses.problem import Problem, loaded
 from duramen.cli.inputs import Missing, Small, SmallInput
-from duramen.cli.problem import Problem, as_arrow, encoded, exchanged, loaded, looked
+from duramen.cli.problem import as_arrow, encoded, exchanged, looked
 from duramen.cli.reading import stray_findings
 from duramen.cli.source import NO_COMPLETE_ROW, Source, check_columns, incomplete_words
 from duramen.cli.stores import read_stored

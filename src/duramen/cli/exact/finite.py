@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from duramen.analyses.problem import Problem
 from duramen.cli.exact.options import FEW
-from duramen.cli.problem import Problem
 
 if TYPE_CHECKING:
     from duramen.tables import EncodedTable

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from duramen.analyses.problem import Problem
 from duramen.cli import console
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
@@ -16,7 +17,6 @@ from duramen.cli.exact.options import COMMAND, Options
 from duramen.cli.exact.population import Found, find
 from duramen.cli.options import settled_criterion
 from duramen.cli.output import Outcome
-from duramen.cli.problem import Problem
 
 if TYPE_CHECKING:
     from duramen.reports import Run

@@ -6,7 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.checkpoint import keeping, kept, writable
+from duramen.analyses.execution import checkpoints
+from duramen.analyses.problem import as_records
+from duramen.cli.checkpoint import keeping, writable
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
 from duramen.cli.console import notes, warnings_as_notes
@@ -15,7 +17,6 @@ from duramen.cli.network.options import COMMAND, Options
 from duramen.cli.network.reading import Given, check, names, read
 from duramen.cli.numbers import parsed_max_features
 from duramen.cli.output import Outcome
-from duramen.cli.problem import as_records
 
 if TYPE_CHECKING:
     from duramen.reports import Run
@@ -61,7 +62,7 @@ def _find(
         given = read(options.input)
     notes(map(str, given.findings), quiet)
     with (
-        keeping(lambda: kept(options.work.checkpoint), quiet),
+        keeping(lambda: checkpoints(options.work.checkpoint), quiet),
         clock.step("infer"),
         warnings_as_notes(quiet),
     ):

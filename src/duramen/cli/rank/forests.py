@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from duramen.analyses.ranking.forests import with_estimates
 from duramen.cli.numbers import parsed_max_features
 from duramen.cli.options import settled_criterion
 from duramen.cli.rank.options import Growth
@@ -58,6 +59,4 @@ def make_forest(
         estimator.set_params(**{name: value})
     if growth.bootstrap is not None:
         estimator.set_params(bootstrap=growth.bootstrap)
-    from duramen.importances.refit import leaves_rows_out
-
-    return estimator.set_params(oob_score=leaves_rows_out(estimator))
+    return with_estimates(estimator)

@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duramen.analyses.problem import Problem
+from duramen.analyses.ranking.forests import (
+    LEAST_TREES,
+    MANY_ROWS,
+    TREES,
+    fewer_trees,
+    trees_by_default,
+)
+from duramen.analyses.ranking.resampling import Resampling as ResamplingRequest
 from duramen.cli.declaration import choice, given, group, option, without_use
 from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Strata, Work, criterion_option
-from duramen.cli.problem import Problem
 from duramen.cli.sampling import SampledInput
 from duramen.cli.signals import Representing
 from duramen.cli.source import EVENT, Source
@@ -23,8 +31,6 @@ COMMAND = "rank"
 MEASURES = "duramen.importances:catalogue"
 TESTS = "duramen.significance:catalogue"
 CLUSTERS = "clusters"  # value of --groups
-TREES, LEAST_TREES = 1000, 50
-MANY_ROWS = 100_000  # from which on there are fewer trees by default
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,23 +77,12 @@ class Growth:
     )
 
     def n_trees(self, n_rows: int) -> int:
-        """Return the number of trees for a table of so many rows.
-
-        The trees of a tall table take long, and differ less than those of a short one.
-        """
-        if self.trees is not None:
-            return self.trees
-        return max(LEAST_TREES, min(TREES, TREES * MANY_ROWS // n_rows))
+        """Return the number of trees for a table of so many rows."""
+        return trees_by_default(n_rows) if self.trees is None else self.trees
 
     def notes(self, n_rows: int) -> list[str]:
         """Say so where there are fewer trees by default."""
-        n_trees = self.n_trees(n_rows)
-        if self.trees is not None or n_trees == TREES:
-            return []
-        return [
-            f"the forest has {n_trees:,} trees instead of {TREES:,}, as the table has {n_rows:,} "
-            "rows; --trees sets another number"
-        ]
+        return fewer_trees(n_rows, "--trees") if self.trees is None else []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,10 +244,15 @@ class Resampling:
         min=2,
     )
 
-    @property
-    def scale(self) -> str:
-        """Scale of the intervals."""
-        return self.interval_scale or "importance"
+    def request(self) -> ResamplingRequest:
+        """Return the intervals and the stability that are asked for."""
+        return ResamplingRequest(
+            self.intervals,
+            self.interval_scale or "importance",
+            self.stability,
+            0.95 if self.confidence is None else self.confidence,
+            self.resamples,
+        )
 
     @property
     def asked(self) -> tuple[str, ...]:

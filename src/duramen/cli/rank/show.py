@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from duramen.cli.output import OF_GROUPS
+from duramen.analyses.files import OF_GROUPS
 from duramen.cli.show import Shown, bars, named, ranks, shape_words, show, taken
 from duramen.reports import Run
 from duramen.reports.conclusion import conclusion
@@ -21,7 +21,7 @@ from duramen.results.significance import Significance
 from duramen.results.text import fixed
 
 if TYPE_CHECKING:
-    from duramen.cli.rank.measuring import Found
+    from duramen.analyses.ranking.measuring import Found
     from duramen.importances.after.comparison import Measured
     from duramen.reports.significance import VerdictColumn
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from duramen.analyses.defaults import MEMORY, SELECTOR, SUBSPACE
 from duramen.cli.declaration import choice, group, option
 from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Strata, Work
@@ -12,9 +13,6 @@ from duramen.cli.sampling import SampledInput
 from duramen.cli.signals import Clustering
 
 COMMAND = "select"
-DEFAULT_METHOD = "sequential_random_subspace"
-MEMORY = "512MB"
-SUBSPACE = 1000
 TREES, DEMO_TREES = 1000, 200
 _SEARCH = "duramen.selection.sequential_random_subspace"
 
@@ -175,7 +173,7 @@ class Options:
 
     input: SampledInput = group(SampledInput, "Data")
     method: str = choice(
-        DEFAULT_METHOD, "duramen.selection:catalogue", "Selector.", echo="changed", section="Search"
+        SELECTOR, "duramen.selection:catalogue", "Selector.", echo="changed", section="Search"
     )
     search: Search = group(Search, "Search")
     rows: Strata = group(Strata, "Permutations")

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import inspect
-from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.checkpoint import keeping, kept
+from duramen.analyses.defaults import MEMORY, SELECTOR
+from duramen.analyses.execution import Execution
+from duramen.analyses.problem import Problem, noted
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
-from duramen.cli.console import estimated, notes, warnings_as_notes
+from duramen.cli.console import notes
 from duramen.cli.declaration import command_line, given, parameters
-from duramen.cli.ending import Stopped
-from duramen.cli.inputs import noted
 from duramen.cli.numbers import count_or_fraction, parsed_max_features
 from duramen.cli.output import Outcome
-from duramen.cli.problem import Problem
-from duramen.cli.select.options import COMMAND, DEFAULT_METHOD, MEMORY, SUBSPACE, Options
-from duramen.cli.signals import with_signals
+from duramen.cli.select.options import COMMAND, Options
+from duramen.cli.signals import show_words
 
 if TYPE_CHECKING:
-    from duramen.reports import Run
-    from duramen.reports.selection import Selection
+    from duramen.analyses.selection import Selected, SelectionRequest
     from duramen.selection import BaseSelector, Selector
 
-# Trees without a new feature that end a search by default: as many as give each feature to so many
-# trees on average, and at least so many in all.
-_DRAWS, _LEAST_PATIENCE = 10, 200
-# Searches of fewer trees, and of fewer cells of tables in all, are not timed before.
-_FEW_TREES, _QUICK = 20, 10**8
-# A search that is expected to take longer, in seconds, is announced.
-_LONG = 3.0
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """Features selected, with what was asked for, and how it was executed."""
+
+    selected: Selected
+    request: SelectionRequest
+    execution: Execution
 
 
 def select(options: Options) -> None:
@@ -64,118 +62,56 @@ def _check(options: Options) -> tuple[Selector, BaseSelector]:
     return record, _selector(options, record)
 
 
-def _find(
-    options: Options, chosen: tuple[Selector, BaseSelector], clock: Clock
-) -> tuple[Problem[Any], bool]:
-    """Read the table and fit the selector; return whether Ctrl-C ended the search."""
-    (record, selector), quiet = chosen, options.output.quiet
-    labels = options.rows.labels()
-    problem = options.input.read(COMMAND, options.work.jobs, clock, labels)
+def _find(options: Options, chosen: tuple[Selector, BaseSelector], clock: Clock) -> Done:
+    """Read the table and fit the selector."""
+    from duramen.analyses.selection import SelectionRequest, select_features
+
+    (record, selector), quiet, search = chosen, options.output.quiet, options.search
+    problem = options.input.read(COMMAND, options.work.jobs, clock, options.rows.labels())
     problem = options.input.sampled(problem, options.work.seed)
     notes((*options.rows.notes(), *problem.told), quiet)
-    if problem.task not in record.tasks:
-        raise ValueError(
-            f"--method {record.option} is for classes, the target holds numbers; --task "
-            "classification takes them as classes"
-        )
-    if _takes(record, "criterion"):
-        selector.set_params(criterion="variance" if problem.task == "regression" else "gini")
-    if record.name == DEFAULT_METHOD:
-        _settle(options, selector, problem)
-        if not quiet and _long(selector, problem):
-            with clock.step("estimate"):
-                _announce(selector, problem)
-    announced = record.name == DEFAULT_METHOD
-    try:
-        with (
-            estimated() if announced else nullcontext(),
-            keeping(lambda: kept(options.work.checkpoint), quiet),
-            clock.step("search"),
-            warnings_as_notes(quiet),
-        ):
-            selector.fit(problem.data)
-    except KeyboardInterrupt as stop:
-        if isinstance(stop, Stopped) or not hasattr(selector, "support_"):
-            raise
-        steps = len(next(iter(selector.history_.values()), ()))
-        problem = problem.interrupted(f"{steps:,} trees")
-        notes(problem.notes[-1:], quiet)
-        return problem, True
-    return problem, False
-
-
-def _settle(options: Options, selector: BaseSelector, problem: Problem[Any]) -> None:
-    """Settle how many features a tree has and when a search ends, where the user left that open."""
-    from duramen.selection.sequential_random_subspace.memory import widest_within
-    from duramen.tables.store.budget import memory_bytes
-
-    search, table, p = options.search, problem.data.table, problem.data.n_columns
-    q = p
-    if search.subspace is None:
-        budget = memory_bytes(search.memory or MEMORY, f"duramen {COMMAND}: --memory")
-        q = min(p, widest_within(budget // search.batch, table))
-        if search.memory is None and q > SUBSPACE:
-            q = SUBSPACE
-            selector.set_params(n_subspace_features=q, memory=None)
-    else:
-        asked = selector.get_params()["n_subspace_features"]
-        q = asked if isinstance(asked, int) else max(1, int(asked * p))
-    if search.patience is None:
-        rounds = -(-_DRAWS * p // max(1, q))
-        selector.set_params(patience=max(_LEAST_PATIENCE, rounds))
-
-
-def _long(selector: Any, problem: Problem[Any]) -> bool:
-    """Tell whether a search may take so long that timing some of its trees is worth it."""
-    n_trees, q = selector.n_estimators, selector.n_subspace_features or problem.data.n_columns
-    cells = problem.data.n_rows * (q if isinstance(q, int) else q * problem.data.n_columns)
-    return bool(n_trees >= _FEW_TREES and n_trees * cells > _QUICK)
-
-
-def _announce(selector: Any, problem: Problem[Any]) -> None:
-    """Say how long a search takes, if that is more than a few seconds."""
-    from duramen.results.text import duration
-    from duramen.selection.sequential_random_subspace.cost import seconds_of_tree
-
-    seconds = seconds_of_tree(selector, problem.data)
-    n_trees, patience = selector.n_estimators, selector.patience
-    if seconds * n_trees <= _LONG:
-        return
-    least = ""
-    if patience is not None and patience < n_trees:
-        least = f"at least {duration(seconds * patience)}, "
-    notes(
-        [
-            f"{n_trees:,} trees at most: {least}at most {duration(seconds * n_trees)}; Ctrl-C ends "
-            "the search and writes what was found"
-        ],
-        False,
+    request = SelectionRequest(
+        record,
+        selector,
+        settles_subspace=search.subspace is None,
+        memory=search.memory,
+        settles_patience=search.patience is None,
+        settles_criterion=True,
+        clustering=options.signals.request(),
     )
+    execution = options.work.execution(quiet, clock)
+    return Done(select_features(problem, request, execution), request, execution)
 
 
 def _tell(
-    options: Options,
-    chosen: tuple[Selector, BaseSelector],
-    result: tuple[Problem[Any], bool],
-    clock: Clock,
+    options: Options, chosen: tuple[Selector, BaseSelector], done: Done, clock: Clock
 ) -> Outcome:
     """Return the table of results, the record and the report."""
+    from duramen.analyses.selection import report_of
     from duramen.cli.select.show import show_select
-    from duramen.reports.selection import Selection, summarize_selection
 
-    (record, selector), output, (problem, interrupted) = chosen, options.output, result
-    found = Selection.of(selector, record)
-    run = _record(options, record, problem, found, clock)
-    shown = partial(show_select, found, run, output.top, output.out)
-    report = partial(summarize_selection, found, run)
-    sources = (record.reference,) if record.reference else ()
-    outcome = Outcome(found.columns(), run, report, shown, sources, interrupted)
-    signals = options.signals.signals(problem, selector.importances_, clock)
-    return with_signals(outcome, signals, selector.importances_, output.top)
+    (record, selector), output, selected = chosen, options.output, done.selected
+    problem = selected.problem
+    report = report_of(
+        selected,
+        done.request,
+        done.execution,
+        command=_command(options, record, selector, problem),
+        settings={
+            **options.input.record(),
+            **options.rows.record(),
+            **options.signals.record(),
+            **noted(problem.told),
+        },
+        notes=problem.told,
+    )
+    shown = partial(show_select, report.selection, report.run, output.top, output.out)
 
+    def show() -> None:
+        show_words(selected.signals, report.importances, output.top)
+        shown()
 
-def _takes(record: Selector, parameter: str) -> bool:
-    return parameter in inspect.signature(record.kind).parameters
+    return Outcome.of(report, show, selected.stop)
 
 
 def _selector(options: Options, record: Selector) -> BaseSelector:
@@ -184,9 +120,9 @@ def _selector(options: Options, record: Selector) -> BaseSelector:
     working = options.work.parameters(options.output.quiet)
     for one, _ in (*given(search), *given(options.work)):
         wanted = one.name in options.typed and one.name not in ("seed", "jobs")
-        if wanted and not _takes(record, one.parameter):
+        if wanted and not record.takes(one.parameter):
             raise ValueError(f"{one.word} does not apply to --method {record.option}; leave it out")
-    if _takes(record, "relevance"):
+    if record.takes("relevance"):
         _check_test(options)
     if search.memory is not None and search.subspace is not None:
         raise ValueError("--memory and --subspace both say how many features a tree has; give one")
@@ -203,11 +139,11 @@ def _selector(options: Options, record: Selector) -> BaseSelector:
     }
     typed = {one.parameter for one, _ in given(search) if one.name in options.typed}
     # Other selectors have defaults of their own.
-    own = settings if record.name == DEFAULT_METHOD else {name: settings[name] for name in typed}
+    own = settings if record.name == SELECTOR else {name: settings[name] for name in typed}
     taken = {
         name: value
         for name, value in {**own, **working}.items()
-        if value is not None and _takes(record, name)
+        if value is not None and record.takes(name)
     }
     selector: BaseSelector = record.make(**taken)
     return selector
@@ -236,39 +172,17 @@ def _parsed_subspace(text: str) -> int | float:
     return number
 
 
-def _record(
-    options: Options, record: Selector, problem: Problem[Any], found: Selection, clock: Clock
-) -> Run:
-    from duramen.reports import Run
-    from duramen.results.provenance import versions
-
-    account = found.account
-    method = {} if options.method == DEFAULT_METHOD else {"method": record.option}
-    # Options that were resolved, such as the number of features of a tree, are echoed as resolved.
+def _command(
+    options: Options, record: Selector, selector: BaseSelector, problem: Problem[Any]
+) -> str:
+    """Return the command line; options that were resolved are echoed as resolved."""
+    settings = selector.account(record).settings
     resolved = {
-        one.name: account.settings.get(one.parameter) if _takes(record, one.parameter) else None
+        one.name: settings.get(one.parameter) if record.takes(one.parameter) else None
         for one, _ in given(options.search)
         if one.name != "memory"
     }
-    if _takes(record, "patience"):
+    if record.takes("patience"):
         resolved["patience"] = resolved["patience"] or 0
-    resolved["max_features"] = (
-        options.search.max_features if _takes(record, "max_features") else None
-    )
-    return Run(
-        **problem.facts(),
-        command=command_line(COMMAND, options, **options.input.settled(problem), **resolved),
-        seed=options.work.seed,
-        settings={
-            **method,
-            **account.settings,
-            **found.metadata.get("forest", {}),
-            **options.input.record(),
-            **options.rows.record(),
-            **options.signals.record(),
-            **noted(problem.told),
-        },
-        versions=versions("pyarrow", "matplotlib"),
-        results={"features_found": found.n_found, **account.results, "unit": found.unit},
-        timings=dict(clock.seconds),
-    )
+    resolved["max_features"] = options.search.max_features if record.takes("max_features") else None
+    return command_line(COMMAND, options, **options.input.settled(problem), **resolved)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.rank.groups import Groups
+from duramen.analyses.ranking.groups import Groups
+from duramen.analyses.wording import Wording
 
 if TYPE_CHECKING:
-    from duramen.cli.rank.measuring import Found
+    from duramen.analyses.ranking.measuring import Found
     from duramen.importances import Inputs
     from duramen.reports.groups import GroupImportances
     from duramen.reports.signals import Signals
@@ -20,7 +21,7 @@ def clusters_of(signals: Signals) -> Groups:
     return Groups("clusters", {one: name for name, members in several for one in members})
 
 
-def check_rows_out_of_bag(estimator: Any, forest: str) -> None:
+def check_rows_out_of_bag(estimator: Any, forest: str, wording: Wording) -> None:
     """Check that trees leave rows out, on which groups are measured.
 
     Raises
@@ -32,8 +33,9 @@ def check_rows_out_of_bag(estimator: Any, forest: str) -> None:
 
     if not leaves_rows_out(estimator):
         raise ValueError(
-            f"--groups: every tree of --forest {forest} sees all rows, and groups are measured on "
-            "rows that a tree was grown without. Hint: add --bootstrap, or leave out --groups"
+            f"{wording.groups}: every tree of {wording.forest.format(forest)} sees all rows, and "
+            "groups are measured on rows that a tree was grown without. Hint: add "
+            f"{wording.bootstrap}, or leave out {wording.groups}"
         )
 
 

@@ -7,11 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.checkpoint import keeping, writable
-from duramen.cli.clock import Clock
-from duramen.cli.console import note, notes
-from duramen.cli.rank.measuring import is_let_go
-from duramen.cli.rank.options import Resampling
+from duramen.analyses.execution import Execution
+from duramen.analyses.ranking.measuring import is_let_go
 
 if TYPE_CHECKING:
     from duramen.importances import Inputs, Measure
@@ -28,13 +25,28 @@ _INTERVALS, _STABILITY = "intervals", "stability"
 
 
 @dataclass(frozen=True)
+class Resampling:
+    """Intervals and stability of a ranking that the user asked for."""
+
+    intervals: bool = False
+    scale: str = "importance"  # of the intervals
+    stability: int | None = None  # number of first features whose stability is asked for
+    level: float = 0.95  # of the intervals
+    resamples: int | None = None  # parts of the rows
+
+    @property
+    def words(self) -> str:
+        """Words for the intervals and the stability; empty without either."""
+        asked = {"confidence intervals": self.intervals, "stability": self.stability is not None}
+        return " and ".join(name for name, is_asked in asked.items() if is_asked)
+
+
+@dataclass(frozen=True)
 class Resampled:
     """Forests on parts of the rows that the user asked for."""
 
     asked: Resampling
-    checkpoint: Path | None
-    quiet: bool
-    clock: Clock
+    execution: Execution
 
     def check(self, one: Measure, n_features: int) -> None:
         """Check that a measure of so many features can be resampled.
@@ -44,18 +56,21 @@ class Resampled:
         ValueError
             If it cannot, or there are too few features.
         """
-        if self.asked.asked and not one.testable:
+        k, wording = self.asked.stability, self.execution.wording
+        words = [wording.intervals] if self.asked.intervals else []
+        words += [] if k is None else [wording.stability]
+        if words and not one.testable:
             from duramen.importances import catalogue
 
-            able = ", ".join(other.option for other in catalogue if other.testable)
+            able = ", ".join(wording.names(other for other in catalogue if other.testable))
             raise ValueError(
-                f"{' and '.join(self.asked.asked)}: the first --measure must be one of {able}, "
-                f"got {one.option}"
+                f"{' and '.join(words)}: the first {wording.measure()} must be one of {able}, "
+                f"got {wording.names([one])[0]}"
             )
-        k = self.asked.stability
         if k is not None and k >= n_features:
             raise ValueError(
-                f"--stability: must be less than the number of features, {n_features}, got {k}"
+                f"{wording.stability}: must be less than the number of features, {n_features}, "
+                f"got {k}"
             )
 
     def check_target(self, scores: Importances, data: LearningSet[EncodedTable]) -> None:
@@ -70,7 +85,8 @@ class Resampled:
 
         if self.asked.intervals:
             tails = tails_of(data, scores.unit, self.asked.scale)
-            check_tails(tails, "--intervals", "--interval-scale fraction")
+            wording = self.execution.wording
+            check_tails(tails, wording.intervals, wording.fraction)
 
     def precision(self, one: Measure, scores: Importances, given: Inputs, k: int) -> Precision:
         """Return intervals and stability as asked for, and the trees that k features need.
@@ -100,14 +116,14 @@ class Resampled:
                 *(given.unfitted().estimator, given.data),
                 measure=one.name,
                 n_replicates=n,
-                level=self._level,
+                level=self.asked.level,
                 scale=self.asked.scale,
                 observed=scores,
                 **more,
             ),
             (one, given, n, 0.75),
         )
-        notes([f"intervals: {said}" for said in found.notes], self.quiet)
+        self.execution.notes(f"intervals: {said}" for said in found.notes)
         return found
 
     def _stability(self, one: Measure, given: Inputs) -> Stability:
@@ -122,17 +138,13 @@ class Resampled:
                 measure=one.name,
                 n_resamples=n,
                 k=k,
-                level=self._level,
+                level=self.asked.level,
                 **more,
             ),
             (one, given, n, 0.5),
         )
-        notes([f"stability: {said}" for said in found.notes], self.quiet)
+        self.execution.notes(f"stability: {said}" for said in found.notes)
         return found
-
-    @property
-    def _level(self) -> float:
-        return 0.95 if self.asked.confidence is None else self.asked.confidence
 
     def _run(
         self,
@@ -143,8 +155,8 @@ class Resampled:
         """Call a function with what concerns its run, after saying how long it will take."""
         file = self._checkpoint(what)
         one, given, n, fraction = cost
-        if not self.quiet:
-            _announce(what, one, given, n, fraction)
+        if self.execution.announce is not None:
+            _announce(what, one, given, n, fraction, self.execution)
         more = {
             "random_state": given.random_state,
             "n_jobs": given.n_jobs,
@@ -153,14 +165,14 @@ class Resampled:
         }
         known = [] if file is None else [file]
         with (
-            keeping(lambda: [one for one in known if one.exists()], self.quiet),
-            self.clock.step(what),
+            self.execution.keeping(lambda: [one for one in known if one.exists()]),
+            self.execution.clock.step(what),
         ):
             return function(more)
 
     def _checkpoint(self, what: str) -> Path | None:
         """Return the file beside that of the test which keeps this work."""
-        file = writable(self.checkpoint)
+        file = self.execution.checkpoint
         return None if file is None else file.with_name(f"{file.stem}-{what}{file.suffix}")
 
     def _trees(self, one: Measure, given: Inputs, k: int) -> TreesNeeded | None:
@@ -178,13 +190,15 @@ class Resampled:
         if not 2 <= p <= _MOST_FEATURES:
             return None
         k = min(k or min(_FIRST, p // 2), _FIRST, p - 1)
-        with self.clock.step("trees needed"):
+        with self.execution.clock.step("trees needed"):
             return trees_needed(given.estimator, given.data, measure=one.name, k=k)
 
 
-def _announce(what: str, one: Measure, given: Inputs, n: int, fraction: float) -> None:
-    """Say on standard error what forests on parts of the rows take, if more than a few seconds."""
-    from duramen.cli.rank.significance import LONG
+def _announce(
+    what: str, one: Measure, given: Inputs, n: int, fraction: float, execution: Execution
+) -> None:
+    """Say what forests on parts of the rows take, if more than a few seconds."""
+    from duramen.analyses.ranking.significance import LONG
     from duramen.significance.cost import estimate_cost
 
     estimator = given.unfitted().estimator
@@ -192,5 +206,5 @@ def _announce(what: str, one: Measure, given: Inputs, n: int, fraction: float) -
     cost = estimate_cost(
         estimator, given.data, None, n, measure=measure, fraction=fraction, n_jobs=jobs
     )
-    if cost.seconds > LONG:
-        note(f"{what} of {one.option}: {cost}")
+    if cost.seconds > LONG and execution.announce is not None:
+        execution.announce(f"{what} of {execution.wording.measure_name(one)}: {cost}")

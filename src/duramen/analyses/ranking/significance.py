@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.console import note
-from duramen.cli.rank.request import Request
+from duramen.analyses.execution import Execution
+from duramen.analyses.ranking.request import Request
+from duramen.analyses.wording import Wording
 
 if TYPE_CHECKING:
     from duramen.importances import Inputs, Measure
@@ -25,7 +26,9 @@ LONG = 3.0
 _TOO_LONG = 60.0
 
 
-def run_test(request: Request, measure: Measure | None, scores: Any, given: Inputs) -> Verdict:
+def run_test(
+    request: Request, measure: Measure | None, scores: Any, given: Inputs, execution: Execution
+) -> Verdict:
     """Test a measure, whose scores are those of the forest that was grown, or the rows."""
     from duramen.reports.significance import Verdict
 
@@ -33,15 +36,15 @@ def run_test(request: Request, measure: Measure | None, scores: Any, given: Inpu
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if measure is None:
-            result = _of_rows(request, given)
+            result = _of_rows(request, given, execution.wording)
         elif not test.repeats:
             result = test.function(scores)
         else:
             options = {
-                **_choices(request, measure, given),
+                **_choices(request, measure, given, execution),
                 "random_state": given.random_state,
                 "n_jobs": given.n_jobs,
-                "checkpoint": request.checkpoint,
+                "checkpoint": execution.checkpoint,
                 "verbose": given.verbose,
             }
             result = test.function(
@@ -51,7 +54,7 @@ def run_test(request: Request, measure: Measure | None, scores: Any, given: Inpu
             )
     said = [" ".join(str(warning.message).split()) for warning in caught]
     noted = [f"{result.method}: {one}" for one in result.notes]  # some were warnings as well
-    told = tuple(dict.fromkeys((*said, *_too_few(result), *noted)))
+    told = tuple(dict.fromkeys((*said, *_too_few(result, execution.wording), *noted)))
     name = "" if measure is None else measure.name
     if request.groups is None:
         return Verdict(result, name, told)
@@ -59,19 +62,19 @@ def run_test(request: Request, measure: Measure | None, scores: Any, given: Inpu
     return Verdict(request.groups.spread(result), name, told)
 
 
-def _of_rows(request: Request, given: Inputs) -> Any:
+def _of_rows(request: Request, given: Inputs, wording: Wording) -> Any:
     """Return the result of a test that is about the rows, not about a measure."""
     if given.data.target.task == "survival":
-        raise ValueError(f"--significance {request.test.option} is not defined for survival")
+        raise ValueError(f"{wording.test(request.test)} is not defined for survival")
     return request.test.function(given.data.table, given.data.y, **request.choices)
 
 
-def announce(request: Request, measure: Measure, given: Inputs) -> None:
-    """Say on standard error what the test will take, if that is more than a few seconds."""
-    test = request.test
-    if not test.repeats or (test.announces and given.verbose):
+def announce(request: Request, measure: Measure, given: Inputs, execution: Execution) -> None:
+    """Say what the test will take, if that is more than a few seconds."""
+    test, wording = request.test, execution.wording
+    if execution.announce is None or not test.repeats or (test.announces and given.verbose):
         return
-    choices = _choices(request, measure, given)
+    choices = _choices(request, measure, given, execution)
     if choices.get("null") == "binomial":
         return
     from duramen.significance.cost import estimate_cost
@@ -88,8 +91,11 @@ def announce(request: Request, measure: Measure, given: Inputs) -> None:
     )
     if cost.seconds > LONG:
         most = "at most " if test.announces or "stop_after" in request.choices else ""
-        skip = "; --no-test skips it" if request.default and cost.seconds > _TOO_LONG else ""
-        note(f"{test.option} of {measure.option}: {most}{cost}{skip}")
+        skip = (
+            f"; {wording.no_test} skips it" if request.default and cost.seconds > _TOO_LONG else ""
+        )
+        tested = f"{wording.test_name(test)} of {wording.measure_name(measure)}"
+        execution.announce(f"{tested}: {most}{cost}{skip}")
 
 
 def _forest(test: SignificanceTest, given: Inputs) -> Any:
@@ -134,21 +140,23 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
     return {**said, "notes": notes}
 
 
-def _choices(request: Request, measure: Measure, given: Inputs) -> dict[str, Any]:
+def _choices(
+    request: Request, measure: Measure, given: Inputs, execution: Execution
+) -> dict[str, Any]:
     """Return the arguments of the test beside the rows and the seed."""
     choices = dict(request.choices)
     if request.groups is not None:
         choices["groups"] = request.groups.members()
     if request.permutations is not None:
         choices[request.test.repeats] = request.permutations
-    asked = request.permutations is not None or request.checkpoint is not None
+    asked = request.permutations is not None or execution.checkpoint is not None
     permuting = asked or given.data.exchangeability.restricted
     name = "auto" if request.default else measure.name
     measured = {"measure": name} if request.test.takes("measure") else {}
     return {**measured, **request.test.adapt(given.estimator.forest_, permuting), **choices}
 
 
-def _too_few(result: Any) -> list[str]:
+def _too_few(result: Any, wording: Wording) -> list[str]:
     """Say so where there are too few permutations for any feature to be selected."""
     from duramen.reports.measures import LEVEL
     from duramen.results.adjusted_significance import AdjustedSignificance
@@ -166,8 +174,9 @@ def _too_few(result: Any) -> list[str]:
     least = 1 / (rounds + 1)
     return [
         f"{result.method}: with {rounds:,} permutations no p-value is below {least:.2g}, too "
-        f"large for a single feature, among {p:,}, to have q up to {LEVEL:g}; with --permutations "
-        f"{round(p / LEVEL)} it can; tests that give error rates may need fewer"
+        f"large for a single feature, among {p:,}, to have q up to {LEVEL:g}; with "
+        f"{wording.permutations.format(round(p / LEVEL))} it can; tests that give error rates "
+        "may need fewer"
     ]
 
 

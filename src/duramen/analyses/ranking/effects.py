@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duramen.cli.rank.measuring import Found
+    from duramen.analyses.ranking.measuring import Found
     from duramen.reports.effects import Effects
     from duramen.tables import EncodedTable, LearningSet
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.rank.measuring import is_let_go
-from duramen.cli.sampling import proportions, sampled_rows
+from duramen.analyses.execution import Execution
+from duramen.analyses.ranking.measuring import is_let_go
+from duramen.analyses.sampling import proportions, sampled_rows
 
 if TYPE_CHECKING:
-    from duramen.cli.rank.request import Request
+    from duramen.analyses.ranking.request import Request
     from duramen.importances import Inputs
     from duramen.tables import EncodedTable, LearningSet
 
@@ -19,7 +20,9 @@ MANY, FEW = 100_000, 20_000
 _TREES = 200  # that describe effects if those of the ranking were let go, at most
 
 
-def tested_rows(request: Request, given: Inputs) -> tuple[Inputs, tuple[str, ...]]:
+def tested_rows(
+    request: Request, given: Inputs, execution: Execution
+) -> tuple[Inputs, tuple[str, ...]]:
     """Return the rows that the test is about, and what is to be said of them."""
     data = given.data
     if not request.default or data.n_rows <= MANY:
@@ -27,7 +30,7 @@ def tested_rows(request: Request, given: Inputs) -> tuple[Inputs, tuple[str, ...
     told = (
         f"the significance test is of a random sample of {FEW:,} of the {data.n_rows:,} rows"
         f"{proportions(data.target)}, since it grows many forests; features with small effects may "
-        f"be found on all rows alone: --significance {request.test.option} tests them on all"
+        f"be found on all rows alone: {execution.wording.test(request.test)} tests them on all"
     )
     return replace(given, data=_sample(given)), (told,)
 

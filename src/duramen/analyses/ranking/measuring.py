@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.clock import Clock
-from duramen.cli.console import notes
-from duramen.cli.rank.significance import figures_of, settings_of
+from duramen.analyses.execution import Execution
+from duramen.analyses.ranking.significance import figures_of, settings_of
+from duramen.analyses.wording import PYTHON, Wording
 
 if TYPE_CHECKING:
-    from duramen.cli.problem import Problem
+    from duramen.analyses.problem import Problem
     from duramen.forests import Forest
     from duramen.importances import Inputs, Measure
     from duramen.importances.after.comparison import Measured
@@ -38,7 +38,14 @@ class Choice:
         return replace(self, measures=known, tested=one)
 
 
-def choose(asked: Sequence[str], *, forest: str, task: str, out_of_bag: bool) -> Choice:
+def choose(
+    asked: Sequence[str],
+    *,
+    forest: str,
+    task: str,
+    out_of_bag: bool,
+    wording: Wording = PYTHON,
+) -> Choice:
     """Return the measures to compute: those that were asked for, or those that suit the forest.
 
     The name of the forest is for messages; `out_of_bag` says whether its trees leave rows out.
@@ -51,29 +58,34 @@ def choose(asked: Sequence[str], *, forest: str, task: str, out_of_bag: bool) ->
     from duramen.importances import catalogue
 
     numbers = task != "classification"
-    unseen = f"every tree of --forest {forest} sees all rows"
+    unseen = f"every tree of {wording.forest.format(forest)} sees all rows"
     if not asked:
         suited = [one for one in catalogue if one.default and _suits(one, task)]
         kept = tuple(one for one in suited if out_of_bag or one.rows != "out-of-bag")
-        gone = " and ".join(one.option for one in suited if one not in kept)
-        why = (f"{gone} left out: {unseen}; add --bootstrap to compute them",) if gone else ()
+        gone = " and ".join(wording.measure_name(one) for one in suited if one not in kept)
+        why = (
+            (f"{gone} left out: {unseen}; add {wording.bootstrap} to compute them",) if gone else ()
+        )
         return Choice(kept, asked=False, left_out=why)
     chosen = tuple(catalogue[name] for name in dict.fromkeys(asked))
     for one in chosen:
         if task == "survival" and not one.survival:
-            able = ", ".join(m.option for m in catalogue if m.survival)
+            able = ", ".join(wording.names(m for m in catalogue if m.survival))
             raise ValueError(
-                f"--measure {one.option} is not defined for survival; use one of {able}"
+                f"{wording.measure(one)} is not defined for survival; use one of {able}"
             )
         if one.classes and numbers:
-            others = " and ".join(m.option for m in catalogue if m.default and not m.classes)
+            others = " and ".join(
+                wording.names(m for m in catalogue if m.default and not m.classes)
+            )
             raise ValueError(
-                f"--measure {one.option} needs a target of classes, got numbers; {others} "
+                f"{wording.measure(one)} needs a target of classes, got numbers; {others} "
                 "work for both"
             )
         if one.rows == "out-of-bag" and not out_of_bag:
             raise ValueError(
-                f"--measure {one.option} needs out-of-bag rows, but {unseen}; add --bootstrap"
+                f"{wording.measure(one)} needs out-of-bag rows, but {unseen}; add "
+                f"{wording.bootstrap}"
             )
     return Choice(chosen, asked=True)
 
@@ -86,7 +98,7 @@ def _suits(one: Measure, task: str) -> bool:
 
 
 def with_bias(
-    problem: Problem[EncodedTable], choice: Choice, estimator: Any, quiet: bool
+    problem: Problem[EncodedTable], choice: Choice, estimator: Any, execution: Execution
 ) -> Problem[EncodedTable]:
     """Tell of columns that the measure that is ranked by favors by chance; return that as well."""
     from duramen.importances import catalogue
@@ -102,16 +114,16 @@ def with_bias(
     if found is None:
         return problem
     out_of_bag = leaves_rows_out(estimator)
-    fair = [
-        one.option
+    fair = execution.wording.names(
+        one
         for one in catalogue
         if one.zero_if_irrelevant
         and _suits(one, problem.task)
         and (out_of_bag or one.rows != "out-of-bag")
-    ]
-    hint = f"--measure NAME ranks without this bias, with NAME one of {', '.join(fair)}"
+    )
+    hint = execution.wording.fair.format(", ".join(fair))
     found = replace(found, hint=hint)
-    notes([str(found)], quiet)
+    execution.tell(str(found))
     return replace(problem, findings=(*problem.findings, found))
 
 
@@ -124,7 +136,8 @@ class Found:
     left_out: tuple[str, ...]  # what is left out, and why
     tested: Verdict | None = None  # a test of one of them
     effects: Effects | None = None  # of the first features
-    interrupted: bool = False  # whether Ctrl-C ended the test, and these are the results so far
+    stop: KeyboardInterrupt | None = None  # what ended the work, if these are the results so far
+    unfinished: tuple[str, ...] = ()  # what it left out
     features_used: int = 0  # number of features that the forest splits on
     precision: Precision | None = None  # intervals, stability and number of trees
     groups: GroupImportances | None = None  # importances of groups
@@ -166,7 +179,7 @@ class Found:
 _KEPT = 1 << 29
 
 
-def grow_and_compute(choice: Choice, given: Inputs, clock: Clock) -> Found:
+def grow_and_compute(choice: Choice, given: Inputs, execution: Execution) -> Found:
     """Grow the forest, and compute the measures from its trees, kept or not."""
     import numpy as np
 
@@ -185,10 +198,10 @@ def grow_and_compute(choice: Choice, given: Inputs, clock: Clock) -> Found:
         sums.update((one.name, one.sums(own)) for one in choice.measures if one.sums is not None)
         return [take]
 
-    with clock.step("grow"):
+    with execution.clock.step("grow"):
         if not fit_by_parts(given.estimator, given.data, takers, most_bytes=_KEPT):
             take(given.estimator.fit(given.data).forest_)
-    return replace(compute(choice, given, clock, sums), features_used=int(used.sum()))
+    return replace(compute(choice, given, execution, sums), features_used=int(used.sum()))
 
 
 def _exchanging_all(data: LearningSet[EncodedTable]) -> LearningSet[EncodedTable]:
@@ -201,38 +214,49 @@ def _exchanging_all(data: LearningSet[EncodedTable]) -> LearningSet[EncodedTable
 
 
 def compute(
-    choice: Choice, given: Inputs, clock: Clock, sums: Mapping[str, TreeSums] | None = None
+    choice: Choice,
+    given: Inputs,
+    execution: Execution,
+    sums: Mapping[str, TreeSums] | None = None,
 ) -> Found:
     """Compute the measures, one after the other, some from sums over the trees.
 
-    One that was asked for and cannot be computed from these rows raises; others are left out.
+    One that was asked for and cannot be computed from these rows raises; others are left out. So
+    are those that a stop such as Ctrl-C leaves unfinished, once the first is there.
     """
     data, sums = _exchanging_all(given.data), sums or {}
     done: dict[str, Measured] = {}
     left_out = list(choice.left_out)
-    for one in choice.measures:
+    for i, one in enumerate(choice.measures):
         # Strata and blocks are for the test, but a block must not be held out in part.
         own = given if one.rows == "held-out" else replace(given, data=data)
         try:
-            with clock.step(f"measure {one.name}"):
+            with execution.clock.step(f"measure {one.name}"):
                 if one.name in sums:
                     done[one.name] = one.result(sums[one.name].importances(), own)
                 else:
-                    _check_trees(one, given)
+                    _check_trees(one, given, execution.wording)
                     done[one.name] = one(own.unfitted() if one.refits else own)
         except (ValueError, MemoryError) as error:
             if choice.asked or not done or one is choice.tested:
                 raise
-            left_out.append(f"{one.option} left out: {error}")
+            left_out.append(f"{execution.wording.measure_name(one)} left out: {error}")
+        except KeyboardInterrupt as stop:
+            if not done:
+                raise
+            execution.obey(stop)
+            rest = tuple(map(execution.wording.measure_name, choice.measures[i:]))
+            found = Found(tuple(done), tuple(done.values()), tuple(left_out))
+            return replace(found, stop=stop, unfinished=rest)
     return Found(tuple(done), tuple(done.values()), tuple(left_out))
 
 
-def _check_trees(one: Measure, given: Inputs) -> None:
+def _check_trees(one: Measure, given: Inputs, wording: Wording) -> None:
     """Check that a measure that needs all trees at once has them."""
     if not one.refits and is_let_go(given.estimator):
         raise ValueError(
-            f"--measure {one.option} needs all trees at once, and they do not fit in memory. Hint: "
-            "--max-rows, --trees, --max-depth or --min-leaf makes a smaller forest"
+            f"{wording.measure(one)} needs all trees at once, and they do not fit in memory. Hint: "
+            f"{wording.smaller}"
         )
 
 

@@ -1,0 +1,285 @@
+"""Comparison of selectors and rankings on random splits of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from duramen import checks
+from duramen.analyses.defaults import ALL, COMPARED, COMPARED_TREES
+from duramen.analyses.execution import Execution, checkpoints
+from duramen.analyses.inputs import call_words, execution_of, problem_of
+from duramen.analyses.problem import Problem, noted, stopped
+from duramen.analyses.report import AnalysisInterrupted, AnalysisReport
+from duramen.results.columns import Column
+from duramen.results.text import duration
+
+if TYPE_CHECKING:
+    from duramen.evaluation import SelectionEvaluation
+    from duramen.tables import EncodedTable
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Evaluation of the methods on a problem."""
+
+    problem: Problem[EncodedTable]
+    evaluation: SelectionEvaluation
+    stop: KeyboardInterrupt | None = None  # what ended it
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ComparisonReport(AnalysisReport):
+    """Report of `duramen.compare`: score, number of features, stability and time of methods.
+
+    Attributes
+    ----------
+    run, table, notes, references
+        As of every report of an analysis.
+    evaluation : SelectionEvaluation
+        Scores, sizes and selections in each split.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> report = dm.compare(
+    ...     data.X, data.y, methods="mdi", n_features=[1, 2], n_resamples=4, n_estimators=20,
+    ...     learner="logistic_regression")
+    >>> report.to_frame()["n_features"].tolist()
+    [1.0, 2.0]
+    """
+
+    evaluation: SelectionEvaluation
+
+    @property
+    def conclusion(self) -> str:
+        """The number of features that is enough for each ranking, or the best mean score."""
+        from duramen.reports.comparison import enough_words
+
+        lines = enough_words(self.evaluation)
+        if lines:
+            return " ".join(lines)
+        score = next(iter(self.evaluation.scores))
+        mean = self.evaluation.mean(score)
+        best = int(mean.argmax())
+        return (
+            f"{self.evaluation.methods[best]} has the largest mean {score.replace('_', ' ')}, "
+            f"{mean[best]:.3f}."
+        )
+
+    def _shown_columns(self, rows: int) -> Sequence[Column]:
+        found = self.evaluation
+        shown = found.shown_rows()[:rows].tolist()
+        columns = [
+            Column("method", [found.methods[r] for r in shown], left=True),
+            Column("features", [f"{found.n_features[r]:.4g}" for r in shown]),
+        ]
+        for name in found.scores:
+            mean = found.mean(name)
+            columns.append(Column(name.replace("_", " "), [f"{mean[r]:.3f}" for r in shown]))
+        stable = [f"{found.nogueira[r]:.2f}" for r in shown]
+        times = [duration(found.seconds[found.methods[r]]) for r in shown]
+        return [*columns, Column("stability", stable), Column("time", times)]
+
+
+def compare_methods(
+    problem: Problem[EncodedTable], execution: Execution, settings: Mapping[str, Any]
+) -> Compared:
+    """Evaluate the methods, with the settings of `evaluate_selection`.
+
+    Once two splits are done, a stop such as Ctrl-C ends the work with those that are.
+    """
+    from duramen.evaluation import EvaluationInterrupted, evaluate_selection
+
+    try:
+        with (
+            execution.keeping(lambda: checkpoints(execution.checkpoint)),
+            execution.clock.step("evaluate"),
+            execution.warnings_as_notes(),
+        ):
+            found = evaluate_selection(
+                X=problem.data,
+                random_state=execution.random_state,
+                n_jobs=execution.n_jobs,
+                checkpoint=execution.checkpoint,
+                verbose=execution.verbose,
+                **settings,
+            )
+    except EvaluationInterrupted as error:
+        cause = error.__context__
+        stop = cause if isinstance(cause, KeyboardInterrupt) else error
+        execution.obey(stop)
+        problem = stopped(problem, f"{error.result.n_resamples:,} splits")
+        execution.notes(problem.notes[-1:])
+        return Compared(problem, error.result, stop)
+    return Compared(problem, found)
+
+
+def report_of(
+    compared: Compared,
+    execution: Execution,
+    *,
+    command: str,
+    settings: Mapping[str, Any],
+    more: Mapping[str, Any],
+    notes: tuple[str, ...] = (),
+) -> ComparisonReport:
+    """Return the report; command and settings are for the record of its run.
+
+    The record has `settings`, the numbers of rows, and `more`.
+    """
+    from duramen.evaluation import evaluate_selection
+    from duramen.reports import Run, summarize_evaluation
+    from duramen.results.provenance import references, versions
+
+    problem, found = compared.problem, compared.evaluation
+    run = Run(
+        **problem.facts(),
+        command=command,
+        seed=execution.random_state,
+        settings={**settings, "n_train": found.n_train, "n_test": found.n_test, **more},
+        versions=versions("pyarrow", "matplotlib"),
+        results={"splits": found.n_resamples, "enough": _enough(found)},
+        timings=dict(execution.clock.seconds),
+    )
+    return ComparisonReport(
+        run=run,
+        table=found.columns(),
+        notes=notes,
+        references=references(evaluate_selection),
+        gather=partial(summarize_evaluation, found, run),
+        evaluation=found,
+    )
+
+
+def _enough(found: SelectionEvaluation) -> dict[str, list[int]]:
+    """Return the number of features that is enough, with its interval, of each ranking."""
+    several = [name for name in dict.fromkeys(found.methods) if len(found.rows(name)) > 1]
+    numbers = {name: found.enough(name) for name in several}
+    return {name: [one.n_features, one.low, one.high] for name, one in numbers.items()}
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    methods: Any = None,
+    n_features: Any = None,
+    n_estimators: int = COMPARED_TREES,
+    learner: Any = "forest",
+    score: str | Sequence[str] | None = None,
+    n_resamples: int = 50,
+    test_size: int | float = 0.1,
+    selection: str = "inside",
+    names: Any = None,
+    kinds: Any = None,
+    task: str = "auto",
+    blocks: Any = None,
+    keep_identifiers: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    checkpoint: Any = None,
+    verbose: int = 0,
+) -> ComparisonReport:
+    """Compare selectors and importance rankings on random splits of the rows.
+
+    Selects features on training rows and predicts the test rows from them: what the command
+    ``duramen compare`` does, with the same scores for the same table.
+
+    Parameters
+    ----------
+    X : table of shape (n, p), AnnData, LearningSet or ColumnStore
+        Table as for :func:`duramen.encode`. Of an AnnData, the variables are the features.
+    y : array-like of shape (n,), optional
+        Classes or numbers; by default the column `target` of X.
+    target : str, optional
+        Name of the target: of a column of the data frame, of the observations of the AnnData, or of
+        the store or its sample annotations if `y` is None. The column is not used as a feature.
+    methods : selector, str, callable, Ranking, None, or a list or dict of such
+        As for :func:`duramen.evaluate_selection`; by default the rankings by MDI and MDA, and all
+        features.
+    n_features, score, n_resamples, test_size, selection
+        As for :func:`duramen.evaluate_selection`.
+    n_estimators : int
+        Number of trees of the forests that rank and predict.
+    learner : str or estimator
+        As for :func:`duramen.evaluate_selection`; "forest" is a random forest of `n_estimators`
+        trees.
+    names, kinds, task
+        As for :func:`duramen.learning_set`.
+    blocks : str or array-like of shape (n,), optional
+        Labels of the blocks of the rows, which are not divided; or the name of a column, as
+        `target`.
+    keep_identifiers, random_state, n_jobs, checkpoint, verbose
+        As for :func:`duramen.rank`.
+
+    Returns
+    -------
+    ComparisonReport
+        Conclusion, table and notes; `save` writes the files of the command.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or the table is refused, as for dates and identifiers.
+    AnalysisInterrupted
+        Ctrl-C once two splits are done; its attribute ``report`` has what is finished.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> report = dm.compare(
+    ...     data.X, data.y, methods=["mdi", None], n_features=2, n_resamples=4, n_estimators=20)
+    >>> report.evaluation.methods
+    ('mdi', 'all features')
+    """
+    from duramen.estimators.catalogue import random_forest
+
+    call = call_words(compare, locals())
+    notes: list[str] = []
+    execution = execution_of(
+        "compare", notes, random_state=random_state, n_jobs=n_jobs, checkpoint=checkpoint,
+        verbose=verbose,
+    )  # fmt: skip
+    checks.check_integer("compare", "n_estimators", n_estimators, 1)
+    problem = problem_of(
+        "compare", X, y, target=target, names=names, kinds=kinds, task=task, sample_weight=None,
+        strata=None, blocks=blocks, keep_identifiers=keep_identifiers, n_jobs=n_jobs,
+    )  # fmt: skip
+    notes += problem.told
+    if methods is None:
+        methods = {**{name: name for name in COMPARED}, ALL: None}
+    forest = random_forest(problem.task, n_estimators)
+    settings = {
+        "n_features": n_features,
+        "score": score,
+        "n_resamples": n_resamples,
+        "test_size": test_size,
+        "selection": selection,
+    }
+    by_forest = isinstance(learner, str) and learner == "forest"
+    asked = {
+        **settings,
+        "methods": methods,
+        "estimator": forest,
+        "learner": forest if by_forest else learner,
+    }
+    compared = compare_methods(problem, execution, asked)
+    record = {
+        **settings,
+        "methods": list(dict.fromkeys(compared.evaluation.methods)),
+        "n_estimators": n_estimators,
+        "learner": learner if isinstance(learner, str) else type(learner).__name__,
+    }
+    report = report_of(
+        compared, execution, command=call, settings=record, more=noted(compared.problem.told),
+        notes=tuple(dict.fromkeys(notes)),
+    )  # fmt: skip
+    if compared.stop is not None:
+        raise AnalysisInterrupted(report) from None
+    return report

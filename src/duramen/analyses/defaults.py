@@ -1,0 +1,14 @@
+"""Defaults of analyses, which commands and functions share."""
+
+SELECTOR = "sequential_random_subspace"
+"""Selector."""
+MEMORY = "512MB"
+"""Memory for the columns of a tree of that selector."""
+SUBSPACE = 1000
+"""Features of a tree of that selector, at most."""
+COMPARED = ("mdi", "mda")
+"""Measures that are compared with all features."""
+ALL = "all-features"
+"""Name of the method that selects all features."""
+COMPARED_TREES = 500
+"""Trees of the forests that rank and predict in a comparison."""

@@ -1,0 +1,73 @@
+"""Seed, threads, checkpoint, messages and clock of an analysis."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from duramen.analyses.clock import Clock
+from duramen.analyses.wording import PYTHON, Wording
+
+
+def _silent(_: str) -> None:
+    """Show no remark."""
+
+
+def _nothing(_: KeyboardInterrupt) -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Execution of an analysis: what no number of its result depends on, and the seed."""
+
+    random_state: int = 0
+    n_jobs: int | None = None
+    verbose: int = 0  # above 0: progress bars
+    checkpoint: Path | None = None
+    tell: Callable[[str], None] = _silent  # shows a remark
+    announce: Callable[[str], None] | None = None  # shows how long work will take
+    obey: Callable[[KeyboardInterrupt], None] = _nothing  # told of a stop that ended the work
+    wording: Wording = PYTHON
+    clock: Clock = field(default_factory=Clock)
+
+    def notes(self, lines: Iterable[str]) -> None:
+        """Show remarks."""
+        for line in lines:
+            self.tell(line)
+
+    @contextmanager
+    def warnings_as_notes(self) -> Iterator[None]:
+        """Show warnings of the library as remarks."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        self.notes(str(warning.message) for warning in caught)
+
+    @contextmanager
+    def keeping(self, files: Callable[[], Sequence[Path]]) -> Iterator[None]:
+        """Say which files keep what is done, where a stop ends the work."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            kept = files()
+            if kept:
+                shown = ", ".join(file.name for file in kept[:3])
+                again = self.wording.again
+                self.tell(f"{shown} holds the work done so far; {again} resumes from it")
+            raise
+
+
+def checkpoints(checkpoint: Path | None) -> list[Path]:
+    """Return the files of a checkpoint: that of its name, and those with a word added to it."""
+    if checkpoint is None:
+        return []
+    stem, suffix = checkpoint.stem, checkpoint.suffix
+    return sorted(
+        file
+        for file in checkpoint.absolute().parent.iterdir()
+        if file.suffix == suffix and (file.stem == stem or file.stem.startswith(f"{stem}-"))
+    )

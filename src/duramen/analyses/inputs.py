@@ -1,0 +1,256 @@
+"""Problem of an analysis in Python: a table and its target, taken apart, encoded, looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import Any
+
+from duramen import checks
+from duramen.analyses.execution import Execution
+from duramen.analyses.problem import Problem, loaded
+from duramen.analyses.stray import stray_columns
+from duramen.results.text import quoted
+from duramen.tables import ColumnStore, Finding
+from duramen.tables.anndata import is_anndata
+from duramen.tables.findings import dates_of, in_order, of_codes, of_dates, of_stray
+from duramen.tables.leaks import of_leaks
+from duramen.tables.learning_set import given_set, learning_set
+from duramen.tables.target_findings import of_target
+
+_KEPT = ("identifier", "index", "target identifier")
+_LONGEST = 60  # characters of a value in the record of a call
+_MOST_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Data:
+    """Table and target as they were given, with what is set apart of the table."""
+
+    X: Any  # columns but those that are set apart
+    y: Any
+    target: str  # its name
+    strata: Any
+    blocks: Any
+
+
+def problem_of(
+    function: str,
+    X: Any,
+    y: Any,
+    *,
+    target: str | None,
+    names: Any,
+    kinds: Any,
+    task: Any,
+    sample_weight: Any,
+    strata: Any,
+    blocks: Any,
+    keep_identifiers: bool,
+    n_jobs: int | None,
+    stored: bool = False,
+) -> Problem[Any]:
+    """Encode a table and its target, and look at them as the commands do.
+
+    A `ColumnStore` is read into memory unless it may stay on disk, `stored`.
+
+    Raises
+    ------
+    ValueError
+        If something is refused that commands refuse, such as dates and identifiers.
+    TypeError, ValueError
+        If X, y or names of columns are not as described.
+    """
+    checks.check_flag(function, "keep_identifiers", keep_identifiers)
+    given = given_set(
+        X, y, function, names=names, kinds=kinds, sample_weight=sample_weight, strata=strata,
+        blocks=blocks,
+    )  # fmt: skip
+    if given is not None:
+        name, data, labels = target or "y", given, given.y
+        found = [*of_target(labels, name), *of_codes(data.table)]
+        found += of_leaks(
+            data.table, labels, name, data.task if data.task != "survival" else "auto"
+        )
+    else:
+        own = _taken_apart(function, X, y, target, strata, blocks)
+        name, labels = own.target, own.y
+        found = [*of_target(labels, name, task if task != "survival" else "regression")]
+        found += of_dates(dates_of(own.X)) if not isinstance(own.X, ColumnStore) else []
+        _refuse(function, found, keep_identifiers)
+        with stray_columns() as stray:
+            data = learning_set(
+                own.X,
+                labels,
+                sample_weight=sample_weight,
+                names=names,
+                kinds=kinds,
+                task=task,
+                strata=own.strata,
+                blocks=own.blocks,
+                n_jobs=n_jobs,
+            )
+        found += map(of_stray, stray)
+        found += of_codes(data.table, [one.name for one in stray])
+        if data.task != "survival":
+            found += of_leaks(data.table, labels, name, task)
+    found = _refuse(function, found, keep_identifiers)
+    variants = data.table.variants if isinstance(data.table, ColumnStore) else None
+    problem = Problem("", data, name, findings=in_order(found), variants=variants)
+    if stored and isinstance(data.table, ColumnStore):
+        return problem
+    return loaded(problem)
+
+
+def _refuse(function: str, found: list[Finding], keep_identifiers: bool) -> list[Finding]:
+    """Return findings, none of them refused; raise ValueError for those that are."""
+    told = []
+    for one in found:
+        kept = keep_identifiers and one.kind in _KEPT
+        hint = one.hint
+        if one.kind in _KEPT:
+            hint = f"{hint}; keep_identifiers=True keeps {'it' if len(one.columns) < 2 else 'them'}"
+        told.append(replace(one, refused=one.refused and not kept, hint=hint))
+    refused = [str(one) for one in told if one.refused]
+    if refused:
+        raise ValueError(f"{function}: {'; '.join(refused)}.")
+    return told
+
+
+def _taken_apart(
+    function: str, X: Any, y: Any, target: str | None, strata: Any, blocks: Any
+) -> Data:
+    """Take target, strata and blocks that are named out of a table."""
+    if y is None and target is None:
+        raise TypeError(
+            f"{function}: y is missing. Give the target as y, or name its column, "
+            f'{function}(table, target="diagnosis").'
+        )
+    if target is not None and not isinstance(target, str):
+        raise checks.refuse(function, "target", "the name of a column", target)
+    if isinstance(X, ColumnStore):
+        return _of_store(function, X, y, target, strata, blocks)
+    if is_anndata(X):
+        return _of_anndata(function, X, y, target, strata, blocks)
+    columns = _columns(X)
+    wanted = {"target": target if y is None else None, "strata": strata, "blocks": blocks}
+    named = {what: name for what, name in wanted.items() if isinstance(name, str)}
+    found = {}
+    for what, name in named.items():
+        if columns is None:
+            raise TypeError(
+                f"{function}: {what}={name!r} names a column, and X is a "
+                f"{type(X).__name__} without names. Hint: give a data frame, or an array as "
+                f"{'y' if what == 'target' else what}."
+            )
+        found[what] = _column(function, what, name, columns.columns, lambda key: columns[key])
+    if columns is not None and found:
+        X = columns.drop(*dict.fromkeys(named.values())).to_native()
+    name = target or str(getattr(y, "name", None) or "y")
+    return Data(
+        X,
+        found.get("target", y),
+        name,
+        found.get("strata", strata),
+        found.get("blocks", blocks),
+    )
+
+
+def _columns(X: Any) -> Any:
+    """Return a data frame as narwhals has it; None for other tables."""
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _column(function: str, what: str, name: str, names: Any, take: Callable[[str], Any]) -> Any:
+    """Return a column of a frame by its name."""
+    if name not in list(names):
+        import difflib
+
+        close = difflib.get_close_matches(name, [str(one) for one in names], n=1, cutoff=0.5)
+        shown = ", ".join(quoted(one) for one in list(names)[:10])
+        hint = f"did you mean {quoted(close[0])}?" if close else f"its columns are {shown}"
+        raise ValueError(f"{function}: {what}: the table has no column {quoted(name)}; {hint}")
+    column = take(name)
+    return column.to_native() if hasattr(column, "to_native") else column
+
+
+def _of_anndata(
+    function: str, X: Any, y: Any, target: str | None, strata: Any, blocks: Any
+) -> Data:
+    """Take target, strata and blocks from the annotations of the observations."""
+    given = {"target": target if y is None else y, "strata": strata, "blocks": blocks}
+    found = {
+        what: _column(function, what, one, X.obs.columns, lambda key: X.obs[key])
+        if isinstance(one, str)
+        else one
+        for what, one in given.items()
+    }
+    return Data(X, found["target"], target or "y", found["strata"], found["blocks"])
+
+
+def _of_store(
+    function: str, X: ColumnStore, y: Any, target: str | None, strata: Any, blocks: Any
+) -> Data:
+    """Take a target from a store or its sample annotations, strata and blocks from the latter."""
+    from duramen.tables.store.view import without
+
+    left: Any = X
+    if y is None and target is not None:
+        others, y = X.target(target)
+        left = X if len(others) == X.n_columns else without(X, [X.find(target)])
+    samples, found = X.samples, {}
+    for what, one in {"strata": strata, "blocks": blocks}.items():
+        found[what] = one
+        if isinstance(one, str):
+            known = (
+                {} if samples is None else {name: samples[name] for name in samples.schema.names}
+            )
+            found[what] = _column(function, what, one, known, known.__getitem__).to_numpy()
+    return Data(left, y, target or "y", found["strata"], found["blocks"])
+
+
+def execution_of(
+    function: str,
+    notes: list[str],
+    *,
+    random_state: Any,
+    n_jobs: int | None,
+    checkpoint: Any,
+    verbose: Any,
+) -> Execution:
+    """Check how a call is to be executed; remarks go into `notes`."""
+    from duramen.results.paths import expanded
+
+    checks.check_jobs(function, n_jobs)
+    if checks.is_integer(random_state):
+        seed = checks.check_integer(function, "random_state", random_state, 0, most=_MOST_SEED)
+    else:
+        seed = checks.draw_seed(random_state) % (_MOST_SEED + 1)
+    return Execution(
+        random_state=seed,
+        n_jobs=n_jobs,
+        verbose=checks.check_verbosity(function, verbose),
+        checkpoint=None if checkpoint is None else expanded(checkpoint, function),
+        tell=notes.append,
+    )
+
+
+def call_words(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
+    """Return the call of a function as text, without what has its default."""
+    words = []
+    for name, parameter in signature(function).parameters.items():
+        value = arguments[name]
+        if name == "X" or (name == "y" and value is not None):
+            words.append(name)
+        elif not _is_default(value, parameter.default):
+            text = " ".join(repr(value).split())
+            words.append(f"{name}={text if len(text) <= _LONGEST else '...'}")
+    return f"dm.{function.__name__}({', '.join(words)})"
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, str | int | float) and value == default)

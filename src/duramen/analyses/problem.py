@@ -1,0 +1,92 @@
+"""Learning set that an analysis works on, and where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from duramen.tables import ColumnStore, EncodedTable, Finding, LearningSet
+
+TableT = TypeVar("TableT", bound="EncodedTable | ColumnStore")
+
+
+@dataclass(frozen=True)
+class Problem(Generic[TableT]):
+    """Learning set, and what is known of where it came from."""
+
+    name: str  # of the file or folder, without where that lies, or its URL
+    data: LearningSet[TableT]  # the columns but those left out, and the target
+    target: str  # its name
+    citation: str = ""  # what the data ask to be cited
+    notes: tuple[str, ...] = ()  # on how the table was read
+    dropped_rows: int = 0  # incomplete rows that were left out
+    findings: tuple[Finding, ...] = ()  # what the look at the data found, with options as hints
+    # Columns that options name, such as strata, by their names, by the option.
+    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    variants: pa.Table | None = None  # places of columns on the genome, as `ColumnStore.variants`
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Remarks on the data: notes and findings."""
+        return (*self.notes, *map(str, self.findings))
+
+    @property
+    def table(self) -> TableT:
+        """Columns but the target and those left out."""
+        return self.data.table
+
+    @property
+    def task(self) -> str:
+        """Task of the target: "classification", "regression" or "survival"."""
+        return self.data.task
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a record says of the data."""
+        return {
+            "task": self.task,
+            "target": self.target,
+            "file": self.name,
+            "n_rows": self.data.n_rows,
+            "n_features": self.data.n_columns,
+            "fingerprint": self.data.fingerprint,
+            "classes": self.data.target.class_sizes(),
+            "citation": self.citation,
+            "findings": as_records(self.findings),
+        }
+
+
+def as_records(findings: Sequence[Finding]) -> tuple[dict[str, Any], ...]:
+    """Return findings for the record of a run."""
+    return tuple(
+        {name: value for name, value in asdict(one).items() if name != "refused"}
+        for one in findings
+    )
+
+
+def noted(notes: Sequence[str]) -> dict[str, Any]:
+    """Return notes for the record, if there are any."""
+    return {"notes": list(notes)} if notes else {}
+
+
+def stopped(problem: Problem[TableT], done: str) -> Problem[TableT]:
+    """Return the problem with a note that the work ended after this was done."""
+    told = f"interrupted; the results are those after {done}"
+    return replace(problem, notes=(*problem.notes, told))
+
+
+def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:
+    """Return the problem with its table in memory.
+
+    Raises
+    ------
+    ValueError
+        If all columns are constant, or those of a store are damaged.
+    """
+    data = problem.data.in_memory()
+    if data.table.constant().all():
+        raise ValueError(f"every column is constant: none can be relevant for {problem.target}")
+    return replace(problem, data=data)

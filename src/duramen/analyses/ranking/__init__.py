@@ -1,0 +1,1 @@
+"""Ranking of features: forest, measures, test, effects and report."""

@@ -1,0 +1,173 @@
+"""Arguments of `duramen.rank`: forest, measures, test and groups that they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from duramen import checks
+from duramen.analyses.execution import Execution
+from duramen.analyses.ranking.forests import (
+    default_forest,
+    fewer_trees,
+    trees_by_default,
+    with_estimates,
+)
+from duramen.analyses.ranking.groups import Groups
+from duramen.analyses.ranking.request import Request
+from duramen.importances import catalogue as measures
+from duramen.significance import catalogue as tests
+from duramen.tables import LearningSet
+
+_OWNER = "rank"
+
+
+def measures_of(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of measures; none for "auto"."""
+    if isinstance(given, str) and given == "auto":
+        return ()
+    names = [given] if isinstance(given, str) else list(given)
+    allowed = [measure.name for measure in measures]
+    spelled = [name.replace("-", "_") if isinstance(name, str) else name for name in names]
+    chosen = [checks.check_choice(_OWNER, "measure", name, ("auto", *allowed)) for name in spelled]
+    if not chosen or "auto" in chosen:
+        raise checks.refuse(_OWNER, "measure", "'auto' or names of measures", given)
+    return tuple(chosen)
+
+
+def forest_for(
+    data: LearningSet[Any],
+    estimator: Any,
+    n_estimators: int | None,
+    execution: Execution,
+    notes: list[str],
+) -> tuple[Any, str]:
+    """Return the forest to grow, not fitted, and the name of its kind.
+
+    An estimator without a seed or a number of threads takes those of the call.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is none of duramen, or is for another task.
+    """
+    from duramen.estimators.catalogue import FORESTS
+    from duramen.importances.refit import template_of
+
+    work = {"n_jobs": execution.n_jobs, "verbose": execution.verbose}
+    checks.check_optional_integer(_OWNER, "n_estimators", n_estimators, 1)
+    if estimator is None:
+        if n_estimators is None:
+            notes += fewer_trees(data.n_rows, "n_estimators")
+        n_trees = n_estimators or trees_by_default(data.n_rows)
+        forest = default_forest(data.task, n_trees, random_state=execution.random_state, **work)
+        return forest, FORESTS[0].name
+    if n_estimators is not None:
+        raise ValueError(
+            f"{_OWNER}: n_estimators is for the default forest; set that of the estimator, "
+            f"{type(estimator).__name__}({n_estimators})."
+        )
+    forest = template_of(estimator, _OWNER)
+    if forest.task != data.task:
+        raise ValueError(
+            f"{_OWNER}: estimator must be for {data.task}, which is the task of this target, got "
+            f"{type(forest).__name__}."
+        )
+    if forest.random_state is None:
+        forest.set_params(random_state=execution.random_state)
+    own = {name: value for name, value in work.items() if getattr(forest, name) in (None, 0)}
+    name = next(
+        (kind.name for kind in FORESTS if type(forest).__name__ in kind.names),
+        type(forest).__name__,
+    )
+    return with_estimates(forest.set_params(**own)), name
+
+
+def requested_test(
+    given: bool | str, n_permutations: int | None, checkpoint: Any, *, resampled: bool
+) -> Request | None:
+    """Return the test that is asked for; None for no test.
+
+    Raises
+    ------
+    ValueError
+        If there is no such test, or it has no use for an argument.
+    """
+    checks.check_optional_integer(_OWNER, "n_permutations", n_permutations, 1)
+    if given is False:
+        unused = {"n_permutations": n_permutations, "checkpoint": None if resampled else checkpoint}
+        for name, value in unused.items():
+            if value is not None:
+                raise ValueError(f"{_OWNER}: {name} has no effect with test=False; leave it out.")
+        return None
+    default = given is True
+    if default:
+        test = next(one for one in tests if one.default)
+    else:
+        allowed = [one.name for one in tests]
+        wanted = str(given).replace("-", "_")
+        if not isinstance(given, str) or wanted not in allowed:
+            words = ", ".join(map(repr, allowed))
+            raise checks.refuse(_OWNER, "test", f"True, False or one of {words}", given)
+        test = tests[wanted]
+    wasted = {"n_permutations": n_permutations, "checkpoint": None if resampled else checkpoint}
+    for name, value in wasted.items():
+        if value is not None and not test.repeats:
+            raise ValueError(
+                f"{_OWNER}: {name} has no effect with test={test.name!r}, which grows no forests; "
+                "leave it out."
+            )
+    if n_permutations is not None and n_permutations < test.least:
+        raise ValueError(
+            f"{_OWNER}: n_permutations must be at least {test.least} for an error rate up to .05 "
+            f"by {test.name}, got {n_permutations}."
+        )
+    return Request(test, n_permutations, default=default)
+
+
+def check_exchanges(request: Request | None, data: LearningSet[Any]) -> None:
+    """Check that the test has a use for strata and blocks.
+
+    Raises
+    ------
+    ValueError
+        If not.
+    """
+    rows = data.exchangeability
+    given = {"strata": rows.strata, "blocks": rows.blocks}
+    for name, labels in given.items():
+        if labels is None or request is None or request.test.takes(name):
+            continue
+        able = ", ".join(repr(one.name) for one in tests if one.takes(name))
+        raise ValueError(
+            f"{_OWNER}: {name} has no effect with test={request.test.name!r}; allowed with {able}."
+        )
+
+
+def groups_of(given: Mapping[str, Sequence[str]] | None) -> Groups | None:
+    """Return groups of features, by the group of each.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If they are no such groups, or overlap.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or not given:
+        allowed = "a mapping from names of groups to their features"
+        raise checks.refuse(_OWNER, "feature_groups", allowed, given)
+    of_feature: dict[str, str] = {}
+    for group, features in given.items():
+        for feature in [features] if isinstance(features, str) else features:
+            if of_feature.setdefault(feature, str(group)) != str(group):
+                raise ValueError(
+                    f"{_OWNER}: feature_groups must not overlap, {feature!r} is in "
+                    f"{of_feature[feature]!r} and {group!r}."
+                )
+    return Groups("feature_groups", of_feature)
+
+
+def threshold_of(name: str, value: float | None) -> float | None:
+    """Return a correlation in (0, 1], or None."""
+    return None if value is None else checks.check_real(_OWNER, name, value, 0, 1, ends="(]")

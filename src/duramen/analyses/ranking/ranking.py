@@ -1,0 +1,439 @@
+"""Ranking of the features of a problem: grow a forest, measure it, test a measure, describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from duramen import checks
+from duramen.analyses.clustering import Clustering
+from duramen.analyses.execution import Execution, checkpoints
+from duramen.analyses.inputs import call_words, execution_of, problem_of
+from duramen.analyses.problem import Problem, noted
+from duramen.analyses.ranking.accuracy import out_of_bag_accuracy
+from duramen.analyses.ranking.arguments import (
+    check_exchanges,
+    forest_for,
+    groups_of,
+    measures_of,
+    requested_test,
+    threshold_of,
+)
+from duramen.analyses.ranking.effects import effects_of, target_columns
+from duramen.analyses.ranking.group_mda import check_rows_out_of_bag, clusters_of, importances_of
+from duramen.analyses.ranking.groups import Groups
+from duramen.analyses.ranking.measuring import Found, choose, grow_and_compute, with_bias
+from duramen.analyses.ranking.report import RankingReport
+from duramen.analyses.ranking.request import Request
+from duramen.analyses.ranking.resampling import Resampled, Resampling
+from duramen.analyses.ranking.samples import described, tested_rows
+from duramen.analyses.ranking.significance import announce, run_test
+from duramen.analyses.report import AnalysisInterrupted
+from duramen.jobs.progress import estimates
+
+if TYPE_CHECKING:
+    from duramen.importances import Inputs, Measure
+    from duramen.reports.signals import Signals
+    from duramen.tables import EncodedTable
+
+
+@dataclass(frozen=True)
+class RankingRequest:
+    """Measures, test and more that a ranking is to have."""
+
+    forest: str  # name of the kind of forest
+    measures: tuple[str, ...] = ()  # none: those that suit the forest
+    test: Request | None = None
+    resampling: Resampling = field(default_factory=Resampling)
+    clustering: Clustering = field(default_factory=Clustering)
+    groups: Groups | None = None  # of features, whose MDA is computed
+    groups_of_clusters: bool = False  # whether the groups are the clusters
+    row_notes: tuple[str, ...] = ()  # on strata, blocks and covariates
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Forest, importances, test and clusters of a problem."""
+
+    problem: Problem[EncodedTable]
+    estimator: Any  # fitted
+    found: Found
+    signals: Signals
+
+    @property
+    def stop(self) -> KeyboardInterrupt | None:
+        """Stop that ended the work before all was computed, if there was one."""
+        return self.found.stop
+
+
+def rank_features(
+    problem: Problem[EncodedTable], estimator: Any, request: RankingRequest, execution: Execution
+) -> Ranking:
+    """Grow the forest, measure it, test a measure and cluster the features.
+
+    Once the first importances are there, a stop such as Ctrl-C ends the work with what is done.
+    """
+    clock = execution.clock
+    problem, signals = request.clustering.represented(problem, clock)
+    problem, found = _measured(problem, estimator, request, execution)
+    if signals is None:
+        first, places = found.measures[0], replace(request.clustering, clusters=None)
+        signals = places.signals(problem, first, clock)
+        if request.clustering.clusters is not None:
+            clustered: list[Signals] = []
+
+            def cluster() -> Found:
+                clustered.append(request.clustering.signals(problem, first, clock))
+                return found
+
+            found = _unless_stopped(found, "the clusters of features", cluster, execution)
+            signals = clustered[0] if clustered else signals
+    if request.groups is not None or request.groups_of_clusters:
+        groups = clusters_of(signals) if request.groups is None else request.groups
+        grouped = partial(_grouped, groups, problem, estimator, found, execution)
+        found = _unless_stopped(found, "the MDA of groups", grouped, execution)
+    return Ranking(problem, estimator, _with_note(found, execution), signals)
+
+
+def _measured(
+    problem: Problem[EncodedTable], estimator: Any, request: RankingRequest, execution: Execution
+) -> tuple[Problem[EncodedTable], Found]:
+    """Grow the forest, measure it, test a measure, and describe effects and precision."""
+    from duramen.importances import Inputs
+    from duramen.importances.refit import leaves_rows_out
+    from duramen.reports.measures import as_importances
+
+    wording, test = execution.wording, request.test
+    choice = choose(
+        request.measures,
+        forest=request.forest,
+        task=problem.task,
+        out_of_bag=leaves_rows_out(estimator),
+        wording=wording,
+    )
+    tested = None if test is None else test.measure(choice.measures, estimator)
+    if test is not None and tested is not None and not test.default:
+        choice = choice.with_tested(tested)
+    problem = with_bias(problem, choice, estimator, execution)
+    grouped = request.groups is not None or request.groups_of_clusters
+    if grouped and (test is None or test.groups is None):
+        check_rows_out_of_bag(estimator, request.forest, wording)
+    resampled = Resampled(request.resampling, execution)
+    resampled.check(choice.measures[0], problem.data.n_columns)
+    with execution.warnings_as_notes():
+        given = Inputs(
+            estimator,
+            problem.data,
+            execution.random_state,
+            execution.n_jobs,
+            execution.verbose,
+            by_degree=True,
+        )
+        found = grow_and_compute(choice, given, execution)
+    first = as_importances(found.measures[0])
+    resampled.check_target(first, problem.data)
+    execution.notes((*request.row_notes, *found.left_out))
+    if test is not None:
+        run = partial(_tested, test, tested, found, given, execution)
+        found = _unless_stopped(found, "the significance test", run, execution)
+
+    def with_effects() -> Found:
+        with execution.clock.step("effects"):
+            effects = effects_of(*described(given), found, execution.n_jobs)
+        return replace(found, effects=effects)
+
+    found = _unless_stopped(found, "the directions of effects", with_effects, execution)
+
+    def with_precision() -> Found:
+        precision = resampled.precision(choice.measures[0], first, given, found.n_selected)
+        return replace(found, precision=precision)
+
+    what = request.resampling.words or "the number of trees that is needed"
+    return problem, _unless_stopped(found, what, with_precision, execution)
+
+
+def _unless_stopped(
+    found: Found, what: str, compute: Callable[[], Found], execution: Execution
+) -> Found:
+    """Compute a part of the results; it is unfinished once a stop such as Ctrl-C has come."""
+    stop = found.stop
+    if stop is None:
+        try:
+            return compute()
+        except KeyboardInterrupt as error:
+            execution.obey(error)
+            stop = error
+    return replace(found, unfinished=(*found.unfinished, what), stop=stop)
+
+
+def _with_note(found: Found, execution: Execution) -> Found:
+    """Say what a stop has left out of the results."""
+    if found.stop is None:
+        return found
+    left_out = f"interrupted; left out of the results: {', '.join(found.unfinished)}"
+    execution.tell(left_out)
+    return replace(found, left_out=(*found.left_out, left_out))
+
+
+def _tested(
+    request: Request, one: Measure | None, found: Found, given: Inputs, execution: Execution
+) -> Found:
+    """Run a test, of a measure if it is about one."""
+    from duramen.reports.measures import as_importances
+
+    known = dict(zip(found.names, found.measures, strict=True))
+    scores = None if one is None or one.name not in known else as_importances(known[one.name])
+    given, sampled = tested_rows(request, given, execution)
+    if one is not None:
+        announce(request, one, given, execution)
+    try:
+        with (
+            estimates(None),  # it was estimated before
+            execution.keeping(lambda: checkpoints(execution.checkpoint)),
+            execution.clock.step(f"test {request.test.option}"),
+        ):
+            verdict = run_test(request, one, scores, given, execution)
+    except MemoryError as error:
+        if not request.default:
+            raise
+        left_out = f"the test of importances is left out: {error}"
+        execution.tell(left_out)
+        return replace(found, left_out=(*found.left_out, left_out))
+    verdict = replace(verdict, notes=(*sampled, *verdict.notes))
+    execution.notes(verdict.notes)
+    return replace(found, tested=verdict)
+
+
+def _grouped(
+    groups: Groups,
+    problem: Problem[EncodedTable],
+    estimator: Any,
+    found: Found,
+    execution: Execution,
+) -> Found:
+    """Measure groups of features; leave it out where only the test takes them."""
+    from duramen.importances import Inputs
+    from duramen.importances.refit import leaves_rows_out
+
+    if not leaves_rows_out(estimator):
+        left_out = (
+            f"MDA of groups left out: every tree sees all rows; add {execution.wording.bootstrap} "
+            "to compute it"
+        )
+        execution.tell(left_out)
+        return replace(found, left_out=(*found.left_out, left_out))
+    given = Inputs(estimator, problem.data, n_jobs=execution.n_jobs)
+    with execution.clock.step("groups"):
+        return replace(found, groups=importances_of(groups, given, found))
+
+
+def report_of(
+    ranking: Ranking,
+    request: RankingRequest,
+    execution: Execution,
+    *,
+    command: str,
+    settings: Mapping[str, Any],
+    notes: tuple[str, ...] = (),
+) -> RankingReport:
+    """Return the report of a ranking; command and settings are for the record of its run."""
+    from duramen.reports import Run, summarise
+    from duramen.reports.measures import as_importances
+    from duramen.reports.ranked import ranked
+    from duramen.reports.ranking import sources_of
+    from duramen.results.provenance import versions
+
+    problem, estimator, found = ranking.problem, ranking.estimator, ranking.found
+    run = Run(
+        **problem.facts(),
+        command=command,
+        seed=execution.random_state,
+        settings={
+            "forest": request.forest,
+            "n_estimators": estimator.n_estimators,
+            **estimator.forest_.settings.to_dict(),
+            **found.settings(),
+            **settings,
+        },
+        versions=versions("pyarrow", "matplotlib"),
+        results={
+            **out_of_bag_accuracy(estimator, problem.data.target),
+            "features_used": found.features_used,
+            **found.figures(),
+        },
+        timings=dict(execution.clock.seconds),
+    )
+    gathered = partial(
+        summarise,
+        found.measures[0],
+        run,
+        others=found.measures[1:],
+        left_out=found.left_out,
+        tested=found.tested,
+        effects=found.effects,
+        precision=found.precision,
+        groups=found.groups,
+        oob_errors=getattr(estimator, "oob_error_curve_", None),
+    )
+    effects = None if found.effects is None else found.effects.described
+    best = ranked(found.measures, tested=found.tested, described=effects, precision=found.precision)
+    columns = {**best.columns(), **target_columns(problem.data, best.first.names)}
+    first = as_importances(found.measures[0])
+    return RankingReport(
+        run=run,
+        table=ranking.signals.columns(columns) if ranking.signals.known else columns,
+        notes=notes,
+        references=sources_of(found.measures, found.tested, found.precision),
+        gather=lambda: (
+            ranking.signals.report(gathered(), first, found.tested)
+            if ranking.signals.known
+            else gathered()
+        ),
+        groups=None if found.groups is None else found.groups.columns(),
+        found=found,
+        problem=problem,
+    )
+
+
+def rank(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    estimator: Any = None,
+    n_estimators: int | None = None,
+    measure: str | Sequence[str] = "auto",
+    test: bool | str = True,
+    n_permutations: int | None = None,
+    intervals: bool = False,
+    stability: int | None = None,
+    clusters: float | None = None,
+    representatives: float | None = None,
+    feature_groups: Mapping[str, Sequence[str]] | None = None,
+    names: Any = None,
+    kinds: Any = None,
+    task: str = "auto",
+    sample_weight: Any = None,
+    strata: Any = None,
+    blocks: Any = None,
+    keep_identifiers: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    checkpoint: Any = None,
+    verbose: int = 0,
+) -> RankingReport:
+    """Rank features by their importance for a target, and test which are larger than by chance.
+
+    Grows a forest, computes importances, runs the significance test and describes the directions of
+    effects: what the command ``duramen rank`` does, with the same numbers for the same table.
+
+    Parameters
+    ----------
+    X : table of shape (n, p), AnnData, LearningSet or ColumnStore
+        Table as for :func:`duramen.encode`. Of an AnnData, the variables are the features.
+    y : array-like of shape (n,), optional
+        Classes, numbers or survival, as for :func:`duramen.learning_set`; by default the column
+        `target` of X.
+    target : str, optional
+        Name of the target: of a column of the data frame, of the observations of the AnnData, or of
+        the store or its sample annotations if `y` is None. The column is not used as a feature.
+    estimator : estimator of duramen, optional
+        Forest; a copy of it is fitted. By default a random forest of 1000 trees, fewer for more
+        than 100,000 rows, that splits by entropy where the target holds classes.
+    n_estimators : int, optional
+        Number of trees of the default forest.
+    measure : str or sequence of str
+        Names in `duramen.importances.catalogue`; the first one orders the features. "auto": those
+        that the command computes, as far as the forest allows.
+    test : bool or str
+        Name in `duramen.significance.catalogue`; True for the default test, False for none.
+    n_permutations : int, optional
+        Number of rounds of the test, each with new forests.
+    intervals : bool
+        Whether confidence intervals of the importances are estimated.
+    stability : int, optional
+        Number of first features whose stability over halves of the rows is measured.
+    clusters, representatives : float, optional
+        Correlation from which on features are put in clusters, after they are ranked or before.
+    feature_groups : mapping of str to sequence of str, optional
+        Features of each group; the MDA of groups is computed.
+    names, kinds, task, sample_weight
+        As for :func:`duramen.learning_set`.
+    strata, blocks : str or array-like of shape (n,), optional
+        Rows that the test may exchange, as for :func:`duramen.learning_set`; or the name of a
+        column, as `target`.
+    keep_identifiers : bool
+        Whether columns that have a different value in each row are analyzed; they are refused by
+        default, as by the command.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps the work done; the same call resumes from it.
+    verbose : int
+        Above 0: progress bars.
+
+    Returns
+    -------
+    RankingReport
+        Conclusion, table, verdicts, directions and notes; `save` writes the files of the command.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or the table is refused, as for dates and identifiers.
+    AnalysisInterrupted
+        Ctrl-C once importances are computed; its attribute ``report`` has what is finished.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 6, n_relevant=2, random_state=0)
+    >>> report = dm.rank(data.X, data.y, n_jobs=1)
+    >>> report.verdicts["x0"], report.directions["x0"]
+    ('confirmed', 'up for 1')
+    """
+    call = call_words(rank, locals())
+    notes: list[str] = []
+    execution = execution_of(
+        "rank", notes, random_state=random_state, n_jobs=n_jobs, checkpoint=checkpoint,
+        verbose=verbose,
+    )  # fmt: skip
+    groups = groups_of(feature_groups)
+    resampled = bool(intervals or stability)
+    request = requested_test(test, n_permutations, checkpoint, resampled=resampled)
+    problem = problem_of(
+        "rank", X, y, target=target, names=names, kinds=kinds, task=task,
+        sample_weight=sample_weight, strata=strata, blocks=blocks,
+        keep_identifiers=keep_identifiers, n_jobs=n_jobs,
+    )  # fmt: skip
+    notes += problem.told
+    forest, name = forest_for(problem.data, estimator, n_estimators, execution, notes)
+    check_exchanges(request, problem.data)
+    if groups is not None:
+        checks.places_of(list(groups.of_feature), problem.data.names, "rank: feature_groups")
+    asked = RankingRequest(
+        name,
+        measures_of(measure),
+        request,
+        Resampling(
+            checks.check_flag("rank", "intervals", intervals),
+            stability=checks.check_optional_integer("rank", "stability", stability, 1),
+        ),
+        Clustering(
+            threshold_of("clusters", clusters),
+            representatives=threshold_of("representatives", representatives),
+        ),
+        groups,
+    )
+    ranking = rank_features(problem, forest, asked, execution)
+    report = report_of(
+        ranking, asked, execution, command=call, settings=noted(problem.told),
+        notes=tuple(dict.fromkeys(notes)),
+    )  # fmt: skip
+    if ranking.stop is not None:
+        raise AnalysisInterrupted(report) from None
+    return report

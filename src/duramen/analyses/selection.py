@@ -1,0 +1,399 @@
+"""Selection of features: a selector, fitted and recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from duramen import checks
+from duramen.analyses.clustering import Clustering
+from duramen.analyses.defaults import MEMORY, SELECTOR, SUBSPACE
+from duramen.analyses.execution import Execution, checkpoints
+from duramen.analyses.inputs import call_words, execution_of, problem_of
+from duramen.analyses.problem import Problem, noted, stopped
+from duramen.analyses.report import AnalysisInterrupted, AnalysisReport
+from duramen.jobs.progress import estimates
+from duramen.results.columns import Column
+from duramen.results.importances import Importances
+
+if TYPE_CHECKING:
+    from duramen.reports.selection import Selection
+    from duramen.reports.signals import Signals
+    from duramen.selection import BaseSelector, Selector
+
+# Trees without a new feature that end a search by default: as many as give each feature to so many
+# trees on average, and at least so many in all.
+_DRAWS, _LEAST_PATIENCE = 10, 200
+# Searches of fewer trees, and of fewer cells of tables in all, are not timed before.
+_FEW_TREES, _QUICK = 20, 10**8
+# A search that is expected to take longer, in seconds, is announced.
+_LONG = 3.0
+
+
+@dataclass(frozen=True)
+class SelectionRequest:
+    """Selector, and what of its parameters the table is to settle."""
+
+    record: Selector
+    selector: BaseSelector  # not fitted
+    settles_subspace: bool = False  # whether memory decides how many features a tree has
+    memory: str | None = None  # that was asked for; None for the default
+    settles_patience: bool = False
+    settles_criterion: bool = False
+    clustering: Clustering = field(default_factory=Clustering)
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """Problem, and the clusters of its features; the selector of the request is fitted."""
+
+    problem: Problem[Any]
+    signals: Signals
+    stop: KeyboardInterrupt | None = None  # what ended the search
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SelectionReport(AnalysisReport):
+    """Report of `duramen.select`: the features that a selector found.
+
+    Attributes
+    ----------
+    run, table, notes, references
+        As of every report of an analysis.
+    selector : estimator
+        The fitted selector.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 6, n_relevant=2, random_state=0)
+    >>> report = dm.select(data.X, data.y, n_jobs=1)
+    >>> sorted(report.selected)
+    ['x0', 'x1']
+    """
+
+    selection: Selection
+    selector: BaseSelector
+
+    @property
+    def conclusion(self) -> str:
+        """The result in a sentence."""
+        return self.report().conclusion
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Features that were found, in the order in which they were."""
+        return self.selection.names[: self.selection.n_found]
+
+    @property
+    def importances(self) -> Importances:
+        """Importances of all features by the selector."""
+        found: Importances = self.selector.importances_
+        return found
+
+    def _shown_columns(self, rows: int) -> Sequence[Column]:
+        columns = self.selection.table(rows)
+        places = [str(i + 1) for i in range(len(columns[0][1]))]
+        return [
+            Column("", places),
+            *(Column(one.title, cells, left=one.holds != "number") for one, cells in columns),
+        ]
+
+    @property
+    def _n_listed(self) -> int:
+        return self.selection.n_found
+
+
+def select_features(
+    problem: Problem[Any],
+    request: SelectionRequest,
+    execution: Execution,
+) -> Selected:
+    """Fit the selector and cluster the features.
+
+    Once the selector has a result, a stop such as Ctrl-C ends the search with what was found.
+    """
+    record, selector, clock = request.record, request.selector, execution.clock
+    if problem.task not in record.tasks:
+        method = execution.wording.method(record)
+        raise ValueError(
+            f"{method} is for classes, the target holds numbers; "
+            f"{execution.wording.as_classes} takes them as classes"
+        )
+    if request.settles_criterion and record.takes("criterion"):
+        selector.set_params(criterion="variance" if problem.task == "regression" else "gini")
+    searches = record.name == SELECTOR
+    if searches:
+        _settle(request, problem, execution)
+        if execution.announce is not None and _long(selector, problem):
+            with clock.step("estimate"):
+                _announce(selector, problem, execution)
+    stop = None
+    try:
+        with (
+            estimates(None) if searches else nullcontext(),
+            execution.keeping(lambda: checkpoints(execution.checkpoint)),
+            clock.step("search"),
+            execution.warnings_as_notes(),
+        ):
+            selector.fit(problem.data)
+    except KeyboardInterrupt as error:
+        if not hasattr(selector, "support_"):
+            raise
+        execution.obey(error)
+        stop = error
+        steps = len(next(iter(selector.history_.values()), ()))
+        problem = stopped(problem, f"{steps:,} trees")
+        execution.notes(problem.notes[-1:])
+    clustering = request.clustering if stop is None else replace(request.clustering, clusters=None)
+    signals = clustering.signals(problem, selector.importances_, clock)
+    return Selected(problem, signals, stop)
+
+
+def _settle(request: SelectionRequest, problem: Problem[Any], execution: Execution) -> None:
+    """Settle how many features a tree has and when a search ends, where the user left that open."""
+    from duramen.selection.sequential_random_subspace.memory import widest_within
+    from duramen.tables.store.budget import memory_bytes
+
+    selector: Any = request.selector
+    table, p = problem.data.table, problem.data.n_columns
+    if request.settles_subspace:
+        budget = memory_bytes(request.memory or MEMORY, execution.wording.memory)
+        q = min(p, widest_within(budget // selector.batch_size, table))
+        if request.memory is None and q > SUBSPACE:
+            q = SUBSPACE
+            selector.set_params(n_subspace_features=q, memory=None)
+    else:
+        asked = selector.n_subspace_features
+        q = asked if isinstance(asked, int) else max(1, int((asked or 1.0) * p))
+    if request.settles_patience:
+        rounds = -(-_DRAWS * p // max(1, q))
+        selector.set_params(patience=max(_LEAST_PATIENCE, rounds))
+
+
+def _long(selector: Any, problem: Problem[Any]) -> bool:
+    """Tell whether a search may take so long that timing some of its trees is worth it."""
+    n_trees, q = selector.n_estimators, selector.n_subspace_features or problem.data.n_columns
+    cells = problem.data.n_rows * (q if isinstance(q, int) else q * problem.data.n_columns)
+    return bool(n_trees >= _FEW_TREES and n_trees * cells > _QUICK)
+
+
+def _announce(selector: Any, problem: Problem[Any], execution: Execution) -> None:
+    """Say how long a search takes, if that is more than a few seconds."""
+    from duramen.results.text import duration
+    from duramen.selection.sequential_random_subspace.cost import seconds_of_tree
+
+    seconds = seconds_of_tree(selector, problem.data)
+    n_trees, patience = selector.n_estimators, selector.patience
+    if seconds * n_trees <= _LONG or execution.announce is None:
+        return
+    least = ""
+    if patience is not None and patience < n_trees:
+        least = f"at least {duration(seconds * patience)}, "
+    execution.announce(
+        f"{n_trees:,} trees at most: {least}at most {duration(seconds * n_trees)}; Ctrl-C ends "
+        "the search and writes what was found"
+    )
+
+
+def report_of(
+    selected: Selected,
+    request: SelectionRequest,
+    execution: Execution,
+    *,
+    command: str,
+    settings: Mapping[str, Any],
+    notes: tuple[str, ...] = (),
+) -> SelectionReport:
+    """Return the report of a selection; command and settings are for the record of its run."""
+    from duramen.reports import Run
+    from duramen.reports.measures import as_importances
+    from duramen.reports.selection import Selection, summarize_selection
+    from duramen.results.provenance import versions
+
+    record, selector, signals = request.record, request.selector, selected.signals
+    selection = Selection.of(selector, record)
+    account = selection.account
+    method = {} if record.name == SELECTOR else {"method": record.option}
+    run = Run(
+        **selected.problem.facts(),
+        command=command,
+        seed=execution.random_state,
+        settings={
+            **method,
+            **account.settings,
+            **selection.metadata.get("forest", {}),
+            **settings,
+        },
+        versions=versions("pyarrow", "matplotlib"),
+        results={"features_found": selection.n_found, **account.results, "unit": selection.unit},
+        timings=dict(execution.clock.seconds),
+    )
+    gathered = partial(summarize_selection, selection, run)
+    columns = selection.columns()
+    scores = as_importances(selector.importances_)
+    return SelectionReport(
+        run=run,
+        table=signals.columns(columns) if signals.known else columns,
+        notes=notes,
+        references=(record.reference,) if record.reference else (),
+        gather=lambda: signals.report(gathered(), scores) if signals.known else gathered(),
+        selection=selection,
+        selector=selector,
+    )
+
+
+def select(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    selector: Any = None,
+    clusters: float | None = None,
+    names: Any = None,
+    kinds: Any = None,
+    task: str = "auto",
+    strata: Any = None,
+    blocks: Any = None,
+    keep_identifiers: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    checkpoint: Any = None,
+    verbose: int = 0,
+) -> SelectionReport:
+    """Select the features that are relevant for a target.
+
+    Fits a selector and reports what it found: what the command ``duramen select`` does, with the
+    same result for the same table. A `ColumnStore` stays on disk where the selector allows it.
+
+    Parameters
+    ----------
+    X : table of shape (n, p), AnnData, LearningSet or ColumnStore
+        Table as for :func:`duramen.encode`. Of an AnnData, the variables are the features.
+    y : array-like of shape (n,), optional
+        Classes or numbers; by default the column `target` of X.
+    target : str, optional
+        Name of the target: of a column of the data frame, of the observations of the AnnData, or of
+        the store or its sample annotations if `y` is None. The column is not used as a feature.
+    selector : str or selector of duramen, optional
+        Name in `duramen.selection.catalogue`, for that selector with its defaults; or a selector, a
+        copy of which is fitted. By default `SequentialRandomSubspace` with decoys, 1000 features a
+        tree at most, which ends when trees that give each feature ten draws find nothing new.
+    clusters : float, optional
+        Correlation from which on features are put in clusters with a more important one.
+    names, kinds, task
+        As for :func:`duramen.learning_set`.
+    strata, blocks : str or array-like of shape (n,), optional
+        Rows that the test may exchange, as for :func:`duramen.learning_set`; or the name of a
+        column, as `target`.
+    keep_identifiers : bool
+        Whether columns that have a different value in each row are analyzed; they are refused by
+        default, as by the command.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps the work done; the same call resumes from it.
+    verbose : int
+        Above 0: progress bars.
+
+    Returns
+    -------
+    SelectionReport
+        Features, conclusion, table and notes; `save` writes the files of the command.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or the table is refused, as for dates and identifiers.
+    AnalysisInterrupted
+        Ctrl-C once the selector has a result; its attribute ``report`` has what is finished.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 20, n_relevant=2, random_state=0)
+    >>> dm.select(data.X, data.y, selector="boruta").selected
+    ('x0', 'x1')
+    """
+    call = call_words(select, locals())
+    notes: list[str] = []
+    execution = execution_of(
+        "select", notes, random_state=random_state, n_jobs=n_jobs, checkpoint=checkpoint,
+        verbose=verbose,
+    )  # fmt: skip
+    request = _requested(selector, execution)
+    if clusters is not None:
+        least = checks.check_real("select", "clusters", clusters, 0, 1, ends="(]")
+        request = replace(request, clustering=Clustering(least))
+    problem = problem_of(
+        "select", X, y, target=target, names=names, kinds=kinds, task=task, sample_weight=None,
+        strata=strata, blocks=blocks, keep_identifiers=keep_identifiers, n_jobs=n_jobs, stored=True,
+    )  # fmt: skip
+    notes += problem.told
+    if problem.data.exchangeability.restricted and not request.record.exchanges:
+        from duramen.selection import catalogue
+
+        able = " or ".join(repr(one.name) for one in catalogue if one.exchanges)
+        raise ValueError(
+            f"select: strata and blocks have no effect with selector={request.record.name!r}, "
+            f"which permutes no rows within strata; use {able}."
+        )
+    chosen = select_features(problem, request, execution)
+    report = report_of(
+        chosen, request, execution, command=call, settings=noted(chosen.problem.told),
+        notes=tuple(dict.fromkeys(notes)),
+    )  # fmt: skip
+    if chosen.stop is not None:
+        raise AnalysisInterrupted(report) from None
+    return report
+
+
+def _requested(given: Any, execution: Execution) -> SelectionRequest:
+    """Return the selector that is asked for, not fitted, with its record."""
+    from sklearn.base import clone
+
+    from duramen.selection import BaseSelector, catalogue
+
+    work = {
+        "random_state": execution.random_state,
+        "n_jobs": execution.n_jobs,
+        "checkpoint": execution.checkpoint,
+        "verbose": execution.verbose,
+    }
+    if given is None or isinstance(given, str):
+        name = SELECTOR if given is None else given.replace("-", "_")
+        names = [one.name for one in catalogue]
+        record = catalogue[checks.check_choice("select", "selector", name, names)]
+        if execution.checkpoint is not None and not record.takes("checkpoint"):
+            raise ValueError(f"select: checkpoint does not apply to {record.name}; leave it out.")
+        settings = {name: value for name, value in work.items() if record.takes(name)}
+        default = record.name == SELECTOR
+        memory = {"memory": MEMORY} if default else {}
+        made: BaseSelector = record.make(**settings, **memory)
+        return SelectionRequest(
+            record, made, default, settles_patience=default, settles_criterion=True
+        )
+    if not isinstance(given, BaseSelector):
+        raise TypeError(
+            "select: selector must be a selector of duramen or its name, got "
+            f"{type(given).__name__}. Hint: dm.evaluate_selection takes those of scikit-learn."
+        )
+    alike = [one for one in catalogue if one.kind is type(given)]
+    if not alike:
+        raise TypeError(
+            f"select: {type(given).__name__} is not in duramen.selection.catalogue; register its "
+            "record there."
+        )
+    parameters = given.get_params(deep=False)
+    record = next((one for one in alike if one.parameters.items() <= parameters.items()), alike[0])
+    left_open = {
+        name: value
+        for name, value in work.items()
+        if name in parameters and parameters[name] in (None, 0) and value is not None
+    }
+    return SelectionRequest(record, clone(given).set_params(**left_open))

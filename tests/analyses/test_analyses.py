@@ -1,0 +1,290 @@
+"""Tables, errors and reports of `duramen.rank`, `select` and `compare`."""
+
+import subprocess
+import sys
+
+import anndata
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+from tests.grid import one_test
+
+import duramen as dm
+from duramen.significance import catalogue as tests
+
+N, P = 60, 5
+QUICK = {"n_estimators": 20, "test": False}
+
+
+def rows(seed=0):
+    X = np.random.default_rng(seed).normal(size=(N, P)).round(2)
+    return X, np.where(X[:, 1] + X[:, 3] > 0, "a", "b")
+
+
+NAMES = [f"g{j}" for j in range(P)]
+
+
+def frame():
+    X, y = rows()
+    return pd.DataFrame(X, columns=NAMES).assign(kind=y, batch=np.arange(N) % 2)
+
+
+def columns(report):
+    return report.to_frame().to_dict(orient="list")
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wanted():
+    X, y = rows()
+    return columns(dm.rank(X, y, names=NAMES, strata=np.arange(N) % 2, **QUICK))
+
+
+@one_test
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
+def test_a_frame_whose_columns_are_named(kind, wanted):
+    report = dm.rank(kind(frame()), target="kind", strata="batch", **QUICK)
+    assert columns(report) == wanted
+    assert report.run.target == "kind"
+
+
+@one_test
+@pytest.mark.parametrize("matrix", [np.asarray, sparse.csr_matrix])
+def test_anndata(matrix, wanted):
+    X, y = rows()
+    obs = pd.DataFrame({"kind": y, "batch": np.arange(N) % 2}, index=[f"cell{i}" for i in range(N)])
+    cells = anndata.AnnData(matrix(X), obs=obs, var=pd.DataFrame(index=NAMES))
+    report = dm.rank(cells, target="kind", strata="batch", **QUICK)
+    assert columns(report) == wanted
+    assert dm.encode(cells).names == tuple(NAMES)
+    forest = dm.RandomForestClassifier(5, random_state=0).fit(cells, y)
+    assert dm.importances.mdi(forest).names == tuple(NAMES)
+    with pytest.raises(ValueError, match=r"rank: target: the table has no column 'kinds'; did you"):
+        dm.rank(cells, target="kinds")
+
+
+def test_anndata_on_disk_and_without_matrix(tmp_path, wanted):
+    X, y = rows()
+    obs = pd.DataFrame({"kind": y}, index=[f"cell{i}" for i in range(N)])
+    anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=NAMES)).write_h5ad(tmp_path / "c.h5ad")
+    cells = anndata.read_h5ad(tmp_path / "c.h5ad", backed="r")
+    assert columns(dm.rank(cells, target="kind", **QUICK)) == wanted
+    cells.file.close()
+    empty = anndata.AnnData(obs=obs, var=pd.DataFrame(index=NAMES))
+    with pytest.raises(ValueError, match="has no matrix X"):
+        dm.rank(empty, target="kind")
+
+
+def test_a_store_and_its_annotations(tmp_path, wanted):
+    X, y = rows()
+    samples = pa.table({"kind": y, "batch": np.arange(N) % 2})
+    store = dm.pack(pd.DataFrame(X, columns=NAMES), tmp_path / "s.store", samples=samples)
+    assert columns(dm.rank(store, target="kind", strata="batch", **QUICK)) == wanted
+    own = dm.pack(frame().drop(columns="batch"), tmp_path / "own.store")
+    assert columns(dm.rank(own, target="kind", **QUICK)) == wanted
+    search = dm.SequentialRandomSubspace(20, random_state=0)
+    of_store = dm.select(store, target="kind", selector=search)
+    in_memory = dm.select(X, y, names=NAMES, selector=search)
+    pd.testing.assert_frame_equal(of_store.to_frame(), in_memory.to_frame(), check_exact=True)
+
+
+def test_a_learning_set_and_a_name_for_its_target(wanted):
+    X, y = rows()
+    data = dm.learning_set(X, y, names=NAMES)
+    report = dm.rank(data, target="disease", **QUICK)
+    assert columns(report) == wanted
+    assert "disease" in report.report().title
+    with pytest.raises(ValueError, match="leave out y"):
+        dm.rank(data, y)
+
+
+def test_the_series_names_the_target():
+    table = frame()
+    report = dm.rank(table[NAMES], table["kind"], **QUICK)
+    assert report.run.target == "kind"
+
+
+def test_survival():
+    X, _ = rows()
+    times = pd.DataFrame({"time": np.exp(X[:, 0]), "event": np.arange(N) % 3 > 0})
+    y = np.array(list(zip(times.event, times.time, strict=True)), dtype=[("e", bool), ("t", float)])
+    report = dm.rank(X, y, **QUICK)
+    assert report.run.task == "survival"
+    assert list(report.importances) == ["mdi", "mda"] or "mda" in report.importances
+    assert next(iter(report.table["name"])) == "x0"
+
+
+# --- what is told --------------------------------------------------------------------------------
+
+
+def test_findings_are_notes_and_identifiers_are_refused():
+    table = frame().assign(patient_id=[f"p{i:03d}" for i in range(N)], constant=1.0)
+    with pytest.raises(ValueError, match=r"rank: .*'patient_id'.*keep_identifiers=True keeps it"):
+        dm.rank(table, target="kind", **QUICK)
+    kept = dm.rank(table, target="kind", keep_identifiers=True, **QUICK)
+    assert any("'constant' is constant" in note for note in kept.notes)
+    assert any("patient_id" in note for note in kept.notes)
+    assert set(kept.run.settings["notes"]) <= set(kept.notes)
+
+
+def test_text_that_is_nearly_numbers_is_a_note_and_no_warning():
+    table = frame()
+    table["g0"] = table["g0"].astype(str).where(table.index != 5, "n/a ")
+    report = dm.rank(table, target="kind", **QUICK)
+    assert any("'g0'" in note for note in report.notes)
+
+
+def test_it_shows_itself():
+    X, y = rows()
+    report = dm.rank(X, y, n_estimators=50, names=NAMES)
+    text, page = repr(report), report._repr_html_()
+    assert text.startswith(report.conclusion)
+    assert "confirmed" in text
+    assert page.count("<tr>") == 1 + P
+    assert "duramen-result" in page
+    with dm.config_context(max_rows=2):
+        assert repr(report).rstrip().splitlines()[-len(report.notes) - 1] == "... and 3 more"
+    assert report.metadata["fingerprint"] == dm.learning_set(X, y, names=NAMES).fingerprint
+    assert list(report.verdicts) == list(report.table["name"])
+    assert repr(dm.select(X, y)).startswith(dm.select(X, y).conclusion)
+
+
+def test_groups_and_another_forest():
+    X, y = rows()
+    groups = {"first": ["x0", "x1"], "last": ["x3", "x4"]}
+    forest = dm.ExtraTreesClassifier(20, bootstrap=True, random_state=4)
+    report = dm.rank(X, y, estimator=forest, feature_groups=groups, test=False)
+    fitted = forest.fit(X, y)
+    whole = {**groups, "x2": ["x2"]}
+    expected = dict(dm.importances.mda(fitted, X, y, groups=whole))
+    found = dict(zip(report.groups["name"], report.groups["importance"], strict=True))
+    assert found == pytest.approx(expected)
+    assert dict(report.importances["mdi"]) == dict(dm.importances.mdi(fitted))
+    assert not hasattr(report, "estimator")
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+X, Y = rows()
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: dm.rank(X), "rank: y is missing. Give the target as y, or name its column"),
+        (lambda: dm.rank(X, target="kind"), "names a column, and X is a ndarray without names"),
+        (lambda: dm.rank(frame(), target="kid"), "has no column 'kid'; did you mean 'kind'"),
+        (lambda: dm.rank(X, Y, measure="mdx"), "rank: measure must be one of 'auto', 'mdi'"),
+        (lambda: dm.rank(X, Y, measure=[]), "rank: measure must be 'auto' or names"),
+        (lambda: dm.rank(X, Y, test="t"), "rank: test must be True, False or one of 'max_t'"),
+        (lambda: dm.rank(X, Y, test=None), "rank: test must be True, False or one of"),
+        (lambda: dm.rank(X, Y, test=False, n_permutations=9), "no effect with test=False"),
+        (lambda: dm.rank(X, Y, n_permutations=2), "must be at least"),
+        (lambda: dm.rank(X, Y, test="janitza", n_permutations=20), "which grows no forests"),
+        (lambda: dm.rank(X, Y, test="janitza", strata=Y), "strata has no effect with test="),
+        (lambda: dm.rank(X, Y, estimator=dm.RandomForestRegressor()), "must be for classific"),
+        (
+            lambda: dm.rank(X, Y, estimator=dm.RandomForestClassifier(), n_estimators=5),
+            "RandomForestClassifier(5)",
+        ),
+        (
+            lambda: dm.rank(X, Y, estimator=dm.ExtraTreesClassifier(5), measure="mda"),
+            "measure='mda' needs out-of-bag rows, but every tree of extra-trees sees all rows; "
+            "add bootstrap=True",
+        ),
+        (lambda: dm.rank(X, Y, feature_groups={"a": ["x9"]}), "rank: feature_groups holds 'x9'"),
+        (lambda: dm.rank(X, Y, feature_groups={"a": "x1", "b": "x1"}), "must not overlap"),
+        (lambda: dm.rank(X, Y, clusters=1.5), "rank: clusters must be a number in (0, 1]"),
+        (lambda: dm.rank(X, Y, random_state=-1), "rank: random_state must be an int"),
+        (lambda: dm.rank(X, Y, test=False, stability=9), "stability: must be less than"),
+        (lambda: dm.select(X, Y, selector="mdi"), "select: selector must be one of"),
+        (lambda: dm.select(X, Y, strata=Y), "select: strata and blocks have no effect"),
+        (lambda: dm.select(X, X[:, 0], selector="mcfs_none"), "select: selector must be one of"),
+        (lambda: dm.compare(X, Y, n_estimators=0), "compare: n_estimators must be an int >= 1"),
+    ],
+)
+def test_refused(call, message):
+    with pytest.raises((ValueError, TypeError)) as refused:
+        call()
+    assert message in str(refused.value)
+
+
+def test_a_selector_of_others_is_refused():
+    from sklearn.feature_selection import SelectKBest
+
+    with pytest.raises(TypeError, match="must be a selector of duramen or its name, got SelectKB"):
+        dm.select(X, Y, selector=SelectKBest())
+    with pytest.raises(TypeError, match="must be a forest estimator of duramen"):
+        dm.rank(X, Y, estimator=SelectKBest())
+
+
+# --- stops ---------------------------------------------------------------------------------------
+
+
+def stopping(*_, **__):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_during_the_test_keeps_the_ranking(monkeypatch):
+    test = next(one for one in tests if one.default)
+    monkeypatch.setattr("duramen.analyses.ranking.ranking.run_test", stopping)
+    with pytest.raises(dm.AnalysisInterrupted) as stop:
+        dm.rank(X, Y, n_estimators=20)
+    report = stop.value.report
+    assert isinstance(stop.value, KeyboardInterrupt)
+    assert report.verdicts == {}
+    assert "No significance test was run" in report.conclusion
+    assert any("left out of the results: the significance test" in one for one in report.notes)
+    whole = dm.rank(X, Y, n_estimators=20, test=False)
+    assert dict(report.importances["mdi"]) == dict(whole.importances["mdi"])
+    assert test.name not in report.run.settings
+
+
+def test_ctrl_c_before_the_first_measure_keeps_nothing(monkeypatch):
+    monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", stopping)
+    with pytest.raises(KeyboardInterrupt) as stop:
+        dm.rank(X, Y, n_estimators=20)
+    assert not isinstance(stop.value, dm.AnalysisInterrupted)
+
+
+def test_ctrl_c_during_a_later_measure_keeps_those_before(monkeypatch):
+    monkeypatch.setattr("duramen.analyses.ranking.measuring._check_trees", stopping)
+    with pytest.raises(dm.AnalysisInterrupted) as stop:
+        dm.rank(X, Y, n_estimators=20, measure=["mdi", "minimal_depth", "air"], test=False)
+    assert tuple(stop.value.report.importances) == ("mdi",)
+
+
+# --- imports -------------------------------------------------------------------------------------
+
+WITHOUT = """
+import sys
+
+class Refused:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("matplotlib", "jinja2", "typer"):
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Refused())
+import duramen as dm
+data = dm.datasets.linear_sign(60, 5, n_relevant=2, random_state=0)
+ranked = dm.rank(data.X, data.y, n_estimators=50)
+chosen = dm.select(data.X, data.y)
+compared = dm.compare(data.X, data.y, n_estimators=5, n_resamples=2)
+for report in (ranked, chosen, compared):
+    report._repr_html_(), repr(report), report.report(), report.to_frame()
+ours = [name for name, module in sys.modules.items() if name.startswith("duramen")]
+assert not any(getattr(sys.modules[name], "rich", None) for name in ours)
+"""
+
+
+def test_computing_and_showing_need_no_package_for_presentation():
+    ended = subprocess.run(
+        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr

@@ -1,0 +1,171 @@
+"""`duramen.rank`, `select` and `compare` give what the commands of these names write."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import FILES, done
+
+import duramen as dm
+
+N = 90
+
+
+def patients():
+    """Classes, with numbers, text, missing values, a leak and a constant column."""
+    random = np.random.default_rng(0)
+    age, dose = random.normal(60, 9, N).round(), random.normal(size=N)
+    ill = np.where(age + 9 * dose + random.normal(0, 3, N) > 60, "ill", "well")
+    frame = pd.DataFrame(
+        {
+            "age": age,
+            "dose": dose,
+            "site": random.choice(["north", "south", "west"], N),
+            "noise": random.normal(size=N),
+            "constant": 1.0,
+            "after": np.where(ill == "ill", 1.0, np.nan),
+            "ill": ill,
+        }
+    )
+    frame.loc[::7, "dose"] = np.nan
+    return frame
+
+
+def numbers():
+    """Numbers, of which two features and their product matter."""
+    X = np.random.default_rng(1).normal(size=(N, 6))
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(6)])
+    return frame.assign(level=X[:, 0] + X[:, 1] + X[:, 0] * X[:, 1])
+
+
+def batches():
+    """Whole numbers of few values, with a batch within which rows are exchanged."""
+    random = np.random.default_rng(2)
+    frame = pd.DataFrame(random.integers(0, 3, (N, 5)), columns=list("abcde"))
+    batch = np.arange(N) % 3
+    return frame.assign(batch=batch, y=(frame.a + frame.b + batch > 3).astype(int))
+
+
+TABLES = {
+    "classes": (patients, "ill", {}),
+    "numbers": (numbers, "level", {}),
+    "strata": (batches, "y", {"strata": "batch"}),
+}
+
+
+@pytest.fixture(params=TABLES)
+def table(request, tmp_path):
+    make, target, more = TABLES[request.param]
+    frame = make()
+    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), tmp_path / "t.parquet")
+    options = [word for name, value in more.items() for word in (f"--{name}", value)]
+    words = [tmp_path / "t.parquet", "--target", target, *options]
+    return frame, {"target": target, **more}, words
+
+
+def written(out):
+    return pq.read_table(out / "result.parquet"), json.loads((out / "run.json").read_text())
+
+
+def assert_same(report, out):
+    """The table of results, the figures and the settings are those of the command."""
+    columns, record = written(out)
+    assert pa.table(dict(report.table)).equals(columns)
+    run = json.loads(report.run.to_json())
+    for name in ("task", "target", "fingerprint", "seed", "results", "classes", "n_rows"):
+        assert run[name] == record[name], name
+    own = {name: value for name, value in run["settings"].items() if name != "notes"}
+    assert {name: record["settings"].get(name) for name in own} == own
+    kinds = [(one["kind"], one["columns"], one["found"]) for one in record["findings"]]
+    assert [(one["kind"], one["columns"], one["found"]) for one in run["findings"]] == kinds
+    assert report.references == tuple(record["references"])
+
+
+def test_rank(table, tmp_path):
+    frame, data, words = table
+    done(tmp_path / "out", "rank", *words, "--trees", 60, "--seed", 3)
+    report = dm.rank(frame, **data, n_estimators=60, random_state=3)
+    assert_same(report, tmp_path / "out")
+    columns, _ = written(tmp_path / "out")
+    verdicts = dict(zip(columns["name"].to_pylist(), columns["verdict"].to_pylist(), strict=True))
+    assert report.verdicts == verdicts
+    assert set(report.selected) == {name for name, one in verdicts.items() if one != "noise"}
+    assert set(report.directions) <= set(verdicts)
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert report.conclusion.replace("'", "&#39;") in page
+
+
+def test_rank_with_all_else(table, tmp_path):
+    frame, data, words = table
+    more = ["--measure", "mda", "--measure", "frequency", "--significance", "altmann"]
+    more += ["--permutations", 120, "--intervals", "--stability", 2, "--clusters", 0.5]
+    done(tmp_path / "out", "rank", *words, "--trees", 20, *more)
+    report = dm.rank(
+        frame,
+        **data,
+        n_estimators=20,
+        measure=["mda", "frequency"],
+        test="altmann",
+        n_permutations=120,
+        intervals=True,
+        stability=2,
+        clusters=0.5,
+    )
+    assert_same(report, tmp_path / "out")
+    assert report.verdicts == {}
+    assert list(report.importances) == ["mda", "frequency", "mdi"][: len(report.importances)]
+
+
+def test_select(table, tmp_path):
+    frame, data, words = table
+    if "strata" in data:  # which the default selector does not take
+        frame, words = frame.drop(columns="batch"), [*words[:3], "--drop", "batch"]
+        data = {"target": data["target"]}
+    done(tmp_path / "out", "select", *words, "--seed", 1)
+    report = dm.select(frame, **data, random_state=1)
+    assert_same(report, tmp_path / "out")
+    columns, _ = written(tmp_path / "out")
+    found = columns["name"].filter(columns["found"]).to_pylist()
+    assert list(report.selected) == found
+
+
+def test_select_by_another_method(table, tmp_path):
+    frame, data, words = table
+    done(tmp_path / "out", "select", *words, "--method", "boruta", "--rounds", 12)
+    report = dm.select(frame, **data, selector=dm.Boruta(max_rounds=12))
+    assert_same(report, tmp_path / "out")
+
+
+def test_compare(table, tmp_path):
+    frame, data, words = table
+    if "strata" in data:
+        frame, data, words = frame.drop(columns="batch"), {"target": "y"}, words[:3]
+        words += ["--drop", "batch"]
+    done(tmp_path / "out", "compare", *words, "--trees", 10, "--resamples", 4)
+    report = dm.compare(frame, **data, n_estimators=10, n_resamples=4)
+    columns, record = written(tmp_path / "out")
+    own = pa.table(dict(report.table))
+    assert own.schema == columns.schema
+    for name in set(own.column_names) - {"seconds"}:
+        np.testing.assert_array_equal(own[name].to_numpy(), columns[name].to_numpy())
+    assert report.run.fingerprint == record["fingerprint"]
+    assert json.loads(report.run.to_json())["results"] == record["results"]
+
+
+def test_files_are_those_of_the_command(tmp_path):
+    frame = patients()
+    report = dm.rank(frame, target="ill", n_estimators=20, test=False)
+    report.save(tmp_path / "new" / "folder")
+    assert sorted(one.name for one in (tmp_path / "new/folder").iterdir()) == FILES
+    columns, record = written(tmp_path / "new" / "folder")
+    assert columns.equals(pa.table(dict(report.table)))
+    assert record["command"] == "dm.rank(X, target='ill', n_estimators=20, test=False)"
+    page = (tmp_path / "new/folder/report.html").read_text(encoding="utf-8")
+    assert "Feature importances for ill" in page
+    assert report.run.fingerprint in page
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError):
+        report.save(tmp_path / "file")

@@ -1,0 +1,59 @@
+"""The analyses of the commands as functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tests.contracts.inputs import estimator, jobs, table, target
+from tests.contracts.registry import case
+
+import duramen as dm
+
+
+def _plain(report: Any) -> Any:
+    """The numbers of a report, without times."""
+    columns = {
+        name: np.nan_to_num(values, nan=-1.0) if values.dtype.kind == "f" else values.tolist()
+        for name, values in report.columns().items()
+        if name not in ("seconds", "direction")
+    }
+    return columns, report.references, report.run.command
+
+
+def _ranked(**given: Any) -> Any:
+    report = dm.rank(
+        table(), target("classification"), n_jobs=jobs(), **{"n_estimators": 10, **given}
+    )
+    return _plain(report), report.verdicts, report.selected
+
+
+for label, options in (
+    ("default", {}),
+    ("no test", {"test": False, "measure": ("mda", "mdi")}),
+    (
+        "a forest",
+        {"estimator": estimator("classification"), "n_estimators": None, "test": "altmann"},
+    ),
+    ("groups, clusters", {"feature_groups": {"g": ["a", "b"]}, "clusters": 0.3, "test": False}),
+):
+    case(f"rank/{label}", dm.rank, dm.RankingReport, **options)(_ranked)
+
+
+@case("select/default", dm.select, dm.SelectionReport)
+def _selected() -> Any:
+    return _plain(dm.select(table(), target("classification"), n_jobs=jobs(), random_state=2))
+
+
+@case("compare/default", dm.compare, dm.ComparisonReport)
+def _compared() -> Any:
+    report = dm.compare(
+        table(), target("classification"), n_estimators=4, n_resamples=3, n_features=[1, 2]
+    )
+    return _plain(report)
+
+
+@case("AnalysisInterrupted", dm.AnalysisInterrupted)
+def _interrupted() -> Any:
+    report = dm.rank(table(), target("classification"), n_estimators=3, test=False)
+    return _plain(dm.AnalysisInterrupted(report).report)
