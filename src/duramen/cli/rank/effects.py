@@ -1,4 +1,4 @@
-"""Effects of the first features, and association of all features with the target."""
+"""Effects of the features found and the first others; association of all with the target."""
 
 from __future__ import annotations
 
@@ -14,16 +14,22 @@ _CLASSES = 10  # of more classes, no means are written
 
 
 def effects_of(
-    estimator: Any, data: LearningSet[EncodedTable], found: Found, jobs: int | None
+    estimator: Any,
+    data: LearningSet[EncodedTable],
+    found: Found,
+    jobs: int | None,
+    positive: str | None = None,
 ) -> Effects:
-    """Describe the effects of the first features by the first measure."""
+    """Describe the effects of all features that the test found, and of the first of the others."""
     from duramen.effects import describe_effects
     from duramen.reports.effects import DESCRIBED, Effects
-    from duramen.reports.measures import as_importances
 
-    best = as_importances(found.measures[0]).top(DESCRIBED).names
-    relevant = None if found.tested is None else set(found.tested.selected())
-    described = describe_effects(estimator, data, best, relevant=relevant, n_jobs=jobs)
+    relevant = set() if found.tested is None else set(found.tested.selected())
+    names = found.ranking.names
+    best = [name for i, name in enumerate(names) if i < DESCRIBED or name in relevant]
+    described = describe_effects(
+        estimator, data, best, relevant=relevant, positive=positive, n_jobs=jobs
+    )
     return Effects.of(described, data)
 
 

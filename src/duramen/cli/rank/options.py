@@ -18,6 +18,7 @@ from duramen.cli.source import EVENT, Source
 if TYPE_CHECKING:
     from duramen.importances import Measure
     from duramen.significance import SignificanceTest
+    from duramen.tables import Target
 
 COMMAND = "rank"
 MEASURES = "duramen.importances:catalogue"
@@ -328,10 +329,44 @@ class Options:
         (),
         MEASURES,
         "Importance measure; repeat for more, the first one orders the features. By default, "
-        "those marked below, as far as the forest allows.",
+        "those marked below, as far as the forest allows; features are then ordered by verdict, "
+        "and by MDI-oob where trees leave rows out.",
         describe=described_measure,
         section="Importances",
     )
+    positive: str | None = option(
+        None,
+        "Class that the directions of effects are about, such as that of the ill; by default the "
+        "rarer one of two classes, and of more classes for each feature the one that depends on it "
+        "most.",
+        metavar="CLASS",
+        section="Importances",
+        echo="changed",
+    )
+
+    def check_positive(self, target: Target) -> None:
+        """Check that the class that directions are about is one of the target.
+
+        Raises
+        ------
+        ValueError
+            If not.
+        """
+        if self.positive is None:
+            return
+        if target.classes is None:
+            raise ValueError(
+                f"--positive needs a target of classes, got {target.task}. Hint: leave it out"
+            )
+        from duramen.reports.report import joined
+
+        labels = list(map(str, target.classes.tolist()))
+        if self.positive not in labels:
+            raise ValueError(
+                "--positive: must be a class of the target, one of "
+                f"{joined(labels, shown=20)}, got {self.positive!r}"
+            )
+
     test: Test = group(Test, "Significance test")
     resampling: Resampling = group(Resampling, "Confidence intervals and stability")
     signals: Grouping = group(Grouping, "Correlated features and groups")

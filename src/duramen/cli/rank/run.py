@@ -137,10 +137,11 @@ def _measure(
     options: Options, asked: Asked, problem: Problem[EncodedTable], clock: Clock
 ) -> tuple[Problem[EncodedTable], Any, Found]:
     """Grow the forest, measure it and test a measure."""
-    from duramen.importances import Inputs
+    from duramen.importances import Inputs, catalogue
     from duramen.importances.refit import leaves_rows_out
     from duramen.reports.measures import as_importances
 
+    options.check_positive(problem.data.target)
     work, quiet = options.work, options.output.quiet
     verbose = not quiet and standard_error().is_terminal
     n_trees = options.growth.n_trees(problem.data.n_rows)
@@ -172,9 +173,12 @@ def _measure(
     if found.interrupted:
         return problem, estimator, found
     with clock.step("effects"):
-        found = replace(found, effects=effects_of(*described(given), found, work.jobs))
+        found = replace(
+            found, effects=effects_of(*described(given), found, work.jobs, options.positive)
+        )
     first = as_importances(found.measures[0])
-    precision = resampled.precision(choice.measures[0], first, given, found.n_selected)
+    ranked_by = catalogue[found.names[0]]
+    precision = resampled.precision(ranked_by, first, given, found.n_selected)
     return problem, estimator, replace(found, precision=precision)
 
 
