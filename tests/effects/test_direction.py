@@ -10,6 +10,7 @@ import duramen as dm
 from duramen.effects import Direction, describe_effects
 from duramen.effects.association import categories_p_value, interaction_p_value, turn_p_value
 from duramen.effects.response import Numbers
+from duramen.effects.rows import Rows
 
 TREES = 60
 
@@ -222,5 +223,87 @@ def test_the_highest_category_of_a_proxy_is_that_of_the_data():
 
 def test_words():
     assert Direction("x").words == "no direction"
-    assert Direction("x", "categories", "ill", "north").words == "highest for ill at north"
+    assert Direction("x", "categories", "ill", "north").words == "ill most likely at north"
     assert Direction("x", "non-monotone").words == "non-monotone"
+
+
+def test_an_effect_that_is_a_step_near_the_end_of_its_feature_has_a_direction():
+    """Its rank correlation with the feature is about .5, though it never falls."""
+    random = np.random.default_rng(11)
+    X = random.normal(size=(300, 3))
+    y = 4.0 * (X[:, 0] > np.quantile(X[:, 0], 0.92)) + 0.5 * random.normal(size=300)
+    assert described(X, y)["x0"] == "up"
+
+
+def test_a_feature_that_no_tree_splits_on_has_the_direction_of_its_trend():
+    random = np.random.default_rng(12)
+    ill = np.arange(100) % 2
+    X = random.normal(size=(100, 3)) + ill[:, None]
+    X[:, 1] = -X[:, 0] + 0.5 * random.normal(size=100)
+    data = dm.learning_set(X, np.where(ill, "ill", "well"))
+    stumps = dm.RandomForestClassifier(3, max_depth=1, max_features=None, random_state=0).fit(data)
+    unused = sorted(set(range(3)) - set(stumps.forest_.feature.tolist()))
+    assert 1 in unused
+    found = describe_effects(stumps, data, ["x1"], relevant={"x1"}, pos_label="ill")
+    assert [one.words for one in found.directions] == ["down for ill"]
+    assert not found.effects[0].values.any()
+
+
+def test_directions_are_about_the_rarer_class_or_the_one_that_is_named():
+    random = np.random.default_rng(13)
+    X = random.normal(size=(200, 2))
+    y = np.where(X[:, 0] > 0.8, "case", "zero")
+    data = dm.learning_set(X, y)
+    forest = dm.RandomForestClassifier(40, random_state=0).fit(data)
+    words = [
+        describe_effects(forest, data, ["x0"], pos_label=positive).directions[0].words
+        for positive in (None, "zero")
+    ]
+    assert words == ["up for case", "down for zero"]
+    with pytest.raises(ValueError, match="pos_label must be a class of the target, one of case, z"):
+        describe_effects(forest, data, ["x0"], pos_label="ctrl")
+    numbers = dm.learning_set(X, X[:, 0])
+    grown = dm.RandomForestRegressor(5, random_state=0).fit(numbers)
+    with pytest.raises(ValueError, match="pos_label must be None unless the target is classes"):
+        describe_effects(grown, numbers, ["x0"], pos_label="case")
+
+
+def test_of_many_features_found_the_rate_of_false_directions_is_controlled():
+    """BH over the features found: with 40 of 60 associated, nearly all of these have one."""
+    random = np.random.default_rng(14)
+    ill = np.arange(60) % 2
+    X = random.normal(size=(60, 60))
+    X[:, :40] += 0.9 * ill[:, None]
+    data = dm.learning_set(X, ill)
+    forest = dm.RandomForestClassifier(200, random_state=0).fit(data)
+    names = data.table.names
+    found = describe_effects(forest, data, names, relevant=set(names))
+    words = [one.words for one in found.directions]
+    up = sum(word == "up for 1" for word in words[:40])
+    few = describe_effects(forest, data, names)  # Bonferroni
+    assert up > 30
+    assert up > 1.5 * sum(one.words == "up for 1" for one in few.directions[:40])
+    assert sum(word != "no direction" for word in words[40:]) <= 6
+    assert "down for 1" not in words[:40]
+
+
+def test_effects_from_the_trees_that_split_on_a_feature_are_those_of_all_trees():
+    random = np.random.default_rng(15)
+    X = random.normal(size=(60, 40))
+    X[random.random((60, 40)) < 0.05] = np.nan
+    frame = pd.DataFrame(X).add_prefix("x").assign(ward=random.choice(["a", "b", "c"], 60))
+    data = dm.learning_set(frame, np.nan_to_num(X[:, 0]) + (frame["ward"] == "b"))
+    forest = dm.RandomForestRegressor(50, max_depth=3, random_state=0).fit(data).forest_
+    rows = Rows.of(forest, data, "test", None, 1)
+    fewer = 0
+    for j in range(forest.n_features):
+        users, fraction = rows.splitting_on(j)
+        fewer += users.forest.n_trees < forest.n_trees
+        assert fraction == pytest.approx(users.forest.n_trees / 50) or fraction == 0.0
+        column = rows.values[:, j].copy()
+        for value in (np.nanmin(column), np.nan):
+            by = np.full((1, len(rows)), value)
+            whole = rows.replaced((j,), by) - rows.predict()
+            part = fraction * (users.replaced((j,), by) - users.predict())
+            assert np.allclose(whole, part, atol=1e-12)
+    assert fewer > 20

@@ -1,6 +1,7 @@
 """Effects of features, and features against the target."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import duramen as dm
@@ -63,3 +64,42 @@ def test_wrong_columns():
         against_target([1.0], [1.0, 2.0])
     with pytest.raises(ValueError, match="a row with a value"):
         against_target([np.nan], ["a"])
+
+
+def test_panels_of_a_feature_order_its_categories_alike_and_join_none():
+    random = np.random.default_rng(4)
+    ward = np.array(["a", "b", "c", "d"])[np.arange(200) % 4]
+    y = np.array([3.0, 0.0, 2.0, 1.0])[np.arange(200) % 4] + 0.1 * random.normal(size=200)
+    frame = pd.DataFrame({"ward": ward, "x": random.normal(size=200)})
+    data = dm.learning_set(frame, y)
+    forest = dm.RandomForestRegressor(20, random_state=0).fit(data)
+    local = dm.effects.accumulated_local_effects(forest, data, "ward")
+    assert local.labels == ("b", "d", "c", "a")
+    ax = effect(local)
+    assert [line.get_linestyle() for line in ax.lines[:1]] == ["None"]
+    wanted = [text.get_text() for text in ax.get_xticklabels()]
+    boxes = against_target(ward, y, order=local.labels)
+    assert [text.get_text() for text in boxes.get_yticklabels()] == wanted
+    classes = np.where(y > 1.5, "high", "low")
+    bars = against_target(ward, classes, order=local.labels[1:])
+    assert [text.get_text() for text in bars.get_xticklabels()] == ["d", "c", "a", "b"]
+
+
+def test_values_far_from_all_others_do_not_squeeze_the_axes():
+    random = np.random.default_rng(5)
+    x = random.normal(size=100)
+    x[:2] = 1e6, -1e5
+    y = random.normal(size=100)
+    y[3] = 1e4
+    ax = against_target(x, y, name="dose", target_name="score")
+    assert ax.get_xlim()[1] < 5
+    assert ax.get_xlabel() == "dose (2 values beyond the axis)"
+    assert ax.get_ylabel() == "score (1 value beyond the axis)"
+    ax = against_target(x, np.where(y > 0, "a", "b"), name="dose")
+    assert ax.get_xlabel() == "dose (2 values beyond the axis)"
+    assert against_target(x[4:], y[4:], name="dose").get_xlabel() == "dose"
+    data = dm.learning_set(x[:, None], y)
+    forest = dm.RandomForestRegressor(10, random_state=0).fit(data)
+    ax = effect(dm.effects.accumulated_local_effects(forest, data, 0))
+    assert ax.get_xlim()[1] < 5
+    assert "beyond the axis" in ax.get_xlabel()

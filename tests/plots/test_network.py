@@ -67,3 +67,44 @@ def test_results_of_networks_show_themselves_in_a_notebook():
         assert "<script" not in html
     assert "... and 20 more" in repr(network)
     assert "0.25" in repr(network)
+
+
+def overlaps(ax):
+    """Pairs of names whose drawn boxes, rotated with the text, overlap."""
+    figure = ax.get_figure()
+    figure.draw_without_rendering()
+    texts = [text for text in ax.texts if text.get_text()]
+    boxes = []
+    for text in texts:
+        turned = text.get_rotation()
+        text.set_rotation(0)
+        flat = text.get_window_extent()
+        text.set_rotation(turned)
+        anchor = text.get_transform().transform(text.get_position())
+        corners = np.array([(x, y) for x in (flat.x0, flat.x1) for y in (flat.y0 + 1, flat.y1 - 1)])
+        angle = np.radians(turned)
+        matrix = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        boxes.append((corners - anchor) @ matrix.T + anchor)
+    axes = [np.array([np.cos(a), np.sin(a)]) for a in np.linspace(0, np.pi, 181)]
+    return [
+        (texts[i].get_text(), texts[j].get_text())
+        for i in range(len(boxes))
+        for j in range(i)
+        if not any(_apart(boxes[i] @ axis, boxes[j] @ axis) for axis in axes)
+    ]
+
+
+def _apart(one, other):
+    return one.max() < other.min() or other.max() < one.min()
+
+
+@pytest.mark.parametrize("p", [3, 12, 40])
+def test_names_do_not_overlap(p):
+    weights = np.random.default_rng(2).random((p, p))
+    np.fill_diagonal(weights, 0)
+    network = dm.Network(tuple(f"regulator of gene {i:03}" for i in range(p)), weights)
+    assert overlaps(dm.plots.network_graph(network, n=p * (p - 1))) == []
+    crowded = np.random.default_rng(3).normal(size=(p, 2)) * [1.0, 0.1]
+    ax = dm.plots.network_graph(network, positions=crowded)
+    assert overlaps(ax) == []
+    assert sum(bool(text.get_text()) for text in ax.texts) >= 2

@@ -29,6 +29,7 @@ class Wording:
     fraction: str = "interval_scale='fraction'"
     stability: str = "stability"
     groups: str = "feature_groups"
+    pos_label: str = "rank: pos_label"
 
     def names(self, measures: Iterable[Measure]) -> list[str]:
         """Return the names of measures."""

@@ -32,6 +32,7 @@ class Options(Wording):
     fraction: str = "--interval-scale fraction"
     stability: str = "--stability"
     groups: str = "--groups"
+    pos_label: str = "--positive"
 
     def names(self, measures: Iterable[Measure]) -> list[str]:
         """Return the names of measures."""

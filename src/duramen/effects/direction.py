@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,12 @@ from duramen.tables import EncodedTable, LearningSet
 Kind = Literal["up", "down", "non-monotone", "categories", "interaction", "none"]
 
 LEVEL = 0.05
-_MONOTONE = 0.7  # rank correlation of a feature with its effect from which on it has a direction
+_MONOTONE = 0.7  # monotonicity of an effect from which on a test for turns is not needed
 _ROWS = 500
 _TREES = 200
 _PAIRED = 6
 _PAIR_ROWS = 50
+_NAMED = 10  # classes that a message lists
 _LEAST_H = 0.1  # a hundredth of the variance of the joint effect
 _FUNCTION = "describe_effects"
 
@@ -81,7 +82,8 @@ class Direction:
         if self.kind == "none":
             return "no direction"
         if self.kind == "categories":
-            return f"highest{' risk' if self.risk else toward} at {self.partner}"
+            most = f"{self.of} most likely" if self.of else f"highest{' risk' * self.risk}"
+            return f"{most} at {self.partner}"
         return f"risk {self.kind}" if self.risk else f"{self.kind}{toward}"
 
 
@@ -116,18 +118,23 @@ def describe_effects(
     features: Sequence[str],
     *,
     relevant: Collection[str] | None = None,
+    pos_label: Any = None,
     max_rows: int = _ROWS,
     n_jobs: int | None = None,
 ) -> EffectsDescription:
     """Describe the direction of the effects of some features, and their interactions.
 
     A direction is that of the accumulated local effect, and is asserted only where the data
-    support it at the level .05, adjusted (Bonferroni) for the number of features described that a
-    test found; for others, which were picked by their importances on the same data, for the number
-    of all features of the table. What supports a direction: for "up" and "down"
-    Spearman's rank correlation with the target, or with each class, of the same sign;
-    for "non-monotone" and "categories" the test of Kruskal and Wallis between intervals or
-    categories. Where none of these is supported, a feature is described by its interaction with
+    support it at the level .05. Of the features that a test found, this is the false discovery
+    rate of their directions (Benjamini and Hochberg 1995, Benjamini and Bogomolov 2014); for
+    others, which were picked by their importances on the same data, it is adjusted (Bonferroni)
+    for the number of all features of the table. What supports a direction: for "up" and "down"
+    Spearman's rank correlation with the target, or with a class, of the same sign; for
+    "non-monotone" opposite trends in two parts of the rows; for "categories" the test of Kruskal
+    and Wallis. An effect that is not monotone in the forest, but for which neither opposite trends
+    are supported, has the direction of the trend if their signs agree: trees also follow noise.
+    A feature on which no tree splits has no effect in the forest, and the direction of its trend.
+    Where none of these is supported, a feature is described by its interaction with
     another if that is stronger than its partial dependence by itself (`interaction_strength`), and
     tests on three groups of each feature support it: the F-test of the interaction, and Kruskal
     and Wallis' test of each feature within the groups of the other.
@@ -147,6 +154,10 @@ def describe_effects(
         The features, the most important first.
     relevant : collection of str, optional
         Those that a test found, which need less evidence of a direction; by default none.
+    pos_label : label, optional
+        Class that the directions are about. By default the rarer one of two classes, which is the
+        case class of most studies, and of more classes for each feature the one whose probability
+        depends on it most among those that the data support.
     max_rows : int
         Rows over which effects are averaged.
     n_jobs : int, optional
@@ -172,14 +183,22 @@ def describe_effects(
     columns = [column_of(grown, name, _FUNCTION) for name in features]
     columns = [j for j in columns if rows.present(j).any()]
     found_before = {j for j in columns if relevant is not None and grown.names[j] in relevant}
-    levels = {
-        j: LEVEL / (len(found_before) if j in found_before else grown.n_features) for j in columns
-    }
     targets = _targets(grown, data)
+    outputs = _outputs(grown, data, pos_label)
     effects = [local_effects(rows, j, POINTS, _FUNCTION) for j in columns]
-    found = [
-        _main(grown, data.table, one, j, targets, levels[j])
+    claims = [
+        _claims(grown, data.table, one, j, targets, outputs)
         for one, j in zip(effects, columns, strict=True)
+    ]
+    least = {j: _least(some) for j, some in zip(columns, claims, strict=True)}
+    level_found = _step_up([least[j] for j in columns if j in found_before])
+    levels = [level_found if j in found_before else LEVEL / grown.n_features for j in columns]
+    found = [
+        next(
+            ((claim.direction, claim.output) for claim in some if claim.p_value <= level),
+            (Direction(one.name), _order(one, outputs)[0]),
+        )
+        for one, some, level in zip(effects, claims, levels, strict=True)
     ]
     known = {one.name: (one, output) for one, output in found}
     interactions, pairs = _interactions(rows, data, columns[:_PAIRED], targets, found_before)
@@ -206,57 +225,114 @@ def _targets(forest: Forest, data: LearningSet[EncodedTable]) -> list[Response]:
     return [Numbers((values == k).astype(np.float64)) for k in range(len(forest.classes))]
 
 
-def _order(forest: Forest, effect: FeatureEffect) -> list[int]:
-    """Return the outputs, the one that the feature has the largest effect on first."""
+def _outputs(forest: Forest, data: LearningSet[EncodedTable], pos_label: Any) -> list[int]:
+    """Return the outputs that directions may be about."""
     if forest.classes is None:
+        if pos_label is not None:
+            raise ValueError(
+                f"{_FUNCTION}: pos_label must be None unless the target is classes, got "
+                f"{pos_label!r}."
+            )
         return [0]
-    if len(forest.classes) == 2:
-        return [1]  # the effect on the other class is the same with another sign
-    order: list[int] = np.argsort(-np.ptp(effect.values, axis=0), kind="stable").tolist()
-    return order
+    labels = list(map(str, forest.classes.tolist()))
+    if pos_label is not None:
+        if str(pos_label) not in labels:
+            raise ValueError(
+                f"{_FUNCTION}: pos_label must be a class of the target, one of "
+                f"{', '.join(labels[:_NAMED])}{', ...' if len(labels) > _NAMED else ''}, got "
+                f"{pos_label!r}."
+            )
+        return [labels.index(str(pos_label))]
+    if len(labels) > 2:
+        return list(range(len(labels)))
+    sizes = np.bincount(np.asarray(data.target.values), minlength=len(labels))
+    return [int(sizes[-1] <= sizes[0]) if len(labels) == 2 else 0]
 
 
-def _main(
+def _order(effect: FeatureEffect, outputs: list[int]) -> list[int]:
+    """Return the outputs, the one that the feature has the largest effect on first."""
+    reach = np.ptp(effect.values, axis=0)
+    return sorted(outputs, key=lambda output: -reach[output])
+
+
+class _Claim(NamedTuple):
+    """Direction that an effect may have, and the p-value of the test that may support it."""
+
+    direction: Direction
+    output: int
+    p_value: float  # adjusted for the number of outputs, and of directions
+
+
+def _claims(
     forest: Forest,
     table: EncodedTable,
     effect: FeatureEffect,
     j: int,
     targets: list[Response],
-    level: float,
-) -> tuple[Direction, int]:
-    """Return the direction of the effect of one feature by itself, and the output it is about."""
+    outputs: list[int],
+) -> list[_Claim]:
+    """Return the directions that the effect of one feature by itself may have.
+
+    Those of the output that it has the largest effect on come first; without any effect, the one
+    with the smallest p-value.
+    """
     codes, known = table.codes(j), table.codes(j) < len(table.values(j))
     codes, targets = codes[known].astype(np.int64), [one.take(known) for one in targets]
-    order = _order(forest, effect)
-    for output in order:
+    claims, n = list[_Claim](), len(outputs)
+    flat = not np.ptp(effect.values, axis=0).any()
+    for output in _order(effect, outputs):
         name = "" if forest.classes is None else str(forest.classes[output])
         said = Direction(effect.name, of=name, risk=isinstance(targets[0], Survival))
-        curve, y, limit = effect.values[:, output], targets[output], level / len(order)
+        curve, y = effect.values[:, output], targets[output]
         if effect.kind == "nominal":
-            best = effect.labels[int(curve.argmax())]
-            agree = best == str(table.labels[j][highest_category(codes, y)])
-            if agree and categories_p_value(codes, y) <= limit:
-                return replace(said, kind="categories", partner=best), output
+            highest = str(table.labels[j][highest_category(codes, y)])
+            if flat or effect.labels[int(curve.argmax())] == highest:
+                best = replace(said, kind="categories", partner=highest)
+                claims.append(_Claim(best, output, n * categories_p_value(codes, y)))
             continue
-        slope = _monotonicity(effect, curve, table, j, codes)
+        slope = 0.0 if flat else _monotonicity(effect, curve, table, j, codes)
         rho, p_value = y.trend(codes)
-        if abs(slope) >= _MONOTONE and slope * rho > 0 and p_value <= limit / 2:
-            return replace(said, kind="up" if slope > 0 else "down"), output
-        if abs(slope) < _MONOTONE and turn_p_value(codes, y) <= limit:
-            return replace(said, kind="non-monotone"), output
-    return Direction(effect.name), order[0]
+        if not flat and abs(slope) < _MONOTONE:
+            turn = n * turn_p_value(codes, y)
+            claims.append(_Claim(replace(said, kind="non-monotone"), output, turn))
+        if (rho if flat else slope) * rho > 0:
+            trend = replace(said, kind="up" if rho > 0 else "down")
+            claims.append(_Claim(trend, output, 2 * n * p_value))
+    return sorted(claims, key=lambda claim: claim.p_value) if flat else claims
+
+
+def _least(claims: list[_Claim]) -> float:
+    """Return the smallest p-value of the directions of a feature."""
+    return min((claim.p_value for claim in claims), default=1.0)
+
+
+def _step_up(p_values: list[float]) -> float:
+    """Return the largest p-value that is significant at `LEVEL` by Benjamini and Hochberg."""
+    ranked, m = sorted(p_values), len(p_values)
+    return max((p for k, p in enumerate(ranked, 1) if p <= LEVEL * k / m), default=0.0)
 
 
 def _monotonicity(
     effect: FeatureEffect, curve: FloatArray, table: EncodedTable, j: int, codes: NDArray[Any]
 ) -> float:
-    """Return the rank correlation, over the rows, of a feature with its effect."""
+    """Return the Gini correlation, over the rows, of an effect with the ranks of its feature.
+
+    The sum, over all pairs of rows, of the effect at the larger value less that at the smaller
+    one, as a fraction of the sum of absolute differences: 1 where the effect never falls, also if
+    it is a single step beyond which few rows lie, whose rank correlation is small (Schechtman and
+    Yitzhaki 1987).
+    """
+    from scipy.stats import rankdata
+
     values = codes if effect.labels else np.asarray(table.values(j), dtype=np.float64)[codes]
     points = effect.points
     if effect.labels:  # ordinal: the codes that occurred, in their order
         place = {str(label): code for code, label in enumerate(table.values(j).tolist())}
         points = np.array([place[label] for label in effect.labels], dtype=np.float64)
-    return Numbers(np.interp(values, points, curve)).trend(codes)[0]
+    at = np.interp(values, points, curve)
+    at -= at.mean()
+    most = float(at @ rankdata(at))
+    return float(at @ rankdata(codes)) / most if most > 0 else 0.0
 
 
 def _interactions(

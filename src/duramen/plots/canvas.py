@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from duramen.results.html import ACCENT as ACCENT
 from duramen.results.html import AGAINST as AGAINST
 from duramen.results.text import printable
@@ -64,6 +67,30 @@ def feature_axis(ax: Axes, names: Sequence[str]) -> Axes:
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.axvline(0, color=MUTED, linewidth=0.8)
     return ax
+
+
+def robust_limits(ax: Axes, values: NDArray[np.float64], axis: Literal["x", "y"] = "x") -> None:
+    """Limit an axis to the bulk of some values, and say in its label how many lie beyond.
+
+    Values are beyond that lie more than three times the distance of the 5 % and 95 % quantiles
+    outside of these; without any, the axis stays as it is.
+    """
+    low = float(np.quantile(values, 0.05, method="higher"))
+    high = float(np.quantile(values, 0.95, method="lower"))
+    reach = 3.0 * (high - low)
+    inside = (values >= low - reach) & (values <= high + reach)
+    beyond = int(np.count_nonzero(~inside))
+    if not beyond or reach <= 0:
+        return
+    first, last = float(values[inside].min()), float(values[inside].max())
+    margin = 0.04 * (last - first)
+    note = f"{beyond:,} value{'s' * (beyond > 1)} beyond the axis"
+    if axis == "x":
+        ax.set_xlim(first - margin, last + margin)
+        ax.set_xlabel(f"{ax.get_xlabel()} ({note})")
+    else:
+        ax.set_ylim(first - margin, last + margin)
+        ax.set_ylabel(f"{ax.get_ylabel()} ({note})")
 
 
 def signed_colors(faintest: float = 0.0) -> LinearSegmentedColormap:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish, label
+from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish, label, robust_limits
 from duramen.results.feature_effect import FeatureEffect
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ _DASHES = ("-", "--", ":", "-.")
 
 def effect(result: FeatureEffect, *, of: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw the effect of a feature against its values, or its categories.
+
+    Categories without an order are points, which no line joins. Of values far from all others the
+    axis says how many it leaves out.
 
     A dashed line shows the effect where the feature is missing, if it can be.
 
@@ -51,13 +54,13 @@ def effect(result: FeatureEffect, *, of: str | None = None, ax: Axes | None = No
     ax = axes_or_new(ax, 4.4, 2.6)
     for place, c in enumerate(outputs):
         color = ACCENT if place == 0 else INK
-        marker = "o" if len(result) <= 12 else ""
+        marker = "o" if len(result) <= 12 or result.kind == "nominal" else ""
         ax.plot(
             result.points,
             result.values[:, c],
             color=color,
             linewidth=1.6,
-            linestyle=_DASHES[place % len(_DASHES)],
+            linestyle="" if result.kind == "nominal" else _DASHES[place % len(_DASHES)],
             marker=marker,
             markersize=4,
             label=label(result.classes[c]) if result.classes else None,
@@ -73,6 +76,8 @@ def effect(result: FeatureEffect, *, of: str | None = None, ax: Axes | None = No
     if result.labels:
         ax.set_xticks(range(len(result)), [label(name, 12) for name in result.labels])
         ax.set_xlim(-0.4, len(result) - 0.6)
+    else:
+        robust_limits(ax, result.points)
     return ax
 
 

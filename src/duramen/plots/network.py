@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _DASHES = ("-", "--", ":", "-.")
 _POINTS = 2000  # of a curve
 _NAMED = 40  # nodes whose names fit
+_FONT = 8
 
 Scores = NetworkScores | Mapping[str, NetworkScores]
 
@@ -83,22 +84,74 @@ def network_graph(
         )
     where = np.array([place[i] for i in nodes])
     ax.plot(where[:, 0], where[:, 1], "o", color=INK, markersize=4)
-    if len(nodes) <= _NAMED:
-        for i in nodes:
-            x, y = place[i]
-            ax.annotate(
-                label(network.names[i]),
-                (x, y),
-                xytext=(7 * np.sign(x) if positions is None else 5, 6),
-                textcoords="offset points",
-                ha="center",
-                color=INK,
-                fontsize=8,
-            )
     ax.set_aspect("equal")
     ax.margins(0.12)
     ax.axis("off")
+    if len(nodes) <= _NAMED:
+        names = [label(network.names[i]) for i in nodes]
+        if positions is None:
+            _label_circle(ax, names, where)
+        else:
+            _label_places(ax, names, where)
     return ax
+
+
+def _label_circle(ax: Axes, names: list[str], where: NDArray[np.float64]) -> None:
+    """Write names along the radii of a circle, outside of it."""
+    for name, (x, y) in zip(names, where.tolist(), strict=True):
+        angle = np.degrees(np.arctan2(y, x))
+        left = x < -1e-9
+        ax.annotate(
+            name,
+            (x, y),
+            xytext=(7 * x, 7 * y),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="center",
+            rotation=angle + 180 if left else angle,
+            rotation_mode="anchor",
+            color=INK,
+            fontsize=_FONT,
+        )
+
+
+def _label_places(ax: Axes, names: list[str], where: NDArray[np.float64]) -> None:
+    """Write names beside points; where every side is taken by another name, leave it out.
+
+    Names do not take part in the layout, which would move the points that they stand at.
+    """
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    point = figure.dpi / 72
+    page = figure.bbox
+    taken: list[tuple[float, ...]] = []
+    for name, at in zip(names, where.tolist(), strict=True):
+        x, y = ax.transData.transform(at)
+        wide, high = 0.75 * _FONT * len(name) * point, 1.4 * _FONT * point
+        sides = ((5, "left", 4), (-5, "right", 4), (5, "left", -16), (-5, "right", -16))
+        for dx, side, dy in sides:
+            left, low = x + dx * point - wide * (side == "right"), y + dy * point
+            box = (left, left + wide, low, low + high)
+            inside = page.x0 <= box[0] and box[1] <= page.x1
+            if inside and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                ax.annotate(
+                    name,
+                    at,
+                    xytext=(dx, dy),
+                    textcoords="offset points",
+                    ha=side,
+                    va="bottom",
+                    color=INK,
+                    fontsize=_FONT,
+                ).set_in_layout(False)
+                break
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Tell whether two boxes, each given by its left, right, lower and upper end, overlap."""
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
 def _placed(

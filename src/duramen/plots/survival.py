@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,15 +17,20 @@ _LOOKS = ((ACCENT, "-"), (AGAINST, "--"), (INK, ":"), (MUTED, "-."))
 
 
 def survival_curves(
-    ax: Axes, values: NDArray[Any], target: NDArray[Any], name: str, target_name: str
+    ax: Axes,
+    values: NDArray[Any],
+    target: NDArray[Any],
+    name: str,
+    target_name: str,
+    order: Sequence[str] = (),
 ) -> Axes:
     """Draw a Kaplan-Meier curve for each of some groups of rows.
 
     Numbers are put into the lowest, middle and highest third of the rows, or one group a value
-    where there are at most three; of categories the four largest are drawn. Events and times are
-    the fields of the target.
+    where there are at most three; of categories the four largest are drawn, in this order. Events
+    and times are the fields of the target.
     """
-    for k, (title, rows) in enumerate(_groups(values)):
+    for k, (title, rows) in enumerate(_groups(values, order)):
         times, surviving = _curve(target["time"][rows], target["event"][rows])
         color, dashes = _LOOKS[k % len(_LOOKS)]
         ax.step(
@@ -42,12 +48,18 @@ def survival_curves(
     return ax
 
 
-def _groups(values: NDArray[Any]) -> list[tuple[str, NDArray[np.bool_]]]:
+def in_order(categories: NDArray[Any], order: Sequence[str]) -> list[str]:
+    """Return the categories that occur: first those in `order`, then the others by name."""
+    here: list[str] = np.unique(categories).tolist()
+    return [*(one for one in order if one in here), *(one for one in here if one not in order)]
+
+
+def _groups(values: NDArray[Any], order: Sequence[str] = ()) -> list[tuple[str, NDArray[np.bool_]]]:
     """Return groups of rows with their titles."""
     distinct, sizes = np.unique(values, return_counts=True)
     if values.dtype.kind != "f":
-        largest = np.sort(np.argsort(-sizes, kind="stable")[: len(_LOOKS)])
-        return [(label(str(one), 16), values == one) for one in distinct[largest].tolist()]
+        largest = distinct[np.argsort(-sizes, kind="stable")[: len(_LOOKS)]]
+        return [(label(str(one), 16), values == one) for one in in_order(largest, order)]
     if len(distinct) <= 3:
         return [(f"{one:.4g}", values == one) for one in distinct.tolist()]
     low, high = np.quantile(values, [1 / 3, 2 / 3], method="inverted_cdf")

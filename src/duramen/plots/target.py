@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.plots.canvas import ACCENT, INK, axes_or_new, finish, label
-from duramen.plots.survival import survival_curves
+from duramen.plots.canvas import ACCENT, INK, axes_or_new, finish, label, robust_limits
+from duramen.plots.survival import in_order, survival_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +24,7 @@ def against_target(
     *,
     name: str = "feature",
     target_name: str = "target",
+    order: Sequence[str] = (),
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a feature by class or against a target of numbers, or survival by the feature.
@@ -31,7 +33,8 @@ def against_target(
     within 1.5 interquartile ranges of them) over a strip of the single rows; numbers against
     numbers as points; numbers by category as box plots by category; classes by category as the
     fraction of each class in each category. Survival is drawn as the Kaplan-Meier curves of the
-    lowest, middle and highest third of the values, or of the four largest categories.
+    lowest, middle and highest third of the values, or of the four largest categories. Of numbers
+    far from all others the axis says how many it leaves out.
 
     Parameters
     ----------
@@ -42,6 +45,9 @@ def against_target(
         ``time``.
     name, target_name : str
         Names for the axes.
+    order : sequence of str
+        Categories of the feature in the order to draw them in, such as that of their effects;
+        others follow in alphabetical order.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, which is `ax.figure`.
 
@@ -64,16 +70,19 @@ def against_target(
     x, y = _columns(values, target)
     ax = axes_or_new(ax, 4.4, 2.6)
     if y.dtype.names is not None:
-        return survival_curves(ax, x, y, name, target_name)
+        return survival_curves(ax, x, y, name, target_name, order)
     if x.dtype.kind == "f" and y.dtype.kind == "f":
         rows = _some(len(x))
         ax.plot(x[rows], y[rows], "o", color=ACCENT, markersize=3, alpha=0.6, markeredgewidth=0)
-        return finish(ax, label(name), label(target_name), nbins=5)
+        finish(ax, label(name), label(target_name), nbins=5)
+        robust_limits(ax, x)
+        robust_limits(ax, y, "y")
+        return ax
     if x.dtype.kind == "f":
-        return _boxes(ax, x, y, label(name), label(target_name))
+        return _boxes(ax, x, y, label(name), label(target_name), np.unique(y).tolist())
     if y.dtype.kind == "f":
-        return _boxes(ax, y, x, label(target_name), label(name))
-    return _fractions(ax, x, y, label(name))
+        return _boxes(ax, y, x, label(target_name), label(name), in_order(x, order))
+    return _fractions(ax, x, y, label(name), in_order(x, order))
 
 
 def _columns(values: ArrayLike, target: ArrayLike) -> tuple[NDArray[Any], ...]:
@@ -107,10 +116,14 @@ def _some(n: int) -> NDArray[np.intp]:
 
 
 def _boxes(
-    ax: Axes, numbers: NDArray[np.object_], groups: NDArray[np.object_], xlabel: str, ylabel: str
+    ax: Axes,
+    numbers: NDArray[np.object_],
+    groups: NDArray[np.object_],
+    xlabel: str,
+    ylabel: str,
+    names: list[str],
 ) -> Axes:
     """Draw a box plot and a strip of rows for each group, one below the other."""
-    names = np.unique(groups)
     parts = [numbers[groups == name] for name in names]
     for place, part in enumerate(parts):
         _box(ax, place, part)
@@ -123,6 +136,7 @@ def _boxes(
     finish(ax, xlabel, ylabel, grid="x", ticks="x", nbins=5)
     ax.set_yticks(range(len(parts)), [label(str(name), 16) for name in names])
     ax.set_ylim(len(parts) - 0.4, -0.6)
+    robust_limits(ax, numbers.astype(np.float64))
     return ax
 
 
@@ -138,10 +152,14 @@ def _box(ax: Axes, place: int, part: NDArray[np.object_]) -> None:
 
 
 def _fractions(
-    ax: Axes, categories: NDArray[np.object_], classes: NDArray[np.object_], xlabel: str
+    ax: Axes,
+    categories: NDArray[np.object_],
+    classes: NDArray[np.object_],
+    xlabel: str,
+    names: list[str],
 ) -> Axes:
     """Draw the fraction of each class in each category, as bars beside each other."""
-    names, labels = np.unique(categories), np.unique(classes)
+    labels = np.unique(classes)
     thick = 0.8 / len(labels)
     for k, one in enumerate(labels):
         fractions = [float((classes[categories == name] == one).mean()) for name in names]

@@ -72,11 +72,20 @@ def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
         if len(rows) < 2 or (~np.isnan(values[:, rows]).any(axis=1)).sum() < 2:
             continue
         found = evaluation.enough(name)
-        enough = "feature is" if found.n_features == 1 else "features are"
+        means = dict(zip(found.sizes.tolist(), found.means.tolist(), strict=True))
+        title, n, best = performances[score].title, found.n_features, found.best
+        features = "feature has" if best == 1 else "features have"
         lines.append(
-            f"{name}: {found.n_features:,} {enough} enough ({found.level:.0%} interval "
-            f"{found.low:,} to {found.high:,}); with {found.best:,} the mean "
-            f"{performances[score].title} is the best."
+            f"{name}: {best:,} {features} the largest mean {title}, {number(means[best])}"
+            + (
+                f"; {n:,} {'suffices' if n == 1 else 'suffice'} for one within a standard error "
+                f"({found.standard_error:.2g}) of it, {number(means[n])} ({found.level:.0%} "
+                f"interval of this number {found.low:,} to {found.high:,})."
+                if n != best
+                else f", and no smaller number has one within a standard error "
+                f"({found.standard_error:.2g}) of it ({found.level:.0%} interval of the number "
+                f"that suffices {found.low:,} to {found.high:,})."
+            )
         )
     return tuple(lines)
 

@@ -109,22 +109,31 @@ def _charts(effects: Effects, one: Drawn, run: Run) -> list[Part]:
             f"Fraction of the rows without the event (Kaplan-Meier estimate), by {one.name}.",
         )
     reach = float(np.ptp(effect.values[:, effects.described.outputs[index]]))
-    options = {"target": effects.target, "name": one.name, "target_name": target}
-    return [
+    options = {
+        "target": effects.target,
+        "name": one.name,
+        "target_name": target,
+        "order": effect.labels,
+    }
+    charts: list[Part] = [
         Chart(
             title=f"{one.name}: {direction.words}",
             plot=Plot("against_target", one.values, options),
             text=values[0],
             caption=values[1],
-        ),
-        Chart(
-            title=f"{one.name}: effect on {on}",
-            plot=Plot("effect", effect, {"of": of}),
-            text=f"Accumulated local effect of {one.name} on {on}; largest minus smallest value "
-            f"{reach:.3g}.",
-            caption="Accumulated local effect in the forest, 0 on average.",
-        ),
+        )
     ]
+    if reach > 0:  # without a split on the feature there is nothing to draw
+        charts.append(
+            Chart(
+                title=f"{one.name}: effect on {on}",
+                plot=Plot("effect", effect, {"of": of}),
+                text=f"Accumulated local effect of {one.name} on {on}; largest minus smallest "
+                f"value {reach:.3g}.",
+                caption="Accumulated local effect in the forest, 0 on average.",
+            )
+        )
+    return charts
 
 
 def _interactions(described: EffectsDescription) -> list[Table]:

@@ -145,7 +145,8 @@ class Precision:
         if (trees := self.trees) is not None:
             figures["trees_needed"] = {
                 "first_features": trees.k,
-                "expected_agreement": trees.expected_agreement,
+                "agreement_of_halves": float(trees.agreement[-1]),
+                "agreement_interval": list(trees.interval()),
                 "wanted_agreement": trees.wanted,
                 "trees_to_rank": _finite(trees.trees_to_rank),
                 "trees_to_see": _finite(trees.trees_to_see),
@@ -221,8 +222,8 @@ class Precision:
 
 _TREES = (
     "Two forests on the same rows differ only by their random numbers. Their agreement is "
-    "estimated from smaller forests, formed by trees of this forest, and extrapolated to larger "
-    "ones: grow the advised number of trees, and check again. Features that are equivalent on "
+    "measured on halves of this forest, and the advised number of trees is extrapolated: grow so "
+    "many, and check again. Features that are equivalent on "
     "these rows, such as copies, never have a fixed order. More trees do not make a ranking "
     "valid for other rows."
 )
@@ -232,9 +233,13 @@ def trees_words(needed: TreesNeeded, title: str) -> str:
     """Say whether the trees suffice for the first features, and how many would."""
     first = "the first feature" if needed.k == 1 else f"the first {needed.k} features"
     n, wanted = f"{needed.n_trees:,} trees", f"{needed.wanted:.0%}"
+    low, high = needed.interval()
     agreed = (
-        f"another forest of as many trees on these rows is expected to agree on "
-        f"{needed.expected_agreement:.0%} of them"
+        f"two forests of {int(needed.sizes[-1]):,} trees on these rows agree on {low:.0%} to "
+        f"{high:.0%} of them (95% interval)"
+        if needed.k > 1
+        else f"two forests of {int(needed.sizes[-1]):,} trees on these rows agree on it with a "
+        f"probability of {low:.2f} to {high:.2f} (95% interval)"
     )
     if needed.trees_to_rank <= needed.n_trees:
         said = f"{n} are sufficient for {first} by {title}: {agreed}"

@@ -1,4 +1,4 @@
-"""Features in the order of one measure, with the scores of all measures."""
+"""Features in the order of a table of results, with the scores of all measures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from duramen.effects import Direction, EffectsDescription
 from duramen.reports.measures import as_importances, name_of, words_of
 from duramen.reports.report import joined
 from duramen.reports.significance import Verdict, VerdictColumn
-from duramen.results.adjusted_significance import NOISE
+from duramen.results.adjusted_significance import CANDIDATE, CONFIRMED, NOISE
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 NO_DIRECTION = Direction("").words
+_VERDICTS = (CONFIRMED, CANDIDATE, NOISE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Features, the most important by the first measure first, with all measures."""
+    """Features in the order of the first measure, or of verdicts first, with all measures."""
 
     first: Importances  # the first measure with all that is known of it; of a test, its scores
     scores: tuple[Scores, ...]  # all measures, the first one included
@@ -125,6 +126,7 @@ class Ranked:
     def columns(self) -> dict[str, object]:
         """Return the columns of a table of results: the first, other measures, then the test."""
         columns: dict[str, object] = self.first.columns()
+        columns["rank"] = np.arange(1, len(self.first) + 1)
         if self.precision is not None:
             columns.update(self.precision.columns(self.first.names))
         for i, one in enumerate(self.scores):
@@ -143,7 +145,7 @@ def ranked(
     described: EffectsDescription | None = None,
     precision: Precision | None = None,
 ) -> Ranked:
-    """Put all measures in the order of the first.
+    """Put all measures in one order: that of `in_order`.
 
     Parameters
     ----------
@@ -163,8 +165,8 @@ def ranked(
     ValueError
         If a measure, or the test, lacks a feature of the first.
     """
-    best = as_importances(measures[0])
-    best = best.top(len(best) if k is None else k)
+    best = in_order(measures[0], tested)
+    best = best.take(np.arange(len(best) if k is None else min(k, len(best))))
     return Ranked(
         best,
         tuple(_scores(one, best.names) for one in measures),
@@ -172,6 +174,20 @@ def ranked(
         () if described is None else _directions(described, best.names),
         precision,
     )
+
+
+def in_order(measured: Measured, tested: Verdict | None) -> Importances:
+    """Return a measure with the most important feature first.
+
+    With a test that gives verdicts, the confirmed features are first, then the candidates.
+    """
+    best = as_importances(measured)
+    best = best.take(best.order())
+    verdicts = {} if tested is None else tested.verdicts()
+    if not verdicts:
+        return best
+    places = [_VERDICTS.index(verdicts[name]) for name in best.names]
+    return best.take(np.argsort(places, kind="stable"))
 
 
 def _directions(described: EffectsDescription, names: Sequence[str]) -> tuple[str, ...]:

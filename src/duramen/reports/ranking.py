@@ -260,7 +260,7 @@ def _note(best: Ranked, measured: Measured, tested: Verdict | None) -> str:
     elif best.first.standard_error is not None:
         bar += f"; lines: one standard error over {spread_of(measured)} to both sides"
     words.append(f"{bar}." + ("" if best.faint is None else " Gray bars: noise."))
-    if tested is not None and (line := tested.order_note()):
+    if tested is not None and (line := tested.order_note(words_of(measured).title)):
         words.append(line)
     return " ".join([*words, best.directed_noise()]).strip()
 
@@ -275,7 +275,8 @@ def _known(errors: ArrayLike | None) -> tuple[float, ...] | None:
 def _reading(best: Ranked, measures: Sequence[Measured]) -> tuple[str, ...]:
     lines = readings(measures)
     if len(measures) > 1:
-        lines.insert(0, f"The order of the features is that of {words_of(measures[0]).title}.")
+        by = "" if best.faint is None else "the verdicts, then that of "
+        lines.insert(0, f"The order of the features is that of {by}{words_of(measures[0]).title}.")
     first = as_importances(measures[0])
     if best.precision is not None and best.precision.ends(()) is not None:
         lines.append(

@@ -39,7 +39,6 @@ _EVIDENCE = (
     "that of features that act through interactions. The evidence of a candidate is the larger of "
     "the two."
 )
-_ORDER = "so that their order may differ from that of the table"
 _IMPORTANCE = (
     "standardized importance: the excess over its mean under permuted labels, in units of its "
     "standard deviation under permuted labels"
@@ -54,8 +53,7 @@ _STATISTICS = {
 _GROWN = (
     "The test grew {forests:,} forests, with {trees} trees each and with seeds other than that "
     "of the forest of this report. It compares features by {statistics} {stages}The table is "
-    "ordered by the importances in the forest of this report. If the two orders differ, a feature "
-    "may be ranked above another and yet have the weaker verdict."
+    "ordered by the verdicts, and within a verdict by the importances in the forest of this report."
 )
 _STAGES = (
     "There were {stages} stages: in each after the first, the features confirmed before were "
@@ -119,22 +117,28 @@ class Verdict:
             return f"Null hypothesis: {self.result.null}"
         return f"{self.test.rate.capitalize()}: {self.result.meaning}"
 
-    @property
-    def note(self) -> str:
-        """Sentence below a table, after the count."""
-        return self.order_note() or self.meaning
+    def note(self, title: str) -> str:
+        """Return the sentence below a table, after the count; `title` is of the first measure."""
+        return self.order_note(title) or self.meaning
 
-    def order_note(self) -> str:
-        """Return why verdicts may be out of the order of a table; empty if they are not."""
+    def order_note(self, title: str) -> str:
+        """Return how verdicts order a table, and what they compare; empty without verdicts."""
         if not isinstance(self.result, AdjustedSignificance):
             return ""
+        order = f"Features are in the order of verdicts, then of {title}."
         if not self.has_evidence:
-            return f"Verdicts compare importances standardized under permuted labels, {_ORDER}."
+            return f"{order} Verdicts compare importances standardized under permuted labels."
         return (
-            "Verdicts compare the larger of standardized importance and a rank statistic of the "
-            f'feature by itself, {_ORDER}; evidence "with others": only the importance reaches '
-            "the threshold."
+            f"{order} Verdicts compare the larger of standardized importance and a rank statistic "
+            'of the feature by itself; evidence "with others": only the importance reaches the '
+            "threshold."
         )
+
+    def verdicts(self) -> dict[str, str]:
+        """Return the verdict on each feature, of a test that gives them."""
+        if not isinstance(self.result, AdjustedSignificance):
+            return {}
+        return dict(zip(self.result.names, self.result.verdicts(LEVEL), strict=True))
 
     @property
     def has_evidence(self) -> bool:

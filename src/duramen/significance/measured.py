@@ -165,7 +165,15 @@ def measured(
 
 def automatic(estimator: BaseForest) -> str:
     """Return the name of the measure to test of an estimator, by out-of-bag rows if it has any."""
-    return "mdi_oob" if leaves_rows_out(estimator) and estimator.task != "survival" else "mdi"
+    return preferred(estimator.task, leaves_rows_out(estimator))
+
+
+def preferred(task: str, out_of_bag: bool) -> str:
+    """Return the name of the measure that is tested and ranked by unless another is named.
+
+    `out_of_bag` tells whether trees leave rows out. Survival has no MDI on these.
+    """
+    return "mdi_oob" if out_of_bag and task != "survival" else "mdi"
 
 
 def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> Measure:

@@ -189,7 +189,7 @@ def test_vote_change_alone_ranks_by_its_index(file, grown, tmp_path):
 
 
 def test_records_fit_their_functions():
-    assert [one.name for one in catalogue if one.default] == ["mdi", "mda"]
+    assert [one.name for one in catalogue if one.default] == ["mdi", "mdi_oob", "mda"]
     titles = [one.words.title for one in catalogue]
     assert len(set(titles)) == len(titles)
     for one in catalogue:
@@ -202,15 +202,15 @@ def test_records_fit_their_functions():
 # --- by default ----------------------------------------------------------------------------------
 
 
-def test_classes_have_mdi_and_mda(file, tmp_path):
+def test_classes_have_mdi_out_of_bag_mdi_and_mda(file, tmp_path):
     result, record = run(file, tmp_path / "out")
-    assert record["settings"]["measures"] == ["mdi", "mda"]
+    assert record["settings"]["measures"] == ["mdi_oob", "mdi", "mda"]
     columns = written(tmp_path / "out")
     degrees = [name for name in columns if name.startswith("degree_")]
     assert list(columns) == [
         *("name", "rank", "importance", "standard_error"),
         *degrees,
-        *("mda", "mda_standard_error"),
+        *("mdi", "mdi_standard_error", "mda", "mda_standard_error"),
         *ABOUT,
     ]
     assert degrees
@@ -219,18 +219,18 @@ def test_classes_have_mdi_and_mda(file, tmp_path):
     assert again["mda"] == columns["mda"]
     assert np.all(np.diff(columns["importance"]) <= 0)
     header = next(line for line in result.stdout.splitlines() if "feature  " in line)
-    heads = ["feature", "MDI, bits", "std. error", "direction", "MDA, accuracy"]
+    heads = ["feature", "MDI-oob, bits", "std. error", "direction", "MDI, bits"]
     assert re.split(r"\s{2,}", header.strip()) == heads
     assert result.stderr == ""
     assert record["results"]["unit"] == "bits"
-    assert record["results"]["units"] == {"mdi": "bits", "mda": "accuracy"}
+    assert record["results"]["units"] == {"mdi_oob": "bits", "mdi": "bits", "mda": "accuracy"}
 
 
 def test_report_has_p_and_q_and_what_they_are(file, tmp_path):
     result, _ = run(file, tmp_path / "out", *asked("mdi", "mda", "vote-change"))
     header = next(line for line in result.stdout.splitlines() if "feature  " in line)
     heads = ["feature", "MDI, bits", "std. error", "direction", "MDA, accuracy", "J_chi2"]
-    assert "More columns in the results: p, q" in result.stdout
+    assert "More columns in the results: p; q" in result.stdout
     assert re.split(r"\s{2,}", header.strip()) == heads
     shown = titles(tmp_path / "out")
     wanted = [
@@ -262,27 +262,34 @@ def test_vote_change_warns_of_many_trees(file, tmp_path):
     assert "note: vote_change: p-values shrink as trees are added" in result.stderr
 
 
-def test_numbers_have_mdi_and_mda(file, tmp_path):
+def test_numbers_have_mdi_out_of_bag_mdi_and_mda(file, tmp_path):
     result, record = run(file.with_name("numbers.parquet"), tmp_path / "out")
-    assert record["settings"]["measures"] == ["mdi", "mda"]
-    assert record["results"]["units"] == {"mdi": "variance", "mda": "squared error"}
+    assert record["settings"]["measures"] == ["mdi_oob", "mdi", "mda"]
+    assert record["results"]["units"] == {
+        "mdi_oob": "variance",
+        "mdi": "variance",
+        "mda": "squared error",
+    }
     assert record["results"]["features_with_q_up_to_0.05"] == {}
     assert result.stderr == ""
     assert "MDA, squared error" in result.stdout
     assert "J_chi2" not in result.stdout + page(tmp_path / "out")
-    assert "Rank correlations" not in titles(tmp_path / "out")  # two measures need no heat map
+    _, record = run(
+        file.with_name("numbers.parquet"), tmp_path / "two", "--measure", "mdi", "--measure", "mda"
+    )
+    assert "Rank correlations" not in titles(tmp_path / "two")  # two measures need no heat map
 
 
 @pytest.mark.parametrize("forest", [kind.name for kind in FORESTS if not kind.samples_rows])
 def test_without_rows_out_of_bag_there_is_mdi_alone_and_a_note(forest, file, tmp_path):
     result, record = run(file, tmp_path / "out", "--forest", forest)
     assert record["settings"]["measures"] == ["mdi"]
-    said = f"mda left out: every tree of --forest {forest} sees all rows"
+    said = f"mdi-oob and mda left out: every tree of --forest {forest} sees all rows"
     assert result.stderr.startswith(f"note: {said}")
     assert said in page(tmp_path / "out")
     assert "--bootstrap" in result.stderr
     result, record = run(file, tmp_path / "out", "--forest", forest, "--bootstrap")
-    assert record["settings"]["measures"] == ["mdi", "mda"]
+    assert record["settings"]["measures"] == ["mdi_oob", "mdi", "mda"]
     assert record["settings"]["bootstrap"] is True
     assert result.stderr == ""
 
@@ -294,7 +301,7 @@ def test_without_bootstrap_a_random_forest_has_no_rows_out_of_bag(file, tmp_path
     assert "--no-bootstrap --measure mdi" in record["command"]
     other = file.with_name("numbers.parquet")
     result, _ = run(other, tmp_path / "out", "--no-bootstrap")
-    assert result.stderr.startswith("note: mda left out:")
+    assert result.stderr.startswith("note: mdi-oob and mda left out:")
     silent, _ = run(other, tmp_path / "out", "--no-bootstrap", "--quiet")
     assert silent.output == ""
 
@@ -308,7 +315,7 @@ def test_a_default_that_rows_do_not_allow_is_left_out(tmp_path, monkeypatch):
     words = ["rank", tmp_path / "few.parquet", "--target", "y", "--trees", 1, "--seed", 1]
     words.append("--no-test")
     result, record = done(tmp_path / "out", *words)
-    assert record["settings"]["measures"] == ["mdi", "mda"]
+    assert record["settings"]["measures"] == ["mdi_oob", "mdi", "mda"]
     assert "note: vote-change left out: vote_change: the rows that vote are all of" in result.stderr
     assert "vote-change left out" in page(tmp_path / "out")
     assert_refused("rank", tmp_path / "no", [*words[1:], *asked("vote-change")], "are all of class")
@@ -449,7 +456,7 @@ def test_choice_keeps_the_order_and_drops_what_comes_twice():
     given = {"forest": "random-forest", "task": "classification", "out_of_bag": True}
     chosen = choose(("air", "mdi", "air"), **given).measures
     assert [one.name for one in chosen] == ["air", "mdi"]
-    assert [one.name for one in choose((), **given).measures] == ["mdi", "mda"]
+    assert [one.name for one in choose((), **given).measures] == ["mdi_oob", "mdi", "mda"]
 
 
 def test_help_names_the_measures():

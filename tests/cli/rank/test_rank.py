@@ -77,7 +77,7 @@ def test_writes_four_files(file, tmp_path):
     assert run["results"]["importance_sum"] == pytest.approx(values.sum())
     assert 0 <= run["results"]["oob_error"] < 0.5
     assert run["versions"]["duramen"] == __version__
-    measured = [f"measure {name}" for name in ("mdi", "mda")]
+    measured = [f"measure {name}" for name in ("mdi_oob", "mdi", "mda")]
     assert list(run["timings"]) == [
         "read",
         "encode",

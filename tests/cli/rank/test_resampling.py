@@ -74,7 +74,9 @@ def test_intervals_lie_around_the_importances(file, tmp_path):
 
 
 def test_mdi_has_intervals_and_no_p_values(file, tmp_path):
-    _, record, found = ranked(file, tmp_path / "out", "--intervals", "--resamples", 3)
+    _, record, found = ranked(
+        file, tmp_path / "out", "--measure", "mdi", "--intervals", "--resamples", 3
+    )
     assert "interval_p_value" not in found
     assert "features_with_interval_above_0" not in record["results"]["intervals"]
     assert "an interval above 0 is no evidence of relevance" in page(tmp_path / "out")
@@ -84,11 +86,11 @@ def test_stability_is_that_of_python(file, tmp_path):
     words = ["--stability", 2, "--resamples", 8]
     result, record, found = ranked(file, tmp_path / "out", *words)
     wanted = dm.significance.ranking_stability(
-        *forest_and_rows(file), k=2, n_resamples=8, random_state=0
+        *forest_and_rows(file), measure="mdi_oob", k=2, n_resamples=8, random_state=0
     )
     assert found["selection_frequency"] == [wanted[name] for name in found["name"]]
     said = f"over 8 random halves of the rows: {wanted.nogueira:.2f} (95% interval "
-    assert f"Stability of the first 2 features by MDI {said}" in " ".join(result.stdout.split())
+    assert f"Stability of the first 2 features by MDI-oob {said}" in " ".join(result.stdout.split())
     assert record["results"]["stability"]["stability"] == wanted.nogueira
     assert record["settings"]["stability"]["k"] == 2
     assert "Correlated features can replace each other" in page(tmp_path / "out")
@@ -132,7 +134,9 @@ def test_work_is_kept_and_announced(file, tmp_path, monkeypatch):
     words = ["--intervals", "--stability", 2, "--resamples", 4, "--checkpoint", tmp_path / "kept"]
     result, _, _ = ranked(file, tmp_path / "out", *words)
     for what in ("intervals", "stability"):
-        assert re.search(rf"note: {what} of mdi: 4 forests, \d+ at a time: about ", result.stderr)
+        assert re.search(
+            rf"note: {what} of mdi-oob: 4 forests, \d+ at a time: about ", result.stderr
+        )
         assert (tmp_path / f"kept-{what}").is_file()
 
     def fail(*_, **__):
@@ -195,11 +199,9 @@ def needed(to_rank, *, k=10, to_see=5.0):
 
 def test_whether_the_trees_suffice():
     assert trees_words(needed(80.0), "MDI").startswith(
-        "100 trees are sufficient for the first 10 features by MDI: another forest of as many trees"
+        "100 trees are sufficient for the first 10 features by MDI:"
     )
-    assert trees_words(needed(321.0), "MDI").endswith(
-        "agree on 80% of them; about 330 trees are needed for 90%."
-    )
+    assert trees_words(needed(321.0), "MDI").endswith("; about 330 trees are needed for 90%.")
     assert "400 trees would not suffice for 90%" in trees_words(needed(math.inf), "MDI")
     assert "for the first feature by MDI" in trees_words(needed(80.0, k=1), "MDI")
     assert trees_words(needed(80.0, to_see=250.0), "MDI").endswith(
@@ -210,8 +212,8 @@ def test_whether_the_trees_suffice():
 def test_the_number_of_trees_is_judged_after_each_run(file, tmp_path):
     result, record, _ = ranked(file, tmp_path / "out")
     forest, X, y = forest_and_rows(file)
-    wanted = dm.significance.trees_needed(forest.fit(X, y), k=3)
-    assert trees_words(wanted, "MDI") in " ".join(result.stdout.split())
+    wanted = dm.significance.trees_needed(forest.fit(X, y), X, y, measure="mdi_oob", k=3)
+    assert trees_words(wanted, "MDI-oob") in " ".join(result.stdout.split())
     assert record["results"]["trees_needed"]["first_features"] == 3
     assert "Number of trees" in page(tmp_path / "out")
     *_, record = done(tmp_path / "few", "rank", file, "--target", "y", "--no-test", "--trees", 15)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import assert_refused, done
+from tests.cli.commands import assert_refused, done, duramen
 from tests.cli.rank.tables import write_sum
 
 from duramen.significance import catalogue
@@ -44,7 +44,7 @@ def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path):
     assert all((verdict == "noise") == (evidence == "") for verdict, evidence in pairs)
     assert set(columns["direction"]) <= {"down for b", "no direction"}
     assert {"confirmed", "noise"} <= set(columns["verdict"])
-    assert record["settings"]["measures"] == ["mdi", "mda"]
+    assert record["settings"]["measures"] == ["mdi_oob", "mdi", "mda"]
     assert record["command"].endswith("--measure mda --permutations 39 --seed 0")
     _, other = run(file, tmp_path / "mdi", "--permutations", 39, "--measure", "mdi")
     by_mdi = written(tmp_path / "mdi")
@@ -53,8 +53,11 @@ def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path):
     assert pairs[0] == pairs[1]
     assert other["settings"]["significance"]["measure"] == "mdi_oob"
     assert "by max-T of MDI-oob" in result.stdout
-    heads = ["feature", "MDI, bits", "std. error", "verdict", "evidence", "direction"]
-    assert "More columns in the results: p adj., FDR, MDA, accuracy" in result.stdout
+    heads = ["feature", "MDI-oob, bits", "verdict", "evidence", "direction"]
+    assert (
+        "More columns in the results: std. error; p adj.; FDR; MDI, bits; MDA, accuracy"
+        in result.stdout
+    )
     assert 'evidence "with others": only the importance reaches' in " ".join(result.stdout.split())
     header = next(line for line in result.stdout.splitlines() if "feature  " in line)
     assert re.split(r"\s{2,}", header.strip()) == heads
@@ -62,6 +65,39 @@ def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path):
     done(tmp_path / "again", "rank", file, *command[3:])
     files = [tmp_path / folder / "result.csv" for folder in ("out", "again")]
     assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_verdicts_come_first_and_noise_of_many_values_last(tmp_path):
+    """MDI favors the noise of 90 values; the feature of two is confirmed, and first."""
+    random = np.random.default_rng(3)
+    bit = random.integers(0, 2, 300)
+    columns = {f"noise{j}": random.normal(size=300) for j in range(6)}
+    flips = random.random(300) < 0.34
+    columns |= {"bit": bit, "state": np.where(flips, 1 - bit, bit) == 1}
+    columns["state"] = np.where(columns["state"], "ill", "well")
+    pq.write_table(pa.table(columns), tmp_path / "bits.parquet")
+    words = ("rank", tmp_path / "bits.parquet", "--target", "state", "--trees", 100)
+    for more in ((), ("--measure", "mdi")):
+        result, _ = done(tmp_path / "out", *words, *more)
+        found = written(tmp_path / "out")
+        assert found["verdict"] == ["confirmed"] + ["noise"] * 6
+        assert found["name"][0] == "bit"
+        assert found["rank"] == list(range(1, 8))
+        assert "order of verdicts, then of MDI" in result.stdout
+        noise = found["importance"][1:]
+        assert noise == sorted(noise, reverse=True)
+    assert found["importance"][0] < max(noise)  # MDI alone would put noise first
+    html = page(tmp_path / "out")
+    assert html.index(">bit<") < html.index(">noise")
+
+
+def test_directions_are_about_the_class_that_is_named(file, tmp_path):
+    for positive, wanted in (("a", "up for a"), ("b", "down for b")):
+        run(file, tmp_path / "out", "--permutations", 39, "--positive", positive)
+        assert wanted in written(tmp_path / "out")["direction"]
+    refused = duramen("rank", file, "--target", "y", "--positive", "c", "--out", tmp_path / "no")
+    assert refused.exit_code == 2
+    assert "--positive: must be a class of the target, one of a, b, got 'c'" in refused.stderr
 
 
 def test_no_test_skips_it(file, tmp_path):
@@ -84,7 +120,7 @@ def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
     assert ("stages: in each after the first" in html) == (n_forests > 40)
     assert "if the rank statistic of the feature by itself confirms it" in html
     assert '<td class="words">evidence</td>' in html or ">evidence<" in html
-    assert "the two orders differ" in html
+    assert "The table is ordered by the verdicts, and within a verdict by the importances" in html
     assert '<td class="words">confirmed</td>' in html or ">confirmed</td>" in html
 
 

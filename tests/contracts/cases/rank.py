@@ -54,6 +54,7 @@ NUMBERS = "rank t.csv --target z --drop y --drop batch --drop person --trees 6"
 ROUNDS = {"max-t": 19, "conditional-error-rate": 19, "mean-rank-test": 4}
 
 command("default test", f"{CLASSES} --permutations 19", write)
+command("positive class", f"{CLASSES} --permutations 19 --positive top", write)
 command("no test", f"{CLASSES} --no-test --top 3 --seed 5", write)
 for weights in ("balanced", "balanced-subsample"):
     line = f"{CLASSES} --no-test --class-weight {weights}"

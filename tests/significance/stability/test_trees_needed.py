@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 from tests.grid import one_test
 from tests.oracles import selections as oracle
 
@@ -313,3 +314,14 @@ def test_own_measures_may_return_importances():
         forest, measure=lambda f, X, y: Importances(f.names, np.eye(4)[2], "own", "1"), k=1
     )
     assert result.trees_to_rank == 1
+
+
+def test_the_interval_of_the_agreement_is_wilsons_of_four_times_the_features():
+    for k, agreed in ((10, 0.25), (3, 0.75), (1, 1.0)):
+        found = TreesNeeded(
+            *(100, "mdi", k, 0.9, np.array([50]), np.array([agreed]), 0.8, 500.0, True),
+            *(20, 4, 12.0, 0.05, 0.99, 5.0, 0),
+        )
+        successes = round(4 * k * agreed)
+        wanted = binomtest(successes, 4 * k).proportion_ci(0.95, method="wilson")
+        assert found.interval() == pytest.approx((wanted.low, wanted.high), abs=1e-4)

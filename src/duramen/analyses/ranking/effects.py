@@ -1,4 +1,4 @@
-"""Effects of the first features, and association of all features with the target."""
+"""Effects of the features found and the first others; association of all with the target."""
 
 from __future__ import annotations
 
@@ -7,23 +7,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from duramen.analyses.ranking.measuring import Found
+    from duramen.analyses.wording import Wording
     from duramen.reports.effects import Effects
-    from duramen.tables import EncodedTable, LearningSet
+    from duramen.tables import EncodedTable, LearningSet, Target
 
 _CLASSES = 10  # of more classes, no means are written
 
 
 def effects_of(
-    estimator: Any, data: LearningSet[EncodedTable], found: Found, jobs: int | None
+    estimator: Any,
+    data: LearningSet[EncodedTable],
+    found: Found,
+    jobs: int | None,
+    pos_label: Any = None,
 ) -> Effects:
-    """Describe the effects of the first features by the first measure."""
+    """Describe the effects of all features that the test found, and of the first of the others."""
     from duramen.effects import describe_effects
     from duramen.reports.effects import DESCRIBED, Effects
-    from duramen.reports.measures import as_importances
 
-    best = as_importances(found.measures[0]).top(DESCRIBED).names
-    relevant = None if found.tested is None else set(found.tested.selected())
-    described = describe_effects(estimator, data, best, relevant=relevant, n_jobs=jobs)
+    relevant = set() if found.tested is None else set(found.tested.selected())
+    names = found.ranking.names
+    best = [name for i, name in enumerate(names) if i < DESCRIBED or name in relevant]
+    described = describe_effects(
+        estimator, data, best, relevant=relevant, pos_label=pos_label, n_jobs=jobs
+    )
     return Effects.of(described, data)
 
 
@@ -85,3 +92,27 @@ def _correlation(codes: Any, ranks: Any) -> float:
     other = ranks - ranks.mean()
     scale = np.sqrt((one @ one) * (other @ other))
     return float(one @ other / scale) if scale > 0 else float("nan")
+
+
+def check_class(pos_label: Any, target: Target, wording: Wording) -> None:
+    """Check that the class that directions are about is one of the target.
+
+    Raises
+    ------
+    ValueError
+        If not.
+    """
+    from duramen.reports.report import joined
+
+    if pos_label is None:
+        return
+    if target.classes is None:
+        raise ValueError(
+            f"{wording.pos_label} needs a target of classes, got {target.task}. Hint: leave it out"
+        )
+    labels = list(map(str, target.classes.tolist()))
+    if str(pos_label) not in labels:
+        raise ValueError(
+            f"{wording.pos_label}: must be a class of the target, one of "
+            f"{joined(labels, shown=20)}, got {pos_label!r}"
+        )

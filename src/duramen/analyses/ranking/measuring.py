@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from duramen.reports.groups import GroupImportances
     from duramen.reports.precision import Precision
     from duramen.reports.significance import Verdict
+    from duramen.results.importances import Importances
     from duramen.tables import EncodedTable, LearningSet
 
 
@@ -56,11 +57,14 @@ def choose(
         If a measure was asked for that needs classes or rows out of bag, and there are none.
     """
     from duramen.importances import catalogue
+    from duramen.significance.measured import preferred
 
     numbers = task != "classification"
     unseen = f"every tree of {wording.forest.format(forest)} sees all rows"
     if not asked:
         suited = [one for one in catalogue if one.default and _suits(one, task)]
+        # A measure that is 0 on average for irrelevant features ranks, not MDI.
+        suited.sort(key=lambda one: one.name != preferred(task, out_of_bag))
         kept = tuple(one for one in suited if out_of_bag or one.rows != "out-of-bag")
         gone = " and ".join(wording.measure_name(one) for one in suited if one not in kept)
         why = (
@@ -141,6 +145,13 @@ class Found:
     features_used: int = 0  # number of features that the forest splits on
     precision: Precision | None = None  # intervals, stability and number of trees
     groups: GroupImportances | None = None  # importances of groups
+
+    @property
+    def ranking(self) -> Importances:
+        """Importances by the first measure, in the order of the table of results."""
+        from duramen.reports.ranked import in_order
+
+        return in_order(self.measures[0], self.tested)
 
     @property
     def n_selected(self) -> int:
@@ -238,7 +249,8 @@ def compute(
                     _check_trees(one, given, execution.wording)
                     done[one.name] = one(own.unfitted() if one.refits else own)
         except (ValueError, MemoryError) as error:
-            if choice.asked or not done or one is choice.tested:
+            last = not done and one is choice.measures[-1]
+            if choice.asked or last or one is choice.tested:
                 raise
             left_out.append(f"{execution.wording.measure_name(one)} left out: {error}")
         except KeyboardInterrupt as stop:

@@ -21,7 +21,7 @@ from duramen.analyses.ranking.arguments import (
     requested_test,
     threshold_of,
 )
-from duramen.analyses.ranking.effects import effects_of, target_columns
+from duramen.analyses.ranking.effects import check_class, effects_of, target_columns
 from duramen.analyses.ranking.group_mda import check_rows_out_of_bag, clusters_of, importances_of
 from duramen.analyses.ranking.groups import Groups
 from duramen.analyses.ranking.measuring import Found, choose, grow_and_compute, with_bias
@@ -51,6 +51,7 @@ class RankingRequest:
     groups: Groups | None = None  # of features, whose MDA is computed
     groups_of_clusters: bool = False  # whether the groups are the clusters
     row_notes: tuple[str, ...] = ()  # on strata, blocks and covariates
+    pos_label: Any = None  # class that the directions of effects are about
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,7 @@ def rank_features(
     Once the first importances are there, a stop such as Ctrl-C ends the work with what is done.
     """
     clock = execution.clock
+    check_class(request.pos_label, problem.data.target, execution.wording)
     problem, signals = request.clustering.represented(problem, clock)
     problem, found = _measured(problem, estimator, request, execution)
     if signals is None:
@@ -101,7 +103,7 @@ def _measured(
     problem: Problem[EncodedTable], estimator: Any, request: RankingRequest, execution: Execution
 ) -> tuple[Problem[EncodedTable], Found]:
     """Grow the forest, measure it, test a measure, and describe effects and precision."""
-    from duramen.importances import Inputs
+    from duramen.importances import Inputs, catalogue
     from duramen.importances.refit import leaves_rows_out
     from duramen.reports.measures import as_importances
 
@@ -141,13 +143,14 @@ def _measured(
 
     def with_effects() -> Found:
         with execution.clock.step("effects"):
-            effects = effects_of(*described(given), found, execution.n_jobs)
+            effects = effects_of(*described(given), found, execution.n_jobs, request.pos_label)
         return replace(found, effects=effects)
 
     found = _unless_stopped(found, "the directions of effects", with_effects, execution)
 
     def with_precision() -> Found:
-        precision = resampled.precision(choice.measures[0], first, given, found.n_selected)
+        ranked_by = catalogue[found.names[0]]
+        precision = resampled.precision(ranked_by, first, given, found.n_selected)
         return replace(found, precision=precision)
 
     what = request.resampling.words or "the number of trees that is needed"
@@ -318,6 +321,7 @@ def rank(
     sample_weight: Any = None,
     strata: Any = None,
     blocks: Any = None,
+    pos_label: Any = None,
     keep_identifiers: bool = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -364,6 +368,10 @@ def rank(
     strata, blocks : str or array-like of shape (n,), optional
         Rows that the test may exchange, as for :func:`duramen.learning_set`; or the name of a
         column, as `target`.
+    pos_label : label, optional
+        Class that the directions of effects are about, such as that of the ill; by default the
+        rarer one of two classes, and of more classes for each feature the one that depends on it
+        most.
     keep_identifiers : bool
         Whether columns that have a different value in each row are analyzed; they are refused by
         default, as by the command.
@@ -428,6 +436,7 @@ def rank(
             representatives=threshold_of("representatives", representatives),
         ),
         groups,
+        pos_label=pos_label,
     )
     ranking = rank_features(problem, forest, asked, execution)
     report = report_of(

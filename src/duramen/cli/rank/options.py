@@ -328,10 +328,21 @@ class Options:
         (),
         MEASURES,
         "Importance measure; repeat for more, the first one orders the features. By default, "
-        "those marked below, as far as the forest allows.",
+        "those marked below, as far as the forest allows; features are then ordered by verdict, "
+        "and by MDI-oob where trees leave rows out.",
         describe=described_measure,
         section="Importances",
     )
+    positive: str | None = option(
+        None,
+        "Class that the directions of effects are about, such as that of the ill; by default the "
+        "rarer one of two classes, and of more classes for each feature the one that depends on it "
+        "most.",
+        metavar="CLASS",
+        section="Importances",
+        echo="changed",
+    )
+
     test: Test = group(Test, "Significance test")
     resampling: Resampling = group(Resampling, "Confidence intervals and stability")
     signals: Grouping = group(Grouping, "Correlated features and groups")

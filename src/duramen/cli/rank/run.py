@@ -101,6 +101,7 @@ def _find(options: Options, asked: Asked, clock: Clock) -> Done:
         asked.groups,
         options.signals.of_clusters,
         tuple(options.test.rows.notes()),
+        options.positive,
     )
     return Done(rank_features(problem, estimator, request, execution), request, execution)
 

@@ -16,7 +16,6 @@ from duramen.reports.facts import unit_words
 from duramen.reports.measures import LEVEL, n_significant, words_of
 from duramen.reports.ranked import Ranked, ranked
 from duramen.reports.ranking import oob_name
-from duramen.reports.report import joined
 from duramen.results.significance import Significance
 from duramen.results.text import fixed
 
@@ -37,7 +36,7 @@ def show_ranking(found: Found, run: Run, top: int, out: Path) -> None:
     columns, hidden = _fitting(_columns(best))
     after = [*_hidden(hidden), *_significant(measures)]
     if tested is not None:
-        after.append(tested.note)
+        after.append(tested.note(words_of(measures[0]).title))
     if line := best.directed_noise():
         after.append(line)
     if found.precision is not None:
@@ -63,7 +62,7 @@ def _columns(best: Ranked) -> list[tuple[Shown, bool]]:
         columns.append((Shown(intervals[0], intervals[1], right=True, wraps=False), False))
     if first.standard_error is not None:
         errors = Shown("std. error", fixed(first.standard_error, 2), right=True)
-        columns.append((errors, intervals is not None))
+        columns.append((errors, intervals is not None or best.faint is not None))
     columns += [(_judgment(one), one.minor) for one in best.judgments()]
     for i, one in enumerate(best.scores):
         if i:
@@ -96,7 +95,7 @@ def _fitting(columns: Sequence[tuple[Shown, bool]]) -> tuple[list[Shown], list[s
 def _hidden(titles: Sequence[str]) -> list[str]:
     if not titles:
         return []
-    return [f"More columns in the results: {joined(titles, shown=len(titles))}"]
+    return [f"More columns in the results: {'; '.join(titles)}"]
 
 
 def _significant(measures: Sequence[Measured]) -> list[str]:

@@ -272,4 +272,5 @@ MDI_OOB = Measure(
     reference="X. Li et al. (2019). A debiased MDI feature importance measure for random forests. "
     "NeurIPS 32.",
     rows="out-of-bag",
+    default=True,
 )
