@@ -1,9 +1,9 @@
 r"""Models of a context given the target and the features, one for each null hypothesis.
 
-A feature X_m is context-independent if, given the target and the other features, the odds of the
-contexts are a product of a function of X_m and a function of all else:
+A feature X_m is context-independent if, given the other features, the odds of the contexts are a
+product of a function of the target and a function of X_m:
 
-.. math:: \log P(c | x, y) = f_c(x_{-m}, y) + g_c(x_m) + const
+.. math:: \log P(c | x, y) = f_c(x_{-m}, y) + g_c(x) + const
 
 so that the association of X_m and Y, as odds ratios, is the same in all contexts. The model of X_m
 is a logistic regression of the context on the target, on features and pairs of features that are
@@ -29,10 +29,14 @@ from duramen.context.values import Context
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Level of the score tests that choose the terms of the models; for more than 20 features, of which
-# about one is then chosen by chance.
-_LEVEL = 0.05
-_CHOSEN_BY_CHANCE = 1.0
+# Level of the score tests that choose the terms of the models, and how many terms may be chosen by
+# chance if there are many. A term that is missed leaves an effect unexplained, whose nodes let
+# noise features seem to depend on the context; one that is chosen by chance costs little power.
+_LEVEL = 0.2
+_CHOSEN_BY_CHANCE = 3.0
+# Terms without a place in the models are noted where their p-values, times the number of features,
+# are at most this.
+_NOTED = 0.05
 # Pairs are looked for among so many features, those with the smallest p-values.
 _PAIRED = 100
 # Columns of a model: rows for each, and the most.
@@ -64,7 +68,7 @@ class Dependence:
 
     hypotheses: tuple[Hypothesis, ...]
     terms: tuple[Term, ...] = ()
-    left_out: int = 0  # terms for which there are too few rows
+    left_out: int = 0  # terms with very small p-values for which there are too few rows
 
     @property
     def features(self) -> tuple[int, ...]:
@@ -137,12 +141,15 @@ def _terms(
     chosen += _small([Term(pair, scores.p_value(_both(bases, target, pair))) for pair in pairs])
     room = min(n_rows // _ROWS_PER_COLUMN, _MOST_COLUMNS)
     kept: list[Term] = []
+    missed = 0
     for term in sorted(chosen, key=lambda term: term.p_value):
         width = _both(bases, target, term.features).shape[1]
         if width <= room:
             kept.append(term)
             room -= width
-    return kept, len(chosen) - len(kept)
+        else:
+            missed += term.p_value <= _NOTED / max(1, len(bases))
+    return kept, missed
 
 
 def _small(terms: Sequence[Term]) -> list[Term]:
