@@ -646,6 +646,14 @@ READ = {
         "dose",
     ),
     "names of rows as R writes them": (file("a.csv", text(r_table)), "dose"),
+    "decimal commas beside semicolons": (
+        file("a.txt", text(sep=";", decimal=","), "--decimal", ","),
+        "dose",
+    ),
+    "rows that R numbers": (
+        file("a.txt", text(lambda t: r_table(t).replace(",", " "))),
+        "dose",
+    ),
     "a code in Parquet": (file("a.parquet", coded(**CODES), "--na", -99), "dose"),
 }
 
@@ -732,6 +740,31 @@ REFUSED = {
     "a folder of several tables": (
         file("a", lambda p: parts(p) or clean().assign(z=1).to_parquet(p / "part-2.pq")),
         ["part-2.pq", "same columns"],
+    ),
+    "commas between thousands that cut fields": (
+        file(
+            "a.csv",
+            lines(lambda i, one: one if i == 0 else one.replace(",", f",{i % 7 + 1},", 1)),
+        ),
+        ["5 fields in line 2", "quote fields"],
+    ),
+    "a series matrix without values": (
+        file(
+            "GSE1_series_matrix.txt",
+            lambda p: p.write_text(
+                '!Series_title\t"a"\n!series_matrix_table_begin\n"ID_REF"\t"S1"\n'
+                "!series_matrix_table_end\n",
+                encoding="utf-8",
+            ),
+        ),
+        ["is empty", "other files of its page"],
+    ),
+    "a series matrix that is cut": (
+        file(
+            "GSE1_series_matrix.txt",
+            lambda p: p.write_text('!Series_title\t"a"\n', encoding="utf-8"),
+        ),
+        ["no line !series_matrix_table_begin"],
     ),
     "--layer of text": (file("a.csv", text(), "--layer", "raw"), ["--layer is for AnnData"]),
     "--skip-rows of Parquet": (

@@ -17,7 +17,7 @@ from duramen.tables.columns import describe, too_large
 from duramen.tables.exactness import LARGEST_EXACT, merged, refusal_of
 from duramen.tables.formats.format import Request
 from duramen.tables.formats.lines import UnclosedQuote, lines_of
-from duramen.tables.formats.text_file import TextFile
+from duramen.tables.formats.text_file import TextFile, is_data
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -224,22 +224,22 @@ def explain_ragged(text: TextFile) -> None:
             for row in rows:
                 if row and len(row) != len(header):
                     at = text.skipped + rows.line_num
-                    following = [len(other) for other in islice(rows, _FOLLOWING) if other]
+                    following = [other for other in islice(rows, _FOLLOWING) if other]
                     raise _ragged(text, header, row, at, following)
     except (OSError, csv.Error, StopIteration):
         return
 
 
 def _ragged(
-    text: TextFile, header: list[str], row: list[str], line: int, following: list[int]
+    text: TextFile, header: list[str], row: list[str], line: int, following: list[list[str]]
 ) -> ValueError:
     """Return the error about a row that is longer or shorter than the header."""
     delimiter, found = text.delimiter, f"{len(row)} {'field' if len(row) == 1 else 'fields'}"
     what = (
         f"{text.function}: {text.path} has {found} in line {line}, but its header has {len(header)}"
     )
-    table = len(row) > len(header) and all(count == len(row) for count in following)
-    if table and line > text.skipped + 1:
+    alike = len(row) > len(header) and all(len(other) == len(row) for other in following)
+    if alike and not (following and is_data(row, following)):
         skip = line - 1
         return ValueError(
             f"{what}. Hint: if that line names the columns, skip_rows={skip} (--skip-rows {skip}) "

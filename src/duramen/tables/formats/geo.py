@@ -54,6 +54,13 @@ class GeoInput(TransposedTextInput):
         super().__init__(text, request)
         self._described = list(csv.reader(lines, delimiter="\t"))
 
+    def _no_rows(self) -> ValueError:
+        return ValueError(
+            f"{self._function}: the table of {self._path} is empty: the values of this series are "
+            "in other files of its page at GEO, such as a matrix of counts; give that one, with "
+            "--transpose and --samples"
+        )
+
     def samples(self) -> pa.Table:
         """Return what the file says of the samples: a column a line, or a characteristic."""
         import pyarrow as pa

@@ -23,7 +23,10 @@ _SUFFIXES = (".parquet", ".pq")
 def is_folder(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is a folder of Parquet files, as other programs write large tables."""
     folder = Path(path)
-    return folder.is_dir() and not (folder / HEADER).is_file() and bool(_files(folder))
+    try:
+        return folder.is_dir() and not (folder / HEADER).is_file() and bool(_files(folder))
+    except (OSError, ValueError):  # of a name that no file can have, or that may not be looked at
+        return False
 
 
 def _files(folder: Path) -> list[Path]:

@@ -13,9 +13,9 @@ _CELL_BYTES, _CODE_BYTES = 8, 1  # of a number, and of its code at the least
 def text_bytes(text: TextFile) -> int:
     """Return the bytes that a table of text takes, judged by its first lines.
 
-    Of compressed text, at least its size.
+    Of compressed text, its size.
     """
-    size = text.path.stat().st_size
+    size = text.size
     if not text.plain or size <= _HEAD or text.path.suffix.lower() in (".gz", ".bz2", ".zst"):
         return size
     with text.opened() as stream:

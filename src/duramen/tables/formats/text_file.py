@@ -9,7 +9,7 @@ import re
 import shlex
 import zipfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -83,7 +83,7 @@ class TextFile:
         try:
             encoding = codecs.lookup(request.encoding).name
             "".encode(encoding)
-        except (LookupError, TypeError):
+        except (LookupError, TypeError, ValueError):
             raise ValueError(
                 f"{function}: encoding (--encoding) must be the name of one, such as 'utf-8', "
                 f"'latin-1', 'cp1252' or 'utf-16', got {request.encoding!r}."
@@ -104,6 +104,15 @@ class TextFile:
         )
         return self.path.is_file() and not changed
 
+    @property
+    def size(self) -> int:
+        """Bytes of the text, as far as they are known: compressed ones where it is compressed."""
+        if self.archived:
+            with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(self.path) as archive:
+                parts = {one.filename: one.file_size for one in archive.infolist()}
+                return parts[self._chosen(list(parts))]
+        return self.path.stat().st_size
+
     @contextmanager
     def opened(self) -> Iterator[Any]:
         """Open the text, as a stream of bytes."""
@@ -120,6 +129,8 @@ class TextFile:
 
     def head(self, size: int) -> bytes:
         """Return the first bytes of all of the text; none where they cannot be read."""
+        if not self.path.is_file():
+            return b""
         try:
             with self._decoded() as stream:
                 return bytes(stream.read(size))
@@ -155,9 +166,12 @@ class TextFile:
         lines: list[str] = self._lines[self._skipped :]
         usual = self.usual or "\t"
         signs: dict[str, None] = dict.fromkeys((usual, *(SEPARATORS if self.usual else ANY)))
-        n_fields = {sign: _fields(lines, sign) for sign in signs}
-        if n_fields[usual] > 1:
-            return usual
+        for lacking in (0, 1):  # fields of the header, as R writes it
+            n_fields = {sign: _fields(lines, sign, lacking) for sign in signs}
+            if n_fields[usual] > 1:
+                return usual
+            if max(n_fields.values()) > 1:
+                break
         return max(n_fields, key=lambda sign: n_fields[sign])
 
     @property
@@ -277,8 +291,7 @@ class TextFile:
         sign, line = self.delimiter, next(line for line in lines if line)
         if not any(row[-1] for row in rows[1:]):
             return f"{line}{sign}\n".encode()
-        names = {row[0] for row in rows[1:]}
-        is_names = len(names) == len(rows) - 1 and _is_data(rows[1], rows[2:])
+        is_names = _are_names(lines, rows, sign) and is_data(rows[1], rows[2:])
         return f"{sign}{line}\n".encode() if is_names else b""
 
 
@@ -293,18 +306,18 @@ def _is_hidden(name: str) -> bool:
     return name.startswith("__MACOSX/") or Path(name).name.startswith(".")
 
 
-def _fields(lines: list[str], separator: str) -> int:
+def _fields(lines: list[str], separator: str, lacking: int) -> int:
     """Return the number of fields of the first lines, or 1 where they differ in it.
 
-    The first may lack a field, as R writes it.
+    The very first one lacks so many.
     """
     try:
         rows = csv.reader(lines, delimiter=separator)
         counts = [len(row) for row in islice(rows, _LINES) if row]
     except csv.Error:
         return 1
-    if len(counts) > 2 and counts[0] == counts[1] - 1:
-        counts = counts[1:]
+    if lacking and counts:
+        counts[0] += lacking
     return counts[0] if len(set(counts)) == 1 else 1
 
 
@@ -316,7 +329,21 @@ def _is_comment(line: str, following: str) -> bool:
     return line.startswith("##") or line.count(sign) != following.count(sign)
 
 
-def _is_data(row: list[str], others: list[list[str]]) -> bool:
+def _are_names(lines: list[str], rows: list[list[str]], sign: str) -> bool:
+    """Tell whether the first fields are names of rows, or their numbers, and no number is cut.
+
+    Where commas separate fields, they are names only in quotes: a comma within a number would make
+    as many fields.
+    """
+    names = [row[0] for row in rows[1:]]
+    if len(set(names)) < len(names):
+        return False
+    numbered = names == [str(i + 1) for i in range(len(names))]
+    quoted_names = all(line.startswith('"') for line in [one for one in lines if one][1:_LINES])
+    return numbered or quoted_names or sign not in (",", ";")
+
+
+def is_data(row: list[str], others: list[list[str]]) -> bool:
     """Tell whether a row has a number wherever all others have, and there is such a place."""
     places = [j for j in range(1, len(row)) if all(_NUMBER.fullmatch(other[j]) for other in others)]
     return bool(places) and all(_NUMBER.fullmatch(row[j]) for j in places)
