@@ -45,8 +45,10 @@ def test_toy_is_read_packed_and_named_in_errors(toy, tmp_path):
     for use in (read_table, lambda path, **options: dm.pack(path, tmp_path / "u", **options)):
         with pytest.raises(ValueError, match=refused):
             use(file, decimal=",")
-        missing = use(file, na_values=["4"])
-        assert getattr(missing, "num_rows", 60) == 60
+    missing = read_table(file, na_values=["4.0"])
+    assert missing["a"].null_count == (X[:, 0] == 4).sum()
+    packed = dm.pack(file, tmp_path / "v", na_values=["4.0"])
+    assert packed.fingerprint() == dm.pack(missing, tmp_path / "w").fingerprint()
     with pytest.raises(ValueError, match="transpose=True is not for Toy files"):
         dm.pack(file, tmp_path / "u", transpose=True)
     with pytest.raises(ValueError, match=r"layer='x' is for \.h5ad files"):
