@@ -5,9 +5,13 @@ before any work; where it refuses the table, the option that it names makes the 
 """
 
 import datetime
+import gzip
 import json
 import shlex
+import subprocess
+import sys
 import time
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -60,16 +64,21 @@ def rare(n):
 
 # Name of the case: how the file is written, what the message names, whether the table is refused.
 CASES = {
-    "names of rows": (csv(patient=[f"p{i}" for i in range(N)]), "'patient'", "--drop patient", 1),
-    "numbers of rows": (csv(nr=range(1, N + 1)), "'nr'", "--drop nr", 1),
-    "numbers of rows in steps": (csv(well=range(0, 5 * N, 5)), "'well'", "--drop well", 1),
+    "names of rows": (
+        csv(patient=[f"p{i}" for i in range(N)]),
+        "'patient'",
+        "--keep-identifiers",
+        0,
+    ),
+    "numbers of rows": (csv(nr=range(1, N + 1)), "'nr'", "--keep-identifiers", 0),
+    "numbers of rows in steps": (csv(well=range(0, 5 * N, 5)), "'well'", "--keep-identifiers", 0),
     "numbers that name rows": (
         csv(patient_id=RNG.choice(10**6, N, replace=False)),
         "'patient_id'",
-        "--drop patient_id",
-        1,
+        "--keep-identifiers",
+        0,
     ),
-    "an index without a name": (nameless, "''", "--drop ''", 1),
+    "an index without a name": (nameless, "''", "--keep-identifiers", 0),
     "an index that was read": (
         csv(**{"Unnamed: 0": np.tile(np.arange(N // 2), 2)}),
         "'Unnamed: 0'",
@@ -242,9 +251,8 @@ def test_all_findings_come_at_once(tmp_path):
     result = run(tmp_path, "--target", "y", "--out", tmp_path / "out")
     assert result.exit_code == 2
     *notes, line = result.stderr.splitlines()
-    assert [one.split("column ")[1].split()[0] for one in notes] == ["'age'", "'site'"]
-    assert "columns 'id', 'name'" in line
-    assert "--drop id --drop name" in line
+    assert ["'age'" in notes[0], "'site'" in notes[1], "'id', 'name'" in notes[2]] == [True] * 3
+    assert "they were left out. Hint: --keep-identifiers keeps them" in notes[2]
     assert "--drop day" in line
 
 
@@ -270,13 +278,13 @@ def test_every_command_looks(words, tmp_path):
     columns = {"nr": range(N), "site": np.where(Y, "A", "B"), "flat": 1}
     csv(**columns)(tmp_path / "a.csv")
     words = [words[0], tmp_path / "a.csv", *words[1:], "--out", tmp_path / "out", "--trees", "5"]
-    result = duramen(*words)
-    assert result.exit_code == 2, result.output
-    assert "note: column 'flat' is constant" in result.stderr
-    assert "'nr' has a different value in each row" in result.stderr
     more = ["--relevance", "probe"] if words[0] == "select" else []
-    result = duramen(*words, "--drop", "nr", *more)
+    result = duramen(*words, *more)
     assert result.exit_code == 0, result.output
+    assert "note: column 'flat' is constant" in result.stderr
+    assert "'nr' has a different value in each row and looks like an identifier" in result.stderr
+    assert "it was left out. Hint: --keep-identifiers keeps it" in result.stderr
+    assert "nr" not in (tmp_path / "out/result.csv").read_text(encoding="utf-8")
     record = json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8"))
     assert [one["columns"] for one in record["findings"] if one["kind"] == "constant"] == [["flat"]]
     assert "Look at the data" in (tmp_path / "out/report.html").read_text(encoding="utf-8")
@@ -286,11 +294,11 @@ def test_stores_and_plink_files_are_looked_at(tmp_path):
     frame = clean().assign(nr=np.arange(N), y=np.where(np.arange(N) < 6, None, clean()["y"]))
     dm.pack(frame, tmp_path / "s")
     result = duramen("rank", tmp_path / "s", "--target", "y", "--out", tmp_path / "out")
-    assert "--drop nr" in result.stderr
+    assert "'nr' has a different value in each row" in result.stderr
     assert "--drop-missing-target" in result.stderr
-    words = ["rank", tmp_path / "s", "--target", "y", "--drop", "nr", "--no-test"]
+    words = ["rank", tmp_path / "s", "--target", "y", "--no-test"]
     _, record = done(tmp_path / "out", *words, "--drop-missing-target")
-    assert record["n_rows"] == N - 6
+    assert (record["n_rows"], record["n_features"]) == (N - 6, 3)
     assert "6 of 60 rows have no target" in record["settings"]["notes"][0]
     bed = write_bed(tmp_path / "a.bed", genotypes(N, 60))
     words = [bed, "--target", "phenotype", "--trees", 20, "--drop-missing-target"]
@@ -439,3 +447,451 @@ def test_rare_alleles_are_told_of(packed, tmp_path):
     [found] = unequal(record)
     assert "minor-allele frequencies from 0.0" in found["found"]
     assert "note: read as counts of alleles" in result.stderr
+
+
+# --- files of all kinds ---------------------------------------------------------------------------
+
+GENES = [f"g{j}" for j in range(12)]
+SAMPLES = [f"S{i:02d}" for i in range(N)]
+ORDER = np.random.default_rng(3).permutation(N)
+
+
+def expression():
+    """Counts of genes in rows; those of g3 tell who is ill."""
+    counts = np.random.default_rng(1).poisson(100, (len(GENES), N))
+    counts[3] += 90 * Y
+    return pd.DataFrame(counts, index=pd.Index(GENES, name="gene"), columns=SAMPLES)
+
+
+def described():
+    """Expression as featureCounts writes it, with columns that describe the genes."""
+    table = expression().rename_axis("Geneid")
+    columns = {"Chr": "1;1", "Start": "1;7", "End": "5;9", "Strand": "+;+", "Length": 900}
+    for place, (name, value) in enumerate(columns.items()):
+        table.insert(place, name, value)
+    return table
+
+
+def annotated(folder):
+    """Classes of the samples, in another order."""
+    frame = pd.DataFrame({"id": SAMPLES, "y": clean()["y"], "sex": AGE % 2})
+    frame.iloc[ORDER].to_csv(folder / "samples.csv", index=False)
+    return ["--samples", folder / "samples.csv"]
+
+
+def turned(name, write, more=()):
+    """A file with genes in rows, and the options that it takes."""
+
+    def make(folder):
+        write(folder / name)
+        return [folder / name, "--transpose", *annotated(folder), *more]
+
+    return make
+
+
+def feature_counts(path):
+    command = '# Program:featureCounts v2.0.1; Command:"featureCounts" "-a" "genes.gtf"\n'
+    path.write_text(command + described().to_csv(sep="\t"), encoding="utf-8")
+
+
+def series_matrix(path):
+    def line(name, values):
+        return "\t".join([name, *(f'"{value}"' for value in values)]) + "\n"
+
+    text = line("!Series_title", ["a study"]) + line("!Series_geo_accession", ["GSE1"]) + "\n"
+    text += line("!Sample_title", [f"patient {i}" for i in range(N)])
+    text += line("!Sample_geo_accession", SAMPLES)
+    text += line("!Sample_characteristics_ch1", [f"y: {one}" for one in clean()["y"]])
+    text += line("!Sample_characteristics_ch1", [f"age: {one}" for one in AGE])
+    text += "!series_matrix_table_begin\n"
+    text += expression().rename_axis("ID_REF").to_csv(sep="\t", quoting=2)
+    text += "!series_matrix_table_end\n"
+    opening = gzip.open if path.suffix == ".gz" else open
+    with opening(path, "wt", encoding="utf-8") as file:
+        file.write(text)
+
+
+def file(name, write, *more):
+    """A file with samples in rows, and the options that it takes."""
+
+    def make(folder):
+        write(folder / name)
+        return [folder / name, *more]
+
+    return make
+
+
+def text(change=lambda text: text, encoding="utf-8", **options):
+    """The clean table as text that was changed."""
+
+    def write(path):
+        path.write_bytes(change(clean().to_csv(index=False, **options)).encode(encoding))
+
+    return write
+
+
+def lines(change):
+    """The clean table as text of which each line was changed, given its number."""
+    return text(lambda whole: "".join(f"{change(i, one)}\n" for i, one in enumerate(whole.split())))
+
+
+def zipped(*names):
+    """An archive with the clean table under some names, beside what a system adds."""
+
+    def write(path):
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in names:
+                archive.writestr(name, clean().to_csv(index=False))
+            archive.writestr("__MACOSX/._a.csv", "x")
+
+    return write
+
+
+def parts(path):
+    path.mkdir()
+    clean()[:20].to_parquet(path / "part-0.parquet")
+    clean()[20:].to_parquet(path / "part-1.parquet")
+
+
+def h5ad(path, transposed=False):
+    anndata = pytest.importorskip("anndata")
+    frame = expression() if transposed else expression().T
+    rows = pd.DataFrame({"y": clean()["y"].to_list()}, index=SAMPLES)
+    about = {"var" if transposed else "obs": rows}
+    made = anndata.AnnData(frame.to_numpy(dtype=np.float32), **about)
+    made.obs_names, made.var_names = frame.index.to_list(), frame.columns.to_list()
+    made.write_h5ad(path)
+
+
+def r_table(whole):
+    """As write.table of R: names of rows, which the header lacks, and quotes around text."""
+    header, *rows = whole.split()
+    return "\n".join([header, *(f'"{i + 1}",{row}' for i, row in enumerate(rows))]) + "\n"
+
+
+def coded(**columns):
+    return lambda path: clean().assign(**columns).to_parquet(path)
+
+
+CODES = {"age": [-99 if i in (3, 9, 40) else int(one) for i, one in enumerate(AGE)]}
+
+# Files that are read: what writes them and names the options, and the feature that ranks first.
+READ = {
+    "genes in rows": (turned("a.tsv", lambda p: expression().to_csv(p, sep="\t")), "g3"),
+    "genes in rows of Parquet": (
+        turned("a.parquet", lambda p: expression().reset_index().to_parquet(p)),
+        "g3",
+    ),
+    "genes in rows as R writes them": (
+        turned(
+            "a.csv",
+            lambda p: p.write_text(expression().to_csv().removeprefix("gene,"), encoding="utf-8"),
+        ),
+        "g3",
+    ),
+    "counts of featureCounts": (turned("a.txt", feature_counts), "g3"),
+    "counts of featureCounts in Parquet": (
+        turned("a.parquet", lambda p: described().reset_index().to_parquet(p)),
+        "g3",
+    ),
+    "genes with symbols": (
+        turned(
+            "a.csv",
+            lambda p: expression().assign(Symbol=GENES)[["Symbol", *SAMPLES]].to_csv(p),
+        ),
+        "g3",
+    ),
+    "a series matrix of GEO": (file("GSE1_series_matrix.txt", series_matrix), "g3"),
+    "a series matrix, compressed": (file("GSE1_series_matrix.txt.gz", series_matrix), "g3"),
+    "text with tabs": (file("a.txt", text(sep="\t")), "dose"),
+    "text with commas": (file("a.txt", text()), "dose"),
+    "text with semicolons": (file("a.txt", text(sep=";")), "dose"),
+    "text with spaces": (file("a.txt", text(sep=" ")), "dose"),
+    "an archive of a table": (file("a.zip", zipped("b.csv")), "dose"),
+    "an archive called by its table": (file("a.csv.zip", zipped("a.csv")), "dose"),
+    "an archive of two tables": (
+        file("a.zip", zipped("b.csv", "c.csv"), "--member", "c.csv"),
+        "dose",
+    ),
+    "Latin-1": (
+        file(
+            "a.csv",
+            text(lambda t: t.replace("ill", "fi\u00e9vre"), encoding="latin-1"),
+            "--encoding",
+            "latin-1",
+        ),
+        "dose",
+    ),
+    "UTF-16": (file("a.csv", text(encoding="utf-16"), "--encoding", "utf-16"), "dose"),
+    "UTF-8 with a mark": (file("a.csv", text(encoding="utf-8-sig")), "dose"),
+    "a folder of Parquet": (file("parts", parts), "dose"),
+    "AnnData": (file("a.h5ad", h5ad), "g3"),
+    "AnnData with genes in rows": (
+        file("a.h5ad", lambda p: h5ad(p, transposed=True), "--transpose"),
+        "g3",
+    ),
+    "a title": (file("a.csv", text(lambda t: f"Study 12\n\n{t}"), "--skip-rows", 2), "dose"),
+    "merged headers": (
+        file("a.csv", text(lambda t: f"Patient,,Lab,\n{t}"), "--skip-rows", 1),
+        "dose",
+    ),
+    "a comment": (file("a.csv", text(lambda t: f"# made on a Monday\n{t}")), "dose"),
+    "a line that names the separator": (
+        file("a.csv", text(lambda t: f"sep=;\n{t}", sep=";"), "--separator", ";"),
+        "dose",
+    ),
+    "commas at the end of all lines": (file("a.csv", lines(lambda i, one: f"{one},,")), "dose"),
+    "commas at the end of rows": (
+        file("a.csv", lines(lambda i, one: f"{one}," if i else one)),
+        "dose",
+    ),
+    "names of rows as R writes them": (file("a.csv", text(r_table)), "dose"),
+    "decimal commas beside semicolons": (
+        file("a.txt", text(sep=";", decimal=","), "--decimal", ","),
+        "dose",
+    ),
+    "rows that R numbers": (
+        file("a.txt", text(lambda t: r_table(t).replace(",", " "))),
+        "dose",
+    ),
+    "a code in Parquet": (file("a.parquet", coded(**CODES), "--na", -99), "dose"),
+}
+
+
+@pytest.mark.parametrize("case", list(READ))
+def test_files_are_read_as_they_come(case, tmp_path):
+    make, first = READ[case]
+    words = make(tmp_path)
+    result, record = done(
+        tmp_path / "out", "rank", *words, "--target", "y", "--no-test", "--trees", 30
+    )
+    assert "Traceback" not in result.output
+    ranked = pq.read_table(tmp_path / "out/result.parquet").to_pydict()["name"]
+    assert ranked[0] == first
+    assert sorted(ranked) == sorted(GENES if first == "g3" else ["age", "dose", "noise"])
+    assert record["n_rows"] == N
+    assert record["file"] == words[0].name
+    assert record["classes"] == {
+        "well": N // 2,
+        "fi\u00e9vre" if case == "Latin-1" else "ill": N // 2,
+    }
+
+
+# Files that are refused: what writes them and names the options, and what the message says.
+REFUSED = {
+    "genes in rows, not transposed": (
+        file("a.tsv", lambda p: expression().to_csv(p, sep="\t")),
+        ["no column 'y'", "first column, 'gene', names the rows", "--transpose --samples FILE"],
+    ),
+    "genes in rows beside samples": (
+        lambda folder: turned("a.csv", lambda p: expression().to_csv(p))(folder)[:1]
+        + annotated(folder),
+        ["no column of samples holds the names", "--transpose", "column id of --samples"],
+    ),
+    "a target that samples lack": (
+        lambda folder: [*turned("a.csv", lambda p: expression().to_csv(p))(folder), "--drop", "g1"],
+        ["'z'", "'id', 'y', 'sex'"],
+    ),
+    "genes in rows that are damaged": (
+        turned("a.csv", lambda p: p.write_text(f"{expression().to_csv()}x,1\n", encoding="utf-8")),
+        ["a.csv has 2 fields in line 14"],
+    ),
+    "a table of samples that is transposed": (
+        file("a.csv", text(), "--transpose"),
+        ["'y'"],
+    ),
+    "an archive of several": (
+        file("a.zip", zipped("b.csv", "c.csv")),
+        ["'b.csv', 'c.csv'", "--member b.csv"],
+    ),
+    "a member that is not there": (
+        file("a.zip", zipped("b.csv"), "--member", "d.csv"),
+        ["no file 'd.csv'", "--member b.csv"],
+    ),
+    "an archive of a workbook": (file("a.zip", zipped("b.xlsx")), ["b.xlsx", "unzip"]),
+    "an empty archive": (file("a.zip", zipped()), ["holds no file"]),
+    "an archive that is none": (file("a.zip", lambda p: p.write_text("x")), ["cannot read"]),
+    "Latin-1 as it comes": (
+        file("a.csv", text(lambda t: t.replace("ill", "fi\u00e9vre"), encoding="latin-1")),
+        ["line 3", "--encoding latin-1"],
+    ),
+    "UTF-16 as it comes": (file("a.csv", text(encoding="utf-16")), ["line 1", "--encoding utf-16"]),
+    "an encoding that is none": (file("a.csv", text(), "--encoding", "utf-9"), ["--encoding"]),
+    "an encoding that does not fit": (
+        file("a.csv", text(lambda t: t.replace("ill", "\u20ac")), "--encoding", "ascii"),
+        ["--encoding"],
+    ),
+    "a title as it comes": (
+        file("a.csv", text(lambda t: f"Study 12\n\n{t}")),
+        ["4 fields in line 3", "--skip-rows 2"],
+    ),
+    "a title of two fields": (
+        file("a.csv", text(lambda t: f"Study 12,2024\nVersion,3\n{t}")),
+        ["4 fields in line 3", "--skip-rows 2"],
+    ),
+    "merged headers as they come": (
+        file("a.csv", text(lambda t: f"Patient,,Lab,\n{t}")),
+        ["more than one column named ''", "--skip-rows 1"],
+    ),
+    "a comma in one row": (
+        file("a.csv", lines(lambda i, one: f"{one}," if i == 30 else one)),
+        ["5 fields in line 31", "at the end of that line"],
+    ),
+    "a folder of several tables": (
+        file("a", lambda p: parts(p) or clean().assign(z=1).to_parquet(p / "part-2.pq")),
+        ["part-2.pq", "same columns"],
+    ),
+    "commas between thousands that cut fields": (
+        file(
+            "a.csv",
+            lines(lambda i, one: one if i == 0 else one.replace(",", f",{i % 7 + 1},", 1)),
+        ),
+        ["5 fields in line 2", "quote fields"],
+    ),
+    "a series matrix without values": (
+        file(
+            "GSE1_series_matrix.txt",
+            lambda p: p.write_text(
+                '!Series_title\t"a"\n!series_matrix_table_begin\n"ID_REF"\t"S1"\n'
+                "!series_matrix_table_end\n",
+                encoding="utf-8",
+            ),
+        ),
+        ["is empty", "other files of its page"],
+    ),
+    "a series matrix that is cut": (
+        file(
+            "GSE1_series_matrix.txt",
+            lambda p: p.write_text('!Series_title\t"a"\n', encoding="utf-8"),
+        ),
+        ["no line !series_matrix_table_begin"],
+    ),
+    "--layer of text": (file("a.csv", text(), "--layer", "raw"), ["--layer is for AnnData"]),
+    "--skip-rows of Parquet": (
+        file("a.parquet", lambda p: clean().to_parquet(p), "--skip-rows", 1),
+        ["--skip-rows is for"],
+    ),
+    "--transpose of a workbook": (
+        file("a.xlsx", lambda p: p.write_bytes(b"PK"), "--transpose"),
+        ["--transpose is for"],
+    ),
+    "identifiers alone": (
+        file("a.csv", lambda p: clean()[["y"]].assign(nr=range(N)).to_csv(p, index=False)),
+        ["nr", "--keep-identifiers"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", list(REFUSED))
+def test_files_that_cannot_be_read_end_in_one_message(case, tmp_path):
+    make, parts = REFUSED[case]
+    target = "z" if case.startswith("a target") else "y"
+    words = [*make(tmp_path), "--target", target, "--no-test", "--trees", 5]
+    result = duramen("rank", *words, "--out", tmp_path / "out")
+    assert result.exit_code == 2, result.output
+    assert "Traceback" not in result.output
+    line = result.stderr.strip().splitlines()[-1]
+    assert line.startswith("duramen rank: ")
+    assert [part for part in parts if part not in line] == []
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.csv.gz"])
+def test_standard_input(name, tmp_path):
+    clean().to_parquet(tmp_path / name) if name == "a.parquet" else clean().to_csv(
+        tmp_path / name, index=False
+    )
+    words = ["--target", "y", "--no-test", "--trees", "5", "--out", "out"]
+    with open(tmp_path / name, "rb") as stream:
+        ended = subprocess.run(
+            [sys.executable, "-m", "duramen.cli", "rank", "-", *words],
+            cwd=tmp_path,
+            stdin=stream,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 0, ended.stderr
+    done(tmp_path / "file", "rank", tmp_path / name, *words[:-2])
+    both = [(tmp_path / out / "result.csv").read_bytes() for out in ("out", "file")]
+    assert both[0] == both[1]
+
+
+def test_a_code_that_is_a_number_elsewhere_is_no_word_for_missing_values(tmp_path):
+    depth = np.linspace(-200, 50, N).round()
+    depth[5] = -99
+    csv(**CODES, depth=RNG.permutation(depth))(tmp_path / "a.csv")
+    result = run(tmp_path, "--target", "y", "--out", tmp_path / "out")
+    told = next(line for line in result.stderr.splitlines() if "'age' has -99" in line)
+    assert "within the range of column 'depth'" in told
+    assert "--na" not in told
+    assert "--drop" not in told
+
+
+def test_text_that_is_kept_has_no_hint_against_it(tmp_path):
+    income = [f"{v:,}" for v in RNG.integers(9000, 90000, N)]
+    csv(income=income)(tmp_path / "a.csv")
+    result, record = done(tmp_path / "out", "rank", tmp_path / "a.csv", "--target", "y",
+                          "--no-test", "--trees", 5, "--as-text", "income")  # fmt: skip
+    assert "income" not in result.stderr
+    assert not [one for one in record["findings"] if "income" in one["columns"]
+                and one["kind"] != "unequal values"]  # fmt: skip
+    result, _ = done(tmp_path / "s", "pack", tmp_path / "a.csv", "--as-text", "income")
+    assert "income" not in result.stderr
+    assert dm.open_store(tmp_path / "s").kinds[3] == "nominal"
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
+def test_a_table_that_does_not_fit_is_refused_before_it_is_read(name, tmp_path, monkeypatch):
+    n = 200_000
+    frame = pd.DataFrame({"x": np.zeros(n), "y": np.arange(n) % 2})
+    frame.to_parquet(tmp_path / name) if name == "a.parquet" else frame.to_csv(
+        tmp_path / name, index=False
+    )
+    room = 16 * n  # bytes: more than the file, less than the numbers and their codes
+    assert (tmp_path / name).stat().st_size < room
+    monkeypatch.setattr("duramen.tables.memory.available_bytes", lambda: room)
+    monkeypatch.setattr("duramen.tables.formats.whole", lambda *_: pytest.fail("was read"))
+    result = duramen("rank", tmp_path / name, "--target", "y", "--out", tmp_path / "out")
+    assert result.exit_code == 2, result.output
+    assert f"duramen pack {name} --out STORE" in result.stderr
+    assert "--max-rows N" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_names_that_do_not_fit_are_found_before_packing(name, tmp_path, monkeypatch):
+    frame = clean().assign(id=SAMPLES)
+    frame.to_parquet(tmp_path / name) if name == "a.parquet" else frame.to_csv(
+        tmp_path / name, index=False
+    )
+    others = pd.DataFrame({"id": [one.replace("S", "T") for one in SAMPLES], "y": frame["y"]})
+    others.to_csv(tmp_path / "samples.csv", index=False)
+    words = ["pack", tmp_path / name, "--samples", tmp_path / "samples.csv"]
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "duramen.tables.store.writer.StoreWriter.append", lambda *_: pytest.fail("was packed")
+        )
+        result = duramen(*words, "--out", tmp_path / "s")
+    assert result.exit_code == 2, result.output
+    assert "no column of samples holds the names of the rows" in result.stderr
+    assert "(id)" in result.stderr
+    others.assign(id=SAMPLES)[::-1].to_csv(tmp_path / "samples.csv", index=False)
+    done(tmp_path / "s", *words)
+    assert dm.open_store(tmp_path / "s").target("y")[1].tolist() == frame["y"].tolist()
+
+
+def test_all_names_that_are_no_columns_are_told_at_once(tmp_path):
+    clean().to_csv(tmp_path / "a.csv", index=False)
+    words = ["--target", "y", "--drop", "dosis", "--drop", "city", "--out", tmp_path / "out"]
+    result = run(tmp_path, *words)
+    assert result.exit_code == 2
+    assert "--drop dosis is not a column of the table; did you mean dose?" in result.stderr
+    assert "--drop city is not a column" in result.stderr
+
+
+def test_a_network_of_genes_in_rows_leaves_out_what_describes_them(tmp_path):
+    feature_counts(tmp_path / "a.txt")
+    words = ["network", tmp_path / "a.txt", "--genes", "rows", "--trees", 3]
+    result, record = done(tmp_path / "out", *words)
+    assert "'Chr', 'Start', 'End', 'Strand', 'Length' of a.txt describe the rows" in result.stderr
+    assert record["n_rows"] == N

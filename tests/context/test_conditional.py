@@ -86,7 +86,7 @@ def test_two_classes_are_those_of_scikit_learn():
     random = np.random.default_rng(4)
     columns = random.normal(size=(90, 4))
     codes = (columns[:, 0] + random.normal(size=90) > 0.3).astype(np.int64)
-    model = LogisticRegression(C=1.0, tol=1e-10, max_iter=1000).fit(columns, codes)
+    model = LogisticRegression(C=10.0, tol=1e-10, max_iter=1000).fit(columns, codes)
     logs = log_probabilities(columns, codes, 2)
     assert np.allclose(logs, model.predict_log_proba(columns), atol=1e-4)
 
@@ -106,7 +106,7 @@ def test_three_classes_minimize_the_penalized_loss():
         return eta - np.log(np.exp(eta).sum(axis=1, keepdims=True))
 
     def loss(flat):
-        return -fitted(flat)[np.arange(60), codes].sum() + 0.5 * (flat[2:] ** 2).sum()
+        return -fitted(flat)[np.arange(60), codes].sum() + 0.05 * (flat[2:] ** 2).sum()
 
     best = optimize.minimize(loss, np.zeros(6), tol=1e-9)
     assert np.allclose(np.exp(logs).sum(axis=1), 1)
@@ -156,9 +156,9 @@ def test_models_have_what_depends_on_the_context():
 
 
 def test_no_terms_without_dependence():
-    """At most a few by chance: level .05 for each of four features and six pairs."""
+    """At most those of chance: level .2 for each of four features and six pairs."""
     counts = [len(dependence(Setting("null", rows=120), seed).terms) for seed in range(40)]
-    assert sum(counts) <= stats.binom.ppf(0.999, 400, 0.05)
+    assert sum(counts) <= stats.binom.ppf(0.999, 400, 0.2)
 
 
 def test_permutations_are_enough_by_default():

@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.tables import StrayValuesWarning, encode, read_table
+from duramen.tables import StrayValuesWarning, encode, read_table, write_table
 from duramen.tables.stray import stray_values, stray_values_of
 
 RNG = np.random.default_rng(0)
@@ -164,11 +165,32 @@ def test_wrong_options_of_text(tmp_path):
     table = pa.table({"x": [1]})
     pa.parquet.write_table(table, tmp_path / "a.parquet")
     (tmp_path / "a.csv").write_text("x\n1\n")
-    with pytest.raises(ValueError, match=r"na_values must not be given for a\.parquet"):
-        read_table(tmp_path / "a.parquet", na_values=["?"])
+    with pytest.raises(ValueError, match=r"separator must not be given for a\.parquet"):
+        read_table(tmp_path / "a.parquet", separator=";")
+    with pytest.raises(ValueError, match="na_values must not be given for a table"):
+        dm.pack(table, tmp_path / "s", na_values=["?"])
     with pytest.raises(ValueError, match="decimal must not be given for a table"):
         dm.pack(table, tmp_path / "s", decimal=",")
     with pytest.raises(ValueError, match=r"decimal must be '\.' or ',', got ';'"):
         read_table(tmp_path / "a.csv", decimal=";")
     with pytest.raises(TypeError, match=r"na_values must be a list of words, got '\?'"):
         read_table(tmp_path / "a.csv", na_values="?")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.arrow"])
+def test_numbers_that_are_missing_in_files_of_all_kinds(name, tmp_path):
+    rows = {"x": [1.5, -99.0, 2.0], "n": [-99, 7, 8], "word": ["?", "A", "-99"]}
+    table = pa.table({**rows, "small": pa.array([1, 2, 3], pa.int8())})
+    if name == "a.csv":
+        write_table(table, tmp_path / name)
+    else:
+        writing = pa.parquet.write_table if name == "a.parquet" else pa.feather.write_feather
+        writing(table, tmp_path / name)
+    read = read_table(tmp_path / name, na_values=["-99", "?", "1e300"])
+    assert read.drop_columns("small").to_pydict() == {
+        "x": [1.5, None, 2.0],
+        "n": [None, 7, 8],
+        "word": [None, "A", None],
+    }
+    store = dm.pack(tmp_path / name, tmp_path / "s", na_values=["-99", "?", "1e300"])
+    assert store.fingerprint() == dm.pack(read, tmp_path / "t").fingerprint()

@@ -21,6 +21,8 @@ from duramen.cli.ending import (
     out_of_memory,
 )
 
+unseen: set[str] = set()
+"""Folders that the user does not know, which messages leave out of names."""
 _LONGEST = 4000  # characters of a line; a message may quote what a file holds
 
 
@@ -153,6 +155,8 @@ def standard_error() -> Console:
 def _complain(line: str) -> None:
     from duramen.results.text import printable
 
+    for folder in unseen:
+        line = line.replace(folder, "")
     # Where nothing can be shown, as on a full disk, the results still count, and the exit code.
     with suppress(OSError, ValueError):
         standard_error().print(Text(printable(line, _LONGEST)), soft_wrap=True)

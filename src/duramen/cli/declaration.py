@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from inspect import Parameter, Signature
@@ -21,7 +22,7 @@ import typer
 from typer.core import TyperCommand
 
 from duramen.catalogue import Entry
-from duramen.cli.console import ending_well, told_in_time
+from duramen.cli.console import ending_well, told_in_time, user_errors
 
 _WIDEST = 26  # characters of an option that its description stands beside, not below
 _SHORT = 36  # characters of choices that stand beside an option, not below the help
@@ -312,15 +313,30 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
             more["typed"] = frozenset(
                 name for name, one in sources.items() if one and one.name == "COMMANDLINE"
             )
-        options = built(kind, values, **more)
-        with ending_well(run.__name__, options.output.out), told_in_time(options.output.quiet):
-            run(options)
+        output = built(kind, values, **more).output
+        with (
+            ending_well(run.__name__, output.out),
+            told_in_time(output.quiet),
+            _received(run.__name__, values) as settled,
+        ):
+            run(built(kind, settled, **more))
 
     found = [one.as_parameter(hint) for one, hint in declared(kind)]
     context = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)
     command.__annotations__ = {one.name: one.annotation for one in (context, *found)}
     cast("Any", command).__signature__ = Signature([context, *found])
     return command
+
+
+@contextmanager
+def _received(command: str, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Give the values of options, with a file in place of standard input."""
+    from duramen.cli.standard_input import received
+
+    with ExitStack() as stack:
+        with user_errors(command):
+            settled = stack.enter_context(received(values))
+        yield settled
 
 
 class ChoiceCommand(TyperCommand):

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from duramen.analyses.problem import Problem, loaded
+from duramen.analyses.stray import stray_columns
+from duramen.cli.console import unseen
 from duramen.cli.declaration import argument, choice, group, option, recorded
 from duramen.cli.problem import encoded
-from duramen.cli.reading import Annotations, Reading
+from duramen.cli.reading import Annotations, Matrix, Reading, stray_findings
 from duramen.cli.source import Source, check_columns
 from duramen.cli.stores import is_store, read_stored
 
@@ -21,11 +26,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from duramen.cli.clock import Clock
-    from duramen.tables import ColumnStore, EncodedTable
+    from duramen.tables import ColumnStore, EncodedTable, Finding
 
 _TABLE = "File with a table, in one of the formats below"
 FEATURES = "samples-feature"
 """Option that names columns of the sample annotations to use as features."""
+
+_SHOWN = 10
 
 _ALONE = "that ships with duramen, in place of FILE and --target."
 
@@ -59,6 +66,17 @@ class Missing(StrEnum):
     drop = "drop"
 
 
+@dataclass(frozen=True)
+class Opened:
+    """Store that a command reads."""
+
+    place: Path | str
+    reading: Reading  # options that still apply
+    packed: bool = False  # whether it was packed for the command, and is removed afterwards
+    findings: tuple[Finding, ...] = ()  # on the file that was packed
+    notes: tuple[str, ...] = ()  # on how it was packed
+
+
 @dataclass(frozen=True, kw_only=True)
 class Table:
     """Table in a file and its target."""
@@ -79,7 +97,7 @@ class Table:
     keep_identifiers: bool = option(
         False,
         "Analyze columns that have a different value in each row, such as row names and row "
-        "numbers; by default they are refused.",
+        "numbers; by default they are left out, with a note.",
         echo="changed",
     )
     drop_missing_target: bool = option(
@@ -150,6 +168,9 @@ class Table:
             data = _with_annotations(data, paired.table, wanted, more or {})
         elif more and more.get(FEATURES):
             raise ValueError(f"--{FEATURES} needs --samples FILE")
+        if wanted not in data.column_names:
+            beside = None if annotations.samples is None else paired.table
+            raise absent(data, wanted, beside, path.name, caller)
         features, column = target_column(data, wanted, function=caller)
         check_columns("--drop", self.dropped, features.column_names, wanted)
         features = features.drop_columns(list(self.dropped))
@@ -159,8 +180,16 @@ class Table:
         if wanted not in self.reading.as_text:
             column, merged = merged_labels(column, wanted)
             found += [] if merged is None else [merged]
+        kept = self.reading.as_text
         source = Source(
-            path.name, features, column, wanted, citation, notes=notes, findings=tuple(found)
+            path.name,
+            features,
+            column,
+            wanted,
+            citation,
+            notes=notes,
+            findings=tuple(found),
+            as_text=kept,
         )
         return source.rows_with_target() if self.drop_missing_target else source
 
@@ -235,9 +264,10 @@ class Input(Table):
     file: str | None = argument(
         None,
         f"{_TABLE}, or a folder made by duramen pack, or its URL.",
-        formats=("read", "columns"),
+        formats=("read", "groups", "columns"),
         metavar="FILE",
     )
+    matrix: Matrix = group(Matrix)
     annotations: Annotations = group(Annotations)
     samples_feature: tuple[str, ...] = option(
         (),
@@ -256,6 +286,7 @@ class Input(Table):
         """Check that options of the data go together."""
         self.check_given(self.target)
         self.annotations.check()
+        self.matrix.check(self.place)
         self.reading.check(self.place, self.annotations.samples)
 
     def read(
@@ -266,26 +297,79 @@ class Input(Table):
         labels: Mapping[str, Sequence[str]] | None = None,
     ) -> Problem[EncodedTable] | Problem[ColumnStore]:
         """Read a table, or open a store; `labels` has the columns of strata and the like."""
-        labels, place = labels or {}, self.place
-        if place is not None and is_store(place):
-            with clock.step("open"):
-                return read_stored(
+        labels = labels or {}
+        if self.is_stored:
+            with clock.step("open"), self.opened(command) as opened:
+                problem = read_stored(
                     command,
-                    place,
+                    opened.place,
                     str(self.target),
                     annotations=self.annotations,
-                    reading=self.reading,
+                    reading=opened.reading,
                     task=self.task,
                     drop=self.drop,
                     labels=self.apart(labels),
                     features=self.samples_feature,
                     keep_identifiers=self.keep_identifiers,
                     drop_missing_target=self.drop_missing_target,
+                    findings=opened.findings,
+                    notes=opened.notes,
                 )
+                return loaded(problem) if opened.packed else problem
         with clock.step("read"):
             source = self.own_source(command, labels).labelled(labels)
         with clock.step("encode"):
             return self.encoded(command, source, jobs)
+
+    @property
+    def is_stored(self) -> bool:
+        """True if the table is a store, or has to be packed: it is transposed, or in tiles."""
+        from duramen.tables.formats import format_of
+
+        place = self.place
+        if place is None or is_store(place):
+            return place is not None
+        one = format_of(place)
+        return self.matrix.transpose or (one is not None and one.read is None)
+
+    @contextmanager
+    def opened(self, command: str) -> Iterator[Opened]:
+        """Give the store that is read: the one that is named, or one of the file for the while.
+
+        Raises
+        ------
+        ValueError, TypeError, OSError
+            If the file cannot be packed.
+        """
+        assert self.place is not None
+        if is_store(self.place):
+            yield Opened(self.place, self.reading)
+            return
+        from duramen.results.paths import expanded
+        from duramen.tables.store.packing import Options, pack_with
+
+        file, reading, caller = expanded(self.place), self.reading, f"duramen {command}"
+        found = reading.findings(file)
+        kinds = dict.fromkeys(reading.categorical, "nominal") or None
+        with TemporaryDirectory(prefix="duramen-") as folder:
+            place = Path(folder) / file.name
+            asked = Options(
+                kinds=kinds,
+                transpose=self.matrix.transpose,
+                layer=self.matrix.layer,
+                as_text=reading.as_text,
+                function=caller,
+                **reading.parameters(file),
+            )
+            unseen.add(f"{folder}{os.sep}")
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                with stray_columns() as stray, reading.looking(file, found):
+                    pack_with(file, place, asked)
+            found += stray_findings(stray, file.name)
+            notes = tuple(str(warning.message) for warning in caught)
+            reading = replace(reading, categorical=())
+            yield Opened(place, reading, True, tuple(found), notes)
 
     def apart(self, labels: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
         """Return the columns of a store that are set apart, by their option."""
@@ -316,7 +400,7 @@ class SmallInput(Small, Input):
     file: str | None = argument(  # type: ignore[assignment]
         None,
         f"{_TABLE}, or a folder made by duramen pack, or its URL.",
-        formats=("read", "columns"),
+        formats=("read", "groups", "columns"),
         metavar="FILE",
     )
 
@@ -333,3 +417,44 @@ def _with_annotations(
         if name not in data.column_names and name in samples.column_names:
             data = data.append_column(name, samples.column(name))
     return data
+
+
+def absent(
+    data: pa.Table, target: str, samples: pa.Table | None, file: str, caller: str
+) -> ValueError:
+    """Return the error about a target that is no column, with the option that may be missing."""
+    from duramen.results.text import quoted
+    from duramen.tables import target_column
+
+    if samples is not None:
+        names = ", ".join(map(quoted, samples.column_names[:_SHOWN]))
+        near = get_close_matches(target, [*samples.column_names, *data.column_names], n=1)
+        hint = f"; did you mean {quoted(near[0])}?" if near else ""
+        more = ", ..." if len(samples.column_names) > _SHOWN else ""
+        return ValueError(
+            f"{caller}: neither {file} nor its samples have a column {quoted(target)}{hint}; "
+            f"columns of the samples are {names}{more}"
+        )
+    try:
+        target_column(data, target, function=caller)
+    except ValueError as error:
+        told = str(error)
+    if "did you mean" in told or not names_rows(data):
+        return ValueError(told)
+    first = quoted(data.column_names[0])
+    return ValueError(
+        f"{told}. Hint: the first column, {first}, names the rows. If these are features, such as "
+        "genes, and columns are samples: --transpose --samples FILE, a table with the target of "
+        "each sample; if rows are samples: --samples FILE"
+    )
+
+
+def names_rows(data: pa.Table) -> bool:
+    """Return whether the first column is text that differs in each row, and others are numbers."""
+    import pyarrow as pa
+
+    first, *others = data.columns
+    if not (pa.types.is_string(first.type) or pa.types.is_large_string(first.type)) or not others:
+        return False
+    numbers = sum(pa.types.is_integer(one.type) or pa.types.is_floating(one.type) for one in others)
+    return 2 * numbers > len(others) and len(first.unique()) == len(first)

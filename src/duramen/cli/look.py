@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _FLAGS = 5  # columns that are named with an option each
 
-# Kinds of findings that --keep-identifiers allows, and what answers those about a target.
-_KEPT = ("identifier", "index", "target identifier")
+# Kinds of findings that --keep-identifiers answers, and what answers those about a target.
+_LEFT_OUT, _TARGET = "identifier", "target identifier"
 _ANSWERS = {
     "target missing": "--drop-missing-target leaves these rows out",
     "target date": "--target NAME names another column",
@@ -38,6 +38,8 @@ def look(
 ) -> tuple[Finding, ...]:
     """Return findings with options as hints, or refuse the data.
 
+    Of identifiers, which the command leaves out unless they are meant, they say so.
+
     Parameters
     ----------
     command : str
@@ -58,10 +60,16 @@ def look(
     """
     from duramen.tables.findings import in_order
 
-    told = []
+    found, told = list(found), []
+    gone = frozenset(() if keep_identifiers else left_out(found))
     for one in found:
+        if one.kind != _LEFT_OUT and one.columns and gone.issuperset(one.columns):
+            continue
         hint = (answers or {}).get(one.kind) or _hint(one, file, command)
-        refused = one.refused and not (keep_identifiers and one.kind in _KEPT)
+        if one.kind == _LEFT_OUT and not keep_identifiers:
+            it = "it was" if len(one.columns) == 1 else "they were"
+            one, hint = replace(one, found=f"{one.found}: {it} left out"), _keeps(one)
+        refused = one.refused and not (keep_identifiers and one.kind == _TARGET)
         told.append(replace(one, hint=hint, refused=refused))
     refused_ones = [one for one in told if one.refused]
     if refused_ones:
@@ -73,8 +81,28 @@ def look(
     return in_order(told)
 
 
+def left_out(found: Iterable[Finding]) -> tuple[str, ...]:
+    """Return the columns that are left out unless --keep-identifiers is given."""
+    return tuple(name for one in found if one.kind == _LEFT_OUT for name in one.columns)
+
+
+def nothing_left(gone: Iterable[str], target: str) -> str:
+    """Return the error about identifiers beside which there is no column."""
+    names = ", ".join(sorted(gone))
+    return (
+        f"no column is left besides the target {target} and columns that look like identifiers "
+        f"({names}). Hint: --keep-identifiers keeps them"
+    )
+
+
+def _keeps(one: Finding) -> str:
+    return f"--keep-identifiers keeps {'it' if len(one.columns) == 1 else 'them'}"
+
+
 def _hint(one: Finding, file: str, command: str) -> str:
     """Return what to type."""
+    from duramen.tables.findings import READ_AS_MISSING
+
     if one.kind in _ANSWERS:
         return _ANSWERS[one.kind]
     if one.kind == "imbalance" and command == "rank":
@@ -89,8 +117,9 @@ def _hint(one: Finding, file: str, command: str) -> str:
             f"--na {one.values[0]} --drop-missing-target leaves these rows out, and reads "
             f"{one.values[0]} as missing in all columns"
         )
-    if one.kind == "missing code" and one.values and is_text(file):
-        return f"--na {shlex.quote(one.values[0])} reads it as missing"
+    if one.kind == "missing code" and one.values and one.hint == READ_AS_MISSING:
+        na = f"--na {shlex.quote(one.values[0])}"
+        return f"{na} reads it as missing" if _is_file(file) else f"duramen pack FILE {na}"
     if one.kind not in _DROPPED:
         return one.hint
     them = "it" if len(one.columns) == 1 else "them"
@@ -99,13 +128,21 @@ def _hint(one: Finding, file: str, command: str) -> str:
         return f"{drop}, if so"
     if one.kind == "date" and one.refused:
         return f"{drop}; or turn {them} into numbers, such as days since a date"
-    return f"{drop}, --keep-identifiers keeps {them}" if one.kind in _KEPT else drop
+    return drop
 
 
 _DROPPED = (
-    *("identifier", "index", "row order", "date", "missing code", "many values"),
+    *("identifier", "index", "row order", "date", "many values"),
     *("constant", "duplicate", "leak"),
 )
+
+
+def _is_file(file: str) -> bool:
+    """Tell whether a name is that of a table in a file, whose words for missing values count."""
+    from duramen.tables.formats import format_of
+
+    found = format_of(file)
+    return found is not None and found.read is not None
 
 
 def _number(word: str) -> bool:

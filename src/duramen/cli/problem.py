@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from duramen.analyses.problem import Problem, loaded
 from duramen.analyses.stray import stray_columns
-from duramen.cli.look import look
+from duramen.cli.look import left_out, look, nothing_left
 from duramen.cli.reading import OF_TARGET, stray_findings
 from duramen.cli.source import EVENT, Source, check_columns
 
@@ -51,7 +51,8 @@ def encoded(
     found = [*others, *of_target(source.column, source.target, own)]
     if survival:
         found += of_event(source.event_name, source.event)
-    classes = stray_values_of(source.target, source.column) if task == "auto" else None
+    may_be_numbers = task == "auto" and source.target not in source.as_text
+    classes = stray_values_of(source.target, source.column) if may_be_numbers else None
     if classes is not None:
         found = [one for one in found if one.kind != "target identifier"]
         found += stray_findings([classes], source.name, OF_TARGET)
@@ -161,19 +162,27 @@ def looked(
         If something is refused, or a column cannot be encoded.
     """
     from duramen.tables.findings import dates_of, of_codes, of_dates
+    from duramen.tables.numbers_in_text import places_of_text
 
     dates = dates_of(source.features)
     features, table = source.features.drop_columns(list(dates)), None
     found = [*source.findings, *others, *of_dates(dates)]
     if features.column_names:
         kinds = [name for name in categorical if name not in dates]
-        table, stray = encoded_features(features, kinds, jobs)
+        names = features.column_names
+        kept = [names[j] for j in places_of_text(features, names, source.as_text)]
+        table, stray = encoded_features(features, [*kinds, *kept], jobs)
         found += stray_findings(stray, source.name)
-        found += [] if population else of_codes(table, [*categorical, *(one.name for one in stray)])
+        told = [*categorical, *kept, *(one.name for one in stray)]
+        found += [] if population else of_codes(table, told)
         found += [] if leaks is None else leaks(table)
-    told = look(command, found, source.name, keep_identifiers=keep_identifiers)
+    known = look(command, found, source.name, keep_identifiers=keep_identifiers)
     assert table is not None  # columns of dates are refused
-    return table, told
+    gone = set(() if keep_identifiers else left_out(found))
+    places = [j for j, name in enumerate(table.names) if name not in gone]
+    if not places:
+        raise ValueError(f"duramen {command}: {nothing_left(gone, source.target)}")
+    return table.take_columns(places) if gone else table, known
 
 
 def target_of(command: str, name: str, values: Any, task: Any) -> Target:

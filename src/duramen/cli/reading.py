@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,25 @@ class Reading:
         metavar="SIGN",
         echo="changed",
     )
+    encoding: str = option(
+        "utf-8",
+        "Encoding of CSV, TSV and text files, such as latin-1 or utf-16.",
+        metavar="NAME",
+        echo="changed",
+    )
+    skip_rows: int = option(
+        0,
+        "Number of lines of FILE before the one that names the columns; rows of a workbook.",
+        metavar="N",
+        min=0,
+        echo="changed",
+    )
+    member: str | None = option(
+        None,
+        "File of a .zip archive, by default the only one.",
+        metavar="NAME",
+        echo="changed",
+    )
     sheet: str | None = option(
         None,
         "Sheet of a workbook, such as an .xlsx file; the first by default.",
@@ -71,10 +91,18 @@ class Reading:
             )
         there = [found for file in files if file is not None and (found := _format(file))]
         words = any(one.text or one.sheets for one in there)
+        typed = any(one.read is not None for one in there)
         if self.sheet is not None and not any(one.sheets for one in there):
             raise ValueError("--sheet is for workbooks, such as .xlsx files; leave it out")
-        of_text = {"--decimal": self.decimal != ".", "--separator": self.separator is not None}
-        for word, asked in {"--na": bool(self.na) and not words, **of_text}.items():
+        of_text = {
+            "--na": bool(self.na) and not typed,
+            "--skip-rows": bool(self.skip_rows) and not words,
+            "--decimal": self.decimal != ".",
+            "--separator": self.separator is not None,
+            "--encoding": self.encoding != "utf-8",
+            "--member": self.member is not None,
+        }
+        for word, asked in of_text.items():
             if asked and not any(one.text for one in there):
                 raise ValueError(
                     f"{word} is for CSV and TSV files; the values of other files have types"
@@ -87,19 +115,26 @@ class Reading:
 
     def read(self, path: Path | str, function: str, found: list[Finding]) -> pa.Table:
         """Read a table, with these options where it is text; add what was found in its text."""
-        from duramen.tables import NumbersInTextWarning, read_table
+        from duramen.tables import read_table
+
+        with self.looking(path, found):
+            return read_table(
+                path, **self.parameters(path), as_text=self.as_text, function=function
+            )
+
+    @contextmanager
+    def looking(self, path: Path | str, found: list[Finding]) -> Iterator[None]:
+        """Add what is found in the text of a file while it is read; other warnings stay."""
+        from duramen.tables import NumbersInTextWarning
 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            table = read_table(
-                path, **self.parameters(path), as_text=self.as_text, function=function
-            )
+            yield
         for warning in caught:
             if isinstance(warning.message, NumbersInTextWarning):
                 found += [self._with_option(one, path) for one in warning.message.findings]
             else:
                 warn(warning.message)
-        return table
 
     def _with_option(self, finding: Finding, path: Path | str) -> Finding:
         """Return a finding about text with the options that answer it."""
@@ -114,23 +149,32 @@ class Reading:
 
     def parameters(self, path: Path | str) -> dict[str, Any]:
         """Return the parameters of functions that read a file."""
-        if not is_text(path):
-            workbook = (one := _format(path)) is not None and one.sheets
-            return {"na_values": self.na, "sheet": self.sheet} if workbook else {}
-        sign = self.sign or self.unusual(path)
-        return {"na_values": self.na, "decimal": self.decimal, "separator": sign}
+        one = _format(path)
+        if one is None or not (one.text or one.sheets):
+            return {"na_values": self.na} if one is not None and one.read is not None else {}
+        both: dict[str, Any] = {"na_values": self.na, "skip_rows": self.skip_rows}
+        if one.sheets:
+            return {**both, "sheet": self.sheet}
+        return {**both, "decimal": self.decimal, **self._of_text(path)}
+
+    def _of_text(self, path: Path | str) -> dict[str, Any]:
+        """Return the parameters about the text of a file."""
+        known = {"encoding": self.encoding, "member": self.member}
+        return {**known, "separator": self.sign or self.unusual(path)}
 
     def unusual(self, path: Path | str) -> str | None:
         """Return the separator of a text file where nobody named it and it is not the usual one."""
         from duramen.results.paths import expanded
-        from duramen.tables.formats.delimited import separator_of
+        from duramen.tables.formats.format import Request
+        from duramen.tables.formats.text_file import TextFile
 
-        found = _format(path)
-        if found is None or not found.text or self.separator is not None:
+        one = _format(path)
+        if one is None or not one.separator or self.separator is not None:
             return None
-        usual = "," if found.name == "csv" else "\t"
-        sign = separator_of(expanded(path), usual)
-        return None if sign == usual else sign
+        how: dict[str, Any] = {"skip_rows": self.skip_rows, "member": self.member}
+        request = Request("read_table", encoding=self.encoding, **how)
+        sign = TextFile.of(expanded(path), one.separator, request).delimiter
+        return None if sign == one.separator else sign
 
     def findings(self, path: Path | str) -> list[Finding]:
         """Tell of a separator that was not asked for."""
@@ -157,6 +201,35 @@ def is_text(file: Path | str) -> bool:
     """Return whether the name of a file tells a format of text, such as CSV."""
     found = _format(file)
     return found is not None and found.text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """Orientation of a matrix in a file, and its layer."""
+
+    transpose: bool = option(
+        False,
+        "Transpose the file: its rows, such as genes, become columns, and its first column "
+        "names them.",
+        echo="changed",
+    )
+    layer: str | None = option(
+        None,
+        "Layer of an AnnData file to read, or raw; X by default.",
+        metavar="NAME",
+        echo="changed",
+    )
+
+    def check(self, file: Path | str | None) -> None:
+        """Check that these options are given for files that they apply to."""
+        one = None if file is None else _format(file)
+        if self.layer is not None and (one is None or not one.layers):
+            raise ValueError("--layer is for AnnData files (.h5ad); leave it out")
+        if self.transpose and (one is None or one.groups is None):
+            raise ValueError(
+                "--transpose is for text, Parquet, Arrow, NumPy and AnnData files; of a store, "
+                "the file is transposed when it is packed: duramen pack FILE --transpose"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,7 +278,9 @@ class Annotations:
 
     def read(self, reading: Reading, function: str, found: list[Finding]) -> pa.Table | None:
         """Read the annotations, if there are any; add what was found in their text."""
-        return None if self.samples is None else reading.read(self.samples, function, found)
+        if self.samples is None:
+            return None
+        return replace(reading, skip_rows=0, member=None).read(self.samples, function, found)
 
     def beside(
         self, data: pa.Table, reading: Reading, where: str, function: str, found: list[Finding]
@@ -226,8 +301,31 @@ class Annotations:
             names = [Names((self.samples_id,), labels, in_table=True)]
         else:
             names = of_table(data)
-        paired = pair(samples, names, data.num_rows, asked)
+        try:
+            paired = pair(samples, names, data.num_rows, asked)
+        except ValueError as error:
+            title = None
+            if samples is not None:
+                title = _names_of_columns(samples, data.column_names)
+            if title is None:
+                raise
+            raise ValueError(
+                f"{error} Hint: --transpose: column {title} of --samples names columns of {where}, "
+                "whose rows are features, such as genes"
+            ) from None
         return data if paired.column is None else data.drop_columns([paired.column]), paired
+
+
+def _names_of_columns(samples: pa.Table, names: Sequence[str]) -> str | None:
+    """Return the column of annotations whose values are mostly names of columns of the table."""
+    from duramen.tables.store.row_ids import texts_of
+
+    there = set(names)
+    for title, column in zip(samples.column_names, samples.columns, strict=True):
+        texts = set(texts_of(column) or ())
+        if len(texts) > 1 and 2 * len(texts & there) > len(texts):
+            return str(title)
+    return None
 
 
 OF_TARGET = "--task classification"  # says that a target is meant to hold classes

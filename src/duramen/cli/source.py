@@ -31,6 +31,7 @@ class Source:
     notes: tuple[str, ...] = ()  # on how it was read
     dropped_rows: int = 0  # incomplete rows that were left out
     findings: tuple[Finding, ...] = ()  # on the file
+    as_text: tuple[str, ...] = ()  # columns of text that stay text
     event: Any = None  # pyarrow.ChunkedArray: of survival, whether the event occurred
     event_name: str = ""  # column of the events
 
@@ -136,10 +137,13 @@ def _were(n: int) -> str:
 
 def check_columns(option: str, asked: Sequence[str], there: Sequence[str], target: str) -> None:
     """Check that an option names columns of the table, the target not among them."""
+    wrong = []
     for name in asked:
         if name == target:
-            raise ValueError(f"{option} {name} is the target")
-        if name not in there:
+            wrong.append(f"{option} {name} is the target")
+        elif name not in there:
             close = difflib.get_close_matches(name, there, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            raise ValueError(f"{option} {name} is not a column of the table{hint}")
+            wrong.append(f"{option} {name} is not a column of the table{hint}")
+    if wrong:
+        raise ValueError("; ".join(wrong))

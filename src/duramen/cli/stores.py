@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.problem import Problem
 from duramen.analyses.stray import stray_columns
-from duramen.cli.look import look
+from duramen.cli.look import left_out, look, nothing_left
 from duramen.cli.problem import (
     Settling,
     exchanged,
@@ -32,10 +32,10 @@ def is_store(file: Path | str) -> bool:
     from duramen.results.paths import expanded
     from duramen.tables.formats import format_of
 
-    if isinstance(file, str) or expanded(file).is_dir():
+    if isinstance(file, str):
         return True
-    found = format_of(file)
-    return found is not None and found.columns is not None
+    found = format_of(expanded(file))
+    return found.columns is not None if found else expanded(file).is_dir()
 
 
 def read_stored(
@@ -52,17 +52,20 @@ def read_stored(
     settle: Settling = exchanged,
     keep_identifiers: bool = False,
     drop_missing_target: bool = False,
+    findings: Sequence[Finding] = (),
+    notes: Sequence[str] = (),
 ) -> Problem[ColumnStore]:
     """Open a store or a .bed file, set its target apart and leave columns out.
 
     The target, strata and the like (`labels`, by the name of the option) are columns of the store
     or of its sample annotations, which `annotations` replace; so are the events, with which the
     target is survival. `features` are columns of the annotations that join those of the store;
-    `settle` makes strata and blocks of the labels.
+    `settle` makes strata and blocks of the labels; `findings` and `notes` are those on the file.
     """
     import numpy as np
 
     from duramen.results.paths import expanded
+    from duramen.tables.findings import of_codes
     from duramen.tables.learning_set import of_table
     from duramen.tables.store.view import without
 
@@ -72,7 +75,7 @@ def read_stored(
             "columns of a store are fixed when it is packed"
         )
     naming = f"duramen {command}"
-    of_text: list[Finding] = []
+    of_text = [*findings]
     store, own = _opened(path, annotations, reading, naming, of_text)
     with stray_columns() as stray:
         values, apart = _apart(store, target, own, drop)
@@ -86,15 +89,20 @@ def read_stored(
     left = without(store, apart) if apart else store
     more = dict.fromkeys((*features, *_beside(store, (labels or {}).get("covariate", ()))))
     left = _with_features(left, tuple(more), target) if more else left
-    notes = [] if store.samples_pairing is None else [store.samples_pairing]
+    notes = [*notes, *filter(None, [store.samples_pairing])]
     gone = np.any([_missing(one) for one in (values, *labelled.get(EVENT, {}).values())], axis=0)
+    of_values = of_codes(left)  # of all rows, whose values are those of the columns
     if drop_missing_target and gone.any():
         notes.append(left_out_words(int(gone.sum()), len(values)))
         left, values, labelled = _rows_with_target(left, values, labelled, ~gone, target)
     events = labelled.pop(EVENT, {})
     found = _found(target, values, "regression" if events else task, stray, annotations)
-    found = [*of_text, *found, *_of_columns(left, target, values, task, events)]
+    found = [*of_text, *found, *of_values, *_of_columns(left, target, values, task, events)]
     told = look(command, found, str(name), keep_identifiers=keep_identifiers)
+    identifiers = () if keep_identifiers else left_out(found)
+    if len(identifiers) == left.n_columns:
+        raise ValueError(f"duramen {command}: {nothing_left(identifiers, target)}")
+    left = without(left, [left.find(one) for one in identifiers]) if identifiers else left
     if events:
         encoded = survival_of(command, target, values, *events.values())
     else:
@@ -108,11 +116,10 @@ def read_stored(
 def _of_columns(
     store: ColumnStore, target: str, values: NDArray[Any], task: str, events: Mapping[str, Any]
 ) -> list[Finding]:
-    """Look at the columns, alone and with the target, and at the events of survival."""
-    from duramen.tables.findings import of_codes
+    """Look at the columns with the target, and at the events of survival."""
     from duramen.tables.leaks import of_leaks
 
-    found = [*of_codes(store)]
+    found: list[Finding] = []
     for name, event in events.items():
         found += [*of_event(name, event), *of_leaks(store, event, name, "classification")]
     return found if events else [*found, *of_leaks(store, values, target, task)]

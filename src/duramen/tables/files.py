@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from duramen.tables import formats
 from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.formats.delimited import comma_separated
 from duramen.tables.formats.format import Request
+from duramen.tables.formats.missing import with_missing
 from duramen.tables.memory import require_memory
 from duramen.tables.names import shown_repeated
 from duramen.tables.numbers_in_text import warned
@@ -28,6 +30,9 @@ def read_table(
     decimal: str = ".",
     separator: str | None = None,
     sheet: str | None = None,
+    encoding: str = "utf-8",
+    skip_rows: int = 0,
+    member: str | None = None,
     as_text: Sequence[str] = (),
     function: str = "read_table",
 ) -> "pa.Table":
@@ -40,10 +45,12 @@ def read_table(
     ----------
     path : path
         A file whose ending names its format, one of `duramen.tables.catalogue` that can be read;
-        text may be compressed (.gz, .bz2, .zst).
+        text may be compressed (.gz, .bz2, .zst, .zip). Lines before the table that begin with #
+        are left out, and so are columns without a name and a value.
     na_values : sequence of str
-        Further words that are missing values in CSV and TSV files, quoted or not; with any given,
-        quoted empty fields and quoted words such as NA are missing too.
+        Further words that are missing values, also as numbers, such as "-99". In CSV and TSV files,
+        quoted or not; with any given, quoted empty fields and quoted words such as NA are missing
+        too.
     decimal : str
         Decimal point of the numbers in CSV and TSV files: "." or ",".
     separator : str, optional
@@ -52,6 +59,12 @@ def read_table(
         warning.
     sheet : str, optional
         Sheet of a workbook; by default the first, with a warning where there are others.
+    encoding : str
+        Encoding of text, such as "latin-1".
+    skip_rows : int
+        Number of lines of text, or rows of a sheet, before the one that names the columns.
+    member : str, optional
+        File to read, in a .zip archive of several.
     as_text : sequence of str
         Columns of text that stay text, although all of their values are numbers with a unit, with
         thousands separators or the like, as in `numbers_in_text`; others are read as numbers, with
@@ -83,24 +96,30 @@ def read_table(
     {'name': ['Ada', 'Bo'], 'age': [36, None]}
     """
     path = expanded(path, function)
-    request = Request(function, na_values, decimal, separator=separator, sheet=sheet)
+    how: dict[str, Any] = {"encoding": encoding, "skip_rows": skip_rows, "member": member}
+    request = Request(function, na_values, decimal, separator=separator, sheet=sheet, **how)
     chosen = formats.checked_file(path, function, "read")
     require_arrow_threads(function)
+    n_bytes = path.stat().st_size if chosen.n_bytes is None else chosen.n_bytes(path, request)
     require_memory(
-        path.stat().st_size,
+        n_bytes,
         what=f"the table in {path}",
         function=function,
-        hint="use a smaller extract of it",
+        hint=f"duramen pack {shlex.quote(path.name)} --out STORE makes a store of it in little "
+        "memory, of which duramen rank STORE --max-rows N and others read what they need",
     )
-    table = formats.whole(path, chosen, request)
+    table = with_missing(formats.whole(path, chosen, request), () if chosen.text else na_values)
     repeated = shown_repeated(table.column_names)
     if repeated:
+        below = f"skip_rows={skip_rows + 1} (--skip-rows {skip_rows + 1})"
+        more = f", or, if the next line names the columns, give {below}"
         raise ValueError(
             f"{function}: {path} has more than one column named {repeated}; rename them"
+            + (more if chosen.text or chosen.sheets else "")
         )
     if table.num_rows == 0:
         raise ValueError(f"{function}: {path} has column names but no rows")
-    sure = comma_separated(path, chosen, separator)
+    sure = comma_separated(formats.text_of(path, request))
     return warned(table, function, as_text=as_text, decimal=decimal, thousands=sure)
 
 

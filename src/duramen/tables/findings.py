@@ -38,6 +38,7 @@ _SAMPLED = 64  # rows by which columns are compared first
 _NOMINAL = KINDS.index("nominal")
 _NAMELESS = re.compile(r"(Unnamed: \d+|__index_level_\d+__|level_\d+|index|rownames)?")
 _OF_ROWS = re.compile(r"(^|.*[ _.-])(id|ids|iid|uid|uuid|guid|key|barcode|index)|.*[a-z]ID", re.A)
+READ_AS_MISSING = "read it as missing"
 _SIGNS_OF_MISSING = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
 _DATE = re.compile(r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([ T]\d.*)?")
 
@@ -58,8 +59,9 @@ def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]
     Returns
     -------
     tuple of Finding
-        Those that the command line refuses first. "unequal values" is for rankings by MDI and other
-        measures that favor many values; commands tell of it only if they rank by one.
+        Those that the command line refuses first; it leaves identifiers out. "unequal values" is
+        for rankings by MDI and other measures that favor many values; commands tell of it only if
+        they rank by one.
 
     Raises
     ------
@@ -73,8 +75,8 @@ def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]
     >>> table = pa.table({"id": range(20), "site": [1] * 20, "age": [3, 5] * 10})
     >>> for finding in dm.tables.findings(table):
     ...     print(finding.kind, finding.columns)
-    identifier ('id',)
     constant ('site',)
+    identifier ('id',)
     """
     found: list[Finding] = [] if y is None else [*of_target(y, target)]
     stray: tuple[StrayValues, ...] = ()
@@ -285,7 +287,6 @@ def _identifiers(names: tuple[str, ...]) -> Finding:
         names,
         f"{columns(names)} {each} and {like}",
         f"leave {them(names)} out",
-        refused=True,
     )
 
 
@@ -334,7 +335,9 @@ def _signs_of_missing(table: EncodedTable) -> list[Finding]:
     first, last = offsets[places], offsets[places + 1] - 1
     for end, inward, other in ((first, 1, last), (last, -1, first)):
         ends, near, far = (table.cut_values[k] for k in (end, end + inward, other))
-        odd = np.isin(ends, _SIGNS_OF_MISSING) & (np.abs(near - ends) > np.abs(far - near))
+        below = (ends < 0) & (near >= 0)  # negative beside numbers that cannot be
+        odd = np.isin(ends, _SIGNS_OF_MISSING)
+        odd &= below | (np.abs(near - ends) > np.abs(far - near))
         for j, value in zip(places[odd].tolist(), ends[odd].tolist(), strict=True):
             name = table.names[j]
             found.append(
@@ -343,11 +346,28 @@ def _signs_of_missing(table: EncodedTable) -> list[Finding]:
                     (name,),
                     f"column {quoted(name)} has {value:g} far from its other numbers, as codes of "
                     "missing values are",
-                    "read it as missing",
+                    _answer_to_code(table, places, value),
                     values=(f"{value:g}",),
                 )
             )
     return found
+
+
+def _answer_to_code(table: EncodedTable, places: IntArray, value: float) -> str:
+    """Say what to do about a code of missing values, which may be a number in other columns."""
+    offsets = table.value_offsets
+    holding = np.searchsorted(offsets, np.flatnonzero(table.cut_values == value), side="right") - 1
+    inner = [
+        table.names[j]
+        for j in np.intersect1d(places, holding).tolist()
+        if table.cut_values[offsets[j]] < value < table.cut_values[offsets[j + 1] - 1]
+    ]
+    if not inner:
+        return READ_AS_MISSING
+    return (
+        f"leave these cells of the file empty; {value:g} is a number within the range of "
+        f"{columns(inner)}"
+    )
 
 
 def _duplicates(table: EncodedTable) -> list[Finding]:

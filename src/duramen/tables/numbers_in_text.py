@@ -269,3 +269,21 @@ def _several(name: str, column: Any, read: dict[str, _Value]) -> list[Finding]:
             "convert the numbers to one unit",
         )
     ]
+
+
+def places_of_text(table: Any, names: Sequence[str], as_text: Sequence[str]) -> list[int]:
+    """Return the places of the columns of an Arrow table that are to stay the text that they are.
+
+    These are categories, of which nothing is to be said as of columns that are nearly numbers.
+    """
+    if not as_text or type(table).__module__.partition(".")[0] != "pyarrow":
+        return []
+    import pyarrow as pa
+
+    texts = (pa.types.is_string, pa.types.is_large_string)
+    kinds = zip(names, table.schema.types, strict=True)
+    return [
+        j
+        for j, (name, kind) in enumerate(kinds)
+        if name in as_text and any(is_text(kind) for is_text in texts)
+    ]

@@ -83,7 +83,7 @@ def test_options(out, table, tmp_path):
         (["genes.csv", "--layer", "raw"], "layer='raw' is for .h5ad files"),
         (["genes.csv", "--samples", "genes.tsv"], "there is no file"),
         (["genes.csv", "--categorical", "g99"], "kinds names the column 'g99'"),
-        (["bad.csv"], "has 1 fields in line 3"),
+        (["bad.csv"], "has 1 field in line 3"),
         (["bad.bed"], "there is no file"),
     ],
 )

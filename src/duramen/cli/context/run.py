@@ -17,7 +17,6 @@ from duramen.cli.declaration import parameters, without_use
 from duramen.cli.inputs import FEATURES
 from duramen.cli.options import settled_criterion
 from duramen.cli.output import Outcome
-from duramen.cli.stores import is_store
 
 if TYPE_CHECKING:
     from duramen.reports import Level, Report, Run
@@ -82,6 +81,7 @@ def _check(options: Options) -> None:
     apart = None if data.demo else names[0] if names else ""
     data.check_given(apart if network and data.target is None else data.target)
     data.annotations.check()
+    data.matrix.check(data.place)
     data.reading.check(data.place, data.annotations.samples)
     writable(options.work.checkpoint)
     if not names:
@@ -130,7 +130,7 @@ def _read(options: Options, clock: Clock) -> Given:
     data, network = options.input, options.contexts.network
     apart = options.names[0] if network else data.target
     labels, contexts = options.rows.labels(), () if network else options.names
-    if data.place is not None and is_store(data.place):
+    if data.is_stored:
         with clock.step("open"):
             return from_store(COMMAND, str(apart), contexts, labels, data)
     with clock.step("read"):

@@ -85,7 +85,7 @@ def from_store(
     labels: Mapping[str, Sequence[str]],
     data: SmallInput,
 ) -> Given:
-    """Read a store or a .bed file into memory, and set contexts apart.
+    """Read what is stored into memory, and set contexts apart.
 
     Without contexts, `target` is the context of a network.
 
@@ -94,29 +94,31 @@ def from_store(
     ValueError, TypeError, MemoryError
         If a context, a column or the target cannot be used.
     """
-    place, reading = data.place, data.reading
-    assert place is not None
+    reading = data.reading
     apart = contexts or (target,)
     others = tuple(name for name in reading.categorical if name not in apart)
 
     def settle(labels: Mapping[str, Mapping[str, Any]], y: Any) -> Any:
         return exchanged(labels, next(iter(labels["context"].values())) if contexts else y)
 
-    read = read_stored(
-        command,
-        place,
-        target,
-        annotations=data.annotations,
-        reading=replace(reading, categorical=others),
-        task=data.task,
-        drop=data.drop,
-        labels={**labels, "context": contexts} if contexts else labels,
-        features=data.samples_feature,
-        settle=settle,
-        keep_identifiers=data.keep_identifiers,
-        drop_missing_target=data.drop_missing_target,
-    )
-    problem = loaded(read)
+    with data.opened(command) as opened:
+        read = read_stored(
+            command,
+            opened.place,
+            target,
+            annotations=data.annotations,
+            reading=replace(opened.reading, categorical=() if opened.packed else others),
+            task=data.task,
+            drop=data.drop,
+            labels={**labels, "context": contexts} if contexts else labels,
+            features=data.samples_feature,
+            settle=settle,
+            keep_identifiers=data.keep_identifiers,
+            drop_missing_target=data.drop_missing_target,
+            findings=opened.findings,
+            notes=opened.notes,
+        )
+        problem = loaded(read)
     known = problem.labels["context"] if contexts else {target: problem.data.y}
     values = {
         name: _values(name, as_arrow(one), name in reading.categorical)

@@ -46,7 +46,7 @@ class Expression:
     keep_identifiers: bool = option(
         False,
         "Analyze columns that have a different value in each row, such as sample numbers; by "
-        "default they are refused.",
+        "default they are left out, with a note.",
         echo="changed",
     )
     gold: Path | None = option(

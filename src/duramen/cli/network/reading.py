@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.look import look
+from duramen.cli.look import left_out, look
 from duramen.cli.network.options import COMMAND, Expression
 from duramen.cli.source import check_columns
 from duramen.cli.stores import is_store
@@ -68,7 +68,23 @@ def read(options: Expression) -> Given:
     gold = None if options.gold is None else read_links(options.gold, _CALLER)
     found = options.reading.findings(options.file)
     table, genes = _table(options, options.file, found)
-    return Given(options.file.name, table, genes, gold, findings=_looked(options, table, found))
+    told = _looked(options, table, found)
+    gone = () if options.keep_identifiers else left_out(told)
+    return Given(options.file.name, _without(table, gone), genes, gold, findings=told)
+
+
+def _without(table: Any, gone: Sequence[str]) -> Any:
+    """Return a table without some columns; one must be left."""
+    from duramen.tables import EncodedTable
+
+    if not gone:
+        return table
+    is_encoded = isinstance(table, EncodedTable)
+    names = list(table.names if is_encoded else table.column_names)
+    places = [j for j, name in enumerate(names) if name not in gone]
+    if not places:
+        raise ValueError(f"{_CALLER}: all columns look like identifiers; see --keep-identifiers")
+    return table.take_columns(places) if is_encoded else table.select(places)
 
 
 def _looked(options: Expression, table: Any, found: list[Finding]) -> tuple[Finding, ...]:
@@ -117,12 +133,23 @@ def _table(options: Expression, path: Path, found: list[Finding]) -> tuple[Any, 
     if not is_store(path) and (known is None or known.read is not None):
         table = options.reading.read(path, _CALLER, found)
         check_columns("--drop", options.drop, table.column_names, "")
-        return table.drop_columns(list(options.drop)), options.genes
-    with _packed(path, options.genes, pack) if not is_store(path) else _itself(path) as place:
+        table = table.drop_columns(list(options.drop))
+        return _samples_of(table, path) if options.genes == "rows" else table, options.genes
+    with _packed(path, options, pack) if not is_store(path) else _itself(path) as place:
         store = open_store(place)
         check_columns("--drop", options.drop, store.names, "")
         kept = [j for j, name in enumerate(store.names) if name not in options.drop]
         return store.take_columns(np.array(kept, dtype=np.int64)), "columns"
+
+
+def _samples_of(table: Any, path: Path) -> Any:
+    """Return a table of genes in rows without columns that describe the genes."""
+    from duramen.tables.formats.gene_annotation import describing, warn_of
+
+    names = table.column_names[1:]
+    gone = names[: describing(names)]
+    warn_of(gone, path.name, _CALLER)
+    return table.drop_columns(gone)
 
 
 @contextmanager
@@ -131,11 +158,12 @@ def _itself(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _packed(path: Path, genes: str, pack: Any) -> Iterator[Path]:
+def _packed(path: Path, options: Expression, pack: Any) -> Iterator[Path]:
     """Pack a file that is read in tiles into a folder that is removed in the end."""
     with TemporaryDirectory(prefix="duramen-") as folder:
         place = Path(folder) / "store"
-        pack(path, place, transpose=genes == "rows")
+        turned, reading = options.genes == "rows", options.reading
+        pack(path, place, transpose=turned, as_text=reading.as_text, **reading.parameters(path))
         yield place
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from duramen.cli.declaration import argument, group, option
 from duramen.cli.options import Jobs, Output
-from duramen.cli.reading import Annotations, Reading
+from duramen.cli.reading import Annotations, Matrix, Reading
 
 COMMAND = "pack"
 
@@ -16,14 +16,7 @@ COMMAND = "pack"
 class Table:
     """Table to pack."""
 
-    transpose: bool = option(
-        False,
-        "Transpose the file: its rows, such as genes, become columns, and its first column "
-        "names them.",
-    )
-    layer: str | None = option(
-        None, "Layer of an AnnData file to read, or raw; X by default.", metavar="NAME"
-    )
+    matrix: Matrix = group(Matrix)
     annotations: Annotations = group(Annotations)
     reading: Reading = group(Reading)
     memory: str = option("512MB", "Memory to use, such as 512MB or 2GiB.", metavar="SIZE")

@@ -81,8 +81,8 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
         found: list[Finding] = []
         asked = packing.Options(
             kinds=dict.fromkeys(given.reading.categorical, "nominal") or None,
-            transpose=given.transpose,
-            layer=given.layer,
+            transpose=given.matrix.transpose,
+            layer=given.matrix.layer,
             samples=annotations.read(given.reading, f"duramen {COMMAND}", found),
             samples_id=annotations.samples_id,
             samples_by_position=annotations.samples_by_position,

@@ -12,20 +12,27 @@ from typing import TYPE_CHECKING
 
 from duramen.catalogue import Catalogue
 from duramen.tables.formats.arrow import ARROW
-from duramen.tables.formats.delimited import COMPRESSIONS
 from duramen.tables.formats.excel import EXCEL
 from duramen.tables.formats.format import Format, Request
+from duramen.tables.formats.geo import GEO
 from duramen.tables.formats.h5ad import ANNDATA
 from duramen.tables.formats.npy import NPY
-from duramen.tables.formats.parquet import PARQUET
+from duramen.tables.formats.parquet import PARQUET, is_folder
 from duramen.tables.formats.plink import PLINK
-from duramen.tables.formats.text import CSV, TSV
+from duramen.tables.formats.text import CSV, TEXT, TSV
+from duramen.tables.formats.text_file import COMPRESSIONS, TextFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-catalogue = Catalogue("file format", (CSV, TSV, PARQUET, ARROW, EXCEL, NPY, ANNDATA, PLINK))
+catalogue = Catalogue(
+    "file format", (CSV, TSV, TEXT, GEO, PARQUET, ARROW, EXCEL, NPY, ANNDATA, PLINK)
+)
 """All file formats; ``register`` adds one."""
+
+
+_HEAD = 64  # bytes that tell formats with the same ending
+_PACKED = ((b"\x1f\x8b", ".txt.gz"), (b"BZh", ".txt.bz2"), (b"\x28\xb5\x2f\xfd", ".txt.zst"))
 
 
 def able(one: Format, *uses: str) -> bool:
@@ -43,17 +50,34 @@ def listed(*uses: str) -> str:
 
 
 def format_of(path: str | os.PathLike[str]) -> Format | None:
-    """Return the format of a file by the ending of its name; None where it is not known."""
+    """Return the format of a file by the ending of its name; None where it is not known.
+
+    Of several with that ending, the one whose files begin as this one does; a folder of Parquet
+    files is a table of that format.
+    """
+    if is_folder(path):
+        return PARQUET
     suffixes = [suffix.lower() for suffix in Path(path).suffixes] or [""]
     compressed = len(suffixes) > 1 and suffixes[-1] in COMPRESSIONS
     wanted = suffixes[-2] if compressed else suffixes[-1]
-    found = (one for one in catalogue if wanted in one.suffixes and (one.text or not compressed))
-    return next(found, None)
+    alike = [one for one in catalogue if wanted in one.suffixes and (one.text or not compressed)]
+    if len(alike) > 1:
+        head = TextFile(Path(path)).head(_HEAD)
+        alike.sort(key=lambda one: not (one.begins and head.startswith(one.begins)))
+        alike = [one for one in alike if not one.begins or head.startswith(one.begins)]
+    return alike[0] if alike else None
+
+
+def suffix_of(head: bytes) -> str:
+    """Return the ending of the name of a file that begins with some bytes; text if not known."""
+    marked = [(one.begins, one.suffixes[0]) for one in catalogue if one.begins]
+    found = [suffix for mark, suffix in (*marked, *_PACKED) if head.startswith(mark)]
+    return found[0] if found else TEXT.suffixes[0]
 
 
 def checked_file(path: Path, function: str, *uses: str) -> Format:
     """Return the format of a file that is to be read, which has one of the functions in `uses`."""
-    if path.is_dir():
+    if path.is_dir() and not is_folder(path):
         raise IsADirectoryError(f"{function}: {path} is a directory; give a file: {listed(*uses)}")
     if not path.exists():
         raise FileNotFoundError(f"{function}: there is no file {path}{_similar_file(path)}")
@@ -69,6 +93,12 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
     if path.stat().st_size == 0 and path.is_file():
         raise ValueError(f"{function}: {path} is empty (0 bytes)")
     return found
+
+
+def text_of(path: Path, request: Request) -> TextFile | None:
+    """Return the text of a file as it is asked for; None where its format is not one of text."""
+    found = format_of(path)
+    return None if found is None or not found.text else TextFile.of(path, found.separator, request)
 
 
 def whole(path: Path, one: Format, request: Request) -> pa.Table:
@@ -90,8 +120,10 @@ def refuse_text_options(name: str, one: Format | None, request: Request) -> None
         raise ValueError(
             f"{request.function}: sheet must not be given for {name}, which is not a workbook."
         )
-    words = one is not None and one.sheets and request.of_text == "na_values"
-    if request.of_text is not None and not words and not (one is not None and one.text):
+    sheets = one is not None and one.sheets
+    typed = one is not None and one.read is not None and not request.transpose
+    fits = {"na_values": typed, "skip_rows": sheets}.get(request.of_text or "", False)
+    if request.of_text is not None and not fits and not (one is not None and one.text):
         text = " and ".join(known.title for known in catalogue if known.text)
         raise ValueError(
             f"{request.function}: {request.of_text} must not be given for {name}, whose values "

@@ -144,4 +144,11 @@ def open_arrow(path: Path, request: Request) -> Input:
     return input_of(ArrowFile(path, request.function), path, request)
 
 
-ARROW = Format("arrow", "Arrow", (".arrow", ".feather", ".ipc"), read=read_arrow, groups=open_arrow)
+ARROW = Format(
+    "arrow",
+    "Arrow",
+    (".arrow", ".feather", ".ipc"),
+    read=read_arrow,
+    groups=open_arrow,
+    begins=b"ARROW1",
+)

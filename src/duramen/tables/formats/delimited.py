@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from decimal import Decimal
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -16,16 +15,15 @@ import numpy as np
 from duramen.results.text import first_line
 from duramen.tables.columns import describe, too_large
 from duramen.tables.exactness import LARGEST_EXACT, merged, refusal_of
-from duramen.tables.formats.format import Format, Request
+from duramen.tables.formats.format import Request
 from duramen.tables.formats.lines import UnclosedQuote, lines_of
+from duramen.tables.formats.text_file import TextFile, is_data
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-COMPRESSIONS = (".gz", ".bz2", ".zst")
-SEPARATORS = (",", ";", "\t", "|")
-_HEAD, _LINES = 1 << 16, 20  # bytes and lines by which the separator is told
 _MOST_DIGITS = 17  # significant ones that tell a float64 from all others
+_FOLLOWING = 20  # rows after one of another length, by which it is told whether it is a header
 _LONGEST_NUMBER = 1024  # characters that a field without text takes at the most
 
 
@@ -34,11 +32,6 @@ def text_options(request: Request) -> Any:
     import pyarrow.csv as pa_csv
 
     function, na_values, decimal = request.function, request.na_values, request.decimal
-    if isinstance(na_values, str):
-        raise TypeError(
-            f"{function}: na_values must be a list of words, got {na_values!r}. Hint: "
-            f"na_values=[{na_values!r}]"
-        )
     if decimal not in (".", ","):
         raise ValueError(f"{function}: decimal must be '.' or ',', got {decimal!r}.")
     usual = pa_csv.ConvertOptions().null_values
@@ -50,43 +43,9 @@ def text_options(request: Request) -> Any:
     )
 
 
-def separator_of(path: Path, usual: str) -> str:
-    """Return the separator of a text file, told by its first lines.
-
-    Another one than the usual only where that one does not cut all lines into as many fields, and
-    the other does. Of what comes through a pipe, which cannot be read again, the usual one.
-    """
-    if not path.is_file():
-        return usual
-    try:
-        with bytes_of(path) as stream:
-            text = stream.read(_HEAD + 1)
-    except (OSError, EOFError):
-        return usual  # reading it says what is wrong
-    lines = text[:_HEAD].decode("utf-8-sig", "replace").splitlines()
-    if len(text) > _HEAD and len(lines) > 1:
-        lines.pop()  # it may be cut
-    n_fields = {one: _fields(lines, one) for one in dict.fromkeys((usual, *SEPARATORS))}
-    if n_fields[usual] > 1:
-        return usual
-    return max(n_fields, key=lambda one: n_fields[one])
-
-
-def comma_separated(path: Path, one: Format | None, separator: str | None) -> bool:
-    """Return whether commas separate the fields of a file, so that none is a decimal point."""
-    if one is None or not one.text:
-        return False
-    return (separator or separator_of(path, "," if one.name == "csv" else "\t")) == ","
-
-
-def _fields(lines: list[str], separator: str) -> int:
-    """Return the number of fields of the first lines, or 1 where they differ in it."""
-    try:
-        rows = csv.reader(lines, delimiter=separator)
-        counts = {len(row) for row in islice(rows, _LINES) if row}
-    except csv.Error:
-        return 1
-    return counts.pop() if len(counts) == 1 else 1
+def comma_separated(text: TextFile | None) -> bool:
+    """Return whether commas separate the fields of a text, so that none is a decimal point."""
+    return text is not None and text.delimiter == ","
 
 
 def checked_separator(request: Request) -> None:
@@ -211,33 +170,11 @@ def ends_in_quote(
     return False
 
 
-def end_of(path: Path, size: int) -> bytes:
-    """Return the last bytes of a file, unpacked where it is compressed."""
-    if path.suffix.lower() not in COMPRESSIONS:
-        with open(path, "rb") as file:
-            file.seek(max(0, path.stat().st_size - size))
-            return file.read()
-    rest = b""
-    with bytes_of(path) as stream:
-        while block := stream.read(1 << 20):
-            rest = (rest + block)[-size:]
-    return rest
-
-
-@contextmanager
-def bytes_of(path: Path) -> Iterator[Any]:
-    """Open the bytes of a file, unpacked where it is compressed."""
-    import pyarrow as pa
-
-    with pa.input_stream(path, compression="detect") as stream:
-        yield stream
-
-
-def explain_encoding(path: Path, function: str) -> None:
+def explain_encoding(text: TextFile) -> None:
     """Raise for the first byte that is not UTF-8, if there is one."""
-    offset, lines, rest = 0, 1, b""
+    offset, lines, rest = 0, 1 + text.skipped, b""
     try:
-        with bytes_of(path) as stream:
+        with text.opened() as stream:
             while block := stream.read(1 << 20):
                 data = rest + block
                 try:
@@ -247,60 +184,84 @@ def explain_encoding(path: Path, function: str) -> None:
                 except UnicodeDecodeError as error:
                     good = error.start
                     if len(data) - good >= 4 or error.reason != "unexpected end of data":
-                        _raise_encoding(path, offset + good, data, good, lines, function)
+                        _raise_encoding(text, offset + good, data, good, lines)
                     rest = data[good:]
                 lines += data.count(b"\n", 0, good)
                 offset += good
     except OSError:
         return
     if rest:
-        _raise_encoding(path, offset, rest, 0, lines, function)
+        _raise_encoding(text, offset, rest, 0, lines)
 
 
 def _raise_encoding(
-    path: Path, offset: int, data: bytes, position: int, lines: int, function: str
+    text: TextFile, offset: int, data: bytes, position: int, lines: int
 ) -> NoReturn:
     line = lines + data.count(b"\n", 0, position)
     if offset == 0 and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        guess = "UTF-16"
+        names = ["utf-16"]
     else:
-        guess = "LATIN1 or WINDOWS-1252"
+        names = ["latin-1", "cp1252"]
+    options = " or ".join(f"encoding={name!r} (--encoding {name})" for name in names)
     raise ValueError(
-        f"{function}: {path} is not UTF-8 text: byte {data[position]:#04x} at offset {offset} "
-        f"(line {line}); it may be {guess}: convert it, for instance by "
-        f"iconv -f {guess.split()[0]} -t UTF-8"
+        f"{text.function}: {text.path} is not UTF-8 text: byte {data[position]:#04x} at offset "
+        f"{offset} (line {line}); it may be {' or '.join(names)}. Hint: {options}"
     )
 
 
-def explain_ragged(path: Path, delimiter: str, function: str) -> None:
+def explain_ragged(text: TextFile) -> None:
     """Raise for the first row that is longer or shorter than the header, if there is one."""
+    delimiter = text.delimiter
     try:
         with (
-            bytes_of(path) as stream,
-            io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
+            text.opened() as stream,
+            io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as lines,
         ):
-            rows = csv.reader(text, delimiter=delimiter)
-            header = next(rows, [])
+            rows = csv.reader(lines, delimiter=delimiter)
+            header: list[str] = []
+            while not header:  # empty lines before it do not count
+                header = next(rows)
             for row in rows:
                 if row and len(row) != len(header):
-                    raise ValueError(
-                        f"{function}: {path} has {len(row)} fields in line {rows.line_num}, but "
-                        f"its header has {len(header)}; mend that line (quote fields that hold "
-                        f"the delimiter {delimiter!r}), or check that the delimiter is right"
-                    )
-    except (OSError, csv.Error):
+                    at = text.skipped + rows.line_num
+                    following = [other for other in islice(rows, _FOLLOWING) if other]
+                    raise _ragged(text, header, row, at, following)
+    except (OSError, csv.Error, StopIteration):
         return
 
 
+def _ragged(
+    text: TextFile, header: list[str], row: list[str], line: int, following: list[list[str]]
+) -> ValueError:
+    """Return the error about a row that is longer or shorter than the header."""
+    delimiter, found = text.delimiter, f"{len(row)} {'field' if len(row) == 1 else 'fields'}"
+    what = (
+        f"{text.function}: {text.path} has {found} in line {line}, but its header has {len(header)}"
+    )
+    alike = len(row) > len(header) and all(len(other) == len(row) for other in following)
+    if alike and not (following and is_data(row, following)):
+        skip = line - 1
+        return ValueError(
+            f"{what}. Hint: if that line names the columns, skip_rows={skip} (--skip-rows {skip}) "
+            "begins there; if it is a row, add the missing name to the header"
+        )
+    if len(row) > len(header) and not any(row[len(header) :]):
+        return ValueError(f"{what}; remove the {delimiter!r} at the end of that line")
+    return ValueError(
+        f"{what}; mend that line (quote fields that hold the delimiter {delimiter!r}), or check "
+        "that the delimiter is right"
+    )
+
+
 @contextmanager
-def explained(path: Path, delimiter: str, function: str) -> Iterator[None]:
+def explained(text: TextFile) -> Iterator[None]:
     """Raise ValueError that says what is wrong with a file where reading or parsing fails."""
     import pyarrow as pa
 
     try:
         yield
     except (pa.ArrowException, OSError, EOFError, UnicodeError, UnclosedQuote) as error:
-        explain_encoding(path, function)
-        explain_ragged(path, delimiter, function)
+        explain_encoding(text)
+        explain_ragged(text)
         what = first_line(error) if str(error) else "a quote is not closed"
-        raise ValueError(f"{function}: cannot read {path} ({what})") from None
+        raise ValueError(f"{text.function}: cannot read {text.path} ({what})") from None

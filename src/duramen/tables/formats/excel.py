@@ -20,6 +20,7 @@ from duramen.results.text import first_line, quoted
 from duramen.results.warning import warn
 from duramen.tables.formats import workbook_process
 from duramen.tables.formats.format import Format, Request
+from duramen.tables.formats.text import without_empty
 from duramen.tables.formats.workbook import write_workbook
 from duramen.tables.formats.workbook_extent import check_extent
 from duramen.tables.memory import available_bytes
@@ -39,12 +40,13 @@ def read_excel(path: Path, request: Request) -> pa.Table:
         if path.suffix.lower() in _OF_XML:
             check_extent(path, sheet, function)
         rows = reader.rows(sheet)
+    rows = rows[request.skip_rows :]
     if not rows:
         raise ValueError(f"{function}: sheet {quoted(sheet)} of {path} is empty")
     names = ["" if cell is None else _text(cell) for cell in rows[0]]
     cells = zip(*rows[1:], strict=True) if len(rows) > 1 else ((),) * len(names)
     missing = frozenset((*_MISSING, *map(str, request.na_values)))
-    return pa.table([_column(one, missing) for one in cells], names=names)
+    return without_empty(pa.table([_column(one, missing) for one in cells], names=names))
 
 
 class _Reader:
@@ -186,4 +188,5 @@ EXCEL = Format(
     write=write_workbook,
     written=(".xlsx",),
     sheets=True,
+    begins=b"PK",
 )

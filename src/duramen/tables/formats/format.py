@@ -40,6 +40,12 @@ class Request:
         Sheet to take, in a workbook; None for the first.
     n_threads : int
         Threads to use.
+    encoding : str
+        Encoding of text, such as "latin-1".
+    skip_rows : int
+        Lines of text, or rows of a sheet, before the one that names the columns.
+    member : str or None
+        File to take, in a .zip archive of several.
 
     Examples
     --------
@@ -57,15 +63,30 @@ class Request:
     n_threads: int = 1
     separator: str | None = None
     sheet: str | None = None
+    encoding: str = "utf-8"
+    skip_rows: int = 0
+    member: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check that words for missing values are several."""
+        if isinstance(self.na_values, str):
+            raise TypeError(
+                f"{self.function}: na_values must be a list of words, got {self.na_values!r}. "
+                f"Hint: na_values=[{self.na_values!r}]"
+            )
 
     @property
     def of_text(self) -> str | None:
         """Name of an option that is for text and was given; None where none was."""
-        if len(self.na_values):
-            return "na_values"
-        if self.separator is not None:
-            return "separator"
-        return None if self.decimal == "." else "decimal"
+        given = {
+            "separator": self.separator is not None,
+            "encoding": self.encoding != "utf-8",
+            "member": self.member is not None,
+            "decimal": self.decimal != ".",
+            "skip_rows": self.skip_rows != 0,
+            "na_values": len(self.na_values) > 0,
+        }
+        return next((name for name in given if given[name]), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +113,22 @@ class Format(Entry):
         ``write(table, file)`` writes a pyarrow table to an open binary file.
     written : tuple of str
         Endings of the files that `write` makes; by default all of `suffixes`.
+    n_bytes : callable, optional
+        ``n_bytes(path, request)`` returns the bytes of memory that the whole table takes at least,
+        told before it is read; without it, the size of the file.
     text : bool
-        Whether values are text: `na_values`, `decimal` and `separator` apply, and files may be
-        compressed.
+        Whether values are text: `na_values`, `decimal`, `separator`, `encoding`, `skip_rows` and
+        `member` apply, and files may be compressed.
+    separator : str
+        Of text, what lies between two fields; "" where the first lines tell it.
     layers : bool
         Whether a file holds several matrices, of which `layer` names one.
     sheets : bool
-        Whether a file holds several sheets, of which `sheet` names one; `na_values` applies.
+        Whether a file holds several sheets, of which `sheet` names one; `na_values` and
+        `skip_rows` apply.
+    begins : bytes
+        How the files begin: tells a format among those with the same ending, and what comes
+        without a name.
 
     Examples
     --------
@@ -122,6 +152,9 @@ class Format(Entry):
     columns: Callable[[Path, str], Columns] | None = None
     write: Callable[[Any, IO[bytes]], None] | None = None
     written: tuple[str, ...] = ()
+    n_bytes: Callable[[Path, Request], int] | None = None
     text: bool = False
+    separator: str = ""
     layers: bool = False
     sheets: bool = False
+    begins: bytes = b""

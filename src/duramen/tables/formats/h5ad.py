@@ -284,4 +284,4 @@ class SparseInput(_Matrix):
         return sparse.csc_matrix((entries["value"], places), shape=(self.shape[0], end - begin))
 
 
-ANNDATA = Format("anndata", "AnnData", (".h5ad",), groups=open_h5ad, layers=True)
+ANNDATA = Format("anndata", "AnnData", (".h5ad",), groups=open_h5ad, layers=True, begins=b"\x89HDF")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
+FIRST_ROWS = 32  # that `Input.beginning` returns
+
 
 class Input(ABC):
     """A table that gives its columns in groups, in their order.
@@ -45,6 +47,10 @@ class Input(ABC):
 
     def variants(self) -> Iterator[pa.Table] | None:
         """Yield where the columns lie on the genome, as in `layout.variants_schema`, in parts."""
+        return None
+
+    def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
+        """Return the first rows, and a function that reads whole columns; None without them."""
         return None
 
     @abstractmethod

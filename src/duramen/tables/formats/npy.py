@@ -86,4 +86,4 @@ def _head(path: Path, function: str) -> tuple[tuple[int, ...], bool, np.dtype[An
         return shape, by_columns, kind, file.tell()
 
 
-NPY = Format("npy", "NumPy", (".npy",), groups=NpyInput)
+NPY = Format("npy", "NumPy", (".npy",), groups=NpyInput, begins=b"\x93NUMPY")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from duramen.results.text import first_line, quoted
 from duramen.results.warning import warn
 from duramen.tables.formats.format import Request
-from duramen.tables.formats.input import Input
+from duramen.tables.formats.gene_annotation import describing, warn_of
+from duramen.tables.formats.input import FIRST_ROWS, Input
 from duramen.tables.row_names import named_rows
 from duramen.tables.store.budget import columns_within
 
@@ -96,6 +97,13 @@ class ArrowInput(Input):
         extra = 2 * records.n_bytes / self.n_columns
         self._width = columns_within(request.budget, records.n_rows, _CELL_BYTES, extra)
 
+    def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
+        """Return the first rows, and the function that reads columns."""
+        import pyarrow as pa
+
+        first = next(iter(self._records.batches(FIRST_ROWS)), None)
+        return None if first is None else (pa.Table.from_batches([first]), self._records.read)
+
     def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
         """Yield neighboring columns."""
         for begin in range(start, self.n_columns, self._width):
@@ -113,6 +121,9 @@ class TransposedArrowInput(Input):
         self.files = (path,)
         self._records, self._budget = records, request.budget
         first, others = records.schema.field(0), list(records.schema)[1:]
+        self._before = 1 + describing([field.name for field in others])
+        warn_of(records.schema.names[1 : self._before], path.name, function)
+        others = others[self._before - 1 :]
         names = records.read([0]).column(0)
         if pa.types.is_dictionary(names.type):
             names = names.cast(names.type.value_type)
@@ -133,12 +144,13 @@ class TransposedArrowInput(Input):
         import pyarrow as pa
 
         return named_rows(
-            pa.table({"sample": pa.array(self._records.schema.names[1:], pa.string())}), "sample"
+            pa.table({"sample": pa.array(self._records.schema.names[self._before :], pa.string())}),
+            "sample",
         )
 
     def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
         """Yield groups of rows as columns."""
-        n_rows = len(self._records.schema) - 1
+        n_rows = len(self._records.schema) - self._before
         height = columns_within(self._budget, n_rows, _TURNED_BYTES)
         seen = 0
         for batch in self._records.batches(height):
@@ -150,12 +162,12 @@ class TransposedArrowInput(Input):
     def _turned(self, batch: pa.RecordBatch) -> NDArray[Any]:
         """Return the rows of a batch as columns."""
         if self._text:
-            rows = [column.to_pylist() for column in batch.columns[1:]]
+            rows = [column.to_pylist() for column in batch.columns[self._before :]]
             matrix = np.empty((len(rows), batch.num_rows), dtype=object)
             for i, row in enumerate(rows):
                 matrix[i] = row
             return matrix
-        return np.stack([_numbers(column) for column in batch.columns[1:]])
+        return np.stack([_numbers(column) for column in batch.columns[self._before :]])
 
 
 def _is_text(fields: Sequence[Any], path: Path, function: str) -> bool:

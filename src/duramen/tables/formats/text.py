@@ -6,10 +6,11 @@ parsed when all of it is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -17,22 +18,22 @@ import numpy as np
 
 from duramen.results.warning import warn
 from duramen.tables.formats.delimited import (
-    bytes_of,
     check_digits,
     checked_separator,
-    end_of,
     ends_in_quote,
     explain_encoding,
     explain_ragged,
     explained,
     last_cell,
-    separator_of,
     text_options,
 )
 from duramen.tables.formats.format import Format, Request
-from duramen.tables.formats.input import Input
+from duramen.tables.formats.gene_annotation import describing, warn_of
+from duramen.tables.formats.input import FIRST_ROWS, Input
 from duramen.tables.formats.lines import BOM, Lines, UnclosedQuote, lines_of, unquoted
+from duramen.tables.formats.size import text_bytes
 from duramen.tables.formats.spool import Spool
+from duramen.tables.formats.text_file import TextFile
 from duramen.tables.row_names import named_rows
 from duramen.tables.store.budget import columns_within
 
@@ -53,37 +54,42 @@ def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
     import pyarrow.csv as pa_csv
 
     function, options = request.function, text_options(request)
-    delimiter = _separator(path, delimiter, request)
+    text = _text(path, delimiter, request)
 
     def parsed(source: Any, chosen: Any = options) -> pa.Table:
         if isinstance(source, BytesIO):
             source.seek(0)
         return pa_csv.read_csv(
             source,
-            parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            parse_options=pa_csv.ParseOptions(delimiter=text.delimiter, newlines_in_values=True),
             convert_options=chosen,
         )
 
     source: Any = path
-    with explained(path, delimiter, function):
-        if not path.is_file():  # what comes through a pipe cannot be read again
-            with bytes_of(path) as stream:
+    with explained(text):
+        if not text.plain:  # what comes through a pipe cannot be read again
+            with text.opened() as stream:
                 source = BytesIO(stream.read())
         table = parsed(source)
-        if last_cell(table) == "" and path.is_file() and end_of(path, 1) == delimiter.encode():
+        if last_cell(table) == "" and text.path.is_file() and text.end(1) == text.sign:
             # Without a line end, Arrow takes an empty last field for quoted if one before it is.
-            with bytes_of(path) as stream:
+            with text.opened() as stream:
                 source = BytesIO(stream.read() + b"\n")
             table = parsed(source)
         table.column_names  # noqa: B018  decodes the names
     if any(pa.types.is_binary(field.type) for field in table.schema):
-        explain_encoding(path, function)
+        explain_encoding(text)
     check_digits(table, options, partial(parsed, source), function)
-    if path.is_file() and ends_in_quote(
-        table, lambda size: end_of(path, size), lambda: bytes_of(path), delimiter
-    ):
+    if path.is_file() and ends_in_quote(table, text.end, text.opened, text.delimiter):
         raise ValueError(f"{function}: cannot read {path} (a quote is not closed)")
-    return table
+    return without_empty(table)
+
+
+def without_empty(table: pa.Table) -> pa.Table:
+    """Leave out columns without a name and a value, as a separator at the end of lines makes."""
+    names = zip(table.column_names, table.columns, strict=True)
+    kept = [j for j, (name, one) in enumerate(names) if name or one.null_count < len(one)]
+    return table if len(kept) in (0, table.num_columns) else table.select(kept)
 
 
 def write_text(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
@@ -97,41 +103,42 @@ def write_text(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
 def open_text(path: Path, request: Request, delimiter: str) -> Input:
     """Open a text file as an input."""
     kind = TransposedTextInput if request.transpose else TextInput
-    return kind(path, _separator(path, delimiter, request), request)
+    return kind(_text(path, delimiter, request), request)
 
 
-def _separator(path: Path, usual: str, request: Request) -> str:
-    """Return the separator that was asked for, or that of the file, with a warning if unusual."""
+def _text(path: Path, usual: str, request: Request) -> TextFile:
+    """Return the text of a file; warns where its separator is another one than its ending tells."""
     checked_separator(request)
-    found = request.separator or separator_of(path, usual)
-    if found not in (usual, request.separator):
+    text = TextFile.of(path, usual, request)
+    found = text.delimiter
+    if usual and found not in (usual, request.separator):
         warn(
             f"{request.function}: {path.name} is separated by {found!r}, not by {usual!r}, "
             f"and was read accordingly. Hint: separator={found!r} confirms this."
         )
-    return found
+    return text
 
 
 class _Text(Input):
     """A file of delimited text."""
 
-    def __init__(self, path: Path, delimiter: str, request: Request) -> None:
-        self.where = str(path)
-        self.files = (path,)
-        self._path = path
-        self._delimiter = delimiter
+    def __init__(self, text: TextFile, request: Request) -> None:
+        self.where = str(text.path)
+        self.files = (text.path,)
+        self._file, self._path = text, text.path
+        self._delimiter = text.delimiter
         self._budget, self._function = request.budget, request.function
         self._threads = request.n_threads > 1
-        self._options = text_options(request)
+        self._options, self._request = text_options(request), request
 
     def _lines(self, work: int) -> Iterator[Lines]:
         """Yield the lines of the file, in parts that take `work` times their length to be cut."""
         chunk = max(_LEAST_CHUNK, self._budget // work)
-        with self._explained(), bytes_of(self._path) as stream:
+        with self._explained(), self._file.opened() as stream:
             yield from lines_of(stream, self._delimiter.encode(), chunk)
 
     def _explained(self) -> AbstractContextManager[None]:
-        return explained(self._path, self._delimiter, self._function)
+        return explained(self._file)
 
     def _header(self) -> list[str]:
         """Return the fields of the first line."""
@@ -143,7 +150,7 @@ class _Text(Input):
         )
 
     def _ragged(self, n_fields: int, wanted: int) -> ValueError:
-        explain_ragged(self._path, self._delimiter, self._function)
+        explain_ragged(self._file)
         return ValueError(
             f"{self._function}: {self._path} has a line of {n_fields} fields, but its header has "
             f"{wanted}"
@@ -186,7 +193,7 @@ class _Text(Input):
             table = read(self._options)
         check_digits(table, self._options, read, self._function, titles)
         if any(pa.types.is_binary(field.type) for field in table.schema):
-            explain_encoding(self._path, self._function)
+            explain_encoding(self._file)
         return table
 
 
@@ -196,10 +203,32 @@ class TextInput(_Text):
     Where the whole would take more than the budget, the text of groups of columns is spooled.
     """
 
-    def __init__(self, path: Path, delimiter: str, request: Request) -> None:
-        super().__init__(path, delimiter, request)
+    def __init__(self, text: TextFile, request: Request) -> None:
+        super().__init__(text, request)
         self._titles = self._header()
         self.names, self.n_columns = self._titles, len(self._titles)
+
+    def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
+        """Return the first rows, and a function that reads whole columns."""
+        import pyarrow.csv as pa_csv
+
+        with self._explained(), self._file.opened() as stream:
+            lines = islice(TextFile.buffered(stream), FIRST_ROWS + 1)
+            text = b"".join(line.rstrip(b"\r\n") + b"\n" for line in lines)
+        try:
+            first = self._parsed(text, None, skip_empty=True)
+        except ValueError:
+            return None  # a line may go on in the next one, or packing says what is wrong
+        options = text_options(self._request)
+
+        def read(places: Sequence[int]) -> pa.Table:
+            names = [self._titles[j] for j in places]
+            options.include_columns = names
+            parsing = pa_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
+            with self._explained(), self._file.opened() as stream:
+                return pa_csv.read_csv(stream, parse_options=parsing, convert_options=options)
+
+        return first, read
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
         """Yield groups of columns: all at once, or tile by tile."""
@@ -211,7 +240,7 @@ class TextInput(_Text):
             max(1, _LARGEST_TILE * self.n_columns // n_bytes),
         )
         if width >= self.n_columns:
-            with self._explained(), bytes_of(self._path) as stream:
+            with self._explained(), self._file.opened() as stream:
                 text = stream.read()
             if not text.endswith((b"\n", b"\r")):
                 text += b"\n"  # else Arrow takes an empty last field for quoted if one before it is
@@ -242,7 +271,7 @@ class TextInput(_Text):
     def _size(self) -> tuple[int, int]:
         """Return the number of lines at the most, and bytes of text."""
         n_lines = n_bytes = 0
-        with self._explained(), bytes_of(self._path) as stream:
+        with self._explained(), self._file.opened() as stream:
             while block := stream.read(1 << 20):
                 n_lines += max(block.count(b"\n"), block.count(b"\r"))
                 n_bytes += len(block)
@@ -290,8 +319,8 @@ class TransposedTextInput(_Text):
     That first line may lack a field above the names, as R writes it.
     """
 
-    def __init__(self, path: Path, delimiter: str, request: Request) -> None:
-        super().__init__(path, delimiter, request)
+    def __init__(self, text: TextFile, request: Request) -> None:
+        super().__init__(text, request)
         self._rows = self._header()
         names: list[str] = []
         wanted = 0
@@ -314,6 +343,9 @@ class TransposedTextInput(_Text):
             self._rows = self._rows[1:]
         if not self._rows or len(self._rows) != wanted - 1:
             raise self._ragged(wanted, len(self._rows))
+        self._before = describing(self._rows)
+        warn_of(self._rows[: self._before], self._path.name, self._function)
+        self._rows = self._rows[self._before :]
         self.names = names
         self.n_columns = len(names)
 
@@ -336,7 +368,7 @@ class TransposedTextInput(_Text):
         """Yield groups of lines as columns."""
         delimiter = self._delimiter.encode()
         for lines in self._columns(start, _SPLIT_WORK):
-            columns = [lines.fields(i)[1:] for i in range(len(lines))]
+            columns = [lines.fields(i)[self._before + 1 :] for i in range(len(lines))]
             text = b"\n".join([delimiter.join(row) for row in zip(*columns, strict=True)] + [b""])
             yield self._parsed(text, [f"{j}" for j in range(len(lines))], skip_empty=False)
 
@@ -350,9 +382,12 @@ def _delimited(name: str, title: str, suffixes: tuple[str, ...], delimiter: str)
         read=partial(read_text, delimiter=delimiter),
         groups=partial(open_text, delimiter=delimiter),
         write=partial(write_text, delimiter=delimiter),
+        n_bytes=lambda path, request: text_bytes(TextFile.of(path, delimiter, request)),
         text=True,
+        separator=delimiter,
     )
 
 
 CSV = _delimited("csv", "CSV", (".csv",), ",")
 TSV = _delimited("tsv", "TSV", (".tsv", ".tab"), "\t")
+TEXT = _delimited("text", "Text", (".txt", ".zip"), "")

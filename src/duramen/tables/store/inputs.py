@@ -16,6 +16,7 @@ from duramen.tables.columns import Column
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.formats.format import Request
 from duramen.tables.formats.input import Input
+from duramen.tables.formats.missing import with_missing
 from duramen.tables.sources import Source, open_source
 from duramen.tables.store.budget import columns_within
 from duramen.tables.store.column_store import ColumnStore
@@ -51,7 +52,8 @@ def open_input(source: Any, request: Request) -> Input:
         return chosen.groups(path, request)
     if request.transpose:
         raise ValueError(f"{function}: transpose=True is not for {chosen.title} files")
-    return SourceInput(formats.whole(path, chosen, request), request, path)
+    table = with_missing(formats.whole(path, chosen, request), request.na_values)
+    return SourceInput(table, request, path)
 
 
 def _layered() -> str:

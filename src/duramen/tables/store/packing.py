@@ -19,12 +19,13 @@ from duramen.results.warning import warn
 from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode_source
-from duramen.tables.formats import format_of
+from duramen.tables.formats import text_of
 from duramen.tables.formats.delimited import comma_separated
 from duramen.tables.formats.format import Request
 from duramen.tables.formats.input import Input
+from duramen.tables.formats.missing import with_missing
 from duramen.tables.names import check_names, resolve_kinds
-from duramen.tables.numbers_in_text import warned
+from duramen.tables.numbers_in_text import places_of_text, warned
 from duramen.tables.sources import open_source
 from duramen.tables.store import layout
 from duramen.tables.store.beside import check_samples
@@ -34,13 +35,14 @@ from duramen.tables.store.inputs import Part, open_input
 from duramen.tables.store.names import Repeats, repetition
 from duramen.tables.store.pairing import Pairing, names_of, pair
 from duramen.tables.store.part import check_place, making, part_of
-from duramen.tables.store.row_ids import Names, of_encoded
+from duramen.tables.store.row_ids import Names, of_encoded, of_table, texts_of
 from duramen.tables.store.writer import StoreWriter
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _FUNCTION = "pack"
+_READ_AT_ONCE = 64  # columns, at the most, that are read before others for names of rows
 _HINT = "rename them, or give names="
 
 
@@ -60,6 +62,9 @@ def pack(
     decimal: str = ".",
     separator: str | None = None,
     sheet: str | None = None,
+    encoding: str = "utf-8",
+    skip_rows: int = 0,
+    member: str | None = None,
     as_text: Sequence[str] = (),
     memory: str | int = "512MB",
     overwrite: bool = False,
@@ -109,6 +114,12 @@ def pack(
         Character between two fields of a CSV or TSV file, as in `read_table`.
     sheet : str, optional
         Sheet of a workbook, as in `read_table`.
+    encoding : str
+        Encoding of text, as in `read_table`.
+    skip_rows : int
+        Lines of text, or rows of a sheet, before the one that names the columns.
+    member : str, optional
+        File to pack, in a .zip archive of several.
     as_text : sequence of str
         Columns of text of a file or an Arrow table that stay text, as in `read_table`.
     memory : str or int
@@ -162,6 +173,9 @@ def pack(
         decimal=decimal,
         separator=separator,
         sheet=sheet,
+        encoding=encoding,
+        skip_rows=skip_rows,
+        member=member,
         as_text=as_text,
         memory=memory,
         overwrite=overwrite,
@@ -187,11 +201,15 @@ class Options:
     decimal: str = "."
     separator: str | None = None
     sheet: str | None = None
+    encoding: str = "utf-8"
+    skip_rows: int = 0
+    member: str | None = None
     as_text: Sequence[str] = ()
     memory: str | int = "512MB"
     overwrite: bool = False
     n_jobs: int | None = None
     verbose: int = 0
+    function: str = _FUNCTION
 
 
 def pack_with(
@@ -211,19 +229,21 @@ def pack_with(
     check_place(place, overwrite, _FUNCTION)
     require_arrow_threads(_FUNCTION)
     text = (asked.na_values, asked.decimal)
-    how: dict[str, Any] = {"separator": asked.separator, "sheet": asked.sheet}
-    request = Request(_FUNCTION, *text, transpose, layer, budget, n_threads, **how)
+    named = ("separator", "sheet", "encoding", "skip_rows", "member")
+    how: dict[str, Any] = {name: getattr(asked, name) for name in named}
+    request = Request(asked.function, *text, transpose, layer, budget, n_threads, **how)
     given = open_input(source, request)
     chosen: Sequence[str] | None = given.names
     if names is not None:
         chosen = check_names(names, given.n_columns, _FUNCTION)
     else:
         _check_unique(given)
-    encoder = _Encoder(given, chosen, kinds, n_threads, budget, asked)
+    encoder = _Encoder(given, chosen, kinds, request, asked.as_text)
     annotations = _Annotations(given, asked, named=chosen is not None)
     options: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
     options |= {"na_values": list(asked.na_values), "decimal": asked.decimal}
-    options |= {name: one for name, one in how.items() if one is not None}
+    unasked = Request(_FUNCTION)
+    options |= {name: one for name, one in how.items() if one != getattr(unasked, name)}
     options |= {"as_text": list(asked.as_text)} if asked.as_text else {}
     plan = _plan(given, chosen if names is not None else None, kinds, options)
     with (
@@ -264,7 +284,7 @@ class _Annotations:
     def __init__(self, given: Input, asked: Options, named: bool) -> None:
         where = given.files[0].name if given.files else given.where
         options = asked.samples_id, asked.samples_by_position, asked.samples_match
-        self._asked = Pairing(*options, where, _FUNCTION)
+        self._asked = Pairing(*options, where, asked.function)
         self._samples, self._table = asked.samples, given.samples()
         self._columns: list[Names] = []
         self.note: str | None = None
@@ -278,6 +298,8 @@ class _Annotations:
             self._pair(names, len(names.labels))
         elif not named:
             self._pair([], None)
+        elif columns := _names_at_once(given):
+            pair(asked.samples, columns, None, self._asked)  # raises before packing
 
     def _pair(self, names: Names | Sequence[Names], n_rows: int | None) -> None:
         paired = pair(self._samples, names, n_rows, self._asked)
@@ -306,6 +328,20 @@ class _Annotations:
         return self._table
 
 
+def _names_at_once(given: Input) -> list[Names]:
+    """Return the columns that may name the rows, where they are few and are read before others."""
+    beginning = given.beginning()
+    if beginning is None:
+        return []
+    first, read = beginning
+    places = [
+        j
+        for j, column in enumerate(first.columns)
+        if (texts := texts_of(column)) is not None and len(set(texts)) > 1
+    ]
+    return of_table(read(places)) if 0 < len(places) <= _READ_AT_ONCE else []
+
+
 class _Encoder:
     """Encodes groups of columns, by the names and kinds that are settled for all of them."""
 
@@ -314,16 +350,16 @@ class _Encoder:
         given: Input,
         names: Sequence[str] | None,
         kinds: Any,
-        n_threads: int,
-        budget: int,
-        asked: Options,
+        request: Request,
+        as_text: Sequence[str],
     ) -> None:
-        path = given.files[0] if given.files else None
-        sure = path is not None and comma_separated(path, format_of(path), asked.separator)
+        n_threads = request.n_threads
+        text = text_of(given.files[0], request) if given.files else None
+        self._missing = () if text is not None else request.na_values
         self._text: dict[str, Any] = {
-            "as_text": asked.as_text,
-            "decimal": asked.decimal,
-            "thousands": sure,
+            "as_text": as_text,
+            "decimal": request.decimal,
+            "thousands": comma_separated(text),
         }
         if kinds is not None and given.encoded:
             raise ValueError(
@@ -340,7 +376,7 @@ class _Encoder:
             else resolve_kinds(kinds, known or range(given.n_columns), _FUNCTION)  # type: ignore[arg-type]
         )
         self._names, self._n_threads = names, n_threads
-        self._pending = max(1 << 16, budget // (8 * n_threads))
+        self._pending = max(1 << 16, request.budget // (8 * n_threads))
 
     def encoded(self, group: Any, begin: int) -> EncodedTable:
         """Encode a group of columns, the first of which is column `begin`."""
@@ -353,10 +389,14 @@ class _Encoder:
         group = self._numbers_read(group, begin)
         source = group if isinstance(group, Part) else open_source(group, _FUNCTION)
         end = begin + source.n_columns
+        kinds = list((None,) * source.n_columns if self._kinds is None else self._kinds[begin:end])
+        names = self._names_of(begin, source.n_columns)
+        for j in places_of_text(group, names, self._text["as_text"]):
+            kinds[j] = kinds[j] or "nominal"
         return encode_source(
             source,
-            self._names_of(begin, source.n_columns),
-            (None,) * source.n_columns if self._kinds is None else self._kinds[begin:end],
+            names,
+            tuple(kinds),
             named=self._names is not None,
             n_threads=self._n_threads,
             function=_FUNCTION,
@@ -368,6 +408,7 @@ class _Encoder:
         if type(group).__module__.partition(".")[0] != "pyarrow":
             return group
         table = group.rename_columns(list(self._names_of(begin, group.num_columns)))
+        table = with_missing(table, self._missing)
         return warned(table, _FUNCTION, **self._text).rename_columns(group.column_names)
 
     def _names_of(self, begin: int, count: int) -> tuple[str, ...]:
