@@ -19,6 +19,8 @@ _RECORDED_ELSEWHERE = (
     *("features", "ranking"),
 )
 
+# More permutations are not proposed.
+_MANY_PERMUTATIONS = 2000
 # A run that is expected to take longer, in seconds, is announced.
 LONG = 3.0
 # Of a test that nobody asked for, seconds after which it is said how to do without.
@@ -163,11 +165,12 @@ def _too_few(result: Any) -> list[str]:
         return []
     if p <= LEVEL * (rounds + 1):
         return []
-    least = 1 / (rounds + 1)
+    least, needed = 1 / (rounds + 1), round(p / LEVEL)
+    more = f"--permutations {needed} or " * (needed <= _MANY_PERMUTATIONS)
     return [
         f"{result.method}: with {rounds:,} permutations no p-value is below {least:.2g}, too "
-        f"large for a single feature, among {p:,}, to have q up to {LEVEL:g}; with --permutations "
-        f"{round(p / LEVEL)} it can; tests that give error rates may need fewer"
+        f"large for a single feature, among {p:,}, to have q up to {LEVEL:g}; use {more}"
+        "--significance max-t, which can confirm single features with 19 permutations"
     ]
 
 
