@@ -29,7 +29,7 @@ BENCHERS := $(VENV)/.stamp-benchers
 FUZZERS := $(VENV)/.stamp-fuzzers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build both-kernels demo test test-slow lowest test-lowest try-lowest lint style types layers cpp-style format \
+.PHONY: help setup build both-kernels demo test test-slow screens lowest test-lowest try-lowest lint style types layers cpp-style format \
 	sanitize sanitize-threads faults fuzz dist bench clean
 
 help: ## this list
@@ -57,6 +57,9 @@ test: $(TESTERS) setup ## the fast tests
 
 test-slow: $(TESTERS) setup ## the slow tests only
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow $(ARGS)
+
+screens: setup ## write the screens in docs/start: what their commands print
+	$(BIN)/python tools/screens.py --write
 
 # Warnings of old versions that something else is deprecated say nothing of the package.
 OLD := -p no:cacheprovider -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning \

@@ -6,12 +6,15 @@ print is thrown away: the text around them says what they show. Commands run in 
 has imported what each would import again.
 """
 
+import functools
+import importlib.util
 import inspect
 import re
 import shlex
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tests.cli.commands import duramen
@@ -72,7 +75,9 @@ def test_blocks_of_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
     namespace: dict[str, object] = {"__name__": "__main__"}
+    marked, printed = screens(page), ""
     for language, code, line in blocks(page):
         if language == "python":
             # Leading empty lines make a traceback point at the line of the page.
@@ -81,7 +86,48 @@ def test_blocks_of_page_run(
             for command in commands(code):
                 done = duramen(*command)
                 assert done.exit_code == 0, f"{name_of(page)}:{line}: {command}\n{done.output}"
+                printed = done.stdout
+        elif line in marked:
+            assert code == tool().screen(printed), f"{name_of(page)}:{line}: {tool().__doc__}"
     capsys.readouterr()
+
+
+def screens(page: Path) -> set[int]:
+    """The first lines of the blocks that show what a command prints."""
+    text = page.read_text(encoding="utf-8")
+    marked = re.finditer(r"^<!-- screen -->\n```text\n", text, re.MULTILINE)
+    return {text.count("\n", 0, match.end()) + 1 for match in marked}
+
+
+@functools.cache
+def tool() -> ModuleType:
+    """The script that writes the screens."""
+    spec = importlib.util.spec_from_file_location("screens", ROOT / "tools" / "screens.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_five_pages_show_the_first_screen_of_rank() -> None:
+    shown = [page.name for page in tool().PAGES if screens(page)]
+    assert len(shown) == 5
+    for page in tool().PAGES:
+        for language, code, line in blocks(page):
+            if line in screens(page):
+                assert language == "text"
+                assert "confirmed by max-T of MDI-oob" in code
+
+
+def test_a_screen_is_what_the_last_command_before_it_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "```sh\nduramen --version\n```\n\n<!-- screen -->\n```text\nold\n```\nend\n"
+    new = tool().written(text)
+    assert new == text.replace("old", f"duramen {dm.__version__}")
+    assert tool().written(new) == new
 
 
 def commands(code: str) -> Iterator[list[str]]:

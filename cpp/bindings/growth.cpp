@@ -23,13 +23,21 @@ struct TreeRange {
   std::uint64_t seed, first, count;
 };
 
-// Decoys that follow a cycle of all rows (decoys.hpp), of the columns that are judged.
+// Decoys that follow a cycle of the rows of each stratum (decoys.hpp), of the columns that are
+// judged. The rows of a stratum are together, from one of the bounds to the next.
 struct Decoys {
   Vector<std::uint32_t> cycle;
   Vector<bool> judged;
+  Vector<std::uint32_t> bounds;
 
-  Decoys(Vector<std::uint32_t> rows, Vector<bool> columns)
-      : cycle(std::move(rows)), judged(std::move(columns)) {
+  Decoys(Vector<std::uint32_t> rows, Vector<bool> columns, Vector<std::uint32_t> strata)
+      : cycle(std::move(rows)), judged(std::move(columns)), bounds(std::move(strata)) {
+    const std::size_t last = bounds.shape(0) - 1;
+    need(bounds.shape(0) >= 2 && bounds.data()[0] == 0 && bounds.data()[last] == cycle.shape(0),
+         "bounds do not lead from 0 to the number of rows");
+    for (std::size_t s = 0; s < last; ++s) {
+      need(bounds.data()[s] < bounds.data()[s + 1], "bounds do not ascend");
+    }
     std::vector<bool> seen(cycle.shape(0), false);
     for (std::size_t i = 0; i < seen.size(); ++i) {
       const std::uint32_t row = cycle.data()[i];
@@ -153,7 +161,7 @@ std::pair<TreeArrays, Array<double>> grow_beside_decoys(const Table& table, cons
   need(decoys.judged.shape(0) == table.view.n_columns, "judged has not one entry a column");
   duramen::Problem problem = problem_of(table, target, weights, settings, trees);
   std::vector<double> excess(table.view.n_columns, 0.0);
-  problem.decoys = {decoys.cycle.data(),
+  problem.decoys = {decoys.cycle.data(), decoys.bounds.data(), decoys.bounds.shape(0) - 1,
                     reinterpret_cast<const std::uint8_t*>(decoys.judged.data()), excess.data()};
   TreeArrays tree = grown(problem, trees, 1, nb::none());
   return {std::move(tree), to_array(std::move(excess))};
@@ -255,8 +263,9 @@ void bind_growth(nb::module_& module) {
             new (self) TreeRange{seed, first, count};
           },
           nb::kw_only(), nb::arg("seed"), nb::arg("first"), nb::arg("count"));
-  nb::class_<Decoys>(module, "Decoys", "Copies of columns in the order of a cycle of the rows.")
-      .def(nb::init<Vector<std::uint32_t>, Vector<bool>>(), lent("cycle"), lent("judged"));
+  nb::class_<Decoys>(module, "Decoys", "Copies of columns in the order of cycles of the rows.")
+      .def(nb::init<Vector<std::uint32_t>, Vector<bool>, Vector<std::uint32_t>>(), lent("cycle"),
+           lent("judged"), lent("bounds"));
   module.def("grow", &grow, nb::arg("table"), nb::arg("target"), nb::arg("weights").none(),
              nb::arg("settings"), nb::arg("trees"), nb::arg("n_threads"),
              nb::arg("progress").none(), "Grow trees.");

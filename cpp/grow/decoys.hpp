@@ -35,9 +35,20 @@ class DecoyContest {
         first_splits_(problem, working, true),
         later_splits_(problem, working, true),
         place_(table_.n_rows),
+        first_(table_.n_rows),
+        size_(table_.n_rows),
         rows_(table_.n_rows),
         later_rows_(table_.n_rows) {
-    for (std::uint32_t i = 0; i < table_.n_rows; ++i) place_[problem.decoys.cycle[i]] = i;
+    const Decoys& decoys = problem.decoys;
+    for (std::size_t s = 0; s < decoys.n_strata; ++s) {
+      const std::uint32_t first = decoys.bounds[s], end = decoys.bounds[s + 1];
+      for (std::uint32_t i = first; i < end; ++i) {
+        const std::uint32_t row = decoys.cycle[i];
+        place_[row] = i - first;
+        first_[row] = first;
+        size_[row] = end - first;
+      }
+    }
   }
 
   void start_tree(std::uint64_t tree) {
@@ -168,7 +179,7 @@ class DecoyContest {
   }
 
   std::uint32_t row_after(std::uint32_t row, std::size_t steps) const {
-    return problem_.decoys.cycle[(place_[row] + steps) % table_.n_rows];
+    return problem_.decoys.cycle[first_[row] + (place_[row] + steps) % size_[row]];
   }
 
   // Walks up from the node for what is left of the decoys and columns that were chosen above it.
@@ -303,7 +314,8 @@ class DecoyContest {
   const Working<T>& working_;
   Evaluator<T, Node> first_splits_, later_splits_;
   Evaluator<T, Node>* latest_ = nullptr;
-  std::vector<std::uint32_t> place_;  // of each row in the cycle
+  std::vector<std::uint32_t> place_;         // of each row in its stratum of the cycle
+  std::vector<std::uint32_t> first_, size_;  // of its stratum
   std::vector<std::uint32_t> rows_, later_rows_, taken_, without_;
   std::vector<NodeAt> nodes_;
   std::vector<Use> uses_;

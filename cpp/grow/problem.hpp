@@ -36,6 +36,9 @@ struct Outcomes {
 // Decoys of the columns (decoys.hpp), if there is a cycle.
 struct Decoys {
   const std::uint32_t* cycle = nullptr;  // all rows; the decoy's values are those of the next ones
+  const std::uint32_t* bounds =
+      nullptr;               // first place of each stratum in it, and the number of rows
+  std::size_t n_strata = 0;  // the last row of a stratum is followed by its first
   const std::uint8_t* judged = nullptr;  // columns that are compared with their decoys
   double* excess = nullptr;              // what each gets beyond its decoy
 };

@@ -17,7 +17,7 @@ from duramen.tables import Exchangeability, LearningSet, Target
 ARRAYS = ("offsets", "feature", "child", "cut", "threshold", "split", "pool", "rows", "impurity")
 
 
-def grown(table, y, growth, cycle, judged, tree=0, seed=0):
+def grown(table, y, growth, cycle, judged, tree=0, seed=0, bounds=None):
     classes = np.arange(max(2, y.max() + 1)) if y.dtype == np.uint32 else None
     data = LearningSet(table, Target(y, classes), None, Exchangeability(len(y)))
     return grow_beside_decoys(
@@ -27,6 +27,7 @@ def grown(table, y, growth, cycle, judged, tree=0, seed=0):
         seed=seed,
         cycle=np.asarray(cycle, dtype=np.uint32),
         judged=np.asarray(judged, dtype=bool),
+        bounds=None if bounds is None else np.asarray(bounds, dtype=np.uint32),
     )
 
 
@@ -55,16 +56,16 @@ def noisy(X, criterion, random):
 # Against the definition.
 
 
-def agrees(X, y, growth, cycle, judged, seed):
+def agrees(X, y, growth, cycle, judged, seed, bounds=None):
     """Compare with the oracle; False where a choice is too close to tell, True otherwise."""
     multiway = growth.splits == "multiway"
     try:
         expected = oracle.excess(
-            X, y, cycle, judged, growth.criterion, growth.max_depth, multiway=multiway
+            X, y, cycle, judged, growth.criterion, growth.max_depth, multiway, bounds
         )
     except oracle.TooClose:
         return False
-    _, excess = grown(dm.encode(X), y, growth, cycle, judged, seed=seed)
+    _, excess = grown(dm.encode(X), y, growth, cycle, judged, seed=seed, bounds=bounds)
     np.testing.assert_allclose(excess, expected, rtol=0, atol=1e-12)
     return True
 
@@ -104,6 +105,32 @@ def test_three_values_multiway(p, depth, criterion):
         chosen = np.arange(p) != seed % 4
         n_compared += agrees(X, y, growth, cycle, chosen, seed)
     assert n_compared >= 4
+
+
+def test_decoys_within_strata():
+    """Against the oracle, whose decoys follow a cycle within each stratum."""
+    growth = GrowthSettings(criterion="gini", splits="multiway", max_features=4, max_depth=2)
+    n_compared = 0
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        X, bounds = random.integers(0, 3, (300, 4)), [0, 90, 91, 300]
+        y, cycle = noisy(X, "gini", random), random.permutation(300)
+        n_compared += agrees(X, y, growth, cycle, np.ones(4, dtype=bool), seed, bounds)
+    assert n_compared >= 4
+
+
+def test_a_marker_of_strata_has_no_excess_over_its_decoy_within_them():
+    """A column that is constant within each stratum is its own decoy."""
+    random = np.random.default_rng(0)
+    stratum = np.repeat([0.0, 1.0, 2.0], 40)
+    X = np.column_stack([stratum, random.normal(size=120)])
+    y = (stratum + random.normal(size=120) > 1).astype(np.uint32)
+    cycle = np.concatenate([40 * s + random.permutation(40) for s in range(3)])
+    growth = GrowthSettings(criterion="gini", max_features=2, max_depth=1)
+    bounds = [0, 40, 80, 120]
+    assert grown(dm.encode(X), y, growth, cycle, [True, True], bounds=bounds)[1][0] == 0.0
+    order = random.permutation(120)
+    assert grown(dm.encode(X), y, growth, order, [True, True])[1][0] > 0.01
 
 
 def test_decoys_of_columns_that_were_used_up_are_candidates():

@@ -102,6 +102,12 @@ def decreases(forest, n_columns):
     _kernel.Decreases(n_columns, False, False).add(forest.kernel)
 
 
+def decoys(cycle, bounds):
+    """Decoys of three columns, as the kernel takes them."""
+    order, ends = np.asarray(cycle, np.uint32), np.asarray(bounds, np.uint32)
+    return _kernel.Decoys(order, np.ones(3, bool), ends)
+
+
 @pytest.mark.parametrize(
     "make, message",
     [
@@ -117,7 +123,10 @@ def decreases(forest, n_columns):
         (lambda d, f: one_tree(d.with_target(d.target.take(np.arange(9)))), "not one entry a row"),
         (lambda d, f: one_tree(replace(d, weights=np.ones(3))), "weights has not one entry"),
         (lambda d, f: one_tree(d, criterion="variance"), "is for numbers"),
-        (lambda d, f: _kernel.Decoys(np.zeros(3, np.uint32), np.ones(3, bool)), "every row once"),
+        (lambda d, f: decoys(np.zeros(3), [0, 3]), "every row once"),
+        (lambda d, f: decoys(np.arange(3), [0, 2]), "bounds do not lead from 0"),
+        (lambda d, f: decoys(np.arange(3), [1, 3]), "bounds do not lead from 0"),
+        (lambda d, f: decoys(np.arange(3), [0, 2, 1, 3]), "bounds do not ascend"),
         (lambda d, f: f.bags_of(np.array([0, 2], np.uint32)), "numbers of rows"),
         (lambda d, f: replace(d.table, slot=d.table.slot + 9).kernel, "none of its blocks"),
         (lambda d, f: replace(d.table, cut_values=np.zeros(1)).kernel, "does not divide"),

@@ -4,6 +4,8 @@ All columns are candidates at every node, and every split has a child for each v
 Of columns of two values that is the one split into two, best or drawn.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from tests.oracles.splits import decrease
 
@@ -14,19 +16,22 @@ class TooClose(Exception):
     """The outcome hangs on how ties are broken, or on what is drawn at random."""
 
 
-def copies(X, cycle):
-    """The decoys of all columns: at each row the values of the next row of the cycle."""
-    following = {int(row): int(cycle[(k + 1) % len(cycle)]) for k, row in enumerate(cycle)}
+def copies(X, cycle, bounds):
+    """The decoys of all columns: at each row the values of the next row of its cycle."""
+    following = {}
+    for first, end in pairwise(bounds):
+        rows = [int(row) for row in cycle[first:end]]
+        following |= dict(zip(rows, rows[1:] + rows[:1], strict=True))
     return X[[following[i] for i in range(len(X))]]
 
 
-def excess(X, y, cycle, judged, criterion, max_depth, multiway=False):
+def excess(X, y, cycle, judged, criterion, max_depth, multiway=False, bounds=None):
     """Weighted decreases of the judged columns less those of their decoys, of shape (p,).
 
     With `multiway`, a column that was split on further up is no candidate, but its decoy is.
     """
     n, p = X.shape
-    decoys = copies(X, cycle)
+    decoys = copies(X, cycle, [0, len(cycle)] if bounds is None else bounds)
     result = np.zeros(p)
 
     def value(column, rows):

@@ -124,16 +124,20 @@ def test_results(record, tmp_path):
 def test_strata_and_blocks_are_used_or_refused(record, given):
     X, y = problem(record)
     data = dm.learning_set(X, y, **{given: np.arange(60) // 2})
-    if record.exchanges:
-        assert everything(quick(record).fit(data)) != everything(quick(record).fit(X, y))
+    if record.exchanges if given == "strata" else record.exchanges_blocks:
+        more = {"relevance": "decoy"} if takes(record, "relevance") else {}
+        models = [quick(record, **more).fit(*rows) for rows in ((data,), (X, y))]
+        assert everything(models[0]) != everything(models[1])
         return
-    with pytest.raises(ValueError, match=f"without strata and blocks, got 'one with {given}'"):
+    with pytest.raises(ValueError, match=f"without {given}, got 'one with {given}'"):
         quick(record).fit(data)
 
 
 def test_selectors_that_permute_rows():
     able = {one.name for one in catalogue if one.exchanges}
-    assert able == {"boruta", "knock_out", "artificial_contrasts"}
+    blocks = {"boruta", "knock_out", "artificial_contrasts"}
+    assert able == blocks | {"sequential_random_subspace"}
+    assert {one.name for one in catalogue if one.exchanges_blocks} == blocks
 
 
 LONG = [one for one in RECORDS if takes(one, "client")]

@@ -5,6 +5,7 @@ import pytest
 from benchmarks.srs.model import SMALL, Positive, population, sample, trees_until_found
 
 import duramen as dm
+from duramen.selection import SequentialRandomSubspace
 from duramen.selection.sequential_random_subspace.relevance import DecoyTest
 from duramen.theory.subspaces.convergence import expected_trees
 
@@ -97,3 +98,43 @@ def test_decoys_find_more_than_the_probe_in_madelon_and_with_memory_more_than_wi
     assert decoy >= 0.9
     assert decoy > probe
     assert decoy >= found(0.0, "decoy")
+
+
+def populations(seed, n=200, p=300, markers=40):
+    """Genotypes of two populations, which differ in the disease and in the first SNPs."""
+    random = np.random.default_rng(seed)
+    hills = np.arange(n) % 2
+    frequency = np.tile(random.uniform(0.2, 0.5, p), (2, 1))
+    frequency[1, :markers] += 0.35
+    X = random.binomial(2, frequency[hills])
+    odds = 2.0 * hills - 1.0 + 2.0 * (X[:, 100] - 0.8)
+    ill = random.random(n) < 1 / (1 + np.exp(-2 * odds))
+    return X, np.where(ill, "case", "control"), hills
+
+
+def test_markers_of_strata_are_not_found_within_them():
+    """SNP 100 is relevant; 40 others are associated with the disease by the population alone."""
+    markers, causal, plain = 0, 0, 0
+    for seed in range(4):
+        X, y, hills = populations(seed)
+        found = []
+        for strata in (None, hills):
+            search = SequentialRandomSubspace(
+                400, n_subspace_features=60, criterion="entropy", random_state=seed
+            )
+            search.fit(dm.learning_set(X, y, strata=strata))
+            found.append(set(search.selected_.tolist()))
+        plain += len([j for j in found[0] if j < 40])
+        markers += len([j for j in found[1] if j < 40])
+        causal += 100 in found[1]
+    assert causal >= 3
+    assert plain >= 8
+    assert markers <= 2
+
+
+def test_probes_of_any_column_and_strata_are_refused():
+    X, y, hills = populations(0, n=40, p=120)
+    data = dm.learning_set(X, y, strata=hills)
+    search = SequentialRandomSubspace(5, n_subspace_features=10, relevance="probe", random_state=0)
+    with pytest.raises(ValueError, match="relevance must be 'decoy' with strata"):
+        search.fit(data)

@@ -127,7 +127,7 @@ class Selected:
         """Fit the selector."""
         model = seeded(self.template, _own_seed(seed, self.name))
         data = part.data
-        if not getattr(model, "exchanges", False):  # it has no use for blocks, which it refuses
+        if not getattr(model, "exchanges_blocks", False):  # it refuses blocks
             data = data.with_exchangeability(Exchangeability(data.n_rows))
         start = time.perf_counter()
         if self.dense:

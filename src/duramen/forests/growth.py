@@ -103,6 +103,7 @@ def grow_beside_decoys(
     seed: int,
     cycle: NDArray[np.uint32],
     judged: NDArray[np.bool_],
+    bounds: NDArray[np.uint32] | None = None,
 ) -> tuple[Forest, NDArray[np.float64]]:
     r"""Grow one tree, and compare its columns with their decoys at every node.
 
@@ -114,7 +115,9 @@ def grow_beside_decoys(
 
     `tree` is its number in the stream of random numbers; every row weighs 1. `cycle`, of shape
     (n,), has every row once, in an order drawn at random: at each row a decoy has the value of the
-    next. Only the columns in `judged`, of shape (p,), are compared.
+    next. With `bounds`, of shape (S + 1,), the places from one of them to the next hold the rows of
+    a stratum, the last of which is followed by the first. Only the columns in `judged`, of shape
+    (p,), are compared.
 
     Returned are the tree and, of shape (p,), the excess of each judged column: :math:`\sum_t
     p(t)^{9/8} \Delta i(t)` over the nodes t that split on it, with p(t) the fraction of the rows,
@@ -124,7 +127,8 @@ def grow_beside_decoys(
     if settings.ccp_alpha > 0:
         raise ValueError("grow_beside_decoys: ccp_alpha must be 0, trees are compared as they grow")
     trees = _kernel.TreeRange(seed=seed, first=tree, count=1)
-    decoys = _kernel.Decoys(cycle, judged)
+    ends = np.array([0, len(cycle)], dtype=np.uint32) if bounds is None else bounds
+    decoys = _kernel.Decoys(cycle, judged, ends)
     arrays, excess = _kernel.grow_beside_decoys(*_given(data), settings.for_kernel(), trees, decoys)
     return _forest(arrays, data, settings, seed, tree), excess
 

@@ -63,7 +63,10 @@ def summarize_evaluation(
 
 
 def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
-    """Return a sentence on the number of features that is enough, for each ranking."""
+    """Return a sentence on the number of features that suffices, for each ranking.
+
+    Where another method is better than all of these, a last one names it.
+    """
     score = next(iter(evaluation.scores))
     values = evaluation.scores[score]
     lines = []
@@ -72,14 +75,15 @@ def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
         if len(rows) < 2 or (~np.isnan(values[:, rows]).any(axis=1)).sum() < 2:
             continue
         found = evaluation.enough(name)
-        means = dict(zip(found.sizes.tolist(), found.means.tolist(), strict=True))
+        of_size = dict(zip(found.sizes.tolist(), found.means.tolist(), strict=True))
         title, n, best = performances[score].title, found.n_features, found.best
         features = "feature has" if best == 1 else "features have"
         lines.append(
-            f"{name}: {best:,} {features} the largest mean {title}, {number(means[best])}"
+            f"Of the numbers compared by {name}, {best:,} {features} the largest mean {title}, "
+            f"{number(of_size[best])}"
             + (
                 f"; {n:,} {'suffices' if n == 1 else 'suffice'} for one within a standard error "
-                f"({found.standard_error:.2g}) of it, {number(means[n])} ({found.level:.0%} "
+                f"({found.standard_error:.2g}) of it, {number(of_size[n])} ({found.level:.0%} "
                 f"interval of this number {found.low:,} to {found.high:,})."
                 if n != best
                 else f", and no smaller number has one within a standard error "
@@ -87,6 +91,15 @@ def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
                 f"that suffices {found.low:,} to {found.high:,})."
             )
         )
+    means = evaluation.mean(score)
+    if lines and np.isfinite(means).any():
+        best = int(np.nanargmax(means))
+        if len(evaluation.rows(evaluation.methods[best])) < 2:
+            lines.append(
+                f"The largest mean {performances[score].title} of all methods is "
+                f"{number(means[best])}, of {evaluation.methods[best]} with "
+                f"{evaluation.n_features[best]:.4g} features."
+            )
     return tuple(lines)
 
 

@@ -77,6 +77,16 @@ def summarize_exact(
         title=f"Exact importances of the features for {run.target}",
         headline=_headline(importances, run, relevance, boundaries),
         sections=(*looked_at(run), *sections, *about(run)),
+        conclusion=population_words(run),
+    )
+
+
+def population_words(run: Run) -> str:
+    """Say that the rows are taken as the population."""
+    return (
+        f"The {thousands(run.n_rows)} rows are taken as the whole population, without sampling "
+        "error: of a sample, nearly every feature is relevant, and most are strongly relevant "
+        "where there are few rows. duramen rank tests features of a sample."
     )
 
 

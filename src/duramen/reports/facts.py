@@ -17,6 +17,16 @@ UNIT_WORDS = {
 }
 
 
+OTHER_METHODS = (
+    "duramen rank, duramen select and Boruta may find different features in one file, because they "
+    "control different errors: rank the probability that any confirmed feature is false, among all "
+    "features while the target is permuted; select the false discovery rate of a search whose "
+    "trees are given some of the features, against a permuted copy of each feature; Boruta the "
+    "errors of counting in how many forests a feature exceeds the largest permuted copy."
+)
+"""Why commands disagree, for the reports of each."""
+
+
 def unit_words(unit: str) -> str:
     """Return what a unit of importance is, in words."""
     return UNIT_WORDS.get(unit, unit)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from duramen.reports.agreement import agreement
 from duramen.reports.conclusion import conclusion, remarks
 from duramen.reports.effects import Effects, effect_sections, interpretation
-from duramen.reports.facts import about, looked_at, thousands
+from duramen.reports.facts import OTHER_METHODS, about, looked_at, thousands
 from duramen.reports.features import bars, degree_charts, ranking_chart, rows_note
 from duramen.reports.groups import GroupImportances
 from duramen.reports.measures import (
@@ -114,7 +114,7 @@ def summarise(
         sections += effect_sections(effects, run)
     if left_out:
         sections.append(Prose("Not computed", tuple(left_out)))
-    caveats = (*cautions(measures), *_CAVEATS)
+    caveats = (*cautions(measures), *_CAVEATS, *([] if tested is None else [OTHER_METHODS]))
     sections += [
         Prose(
             "Interpretation", (*_reading(best, measures), *(interpretation(run) if effects else ()))

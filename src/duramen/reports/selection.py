@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.reports.facts import about, looked_at, thousands, unit_words
+from duramen.reports.facts import OTHER_METHODS, about, looked_at, thousands, unit_words
 from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
 from duramen.results.text import fixed
@@ -134,12 +134,13 @@ def summarize_selection(selection: Selection, run: Run, *, n_rows: int = _ROWS) 
     if selection.n_found:
         sections.append(_table(selection, n_rows))
     else:
-        sections.append(Prose("Features found", (found_words(selection) + ".",)))
+        said = (f"{found_words(selection)}.", account.next_step)
+        sections.append(Prose("Features found", said))
     unit = unit_words(selection.unit)
     reading = tuple(sentence.replace("{unit}", unit) for sentence in account.reading)
     sections += [
         *([Prose("Interpretation", reading)] if reading else []),
-        Prose("Limitations", account.cautions, points=True, caution=True),
+        Prose("Limitations", (*account.cautions, OTHER_METHODS), points=True, caution=True),
     ]
     return Report(
         kind=selection.kind,

@@ -15,6 +15,12 @@ from duramen.tables import Task
 
 Goal = Literal["all-relevant", "minimal", "ranking"]
 
+NEXT_STEP = (
+    "duramen rank tests every feature, also by its association with the target by itself, and has "
+    "more power for few rows."
+)
+"""What to try where no feature was found."""
+
 CAUTIONS = (
     "A model of the selected features looks better than it is on the rows by which they were "
     "selected. Evaluate it on other rows.",
@@ -71,8 +77,13 @@ class Selector(Entry):
 
     @property
     def exchanges(self) -> bool:
-        """True if it permutes rows within the strata and blocks of a learning set."""
+        """True if it permutes rows within the strata of a learning set."""
         return bool(getattr(self.kind, "exchanges", False))
+
+    @property
+    def exchanges_blocks(self) -> bool:
+        """True if it permutes the blocks of a learning set."""
+        return bool(getattr(self.kind, "exchanges_blocks", False))
 
     def takes(self, parameter: str) -> bool:
         """Tell whether the selector has a parameter."""
@@ -121,6 +132,8 @@ class Account:
         Further figures at the head of a report, with their names.
     nothing : str
         Sentence for a run that selected nothing, without a full stop.
+    next_step : str
+        What to try then, in a sentence or two.
     details : tuple of Detail
         Columns of the table of features.
     reading : tuple of str
@@ -138,6 +151,7 @@ class Account:
     label: str = "features found"
     facts: tuple[tuple[str, str], ...] = ()
     nothing: str = "No feature was found"
+    next_step: str = NEXT_STEP
     details: tuple[Detail, ...] = ()
     reading: tuple[str, ...] = ()
     cautions: tuple[str, ...] = CAUTIONS

@@ -69,7 +69,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Sorted class labels, where the target holds classes.
     """
 
-    exchanges: ClassVar[bool] = False  # whether it permutes rows within strata and blocks
+    exchanges: ClassVar[bool] = False  # whether it permutes rows within strata
+    exchanges_blocks: ClassVar[bool] = False  # whether it permutes whole blocks of rows
 
     selected_: IntArray
     support_: NDArray[np.bool_]
@@ -89,13 +90,15 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         owner = f"{type(self).__name__}.fit"
         data = unweighted_set(X, y, owner, task, n_threads=n_threads)
         rows = data.exchangeability
-        if rows.restricted and not self.exchanges:
-            given = " and ".join(rows.identity())
-            raise refuse(
-                *(owner, "X", "a learning set without strata and blocks", f"one with {given}"),
-                "this selector permutes no rows within strata or blocks; use one that does, such "
-                "as Boruta",
-            )
+        for given, able, what in (
+            (rows.strata, self.exchanges, "strata"),
+            (rows.blocks, self.exchanges_blocks, "blocks"),
+        ):
+            if given is not None and not able:
+                raise refuse(
+                    *(owner, "X", f"a learning set without {what}", f"one with {what}"),
+                    f"this selector permutes no rows by {what}; use one that does, such as Boruta",
+                )
         return data
 
     def _adopt(

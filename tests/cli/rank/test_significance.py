@@ -255,8 +255,8 @@ def test_report_says_so_where_nothing_is_selected(file, tmp_path):
     said = f"0 of {P} features have q up to 0.05 by Altmann of MDI"
     assert result.stdout.startswith(said)
     assert f'<p class="conclusion">{said}' in page(tmp_path / "out")
-    assert "with --permutations 120 it can" in result.stderr
-    assert "with --permutations 120 it can" in page(tmp_path / "out")
+    assert "use --permutations 120 or --significance max-t" in result.stderr
+    assert "use --permutations 120 or --significance max-t" in page(tmp_path / "out")
 
 
 def test_report_of_error_rates_has_no_histogram(file, tmp_path):

@@ -23,7 +23,11 @@ def table(tmp_path, monkeypatch):
 
 
 def test_methods_that_permute_rows_take_strata_and_others_refuse_them(table, tmp_path):
-    few = {"knock-out": ["--permutations", "19"], "artificial-contrasts": ["--rounds", "1"]}
+    few = {
+        "knock-out": ["--permutations", "19"],
+        "artificial-contrasts": ["--rounds", "1"],
+        "sequential-random-subspace": [],
+    }
     for record in catalogue:
         words = [*table, "--method", record.option, "--strata", "batch"]
         out = tmp_path / record.option
@@ -31,6 +35,10 @@ def test_methods_that_permute_rows_take_strata_and_others_refuse_them(table, tmp
             more = ["--trees", 5, *few.get(record.option, ["--rounds", "12"])]
             done = duramen("select", *words, *more, "--quiet", "--out", out)
             assert done.exit_code == 0, done.output
+            words = [*table, "--method", record.option, "--blocks", "batch"]
+            if not record.exchanges_blocks:
+                message = f"--blocks has no effect with --method {record.option}, which"
+                assert_refused("select", tmp_path / "no", words, message)
         else:
             message = f"--strata has no effect with --method {record.option}, which"
             assert_refused("select", out, words, message)

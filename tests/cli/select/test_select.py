@@ -152,6 +152,11 @@ def test_says_so_where_nothing_is_found(tmp_path, out):
     result, run = done(out, *words)
     assert run["results"]["features_found"] == 0
     assert "No feature was found; each was given to 10.0 of 40 trees on average.\n" in result.stdout
+    said = " ".join(result.stdout.split())
+    assert "duramen rank tests every feature" in said
+    assert "duramen rank tests every feature" in page(out)
+    few, _ = done(out, *words[:-4], "--trees", 20, "--subspace", "0.1")
+    assert "A feature needs 10 trees or more to be judged: --trees" in " ".join(few.stdout.split())
     assert "given to trees" not in result.stdout  # no table
     assert "No feature was found" in page(out)
     assert str(pq.read_schema(out / "result.parquet").field("entered").type) == "int64"

@@ -20,6 +20,8 @@ _RECORDED_ELSEWHERE = (
     *("features", "ranking"),
 )
 
+# More permutations are not proposed.
+_MANY_PERMUTATIONS = 2000
 # A run that is expected to take longer, in seconds, is announced.
 LONG = 3.0
 # Of a test that nobody asked for, seconds after which it is said how to do without.
@@ -160,6 +162,7 @@ def _too_few(result: Any, wording: Wording) -> list[str]:
     """Say so where there are too few permutations for any feature to be selected."""
     from duramen.reports.measures import LEVEL
     from duramen.results.adjusted_significance import AdjustedSignificance
+    from duramen.significance import catalogue
 
     if isinstance(result, AdjustedSignificance):  # as likely for one of many features as of few
         return []
@@ -171,12 +174,13 @@ def _too_few(result: Any, wording: Wording) -> list[str]:
         return []
     if p <= LEVEL * (rounds + 1):
         return []
-    least = 1 / (rounds + 1)
+    default = next(test for test in catalogue if test.default)
+    least, needed = 1 / (rounds + 1), round(p / LEVEL)
+    more = f"{wording.permutations.format(needed)} or " * (needed <= _MANY_PERMUTATIONS)
     return [
         f"{result.method}: with {rounds:,} permutations no p-value is below {least:.2g}, too "
-        f"large for a single feature, among {p:,}, to have q up to {LEVEL:g}; with "
-        f"{wording.permutations.format(round(p / LEVEL))} it can; tests that give error rates "
-        "may need fewer"
+        f"large for a single feature, among {p:,}, to have q up to {LEVEL:g}; use {more}"
+        f"{wording.test(default)}, which can confirm single features with 19 permutations"
     ]
 
 

@@ -12,6 +12,7 @@ from duramen.reports.exact import (
     degree_words,
     impurity_words,
     loss_words,
+    population_words,
     relevance_of,
     trees_words,
 )
@@ -36,7 +37,7 @@ def show_exact(found: Found, run: Run, top: int, out: Path) -> None:
         Shown("given", [conditionings_words(one, shown=1) for one in ranked]),
         Shown("", bars(best.values.tolist(), _BAR), style="cyan", wraps=False),
     )
-    before = [", ".join(shape_words(run)), *_information(found, run)]
+    before = [population_words(run), ", ".join(shape_words(run)), *_information(found, run)]
     after = [*_boundary_lines(found), *found.left_out]
     show(before, columns, len(found.importances) - top, out, after)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.defaults import MEMORY, SELECTOR
@@ -52,13 +53,14 @@ def _check(options: Options) -> tuple[Selector, BaseSelector]:
     options.signals.check()
     options.rows.check(options.input.drop)
     record = catalogue[options.method]
-    if options.rows.labels() and not record.exchanges:
-        option = next(iter(options.rows.labels()))
-        able = " or ".join(one.option for one in catalogue if one.exchanges)
-        raise ValueError(
-            f"--{option} has no effect with --method {record.option}, which permutes no rows "
-            f"within strata; use --method {able}"
-        )
+    for option in options.rows.labels():
+        exchanges = attrgetter("exchanges_blocks" if option == "blocks" else "exchanges")
+        if not exchanges(record):
+            able = " or ".join(one.option for one in catalogue if exchanges(one))
+            raise ValueError(
+                f"--{option} has no effect with --method {record.option}, which does not permute "
+                f"rows by {'blocks' if option == 'blocks' else 'strata'}; use --method {able}"
+            )
     return record, _selector(options, record)
 
 

@@ -28,4 +28,6 @@ def show_select(selection: Selection, run: Run, top: int, out: Path) -> None:
     ]
     hidden = selection.n_found - shown
     after = [f"... and {hidden:,} more in the results"] if hidden else []
+    if not selection.n_found:
+        after.append(selection.account.next_step)
     show([printable(line, _LINE) for line in lines], columns, 0, out, after)

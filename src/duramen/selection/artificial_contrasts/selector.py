@@ -119,6 +119,7 @@ class ArtificialContrasts(RefittingSelector):
     """
 
     exchanges = True
+    exchanges_blocks = True
 
     def __init__(
         self,

@@ -147,6 +147,7 @@ class Boruta(RefittingSelector):
     """
 
     exchanges = True
+    exchanges_blocks = True
 
     def __init__(
         self,

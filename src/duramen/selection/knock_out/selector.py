@@ -115,6 +115,7 @@ class KnockOut(RefittingSelector):
     """
 
     exchanges = True
+    exchanges_blocks = True
 
     def __init__(
         self,

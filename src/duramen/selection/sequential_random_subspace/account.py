@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duramen.selection.records import CAUTIONS, Account, Detail
+from duramen.selection.records import CAUTIONS, NEXT_STEP, Account, Detail
 from duramen.selection.sequential_random_subspace.parameters import SearchParameters
 
 PARAMETERS_OF_TESTS = {
@@ -48,11 +48,28 @@ def account_of(search: SearchParameters) -> Account:
         facts=(("trees", f"{n_trees:,}"), ("features a tree", f"{q:,}")),
         nothing=f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} trees "
         "on average",
+        next_step=_next_step(mean_draws),
         details=tuple(details),
         reading=reading,
         cautions=_CAUTIONS,
         settings=settings,
         results={"trees": n_trees, "mean_draws": mean_draws, **_shadows(search.n_shadows_)},
+    )
+
+
+_FEW_DRAWS = 10  # trees that a feature is given at least to be judged, on average
+
+
+def _next_step(mean_draws: float) -> str:
+    """Say what to try where nothing was found."""
+    if mean_draws < _FEW_DRAWS:
+        return (
+            f"A feature needs {_FEW_DRAWS} trees or more to be judged: --trees or --subspace gives "
+            "each to more trees, and --patience 0 does not end the search early."
+        )
+    return (
+        f"{NEXT_STEP} --level 0.2 accepts a fifth of false discoveries, and more trees (--trees) "
+        "with --patience 0 search longer."
     )
 
 

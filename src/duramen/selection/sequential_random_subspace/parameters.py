@@ -66,6 +66,12 @@ class SearchParameters(BaseSelector):
         chosen = checks.check_choice(owner, "relevance", self.relevance, TESTS)
         n_probes = checks.check_integer(owner, "n_probes", self.n_probes, 1)
         level = checks.check_real(owner, "level", self.level, 0.0, 1.0)
+        if chosen != "decoy" and data.exchangeability.strata is not None:
+            raise ValueError(
+                f"{owner}: relevance must be 'decoy' with strata, within which each feature is "
+                f"compared with its own decoy, got {chosen!r}. Hint: leave out the strata, or "
+                "relevance."
+            )
         if chosen == "decoy":
             p = data.n_columns
             return DecoyTest(level, p if shadows_of_each(p) else None)

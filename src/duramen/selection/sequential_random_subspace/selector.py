@@ -197,6 +197,11 @@ class SequentialRandomSubspace(SearchParameters):
     `importances_`, decreases therefore count by p^(9/8) in place of p: with p, relevant features of
     two values are lost in the noise of deep nodes; with p^(5/4), exclusive ors are.
 
+    *Strata.* With a learning set that has strata, such as populations, decoys and shadow features
+    have the values of rows of the same stratum: a feature that differs between the strata, as the
+    target does, is so in its decoy too, and found only for what it tells within them. For
+    ``relevance="decoy"`` only.
+
     *Correlated features.* One that is correlated with a relevant feature is associated with the
     target, which its decoy is not, and may be found although it adds nothing: `level` is a false
     discovery rate of features that are independent of the target and of the others (the guide,
@@ -214,6 +219,8 @@ class SequentialRandomSubspace(SearchParameters):
     chapter 7. B. M. Hill (1975). A simple general approach to inference about the tail of a
     distribution. Annals of Statistics 3.
     """
+
+    exchanges = True
 
     def __init__(
         self,

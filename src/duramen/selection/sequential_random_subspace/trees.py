@@ -37,6 +37,8 @@ class Grower:
     Shadow features, `n_shadows` of each of the p features, are copies whose rows are permuted once
     for all trees; those of feature j are numbered p + j `n_shadows` and so on, and every tree that
     is given j is given them.
+
+    With strata, decoys and shadow features have the values of rows of the same stratum.
     """
 
     data: LearningSet[EncodedTable | ColumnStore]
@@ -59,6 +61,7 @@ class Grower:
             "n_rows": self.data.n_rows,
             "seed": self.seed,
             "fingerprint": self.data.fingerprint,
+            **self.data.exchangeability.identity(),
         }
 
     def with_shadows(self, columns: IntArray) -> IntArray:
@@ -77,13 +80,18 @@ class Grower:
         if self.n_probes:
             random = stream(self.seed, tree, 1)
             copied = random.integers(0, len(columns), self.n_probes)
-            rows = np.tile(np.arange(table.n_rows), (self.n_probes, 1))
-            table = with_probes(table, copied, random.permuted(rows, axis=1))
+            table = with_probes(table, copied, self._orders(random, self.n_probes))
         data = self.data.with_table(table, key=tree)
         excess = np.zeros(0)
         if self.decoy:
             forest, excess = grow_beside_decoys(
-                data, self.settings, tree=tree, seed=self.seed, cycle=self._cycle, judged=~found
+                data,
+                self.settings,
+                tree=tree,
+                seed=self.seed,
+                cycle=self._cycle,
+                judged=~found,
+                bounds=self._bounds,
             )
         else:
             forest = grow(data, self.settings, n_trees=1, first_tree=tree, seed=self.seed)
@@ -106,13 +114,32 @@ class Grower:
         return self._beside_shadows(np.arange(self.data.n_columns))
 
     def _beside_shadows(self, features: IntArray) -> EncodedTable:
-        n_rows, m = self.data.n_rows, self.n_shadows
-        rows = np.tile(np.arange(n_rows), (m, 1))
-        orders = [stream(self.seed, j, 3).permuted(rows, axis=1) for j in features.tolist()]
+        m = self.n_shadows
+        orders = [self._orders(stream(self.seed, j, 3), m) for j in features.tolist()]
         copied = np.repeat(np.arange(len(features)), m)
         return with_probes(self.data.table.take_columns(features), copied, np.concatenate(orders))
 
     @cached_property
     def _cycle(self) -> NDArray[np.uint32]:
-        """Order of the rows that all decoys follow."""
-        return stream(self.seed, 0, 2).permutation(self.data.n_rows).astype(np.uint32)
+        """Order of the rows that all decoys follow, stratum after stratum."""
+        order = stream(self.seed, 0, 2).permutation(self.data.n_rows).astype(np.uint32)
+        strata = self.data.exchangeability.strata
+        return order if strata is None else order[np.argsort(strata[order], kind="stable")]
+
+    @cached_property
+    def _bounds(self) -> NDArray[np.uint32]:
+        """First place of each stratum in this order, and the number of rows."""
+        strata = self.data.exchangeability.strata
+        sizes = [self.data.n_rows] if strata is None else np.bincount(strata)
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint32)
+
+    def _orders(self, random: np.random.Generator, count: int) -> NDArray[np.int64]:
+        """Draw orders of the rows, in which each row takes the place of one of its stratum."""
+        rows = np.tile(np.arange(self.data.n_rows), (count, 1))
+        strata = self.data.exchangeability.strata
+        if strata is None:
+            return random.permuted(rows, axis=1)
+        for stratum in range(int(strata.max()) + 1):
+            here = np.flatnonzero(strata == stratum)
+            rows[:, here] = random.permuted(rows[:, here], axis=1)
+        return rows
