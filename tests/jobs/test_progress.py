@@ -1,6 +1,14 @@
-"""Progress without a bar."""
+"""Progress bars, and progress without a bar."""
 
-from duramen.jobs.progress import estimates, stepwise_bar
+import io
+from contextlib import redirect_stderr
+
+import numpy as np
+
+import duramen as dm
+from duramen.analyses.clock import Clock
+from duramen.jobs.progress import estimates, stepwise_bar, titled
+from duramen.jobs.replicates import Plan, run_replicates
 
 
 def test_long_work_without_a_bar_is_estimated_once(monkeypatch):
@@ -13,11 +21,75 @@ def test_long_work_without_a_bar_is_estimated_once(monkeypatch):
         with stepwise_bar(1000, "mda", "tree", 0) as inner:
             clock[0] = 100.0
             inner()
-    assert said == ["genie3: 1.2% done after 8 s, about 1.1 h left"]
+    assert said == [
+        "genie3: 10 of 1,000 kept",
+        "genie3: 1.2% done after 8 s, about 1.1 h left",
+    ]
     with estimates(said.append), stepwise_bar(2, "short", "forest", 0) as advance:
         clock[0] += 6.0
         advance()
     with estimates(said.append), estimates(None), stepwise_bar(9, "told", "job", 0) as advance:
         clock[0] += 60.0
         advance()
-    assert len(said) == 1
+    assert len(said) == 2
+
+
+def bars(work):
+    """Return the lines that bars write, each as it is at the end."""
+    shown = io.StringIO()
+    with redirect_stderr(shown):
+        work()
+    return [line for line in shown.getvalue().replace("\r", "\n").splitlines() if line.strip()]
+
+
+def test_bars_of_a_step_have_its_title_and_vanish():
+    def work():
+        with Clock().step("measure mdi_oob"), stepwise_bar(3, "Forest", "tree", 1) as advance:
+            for _ in range(3):
+                advance()
+
+    lines = bars(work)
+    assert all(line.startswith("measure mdi-oob: ") for line in lines)
+    shown = io.StringIO()
+    with redirect_stderr(shown):
+        work()
+    assert shown.getvalue().endswith("\r")  # the line is cleared
+
+    def alone():
+        with stepwise_bar(3, "Forest", "tree", 1) as advance:
+            advance()
+
+    assert bars(alone)[-1].startswith("Forest: 100%")
+
+
+def test_what_a_checkpoint_keeps_is_said_and_a_finished_run_shows_no_bar(tmp_path):
+    def task(b, seed):
+        if b == limit:
+            raise KeyboardInterrupt
+        return np.array([float(b)])
+
+    def run(title="test"):
+        plan = Plan(1, tmp_path / "kept.npz", 1)
+        with titled(title):
+            return run_replicates(
+                task, 10, 1, seed=0, identity={"method": "toy"}, plan=plan, function="toy"
+            )
+
+    limit = 4
+    try:
+        bars(run)
+    except KeyboardInterrupt:
+        limit = None
+    lines = bars(run)
+    assert lines[0].startswith("test, 4 of 10 kept:  40%")
+    assert not any("toy" in line for line in lines)
+    assert bars(run) == []
+
+
+def test_rank_shows_its_steps_and_no_class(tmp_path):
+    data = dm.datasets.linear_sign(60, 4, n_relevant=2, random_state=0)
+    lines = bars(lambda: dm.rank(data.X, data.y, n_estimators=50, verbose=1))
+    titles = {line.partition(": ")[0] for line in lines if "|" in line}
+    assert "grow" in titles
+    assert any(title.startswith("test max-t") for title in titles)
+    assert not any("Classifier" in line or "max_t" in line for line in lines)

@@ -16,7 +16,10 @@ class Clock:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Time a step."""
+        """Time a step, whose name is the title of progress bars."""
+        from duramen.jobs.progress import titled  # imports that take long
+
         start = time.perf_counter()
-        yield
+        with titled(name.replace("_", "-")):
+            yield
         self.seconds[name] = round(time.perf_counter() - start, 4)

@@ -14,7 +14,7 @@ class Clock(ClockOfSteps):
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Time a step; raise a stop that was lost before it."""
+        """Time a step, whose name is the title of progress bars; raise a lost stop before it."""
         raise_lost_stop()
         with super().step(name):
             yield

@@ -19,6 +19,7 @@ from duramen.estimators.class_weights import combine_class_weight
 from duramen.estimators.growth import Growth
 from duramen.estimators.parameters import PARAMETERS, Given, Lacking, resolve
 from duramen.estimators.pruning import Prunable
+from duramen.estimators.renamed import check_parameters
 from duramen.estimators.warm_start import TreeEstimators, check_kept
 from duramen.forests import export, memory, prediction
 from duramen.forests import storage as forest_storage
@@ -68,6 +69,12 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
 
     forest_: Forest
     n_features_in_: int
+
+    def __new__(cls, *_: Any, **parameters: Any) -> Self:
+        """Make the estimator; names of parameters that other packages use are answered by ours."""
+        check_parameters(cls, parameters)
+        made: Self = super().__new__(cls)
+        return made
 
     @property
     def _owner(self) -> str:

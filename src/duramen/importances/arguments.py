@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,17 +11,21 @@ from numpy.typing import NDArray
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.stream import TreeStream
 from duramen.results.provenance import versions
+from duramen.results.text import first_line
 from duramen.tables import Target, encode_target
 
 _SHOWN = 8
 
 
-def forest_of(given: Any, function: str, *, survival: bool = False) -> Forest:
+def forest_of(
+    given: Any, function: str, *, survival: bool = False, rows_given: bool = True
+) -> Forest:
     """Return the forest of a fitted estimator, or the forest itself.
 
-    Forests for survival are refused unless the function is defined for them.
+    Forests for survival are refused unless the function is defined for them, and pipelines where
+    rows are given.
     """
-    grown = trees_of(given, function, survival=survival)
+    grown = trees_of(given, function, survival=survival, rows_given=rows_given)
     if isinstance(grown, Forest):
         return grown
     raise TypeError(
@@ -28,11 +33,17 @@ def forest_of(given: Any, function: str, *, survival: bool = False) -> Forest:
     )
 
 
-def trees_of(given: Any, function: str, *, survival: bool = False) -> AnyForest:
+def trees_of(
+    given: Any, function: str, *, survival: bool = False, rows_given: bool = True
+) -> AnyForest:
     """Return the forest of a fitted estimator, or the forest itself, in memory or not.
 
-    Forests for survival are refused unless the function is defined for them.
+    Forests for survival are refused unless the function is defined for them. Of a pipeline it is
+    the forest of the last step, whose features are called as the steps before call them; where
+    rows are given, which these steps have to transform, a pipeline is refused.
     """
+    if is_pipeline(given):
+        return _of_pipeline(given, function, survival, rows_given)
     grown = getattr(given, "forest_", given)
     if isinstance(grown, Forest | TreeStream):
         if grown.task == "survival" and not survival:
@@ -52,6 +63,41 @@ def trees_of(given: Any, function: str, *, survival: bool = False) -> AnyForest:
 
     raise NotFittedError(
         f"{function}: this {type(given).__name__} is not fitted yet; call fit first."
+    )
+
+
+def is_pipeline(model: Any) -> bool:
+    """Tell whether a model is a pipeline of scikit-learn."""
+    return hasattr(model, "steps") and hasattr(model, "named_steps")
+
+
+def _of_pipeline(pipe: Any, function: str, survival: bool, rows_given: bool) -> AnyForest:
+    """Return the forest of the last step, with the names of the features that it was fitted on."""
+    grown = trees_of(pipe.steps[-1][1], function, survival=survival)
+    if rows_given:
+        raise TypeError(
+            f"{function}: forest must be a Forest or a fitted estimator of duramen, got a "
+            "pipeline, whose first steps transform the rows. Hint: "
+            f"{function}(pipe[-1], pipe[:-1].transform(X), y)."
+        )
+    if len(pipe.steps) == 1 or not isinstance(grown, Forest):
+        return grown
+    try:
+        names = tuple(map(str, pipe[:-1].get_feature_names_out()))
+    except (AttributeError, ValueError, TypeError) as error:
+        raise TypeError(
+            f"{function}: the steps of the pipeline before its forest do not name their features "
+            f"({first_line(error)}). Hint: {function}(pipe[-1]) has the names x0, x1, ..."
+        ) from None
+    return replace(grown, schema=replace(grown.schema, names=names, named=True))
+
+
+def missing_rows(function: str) -> TypeError:
+    """Return the error for a measure that was given no rows."""
+    return TypeError(
+        f"{function}: X is missing, the rows on which {function} measures the forest. Hint: "
+        f"{function}(forest, X, y) with the table and the target that the forest was fitted on; "
+        f"or {function}(forest, data) with a learning set."
     )
 
 

@@ -17,7 +17,7 @@ from duramen.forests.prediction import (
     rows_of,
     same_encoding,
 )
-from duramen.importances.arguments import matched, target_of
+from duramen.importances.arguments import matched, missing_rows, target_of
 from duramen.results.text import quoted
 from duramen.tables import EncodedTable, Exchangeability, LearningSet, Target, encode
 from duramen.tables.learning_set import given_set
@@ -46,6 +46,8 @@ class Sample:
 
 def sample_of(forest: AnyForest, X: Any, y: Any, rows: str | None, function: str) -> Sample:
     """Check the rows that a measure is asked to use; `rows` is "oob" or None."""
+    if X is None:
+        raise missing_rows(function)
     if rows not in (None, "oob"):
         raise ValueError(f'{function}: rows must be "oob" or None, got {rows!r}.')
     if rows is None:

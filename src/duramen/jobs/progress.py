@@ -16,6 +16,25 @@ _LONG = 10.0  # seconds that the rest has to take to be told
 
 Say = Callable[[str], object]
 _say: ContextVar[Say | None] = ContextVar("say", default=None)
+_title: ContextVar[str | None] = ContextVar("title", default=None)
+
+
+@contextmanager
+def titled(title: str) -> Iterator[None]:
+    """Give the bars within the block this title in place of the name of a function or class.
+
+    They vanish when they are full, so that there is one bar at a time.
+    """
+    token = _title.set(title)
+    try:
+        yield
+    finally:
+        _title.reset(token)
+
+
+def title_of(what: str) -> str:
+    """Return the title of a bar about the work of a function or class."""
+    return _title.get() or what
 
 
 @contextmanager
@@ -44,6 +63,8 @@ class Estimate:
         self.n = done
         self._total, self._what, self._say = total, what, say
         self._first, self._start, self._told = done, time.monotonic(), False
+        if done:
+            say(f"{what}: {kept_words(done, total)}")
 
     def update(self, steps: int = 1) -> None:
         """Count steps that are done; tell how long the rest will take if that is long."""
@@ -63,14 +84,20 @@ class Estimate:
         """Ignore words beside a bar."""
 
 
+def kept_words(done: int, total: int) -> str:
+    """Say how many steps an earlier run has done."""
+    return f"{done:,} of {total:,} kept"
+
+
 @contextmanager
 def shown_bar(
     total: int, what: str, unit: str, verbose: int, *, done: int = 0
 ) -> Iterator[Any | None]:
     """Give a bar of tqdm, an `Estimate`, or None where neither is asked for.
 
-    Calls inside it show none.
+    Calls inside it show none. Steps that are done before, as a checkpoint has kept them, are said.
     """
+    what, alone = title_of(what), _title.get() is None
     if not shows_progress(verbose):
         say = _say.get()
         with estimates(None):
@@ -78,8 +105,10 @@ def shown_bar(
         return
     from tqdm.auto import tqdm
 
+    if done:
+        what = f"{what}, {kept_words(done, total)}"
     with (
-        tqdm(total=total, initial=done, desc=what, unit=unit) as bar,
+        tqdm(total=total, initial=done, desc=what, unit=unit, leave=alone) as bar,
         config_context(progress="off"),
     ):
         yield bar

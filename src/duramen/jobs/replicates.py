@@ -244,6 +244,8 @@ def _run(
         for done in range(1, len(results) + 1):
             if decided is not None and decided(results.first(done)):
                 return results.first(done)
+        if len(results) == n_jobs:
+            return results.first(n_jobs)
         with (
             stepwise_bar(n_jobs, function, unit, plan.verbose, done=len(results)) as advance,
             plan.workers.running(task) as run,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,12 +133,29 @@ class Result(Framed):
 NumberT = TypeVar("NumberT")
 
 
+class Scored(NamedTuple, Generic[NumberT]):
+    """Feature and its number; `pandas.DataFrame` of a result has these columns.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> importances = dm.Importances(("a", "b"), [0.1, 0.3], "mdi", "bits")
+    >>> import pandas as pd
+    >>> pd.DataFrame(importances).columns.to_list()
+    ['name', 'value']
+    """
+
+    name: str
+    value: NumberT
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class FeatureResult(Result, Generic[NumberT]):
     """Base of the results whose arrays have one row a feature.
 
     ``len(result)`` is the number p of features, ``result[name]`` the number of one feature, and
-    iterating gives pairs of name and number.
+    iterating gives pairs of name and number. `numpy.asarray` gives the numbers, and
+    `pandas.DataFrame` a frame of names and numbers.
     """
 
     names: tuple[str, ...]
@@ -191,8 +208,17 @@ class FeatureResult(Result, Generic[NumberT]):
     def __len__(self) -> int:
         return len(self.names)
 
-    def __iter__(self) -> Iterator[tuple[str, NumberT]]:
-        return zip(self.names, self._numbers(), strict=True)
+    def __iter__(self) -> Iterator[Scored[NumberT]]:
+        return map(Scored, self.names, self._numbers())
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """Numbers of the features, as `numpy.asarray` takes them.
+
+        There is no ``__array__``, by which pandas would take a frame of them without the names.
+        """
+        numbers: NDArray[Any] = getattr(self, next(iter(self._NUMBERS)))
+        return numbers.__array_interface__
 
     def __getitem__(self, name: str | int) -> NumberT:
         if not isinstance(name, str):

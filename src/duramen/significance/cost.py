@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
+from duramen.jobs.progress import title_of
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.jobs.workers import Run, Threads
 from duramen.results.importances import Importances
@@ -175,4 +176,4 @@ def announce(
     if plan.verbose:
         at_a_time = plan.workers.at_a_time
         cost = Cost(seconds * count / at_a_time, count, at_a_time, unit)
-        tqdm.write(f"{function}: {'at most ' if most else ''}{cost}", file=sys.stderr)
+        tqdm.write(f"{title_of(function)}: {'at most ' if most else ''}{cost}", file=sys.stderr)

@@ -23,7 +23,7 @@ THRESHOLDS = {"permimp": 0.95, "party": 0.2}
 
 def conditional_mda(
     forest: Any,
-    X: Any,
+    X: Any = None,
     y: Any = None,
     *,
     association: str = "permimp",

@@ -72,7 +72,7 @@ def frequency(
     >>> round(float(result.values.sum()), 9)
     1.0
     """
-    grown = trees_of(forest, "frequency", survival=True)
+    grown = trees_of(forest, "frequency", survival=True, rows_given=False)
     sums = _Splits(grown, weighted=weighted, normalize=normalize, by_degree=by_degree)
     return cast(Importances, sums.over_all())
 

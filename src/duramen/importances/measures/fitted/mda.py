@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from duramen import checks
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.stream import TreeStream
-from duramen.importances.arguments import class_names, forest_of, matched, metadata_of, trees_of
+from duramen.importances.arguments import (
+    class_names,
+    forest_of,
+    matched,
+    metadata_of,
+    missing_rows,
+    trees_of,
+)
 from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
 from duramen.importances.measures.fitted.predictor import predictor_mda
 from duramen.importances.passes.ensemble import ensemble_mda
@@ -40,7 +47,7 @@ Groups = Mapping[str, Sequence[str] | Sequence[int]] | None
 
 def mda(
     model: Any,
-    X: Any,
+    X: Any = None,
     y: Any = None,
     *,
     rows: str | None = "oob",
@@ -139,6 +146,8 @@ def mda(
     >>> result.unit, result.top(2).names
     ('accuracy', ('x0', 'x1'))
     """
+    if X is None:
+        raise missing_rows("mda")
     if is_other_predictor(model):
         _refuse_for_predictors(votes, scaled, by_class, groups)
         return predictor_mda(model, X, y, scoring, n_repeats, random_state, n_jobs)

@@ -108,7 +108,7 @@ def mdi(
     >>> result.unit, result.top(2).names
     ('gini', ('x0', 'x1'))
     """
-    grown = forest_of(forest, "mdi", survival=True)
+    grown = forest_of(forest, "mdi", survival=True, rows_given=X is not None)
     _check_choices(grown, X, y, rows, correction)
     if X is not None:
         sample = sample_of(grown, X, y, rows, "mdi")

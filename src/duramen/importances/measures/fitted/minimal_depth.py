@@ -71,7 +71,7 @@ def minimal_depth(forest: Any) -> Importances:
     >>> result.top(2).names
     ('x0', 'x2')
     """
-    grown = trees_of(forest, "minimal_depth", survival=True)
+    grown = trees_of(forest, "minimal_depth", survival=True, rows_given=False)
     return cast(Importances, _Sums(grown).over_all())
 
 
@@ -102,7 +102,7 @@ def first_splits(forest: Any) -> FirstSplits:
     >>> result.n_trees, round(result.threshold, 2), result.selected()
     (20, 2.4, ('x0', 'x2'))
     """
-    grown = forest_of(forest, "first_splits", survival=True)
+    grown = forest_of(forest, "first_splits", survival=True, rows_given=False)
     sums = _Sums(grown)
     sums.over_all()
     return FirstSplits(

@@ -19,7 +19,7 @@ from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 
 
-def noising(forest: Any, X: Any, y: Any = None, *, rows: str | None = "oob") -> Importances:
+def noising(forest: Any, X: Any = None, y: Any = None, *, rows: str | None = "oob") -> Importances:
     r"""Compute the increase of the trees' error when a feature is noised up, without draws.
 
     A row goes down a tree as usual until it meets a split on feature v; from there on, in the

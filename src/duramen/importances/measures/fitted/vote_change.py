@@ -30,7 +30,7 @@ _MOST_SPLITS = 100
 
 def vote_change(
     forest: Any,
-    X: Any,
+    X: Any = None,
     y: Any = None,
     *,
     rows: str | None = "oob",
