@@ -122,10 +122,15 @@ def test_survival():
 # --- what is told --------------------------------------------------------------------------------
 
 
-def test_findings_are_notes_and_identifiers_are_refused():
+def test_findings_are_notes_and_identifiers_are_left_out():
     table = frame().assign(patient_id=[f"p{i:03d}" for i in range(N)], constant=1.0)
-    with pytest.raises(ValueError, match=r"rank: .*'patient_id'.*keep_identifiers=True keeps it"):
-        dm.rank(table, target="kind", **QUICK)
+    report = dm.rank(table, target="kind", **QUICK)
+    assert "patient_id" not in list(report.table["name"])
+    (note,) = [note for note in report.notes if "patient_id" in note]
+    assert "it was left out" in note
+    assert "keep_identifiers=True keeps it" in note
+    with pytest.raises(ValueError, match="all columns look like identifiers; keep_identifiers"):
+        dm.rank(table[["patient_id", "kind"]], target="kind", **QUICK)
     kept = dm.rank(table, target="kind", keep_identifiers=True, **QUICK)
     assert any("'constant' is constant" in note for note in kept.notes)
     assert any("patient_id" in note for note in kept.notes)

@@ -14,12 +14,21 @@ from duramen.analyses.stray import stray_columns
 from duramen.results.text import quoted
 from duramen.tables import ColumnStore, Finding
 from duramen.tables.anndata import is_anndata
-from duramen.tables.findings import dates_of, in_order, of_codes, of_dates, of_stray
+from duramen.tables.findings import (
+    dates_of,
+    in_order,
+    left_out,
+    of_codes,
+    of_dates,
+    of_stray,
+    without_identifiers,
+)
 from duramen.tables.leaks import of_leaks
-from duramen.tables.learning_set import given_set, learning_set
+from duramen.tables.learning_set import LearningSet, given_set, learning_set
+from duramen.tables.store.view import without
 from duramen.tables.target_findings import of_target
 
-_KEPT = ("identifier", "index", "target identifier")
+_OF_TARGET = "target identifier"
 _LONGEST = 60  # characters of a value in the record of a call
 _MOST_SEED = 2**32 - 1
 
@@ -95,7 +104,9 @@ def problem_of(
         found += of_codes(data.table, [one.name for one in stray])
         if data.task != "survival":
             found += of_leaks(data.table, labels, name, task)
+    gone = () if keep_identifiers else left_out(found)
     found = _refuse(function, found, keep_identifiers)
+    data = _without(function, data, gone)
     variants = data.table.variants if isinstance(data.table, ColumnStore) else None
     problem = Problem("", data, name, findings=in_order(found), variants=variants)
     if stored and isinstance(data.table, ColumnStore):
@@ -105,17 +116,31 @@ def problem_of(
 
 def _refuse(function: str, found: list[Finding], keep_identifiers: bool) -> list[Finding]:
     """Return findings, none of them refused; raise ValueError for those that are."""
-    told = []
-    for one in found:
-        kept = keep_identifiers and one.kind in _KEPT
-        hint = one.hint
-        if one.kind in _KEPT:
-            hint = f"{hint}; keep_identifiers=True keeps {'it' if len(one.columns) < 2 else 'them'}"
-        told.append(replace(one, refused=one.refused and not kept, hint=hint))
+    if keep_identifiers:
+        told = [replace(one, refused=one.refused and one.kind != _OF_TARGET) for one in found]
+    else:
+        told = without_identifiers(found, "keep_identifiers=True keeps {}")
     refused = [str(one) for one in told if one.refused]
     if refused:
         raise ValueError(f"{function}: {'; '.join(refused)}.")
     return told
+
+
+def _without(function: str, data: LearningSet[Any], names: tuple[str, ...]) -> LearningSet[Any]:
+    """Return a learning set without some of its columns."""
+    if not names:
+        return data
+    table = data.table
+    if len(names) == table.n_columns:
+        raise ValueError(
+            f"{function}: all columns look like identifiers; keep_identifiers=True keeps them."
+        )
+    if isinstance(table, ColumnStore):
+        return data.with_table(without(table, [table.find(name) for name in names]))
+    gone = set(names)
+    return data.with_table(
+        table.take_columns([j for j, name in enumerate(table.names) if name not in gone])
+    )
 
 
 def _taken_apart(

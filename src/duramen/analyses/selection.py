@@ -290,8 +290,8 @@ def select(
         Rows that the test may exchange, as for :func:`duramen.learning_set`; or the name of a
         column, as `target`.
     keep_identifiers : bool
-        Whether columns that have a different value in each row are analyzed; they are refused by
-        default, as by the command.
+        Whether columns that look like identifiers, with a different value in each row, are
+        analyzed; by default they are left out, with a note.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

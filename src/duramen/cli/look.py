@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FLAGS = 5  # columns that are named with an option each
 
 # Kinds of findings that --keep-identifiers answers, and what answers those about a target.
-_LEFT_OUT, _TARGET = "identifier", "target identifier"
+_TARGET, _KEEPS = "target identifier", "--keep-identifiers keeps {}"
 _ANSWERS = {
     "target missing": "--drop-missing-target leaves these rows out",
     "target date": "--target NAME names another column",
@@ -58,17 +58,15 @@ def look(
     ValueError
         If something is refused; all other findings are its notes.
     """
-    from duramen.tables.findings import in_order
+    from duramen.tables.findings import IDENTIFIER, in_order, without_identifiers
 
-    found, told = list(found), []
-    gone = frozenset(() if keep_identifiers else left_out(found))
-    for one in found:
-        if one.kind != _LEFT_OUT and one.columns and gone.issuperset(one.columns):
+    told = []
+    kept = found if keep_identifiers else without_identifiers(found, _KEEPS)
+    for one in kept:
+        if one.kind == IDENTIFIER and not keep_identifiers:
+            told.append(one)
             continue
         hint = (answers or {}).get(one.kind) or _hint(one, file, command)
-        if one.kind == _LEFT_OUT and not keep_identifiers:
-            it = "it was" if len(one.columns) == 1 else "they were"
-            one, hint = replace(one, found=f"{one.found}: {it} left out"), _keeps(one)
         refused = one.refused and not (keep_identifiers and one.kind == _TARGET)
         told.append(replace(one, hint=hint, refused=refused))
     refused_ones = [one for one in told if one.refused]
@@ -81,11 +79,6 @@ def look(
     return in_order(told)
 
 
-def left_out(found: Iterable[Finding]) -> tuple[str, ...]:
-    """Return the columns that are left out unless --keep-identifiers is given."""
-    return tuple(name for one in found if one.kind == _LEFT_OUT for name in one.columns)
-
-
 def nothing_left(gone: Iterable[str], target: str) -> str:
     """Return the error about identifiers beside which there is no column."""
     names = ", ".join(sorted(gone))
@@ -93,10 +86,6 @@ def nothing_left(gone: Iterable[str], target: str) -> str:
         f"no column is left besides the target {target} and columns that look like identifiers "
         f"({names}). Hint: --keep-identifiers keeps them"
     )
-
-
-def _keeps(one: Finding) -> str:
-    return f"--keep-identifiers keeps {'it' if len(one.columns) == 1 else 'them'}"
 
 
 def _hint(one: Finding, file: str, command: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from duramen.analyses.problem import Problem, loaded
 from duramen.analyses.stray import stray_columns
-from duramen.cli.look import left_out, look, nothing_left
+from duramen.cli.look import look, nothing_left
 from duramen.cli.reading import OF_TARGET, stray_findings
 from duramen.cli.source import EVENT, Source, check_columns
 
@@ -161,7 +161,7 @@ def looked(
     ValueError, TypeError, MemoryError
         If something is refused, or a column cannot be encoded.
     """
-    from duramen.tables.findings import dates_of, of_codes, of_dates
+    from duramen.tables.findings import dates_of, left_out, of_codes, of_dates
     from duramen.tables.numbers_in_text import places_of_text
 
     dates = dates_of(source.features)

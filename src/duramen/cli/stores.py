@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.problem import Problem
 from duramen.analyses.stray import stray_columns
-from duramen.cli.look import left_out, look, nothing_left
+from duramen.cli.look import look, nothing_left
 from duramen.cli.problem import (
     Settling,
     exchanged,
@@ -65,7 +65,7 @@ def read_stored(
     import numpy as np
 
     from duramen.results.paths import expanded
-    from duramen.tables.findings import of_codes
+    from duramen.tables.findings import left_out, of_codes
     from duramen.tables.learning_set import of_table
     from duramen.tables.store.view import without
 

@@ -39,6 +39,7 @@ _NOMINAL = KINDS.index("nominal")
 _NAMELESS = re.compile(r"(Unnamed: \d+|__index_level_\d+__|level_\d+|index|rownames)?")
 _OF_ROWS = re.compile(r"(^|.*[ _.-])(id|ids|iid|uid|uuid|guid|key|barcode|index)|.*[a-z]ID", re.A)
 READ_AS_MISSING = "read it as missing"
+IDENTIFIER = "identifier"
 _SIGNS_OF_MISSING = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
 _DATE = re.compile(r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([ T]\d.*)?")
 
@@ -96,6 +97,29 @@ def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]
 def names_in(found: Iterable[Finding]) -> frozenset[str]:
     """Return the columns that findings name."""
     return frozenset(name for one in found for name in one.columns)
+
+
+def left_out(found: Iterable[Finding]) -> tuple[str, ...]:
+    """Return the columns that look like identifiers, which analyses leave out by default."""
+    return tuple(name for one in found if one.kind == IDENTIFIER for name in one.columns)
+
+
+def without_identifiers(found: Iterable[Finding], keep: str) -> list[Finding]:
+    """Return findings that say so of columns that are left out, of which nothing else is said.
+
+    `keep` is the option that keeps them, such as "--keep-identifiers keeps {}".
+    """
+    found = list(found)
+    gone, told = frozenset(left_out(found)), []
+    for one in found:
+        if one.kind == IDENTIFIER:
+            it = "it was" if len(one.columns) == 1 else "they were"
+            hint = keep.format(them(one.columns))
+            one = replace(one, found=f"{one.found}: {it} left out", hint=hint, refused=False)
+        elif one.columns and gone.issuperset(one.columns):
+            continue
+        told.append(one)
+    return told
 
 
 def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -283,7 +307,7 @@ def _identifiers(names: tuple[str, ...]) -> Finding:
     if not one:
         each, like = "have different values in all rows", "look like identifiers"
     return Finding(
-        "identifier",
+        IDENTIFIER,
         names,
         f"{columns(names)} {each} and {like}",
         f"leave {them(names)} out",

@@ -373,8 +373,8 @@ def rank(
         rarer one of two classes, and of more classes for each feature the one that depends on it
         most.
     keep_identifiers : bool
-        Whether columns that have a different value in each row are analyzed; they are refused by
-        default, as by the command.
+        Whether columns that look like identifiers, with a different value in each row, are
+        analyzed; by default they are left out, with a note.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

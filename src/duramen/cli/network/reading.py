@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.look import left_out, look
+from duramen.cli.look import look
 from duramen.cli.network.options import COMMAND, Expression
 from duramen.cli.source import check_columns
 from duramen.cli.stores import is_store
@@ -69,6 +69,8 @@ def read(options: Expression) -> Given:
     found = options.reading.findings(options.file)
     table, genes = _table(options, options.file, found)
     told = _looked(options, table, found)
+    from duramen.tables.findings import left_out
+
     gone = () if options.keep_identifiers else left_out(told)
     return Given(options.file.name, _without(table, gone), genes, gold, findings=told)
 
