@@ -209,7 +209,7 @@ X, Y = rows()
         (lambda: dm.rank(X, Y, random_state=-1), "rank: random_state must be an int"),
         (lambda: dm.rank(X, Y, test=False, stability=9), "stability: must be less than"),
         (lambda: dm.select(X, Y, selector="mdi"), "select: selector must be one of"),
-        (lambda: dm.select(X, Y, strata=Y), "select: strata and blocks have no effect"),
+        (lambda: dm.select(X, Y, blocks=Y), "a learning set without blocks"),
         (lambda: dm.select(X, X[:, 0], selector="mcfs_none"), "select: selector must be one of"),
         (lambda: dm.compare(X, Y, n_estimators=0), "compare: n_estimators must be an int >= 1"),
     ],
@@ -259,7 +259,11 @@ def test_ctrl_c_before_the_first_measure_keeps_nothing(monkeypatch):
 
 
 def test_ctrl_c_during_a_later_measure_keeps_those_before(monkeypatch):
-    monkeypatch.setattr("duramen.analyses.ranking.measuring._check_trees", stopping)
+    def stop_later(measure, *_):
+        if measure.name != "mdi":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("duramen.analyses.ranking.measuring._check_trees", stop_later)
     with pytest.raises(dm.AnalysisInterrupted) as stop:
         dm.rank(X, Y, n_estimators=20, measure=["mdi", "minimal_depth", "air"], test=False)
     assert tuple(stop.value.report.importances) == ("mdi",)

@@ -391,6 +391,7 @@ def unequal(record):
 def test_a_ranking_by_mdi_tells_of_columns_that_it_favors(tmp_path):
     mixed().to_csv(tmp_path / "a.csv", index=False)
     words = ["rank", tmp_path / "a.csv", "--target", "y", "--no-test", "--trees", 20]
+    words += ["--measure", "mdi"]
     result, record = done(tmp_path / "out", *words)
     [line] = result.stderr.splitlines()
     assert line.startswith("note: 'sex' has 2 distinct values")
@@ -442,7 +443,8 @@ def test_rare_alleles_are_told_of(packed, tmp_path):
         )
         words = [tmp_path / "s.bed", "--samples", tmp_path / "people.csv"]
     result, record = done(
-        tmp_path / "out", "rank", *words, "--target", "y", "--no-test", "--trees", 20
+        *(tmp_path / "out", "rank", *words, "--target", "y", "--no-test", "--trees", 20),
+        *("--measure", "mdi"),
     )
     [found] = unequal(record)
     assert "minor-allele frequencies from 0.0" in found["found"]

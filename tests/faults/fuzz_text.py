@@ -14,6 +14,7 @@ from tests.faults.fuzzing import altered
 import duramen as dm
 from duramen.tables import Request, read_table
 from duramen.tables.formats.text import TextInput
+from duramen.tables.formats.text_file import TextFile
 
 # The first byte is read as options, the rest as the file.
 OPTIONS: tuple[dict[str, Any], ...] = (
@@ -77,7 +78,8 @@ def _same(whole: Any, packed: Any) -> None:
 def _by_tiles(path: Path, options: dict[str, Any], folder: Path) -> dm.EncodedTable:
     """Encode a file column by column, as `pack` does where it is larger than its memory."""
     delimiter = "\t" if path.suffix == ".tsv" else ","
-    text = TextInput(path, delimiter, Request("pack", **options, budget=1))
+    request = Request("pack", **options, budget=1)
+    text = TextInput(TextFile.of(path, delimiter, request), request)
     columns = [column for group in text.groups(0, folder) for column in group.columns]
     assert len(columns) == text.n_columns
     return dm.encode(pa.table(columns, names=text.names))
