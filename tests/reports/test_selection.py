@@ -112,7 +112,9 @@ def test_nothing_found():
     one = made(("a", "b"), [])
     assert found_words(one) == "Nothing found"
     report = summarize_selection(one, a_run())
-    assert report.section("Features found").lines == ("Nothing found.",)
+    lines = report.section("Features found").lines
+    assert lines[0] == "Nothing found."
+    assert lines[1].startswith("duramen rank tests every feature")
     assert "0 after 5 trees, 0 after 10." in report.section("Features found, tree by tree").text
     assert "Nothing found" in render(report)
     search = searched(n_estimators=10, level=0.0)

@@ -49,7 +49,8 @@ def test_without_rank_statistics_nothing_is_said_of_evidence():
     alone = verdict(details={})
     assert [one.name for one in alone.columns(["a"])] == ["verdict", "p_adjusted", "fdr"]
     assert alone.n_by_evidence() == {}
-    assert alone.order_note().startswith("Verdicts compare importances standardized")
+    order = "Features are in the order of verdicts, then of MDI. "
+    assert alone.order_note("MDI").startswith(f"{order}Verdicts compare importances standardized")
     said = words(alone)
     assert "rank statistic" not in said
     assert "There were" not in said
@@ -61,4 +62,4 @@ def test_sentences_name_forests_stages_and_statistics():
     assert "There were 2 stages: in each after the first" in said
     assert "the larger of two statistics" in said
     assert 'The evidence of a confirmed feature is "alone" if the rank statistic' in said
-    assert "with others" in verdict().order_note()
+    assert "with others" in verdict().order_note("MDI")

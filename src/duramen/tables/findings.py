@@ -353,45 +353,54 @@ def _counting(table: EncodedTable) -> tuple[list[int], list[int]]:
 
 
 def _signs_of_missing(table: EncodedTable) -> list[Finding]:
-    """Tell of numbers such as -999 far from all others of their column."""
-    found = []
+    """Tell of numbers such as -999 far from all others of their column.
+
+    Not of one that is an ordinary number in more columns than it is far from others.
+    """
     places, offsets = _numeric(table, 4), table.value_offsets
     first, last = offsets[places], offsets[places + 1] - 1
+    columns_with: dict[float, list[int]] = defaultdict(list)
     for end, inward, other in ((first, 1, last), (last, -1, first)):
         ends, near, far = (table.cut_values[k] for k in (end, end + inward, other))
         below = (ends < 0) & (near >= 0)  # negative beside numbers that cannot be
         odd = np.isin(ends, _SIGNS_OF_MISSING)
         odd &= below | (np.abs(near - ends) > np.abs(far - near))
         for j, value in zip(places[odd].tolist(), ends[odd].tolist(), strict=True):
-            name = table.names[j]
-            found.append(
-                Finding(
-                    "missing code",
-                    (name,),
-                    f"column {quoted(name)} has {value:g} far from its other numbers, as codes of "
-                    "missing values are",
-                    _answer_to_code(table, places, value),
-                    values=(f"{value:g}",),
-                )
+            columns_with[value].append(j)
+    found = []
+    for value, odd_columns in columns_with.items():
+        ordinary = _within_range(table, places, value)
+        if len(ordinary) > len(odd_columns):
+            continue
+        answer = READ_AS_MISSING
+        if ordinary:
+            answer = (
+                f"leave these cells of the file empty; {value:g} is a number within the range of "
+                f"{columns(ordinary)}"
             )
+        found += [
+            Finding(
+                "missing code",
+                (table.names[j],),
+                f"column {quoted(table.names[j])} has {value:g} far from its other numbers, as "
+                "codes of missing values are",
+                answer,
+                values=(f"{value:g}",),
+            )
+            for j in odd_columns
+        ]
     return found
 
 
-def _answer_to_code(table: EncodedTable, places: IntArray, value: float) -> str:
-    """Say what to do about a code of missing values, which may be a number in other columns."""
+def _within_range(table: EncodedTable, places: IntArray, value: float) -> list[str]:
+    """Return the columns that have a number, neither as their least nor their largest one."""
     offsets = table.value_offsets
     holding = np.searchsorted(offsets, np.flatnonzero(table.cut_values == value), side="right") - 1
-    inner = [
+    return [
         table.names[j]
         for j in np.intersect1d(places, holding).tolist()
         if table.cut_values[offsets[j]] < value < table.cut_values[offsets[j + 1] - 1]
     ]
-    if not inner:
-        return READ_AS_MISSING
-    return (
-        f"leave these cells of the file empty; {value:g} is a number within the range of "
-        f"{columns(inner)}"
-    )
 
 
 def _duplicates(table: EncodedTable) -> list[Finding]:

@@ -75,7 +75,7 @@ class LearningSet(Summarized, Generic[TableT]):
     target: Target
     weights: FloatArray | None
     exchangeability: Exchangeability
-    _origin: tuple[LearningSet[Any], str] | None = field(default=None, kw_only=True)
+    _origin: tuple[LearningSet[Any], str | None] | None = field(default=None, kw_only=True)
 
     @property
     def n_rows(self) -> int:
@@ -115,7 +115,7 @@ class LearningSet(Summarized, Generic[TableT]):
         """
         if self._origin is not None:
             parent, key = self._origin
-            return fingerprint(parent.fingerprint, key)
+            return parent.fingerprint if key is None else fingerprint(parent.fingerprint, key)
         target = self.target
         meaning = target.classes if target.times is None else target.times
         return fingerprint(self.table.fingerprint(), target.values, meaning, self.weights)
@@ -151,7 +151,7 @@ class LearningSet(Summarized, Generic[TableT]):
 
     def with_exchangeability(self, rows: Exchangeability) -> LearningSet[TableT]:
         """Return this set with other strata and blocks, on which fingerprints do not depend."""
-        return replace(self, exchangeability=rows)
+        return replace(self, exchangeability=rows, _origin=(self, None))
 
     def _derived(self, key: object, **changes: Any) -> LearningSet[Any]:
         origin = None if key is None else (self, repr(key))

@@ -26,7 +26,7 @@ def test_results(file, tmp_path):
     out = tmp_path / "out"
     words = ["compare", file, "--target", "y", "--score", "auc", "--features", 1, "--features", 3]
     said, run = done(out, *words, *QUICK)
-    assert "mdi: " in said.stdout
+    assert "compared by mdi" in said.stdout
     assert "4 splits into 54 training and 6 test rows" in " ".join(said.stdout.split())
     table = pd.read_csv(out / "result.csv")
     assert table["method"].tolist() == ["mdi", "mdi", "mda", "mda", "all-features"]

@@ -179,5 +179,5 @@ def test_covariates_and_strata_of_a_table(folder, tmp_path):
     _, run, _ = ranked(folder, tmp_path / "select", *boruta, command="select")
     assert run["settings"]["covariates"] == ["age"]
     people = [folder / "a.bed", "--samples", folder / "people.csv", "--target", "ill"]
-    message = "--strata has no effect with --method sequential-random-subspace"
-    assert_refused("select", tmp_path / "no", [*people, "--strata", "age"], message)
+    _, run = done(tmp_path / "strata", "select", *people, "--strata", "age")
+    assert run["settings"]["strata"] == "age"

@@ -124,5 +124,5 @@ def test_tests_of_significance_permute_times_with_their_events():
     found = dm.significance.max_t(model, X, y, measure="mdi", n_permutations=19, random_state=0)
     assert found.selected(0.05) == ("x0",)
     model = dm.RandomSurvivalForest(15, random_state=0)
-    found = dm.significance.altmann(model, X, y, measure="mda", n_permutations=19)
+    found = dm.significance.altmann(model, X, y, measure="mda", n_permutations=19, random_state=0)
     assert found.p_values[0] == 0.05
