@@ -28,8 +28,9 @@ from scipy import stats
 
 import duramen as dm
 from duramen.effects import Direction, describe_effects
-from duramen.effects.response import IntArray, Response
+from duramen.effects.response import Response
 from duramen.jobs.replicates import Plan, run_replicates
+from duramen.support.arrays import IntArray
 
 Float = NDArray[np.float64]
 

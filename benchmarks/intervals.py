@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import duramen as dm
-from duramen import checks
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.multiplicity import least_replicates
 from duramen.significance.intervals.confidence_intervals import FRACTION
@@ -37,6 +36,7 @@ from duramen.significance.intervals.spread import (
     t_tails,
 )
 from duramen.significance.resampling import shrinking_size, subsample_size, subsamples
+from duramen.support import checks
 
 Float = NDArray[np.float64]
 

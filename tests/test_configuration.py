@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import duramen as dm
-from duramen import checks
 from duramen.configuration import shows_progress
 from duramen.jobs.workers import Threads
+from duramen.support import checks
 
 RESULT = dm.Importances(tuple(map(str, range(30))), np.arange(30.0), "mdi", "bits")
 DEFAULTS = {"display": "html", "max_rows": None, "n_jobs": None, "progress": "auto"}

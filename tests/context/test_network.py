@@ -6,10 +6,10 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.checks import draw_seed
 from duramen.context import network
 from duramen.context.analysis import analyze
 from duramen.jobs.replicates import replicate_seed
+from duramen.support.checks import draw_seed
 
 SETTINGS = {"n_estimators": 5, "n_permutations": 9, "random_state": 2}
 

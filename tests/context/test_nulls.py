@@ -13,12 +13,12 @@ from tests.context.trees import as_context
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.checks import draw_seed
 from duramen.context import propensity_strata
 from duramen.context.effects import context_effects
 from duramen.context.nulls import null_of, permuted_contexts, quantile_bins
 from duramen.context.subject import Growth, subject_of
 from duramen.jobs.replicates import replicate_seed
+from duramen.support.checks import draw_seed
 from duramen.tables import learning_set
 from duramen.tables.exchangeability import Exchangeability
 

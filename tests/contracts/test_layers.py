@@ -16,7 +16,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 FROM_ROOT = {"__version__"}
 # duramen._kernel picks one of the compiled modules; the rooms above call it, not them.
 KERNEL = "_kernel.py"
-KERNEL_ROOMS = {"context", "datasets", "forests", "importances", "results", "tables", "theory"}
+KERNEL_ROOMS = {"context", "datasets", "forests", "importances", "support", "tables", "theory"}
 ONLY_IN = {
     "typer": {"cli"},
     "rich": {"cli"},

@@ -12,9 +12,9 @@ from sklearn.base import clone
 from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
-from duramen.checks import check_real, draw_seed
 from duramen.results.importances import Importances
 from duramen.selection import BaseSelector, Selector, catalogue
+from duramen.support.checks import check_real, draw_seed
 
 
 class ToySelector(BaseSelector):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import duramen as dm
-from duramen.results.warning import warn
+from duramen.support.warning import warn
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
 RNG = np.random.default_rng(0)
@@ -85,4 +85,4 @@ def test_nothing_warns_by_itself():
     found = {
         path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if raw.search(path.read_text())
     }
-    assert found == {Path("results/warning.py")}
+    assert found == {Path("support/warning.py")}

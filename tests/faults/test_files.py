@@ -18,7 +18,7 @@ from tests.cli.commands import duramen
 from typer.testing import Result
 
 import duramen as dm
-from duramen.results.locking import InUseError, held
+from duramen.support.files import InUseError, held
 
 FILES = ["report.html", "result.csv", "result.parquet", "run.json"]
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs signals and limits")

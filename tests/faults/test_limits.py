@@ -24,7 +24,7 @@ def everything(n_jobs):
     return [forest.feature_importances_, mda.values, forest.predict_proba(X), table.fingerprint()]
 
 alone = everything(1)
-from duramen.checks import check_jobs
+from duramen.support.checks import check_jobs
 highest = resource.getrlimit(resource.RLIMIT_AS)[1]
 for room in map(int, sys.argv[1:]):
     with open("/proc/self/statm") as file:

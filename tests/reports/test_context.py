@@ -13,7 +13,7 @@ from duramen.reports import Level, render, summarize_context, summarize_context_
 from duramen.reports.contextual import Findings, stacked
 from duramen.reports.report import Chart
 from duramen.results.multiplicity import adjusted
-from duramen.results.text import printable
+from duramen.support.text import printable
 
 SETTINGS = {"n_estimators": 100, "n_permutations": 999}
 

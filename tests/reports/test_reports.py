@@ -9,7 +9,7 @@ from duramen.reports import Run, render, summarise, summarize_exact, summarize_p
 from duramen.reports.facts import plain
 from duramen.reports.report import Bar
 from duramen.results.importances import Importances
-from duramen.results.text import printable
+from duramen.support.text import printable
 from duramen.theory.relevance.relevance import Relevance
 from duramen.theory.subspaces.planning import plan
 

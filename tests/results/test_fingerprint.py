@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 
 from duramen import RandomForestClassifier, encode
-from duramen.results.fingerprint import fingerprint
+from duramen.support.provenance import fingerprint
 
 
 def test_known_fingerprint():

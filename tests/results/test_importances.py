@@ -237,7 +237,7 @@ def test_prints_few_of_many_and_no_control_characters():
 
 
 def test_prints_wide_letters_aligned():
-    from duramen.results.text import width
+    from duramen.support.text import width
 
     result = Importances(("遺伝子の名前", "b"), [2.0, 1.0], "mdi", "bits")
     assert len({width(line) for line in repr(result).splitlines()[1:]}) == 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.grid import one_test
 
-from duramen.results.magnitude import OF_DISTRIBUTIONS, OF_SAMPLES, check_magnitude
+from duramen.support.arrays import OF_DISTRIBUTIONS, OF_SAMPLES, check_magnitude
 
 
 @one_test

@@ -5,7 +5,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.results.masked import refuse_masked, unmasked
+from duramen.support.arrays import refuse_masked, unmasked
 
 ROWS = np.arange(12)
 X = np.random.default_rng(0).normal(size=(12, 3)).round(1)

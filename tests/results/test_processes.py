@@ -12,7 +12,7 @@ import pytest
 
 CHILD = """
 import os, sys, time
-from duramen.results.processes import end_with
+from duramen.support.threads import end_with
 end_with(os.getppid())
 print(os.getpid(), flush=True)
 time.sleep(600)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from duramen.results import replacing
-from duramen.results.paths import expanded
+from duramen.support import files as replacing
+from duramen.support.files import expanded
 
 
 def exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[bool]:

@@ -3,7 +3,7 @@
 import pytest
 from tests.grid import one_test
 
-from duramen.results.text import first_line, printable, quoted, width
+from duramen.support.text import first_line, printable, quoted, width
 
 
 @one_test

@@ -7,8 +7,8 @@ import threading
 import pytest
 from tests.grid import one_test
 
-from duramen.results import threads
-from duramen.results.threads import Pool, startable
+from duramen.support import threads
+from duramen.support.threads import Pool, startable
 
 
 def _limit(monkeypatch: pytest.MonkeyPatch, most: int) -> None:

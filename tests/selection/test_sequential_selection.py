@@ -10,9 +10,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.checks import draw_seed
 from duramen.selection.sequential_selection.search import Course, Path, search
 from duramen.selection.trials import folds_of
+from duramen.support.checks import draw_seed
 
 
 def scores_of(p, seed):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duramen import checks
 from duramen.analyses.defaults import ALL, COMPARED, COMPARED_TREES
 from duramen.analyses.execution import Execution, checkpoints
 from duramen.analyses.inputs import call_words, execution_of, problem_of
 from duramen.analyses.problem import Problem, noted, stopped
 from duramen.analyses.report import AnalysisInterrupted, AnalysisReport
 from duramen.results.columns import Column
-from duramen.results.text import duration
+from duramen.support import checks
+from duramen.support.text import duration
 
 if TYPE_CHECKING:
     from duramen.evaluation import SelectionEvaluation
@@ -133,7 +133,7 @@ def report_of(
     """
     from duramen.evaluation import evaluate_selection
     from duramen.reports import Run, summarize_evaluation
-    from duramen.results.provenance import references, versions
+    from duramen.support.provenance import references, versions
 
     problem, found = compared.problem, compared.evaluation
     run = Run(

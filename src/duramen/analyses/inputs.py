@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
-from duramen import checks
 from duramen.analyses.execution import Execution
 from duramen.analyses.problem import Problem, loaded
 from duramen.analyses.stray import stray_columns
-from duramen.results.text import quoted
+from duramen.support import checks
+from duramen.support.text import quoted
 from duramen.tables import ColumnStore, Finding
 from duramen.tables.anndata import is_anndata
 from duramen.tables.findings import (
@@ -248,7 +248,7 @@ def execution_of(
     verbose: Any,
 ) -> Execution:
     """Check how a call is to be executed; remarks go into `notes`."""
-    from duramen.results.paths import expanded
+    from duramen.support.files import expanded
 
     checks.check_jobs(function, n_jobs)
     if checks.is_integer(random_state):

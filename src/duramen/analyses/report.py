@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.files import write_tables
 from duramen.results.columns import Column, hidden
-from duramen.results.paths import expanded
-from duramen.results.replacing import replacing
 from duramen.results.summary import Framed, Summary
+from duramen.support.files import expanded, replacing
 
 if TYPE_CHECKING:
     from duramen.reports import Report, Run

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duramen import checks
 from duramen.analyses.clustering import Clustering
 from duramen.analyses.defaults import MEMORY, SELECTOR, SUBSPACE
 from duramen.analyses.execution import Execution, checkpoints
@@ -18,6 +17,7 @@ from duramen.analyses.report import AnalysisInterrupted, AnalysisReport
 from duramen.jobs.progress import estimates
 from duramen.results.columns import Column
 from duramen.results.importances import Importances
+from duramen.support import checks
 
 if TYPE_CHECKING:
     from duramen.reports.selection import Selection
@@ -183,8 +183,8 @@ def _long(selector: Any, problem: Problem[Any]) -> bool:
 
 def _announce(selector: Any, problem: Problem[Any], execution: Execution) -> None:
     """Say how long a search takes, if that is more than a few seconds."""
-    from duramen.results.text import duration
     from duramen.selection.sequential_random_subspace.cost import seconds_of_tree
+    from duramen.support.text import duration
 
     seconds = seconds_of_tree(selector, problem.data)
     n_trees, patience = selector.n_estimators, selector.patience
@@ -212,7 +212,7 @@ def report_of(
     from duramen.reports import Run
     from duramen.reports.measures import as_importances
     from duramen.reports.selection import Selection, summarize_selection
-    from duramen.results.provenance import versions
+    from duramen.support.provenance import versions
 
     record, selector, signals = request.record, request.selector, selected.signals
     selection = Selection.of(selector, record)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from duramen.results.warning import warn
+from duramen.support.warning import warn
 
 if TYPE_CHECKING:
     from duramen.tables.stray import StrayValues

@@ -16,7 +16,7 @@ def writable(checkpoint: Path | None) -> Path | None:
     """Return the path of ``--checkpoint`` once a file can be written there, else raise OSError."""
     if checkpoint is None:
         return None
-    from duramen.results.paths import expanded
+    from duramen.support.files import expanded
 
     checkpoint = expanded(checkpoint)
     if checkpoint.is_dir():

@@ -69,7 +69,7 @@ def partial_folder(out: Path) -> Path:
 
 def _record_of(out: Path) -> tuple[int, int, int] | None:
     """Return what tells the record in a folder of results from one that takes its place."""
-    from duramen.results.paths import expanded
+    from duramen.support.files import expanded
 
     try:
         status = (expanded(out) / "run.json").stat()
@@ -153,7 +153,7 @@ def standard_error() -> Console:
 
 
 def _complain(line: str) -> None:
-    from duramen.results.text import printable
+    from duramen.support.text import printable
 
     for folder in unseen:
         line = line.replace(folder, "")

@@ -197,7 +197,7 @@ def out_of_memory(error: Exception) -> bool:
     Others, such as those that draw figures, raise what they happen to: where the limit on
     addresses (``ulimit -v``) is nearly reached, any error is taken for that.
     """
-    from duramen.results.limits import addresses_left
+    from duramen.support.threads import addresses_left
 
     if isinstance(error, MemoryError):
         return True

@@ -345,7 +345,7 @@ class Input(Table):
         if is_store(self.place):
             yield Opened(self.place, self.reading)
             return
-        from duramen.results.paths import expanded
+        from duramen.support.files import expanded
         from duramen.tables.store.packing import Options, pack_with
 
         file, reading, caller = expanded(self.place), self.reading, f"duramen {command}"
@@ -423,7 +423,7 @@ def absent(
     data: pa.Table, target: str, samples: pa.Table | None, file: str, caller: str
 ) -> ValueError:
     """Return the error about a target that is no column, with the option that may be missing."""
-    from duramen.results.text import quoted
+    from duramen.support.text import quoted
     from duramen.tables import target_column
 
     if samples is not None:

@@ -34,10 +34,8 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
     left as it was. Other files in `out` stay. What a run that was killed left is removed, or put
     back.
     """
-    from duramen.results.interrupts import uninterrupted
-    from duramen.results.locking import InUseError, held
-    from duramen.results.paths import expanded
-    from duramen.results.replacing import beside, naming
+    from duramen.support.files import InUseError, beside, expanded, held, naming
+    from duramen.support.interrupts import uninterrupted
 
     place, owner = _checked(expanded(out), command), f"duramen {command}: --out {out}"
     folder = beside(place, "part")
@@ -68,7 +66,7 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
 
 def _checked(out: Path, command: str) -> Path:
     """Return the place of `out`, links resolved, once it is clear that a folder can be there."""
-    from duramen.results.replacing import real
+    from duramen.support.files import real
 
     place = real(out)
     if place.is_symlink():
@@ -89,7 +87,7 @@ def _checked(out: Path, command: str) -> Path:
 
 def _clear_up(place: Path) -> None:
     """Remove what a killed run left beside `place`; put back what it was about to move."""
-    from duramen.results.replacing import unfinished
+    from duramen.support.files import unfinished
 
     for part in unfinished(place):
         if part.is_dir() and all(map(_is_result, os.listdir(part))):
@@ -105,14 +103,14 @@ def _clear_up(place: Path) -> None:
 
 def _is_result(name: str) -> bool:
     """Tell whether a file is a result, or one that is not finished."""
-    from duramen.results.replacing import finished
+    from duramen.support.files import finished
 
     return name in _OWN or finished(name) in _OWN
 
 
 def _move(folder: Path, place: Path) -> None:
     """Put the new folder in the place of an old one, whose other files come along."""
-    from duramen.results.replacing import put_in_place
+    from duramen.support.files import put_in_place
 
     here = Path.cwd()
     if place.exists() and (place == here or place in here.parents or os.path.ismount(place)):

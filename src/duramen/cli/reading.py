@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.declaration import choice, option
-from duramen.results.warning import warn
+from duramen.support.warning import warn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -164,7 +164,7 @@ class Reading:
 
     def unusual(self, path: Path | str) -> str | None:
         """Return the separator of a text file where nobody named it and it is not the usual one."""
-        from duramen.results.paths import expanded
+        from duramen.support.files import expanded
         from duramen.tables.formats.format import Request
         from duramen.tables.formats.text_file import TextFile
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from duramen.reports import Run
-from duramen.results.text import printable, width
+from duramen.support.text import printable, width
 
 _LONGEST = 4000  # characters of a line
 _GAP = 3

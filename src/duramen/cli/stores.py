@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def is_store(file: Path | str) -> bool:
     """Return whether a path looks like a store: a URL, a folder, or a file used in place."""
-    from duramen.results.paths import expanded
+    from duramen.support.files import expanded
     from duramen.tables.formats import format_of
 
     if isinstance(file, str):
@@ -64,7 +64,7 @@ def read_stored(
     """
     import numpy as np
 
-    from duramen.results.paths import expanded
+    from duramen.support.files import expanded
     from duramen.tables.findings import left_out, of_codes
     from duramen.tables.learning_set import of_table
     from duramen.tables.store.view import without

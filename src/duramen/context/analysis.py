@@ -9,10 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
-from numpy.typing import NDArray
-
-from duramen import checks
 from duramen.context.dependence import Dependence, dependence_of, equal_odds
 from duramen.context.effects import context_effects
 from duramen.context.limits import limits_of
@@ -28,10 +24,10 @@ from duramen.forests.forest import Forest
 from duramen.importances.arguments import metadata_of
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.context_importances import ContextImportances
-from duramen.results.fingerprint import fingerprint
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.provenance import fingerprint
 from duramen.tables.learning_set import unweighted_set
-
-FloatArray = NDArray[np.float64]
 
 FUNCTION = "context_importances"
 

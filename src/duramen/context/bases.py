@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.context.subject import Subject
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.tables import EncodedTable
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Rarer categories are taken together.
 _FEWEST_ROWS = 10

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.tables.exchangeability import Exchangeability
 
 Codes = NDArray[np.uint32]
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _SWEEPS = 50  # as the authors use
 

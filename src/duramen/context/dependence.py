@@ -18,16 +18,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.context.bases import feature_basis, products, target_basis
 from duramen.context.nulls import Null
 from duramen.context.regression import log_probabilities
 from duramen.context.subject import Subject
 from duramen.context.values import Context
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from duramen.support.arrays import FloatArray, IntArray
 
 # Level of the score tests that choose the terms of the models, and how many terms may be chosen by
 # chance if there are many. A term that is missed leaves an effect unexplained, whose nodes let

@@ -13,8 +13,7 @@ from duramen.context.values import Context
 from duramen.forests.forest import Forest
 from duramen.forests.settings import CRITERION_NAMES
 from duramen.forests.structure import parents
-
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

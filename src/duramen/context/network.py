@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.context.analysis import analyze
 from duramen.context.options import Options
 from duramen.context.subject import Growth, binned, subject_of
@@ -19,8 +18,8 @@ from duramen.context.values import Context, split_off
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
 from duramen.results.context_importances import ContextImportances
 from duramen.results.context_network import ContextNetwork
-from duramen.results.fingerprint import fingerprint
-from duramen.results.provenance import versions
+from duramen.support import checks
+from duramen.support.provenance import fingerprint, versions
 from duramen.tables import EncodedTable, Exchangeability, LearningSet, encode
 from duramen.tables.column_target import column_target, refuse_missing
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.context.subject import Subject
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.context_importances import PERMUTE
+from duramen.support import checks
+from duramen.support.arrays import IntArray
 from duramen.tables.exchangeability import Exchangeability
 
 Codes = NDArray[np.uint32]
-IntArray = NDArray[np.int64]
 
 _ROWS_PER_BIN = 8
 

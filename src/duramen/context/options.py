@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from duramen import checks
 from duramen.jobs.replicates import Plan
 from duramen.results.context_importances import EMPTY
+from duramen.support import checks
 
 _FEWEST, _MOST = 1000, 10_000
 # Permutations for each effect, so that the least two-sided p-value is .05 / (number of effects).

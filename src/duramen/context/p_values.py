@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.context.conditional import conditional_permutations
 from duramen.context.dependence import Dependence, Hypothesis
@@ -19,10 +18,8 @@ from duramen.context.subject import Subject
 from duramen.context.values import Context
 from duramen.forests.forest import Forest
 from duramen.jobs.replicates import replicate_seed, run_replicates
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.tables.exchangeability import Exchangeability
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Permutations that are counted in one call, a multiple of the kernel's lanes; fewer where they hold
 # more numbers than this. Whatever the number of threads, so that checkpoints do not depend on it.

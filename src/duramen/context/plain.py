@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.context.subject import Subject
 from duramen.context.values import Context
 from duramen.forests.decreases import mean_decreases
 from duramen.jobs.replicates import replicate_seed
-
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import FloatArray
 
 
 def within_contexts(

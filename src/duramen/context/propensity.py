@@ -6,14 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.context.values import read_context
+from duramen.support import checks
+from duramen.support.arrays import IntArray
 from duramen.tables import encode
 from duramen.tables.scores import cut, design, log_odds
-
-IntArray = NDArray[np.int64]
 
 _FUNCTION = "propensity_strata"
 

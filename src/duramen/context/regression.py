@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from duramen.support.arrays import FloatArray, IntArray
 
 # Penalty on half the squared coefficients of columns of variance 1. It keeps them finite; a larger
 # one, as the 1 of scikit-learn, shrinks strong effects, and what is left of them counts against

@@ -11,10 +11,8 @@ from duramen.context.nulls import Null, quantile_bins
 from duramen.context.subject import Subject
 from duramen.context.values import Context
 from duramen.results.multiplicity import adjusted
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.tables import EncodedTable
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 _BINS = 4
 # Rarer values are taken together, so that the chi-square distribution is near enough.

@@ -7,18 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.forests import sampling
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest, refuse_many_trees
 from duramen.forests.settings import CRITERION_NAMES, GrowthSettings
 from duramen.results.context_importances import SPLITS
+from duramen.support import checks
 from duramen.tables import EncodedTable, LearningSet, Task
 from duramen.tables.recoding import with_ordinal
 from duramen.theory import discretize
-
-FloatArray = NDArray[np.float64]
 
 # A numeric column with more distinct values than this has no child for each of them by default.
 FEW_VALUES = 10

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.checks import check_integer
-from duramen.results.text import quoted
+from duramen.support.checks import check_integer
+from duramen.support.text import quoted
 from duramen.tables import EncodedTable
 from duramen.tables.categories import coded_variable, objects, variable_name
 from duramen.tables.target import FEW_VALUES

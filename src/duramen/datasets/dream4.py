@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.datasets.gene_network import GeneNetwork
+from duramen.support import checks
 
 _FUNCTION = "load_dream4"
 # Names of the files: as the challenge gave them, and as tables.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.datasets.dataset import Dataset
+from duramen.support import checks
 
 # A hypercube of d dimensions has 2^d vertices, each the center of a cloud.
 _MOST_INFORMATIVE = 16

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.effects.response import FloatArray, IntArray, Response
+from duramen.effects.response import Response
+from duramen.support.arrays import FloatArray, IntArray
 
 _TURNS = (0.25, 0.5, 0.75)  # quantiles of a feature at which an association may turn
 _CELLS = 3

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
-from duramen.effects.rows import FloatArray, Rows, column_of
+from duramen.effects.rows import Rows, column_of
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import class_names, forest_of, metadata_of
 from duramen.results.feature_effect import FeatureEffect
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 POINTS = 40
 

@@ -17,12 +17,13 @@ from duramen.effects.association import (
 )
 from duramen.effects.curves import POINTS, local_effects
 from duramen.effects.interactions import strengths_of
-from duramen.effects.response import FloatArray, Numbers, Response, Survival
+from duramen.effects.response import Numbers, Response, Survival
 from duramen.effects.rows import Rows, column_of
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of
 from duramen.results.feature_effect import FeatureEffect
 from duramen.results.interaction_strengths import InteractionStrengths
+from duramen.support.arrays import FloatArray
 from duramen.tables import EncodedTable, LearningSet
 
 Kind = Literal["up", "down", "non-monotone", "categories", "interaction", "none"]

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from duramen.effects.rows import FloatArray, Rows, column_of
+from duramen.effects.rows import Rows, column_of
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.results.interaction_strengths import InteractionStrengths
+from duramen.support.arrays import FloatArray
 
 ROWS = 100
 _ROUNDING = 1e-20  # of squares

@@ -13,7 +13,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from duramen import checks
 from duramen.estimators import storage
 from duramen.estimators.class_weights import combine_class_weight
 from duramen.estimators.growth import Growth
@@ -29,8 +28,9 @@ from duramen.forests.guidance import Guidance
 from duramen.forests.paths import decision_path
 from duramen.forests.settings import GrowthSettings
 from duramen.jobs.progress import progress_bar
-from duramen.results.masked import refuse_masked_rows
-from duramen.results.warning import warn
+from duramen.support import checks
+from duramen.support.arrays import refuse_masked_rows
+from duramen.support.warning import warn
 from duramen.tables import EncodedTable, LearningSet, Target, Task, encode, encode_target
 from duramen.tables.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.tables.exchangeability import Exchangeability

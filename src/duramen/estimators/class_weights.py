@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
-from duramen import checks
+from duramen.support import checks
 from duramen.tables.target import Target
 from duramen.tables.weights import of_ordinary_size
 

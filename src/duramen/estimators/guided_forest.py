@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from duramen import checks
 from duramen.estimators.base import (
     OUT_OF_BAG,
     BaseForest,
@@ -22,10 +21,10 @@ from duramen.forests.growth import grow
 from duramen.forests.guidance import Guidance
 from duramen.forests.settings import GrowthSettings
 from duramen.results.multiplicity import adjusted
-from duramen.results.text import quoted
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.text import quoted
 from duramen.tables import EncodedTable, LearningSet, Target
-
-FloatArray = NDArray[np.float64]
 
 LARGEST_WEIGHT = 1000.0  # of an enriched forest
 LEAST_IMPORTANCE = 0.01  # of the mean, which every feature is given besides

@@ -10,10 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from duramen.estimators.base import BaseForest
 from duramen.forests import prediction
-from duramen.results.masked import refuse_masked
+from duramen.support.arrays import FloatArray, refuse_masked
 from duramen.tables import Target, Task, encode_target
-
-FloatArray = NDArray[np.float64]
 
 
 class SurvivalForest(BaseForest):

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.results.columns import Column
 from duramen.results.result import Result
 from duramen.results.summary import Summary
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from duramen.support.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,21 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from duramen import checks
 from duramen.evaluation.learners import Learner, constant, learner_of
 from duramen.evaluation.methods import Forests, Method, methods_of, rows_of
-from duramen.evaluation.parts import Data, IntArray, Part, Subject
+from duramen.evaluation.parts import Data, Part, Subject
 from duramen.evaluation.performance import Performance
 from duramen.evaluation.performance import catalogue as performances
 from duramen.evaluation.result import SelectionEvaluation
 from duramen.evaluation.selections import SELECTIONS
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_jobs
-from duramen.results.provenance import versions
-from duramen.results.warning import warn
 from duramen.significance.cost import announce
 from duramen.significance.resampling import Draw, subsamples
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.stability.stability import Stability, stability
+from duramen.support import checks
+from duramen.support.arrays import IntArray
+from duramen.support.provenance import versions
+from duramen.support.warning import warn
 from duramen.tables.learning_set import unweighted_set
 
 Arrays = dict[str, NDArray[Any]]

@@ -9,13 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.catalogue import Catalogue, Entry
 from duramen.estimators.catalogue import random_forest
 from duramen.evaluation.parts import Part, seeded
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 from duramen.tables import Task
 
-FloatArray = NDArray[np.float64]
 N_TREES = 500
 
 

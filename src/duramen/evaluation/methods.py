@@ -11,10 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.estimators.catalogue import random_forest
 from duramen.evaluation.learners import N_TREES, described
-from duramen.evaluation.parts import IntArray, Part, seeded
+from duramen.evaluation.parts import Part, seeded
 from duramen.importances import Inputs, Measure, Words
 from duramen.importances import catalogue as measures
 from duramen.importances.refit import template_of
@@ -23,6 +22,8 @@ from duramen.selection import catalogue as selectors
 from duramen.selection.selector import BaseSelector
 from duramen.significance.measured import qualified
 from duramen.significance.stability.best import drawn_best
+from duramen.support import checks
+from duramen.support.arrays import IntArray
 from duramen.tables import Exchangeability, Task
 
 MeasureLike = str | Callable[[Any, Any, NDArray[Any]], Any]

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from duramen.checks import refuse
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.checks import refuse
 from duramen.tables import EncodedTable, LearningSet
 from duramen.tables.routing import routing_values
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Data = LearningSet[EncodedTable]
 
 

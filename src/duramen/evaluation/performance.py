@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.catalogue import Catalogue, Entry
+from duramen.support.arrays import FloatArray
 from duramen.tables import Task
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.evaluation.enough import EnoughFeatures, enough_of
 from duramen.results.columns import Column
 from duramen.results.fields import checked_names
-from duramen.results.metadata import frozen_metadata
 from duramen.results.result import Result
 from duramen.results.summary import Summary
-from duramen.results.text import duration
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.provenance import frozen_metadata
+from duramen.support.text import duration
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.checks import check_integer, check_optional_integer
 from duramen.forests.arrays import FAMILY_MASK, MISSING_FIRST, MULTIWAY, ONE_VS_REST, ORDERED
 from duramen.forests.forest import Forest, Tree
+from duramen.support.checks import check_integer, check_optional_integer
 
 LISTED = 6
 

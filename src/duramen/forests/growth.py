@@ -16,7 +16,7 @@ from duramen.forests.guidance import Guidance
 from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.pruning import pruned
 from duramen.forests.settings import GrowthSettings
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 from duramen.tables import EncodedTable, LearningSet, Target
 
 # As many as the kernel tries every bipartition of (kExhaustiveCategories in cpp/grow/settings.hpp).

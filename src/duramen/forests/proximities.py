@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from duramen.checks import check_integer
+from duramen.support.arrays import FloatArray
+from duramen.support.checks import check_integer
 from duramen.tables import encode_target
-
-FloatArray = NDArray[np.float64]
 
 
 def classical_scaling(proximity: ArrayLike, n_components: int = 2) -> FloatArray:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import _kernel, checks
+from duramen import _kernel
 from duramen.forests.arrays import ANY, FAMILY_MASK, MULTIWAY
 from duramen.forests.forest import Forest
 from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
-FloatArray = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 

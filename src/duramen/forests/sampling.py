@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from duramen import checks
+from duramen.support import checks
 
 _WORDS: dict[str, Callable[[int], int]] = {"sqrt": math.isqrt, "log2": lambda n: int(math.log2(n))}
 

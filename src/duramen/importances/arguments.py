@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.stream import TreeStream
-from duramen.results.provenance import versions
-from duramen.results.text import first_line
+from duramen.support.provenance import versions
+from duramen.support.text import first_line
 from duramen.tables import Target, encode_target
 
 _SHOWN = 8

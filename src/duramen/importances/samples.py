@@ -18,7 +18,7 @@ from duramen.forests.prediction import (
     same_encoding,
 )
 from duramen.importances.arguments import matched, missing_rows, target_of
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 from duramen.tables import EncodedTable, Exchangeability, LearningSet, Target, encode
 from duramen.tables.learning_set import given_set
 

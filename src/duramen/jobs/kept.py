@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.checkpoint import Checkpoint
+from duramen.support.arrays import FloatArray
 
-FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
 ResultT_contra = TypeVar("ResultT_contra", contravariant=True)
 AllT_co = TypeVar("AllT_co", covariant=True)

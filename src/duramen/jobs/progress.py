@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from duramen.configuration import config_context, shows_progress
-from duramen.results.text import duration
+from duramen.support.text import duration
 
 _SOON = 5.0  # seconds of work before the rest is estimated
 _LONG = 10.0  # seconds that the rest has to take to be told

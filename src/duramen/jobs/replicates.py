@@ -15,11 +15,12 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
-from duramen.jobs.kept import Arrays, FloatArray, Kept, Records, Results, Rows
+from duramen.jobs.kept import Arrays, Kept, Records, Results, Rows
 from duramen.jobs.progress import stepwise_bar
 from duramen.jobs.workers import Cluster, Threads, Workers, check_client
 from duramen.results.checkpoint import Checkpoint, identity_of
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 from duramen.tables.memory import require_memory
 
 Task = Callable[..., FloatArray]

@@ -18,10 +18,10 @@ from importlib import import_module
 from itertools import islice, starmap
 from typing import Any, Protocol
 
-from duramen.checks import processors, refuse
-from duramen.results.provenance import versions
-from duramen.results.threads import Pool
-from duramen.results.warning import warn
+from duramen.support.checks import processors, refuse
+from duramen.support.provenance import versions
+from duramen.support.threads import Pool
+from duramen.support.warning import warn
 
 # How often Dask tries a job again that failed (an object storage may be away for a moment), and
 # how often jobs are sent again of which everything was lost.

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from duramen import checks
 from duramen.results.columns import Column
 from duramen.results.network_scores import NetworkScores
 from duramen.results.result import Result
 from duramen.results.summary import Summary
-from duramen.results.text import fixed
-
-FloatArray = NDArray[np.float64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.text import fixed
 
 _FUNCTION = "challenge_score"
 _TAIL = 0.01  # fraction of the random orders from which the tail is extrapolated

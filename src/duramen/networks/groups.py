@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from duramen.importances.after.group import Grouping, How, grouping_of
 from duramen.results.link_weights import dense
 from duramen.results.network import Network
-
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import FloatArray
 
 _FUNCTION = "group_links"
 

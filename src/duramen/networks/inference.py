@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.jobs.replicates import Plan, run_jobs
 from duramen.networks.targets import (
     NORMALIZATIONS,
@@ -21,16 +20,15 @@ from duramen.networks.targets import (
 )
 from duramen.networks.time_series import decay_rates, pairs_of, responses_of
 from duramen.networks.variables import Variables, encoded
-from duramen.results.fingerprint import fingerprint
 from duramen.results.network import Network
 from duramen.results.notes import warn_of
-from duramen.results.provenance import versions
-from duramen.results.text import quoted
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.provenance import fingerprint, versions
+from duramen.support.text import quoted
 from duramen.tables import EncodedTable
 from duramen.tables.column_target import refuse_missing
 from duramen.tables.memory import require_memory
-
-FloatArray = NDArray[np.float64]
 
 _FUNCTION = "genie3"
 _FEW = 5

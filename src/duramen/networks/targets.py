@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks, importances
+from duramen import importances
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
@@ -19,9 +19,9 @@ from duramen.forests.settings import GrowthSettings
 from duramen.importances.measure import Inputs
 from duramen.jobs.replicates import replicate_seed
 from duramen.networks.variables import Variables
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 from duramen.tables import EncodedTable, LearningSet
-
-FloatArray = NDArray[np.float64]
 
 LAST_LEVEL = "last_level"
 NORMALIZATIONS = ("unit", "sum", "none")

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
-from duramen.results.text import quoted
-
-FloatArray = NDArray[np.float64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.text import quoted
 
 _ABOVE = 1e-6  # keeps the logarithm of the smallest level finite
 

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
-from duramen.results.text import quoted
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.text import quoted
 from duramen.tables import EncodedTable, LearningSet, encode, encode_target
 from duramen.tables.column_target import column_target
 from duramen.tables.containers import table_like
 from duramen.tables.exchangeability import Exchangeability
-
-FloatArray = NDArray[np.float64]
 
 GENES = ("columns", "rows")
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from duramen.results.html import ACCENT as ACCENT
 from duramen.results.html import AGAINST as AGAINST
-from duramen.results.text import printable
+from duramen.support.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

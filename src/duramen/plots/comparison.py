@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.plots.canvas import (
     ACCENT,
     INK,
@@ -18,6 +17,7 @@ from duramen.plots.canvas import (
     signed_colors,
     tidy,
 )
+from duramen.support import checks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen import checks
 from duramen.networks.connectome import (
     Components,
     difference,
@@ -18,6 +17,7 @@ from duramen.networks.connectome import (
     low_pass,
 )
 from duramen.plots.canvas import ACCENT, INK, axes_or_new, finish, label
+from duramen.support import checks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

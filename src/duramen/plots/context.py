@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.plots.canvas import (
     ACCENT,
     AGAINST,
@@ -29,6 +28,7 @@ from duramen.results.context_importances import (
     Control,
 )
 from duramen.results.context_network import ContextNetwork
+from duramen.support import checks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.plots.canvas import INK, MUTED, ON_ACCENT, axes_or_new, label, signed_colors, tidy
 from duramen.results.importances import Importances
+from duramen.support import checks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen import checks
 from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish, label
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
+from duramen.support import checks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.estimators.base import BaseForest
 from duramen.forests.forest import Forest
 from duramen.importances.measures.fitted.mdi import mdi
@@ -15,6 +14,7 @@ from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
 from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.results.result import FeatureResult
+from duramen.support import checks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.evaluation.performance import catalogue as performances
 from duramen.evaluation.result import SelectionEvaluation
 from duramen.plots.canvas import INK, axes_or_new, finish, label
 from duramen.results.html import ACCENT, AGAINST
+from duramen.support import checks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from duramen.evaluation.result import SelectionEvaluation, number
 from duramen.reports.facts import about, looked_at, thousands
 from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
-from duramen.results.text import duration
+from duramen.support.text import duration
 
 _ROWS = 200
 

@@ -13,7 +13,7 @@ from duramen.reports.facts import about, looked_at, plain, thousands, unit_words
 from duramen.reports.report import DRAWN, Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
 from duramen.results.context_importances import ContextImportances
-from duramen.results.text import fixed
+from duramen.support.text import fixed
 
 if TYPE_CHECKING:
     from duramen.results.context_network import ContextNetwork

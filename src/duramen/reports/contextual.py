@@ -19,9 +19,9 @@ from duramen.results.context_importances import (
 )
 from duramen.results.context_network import ContextNetwork
 from duramen.results.multiplicity import adjusted
-from duramen.results.text import fixed
+from duramen.support.arrays import FloatArray
+from duramen.support.text import fixed
 
-FloatArray = NDArray[np.float64]
 Cell = tuple[int, int, int]
 """Which analysis, context and feature."""
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from duramen.effects import EffectsDescription, FeatureEffect
 from duramen.reports.report import Chart, Column, Group, Part, Plot, Prose, Section, Table
 from duramen.reports.run import Run
-from duramen.results.text import fixed, printable
+from duramen.support.text import fixed, printable
 from duramen.tables import EncodedTable, LearningSet
 
 DESCRIBED = 20

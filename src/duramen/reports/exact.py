@@ -9,7 +9,7 @@ from duramen.reports.features import importance_charts, rows_note, shares_of_fir
 from duramen.reports.report import Column, Fact, Prose, Report, Section, Table, joined
 from duramen.reports.run import Run
 from duramen.results.importances import Importances
-from duramen.results.text import fixed
+from duramen.support.text import fixed
 from duramen.theory.relevance.relevance import Relevance
 
 _ROWS = 100

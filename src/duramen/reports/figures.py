@@ -17,7 +17,7 @@ from duramen import plots
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, label
 from duramen.plots.context import MOST_NAMES, NAME_LETTERS, color_bar, color_words, name_size
 from duramen.reports.report import Plot
-from duramen.results.text import printable, width
+from duramen.support.text import printable, width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,9 +10,9 @@ import numpy as np
 
 from duramen.reports.facts import unit_words
 from duramen.reports.report import Cell, Column, Table, joined
-from duramen.results.fields import FloatArray
 from duramen.results.importances import Importances
-from duramen.results.text import fixed
+from duramen.support.arrays import FloatArray
+from duramen.support.text import fixed
 
 TITLE = "Groups of features"
 _ROWS, _MEMBERS, _SAID = 50, 6, 5

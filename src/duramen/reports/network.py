@@ -9,7 +9,7 @@ from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Sec
 from duramen.reports.run import Run
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
-from duramen.results.text import fixed
+from duramen.support.text import fixed
 
 _ROWS, _DRAWN, _SOURCES = 200, 40, 20
 

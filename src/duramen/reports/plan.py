@@ -5,15 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-import numpy as np
-from numpy.typing import NDArray
-
 from duramen.reports.facts import about
 from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
+from duramen.support.arrays import FloatArray
 from duramen.theory.subspaces import Plan, PlanOption
-
-FloatArray = NDArray[np.float64]
 
 _READING = (
     "If memory does not hold all features, each tree is grown on some of them. The random "

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from duramen.reports.facts import unit_words
 from duramen.reports.report import DRAWN, Chart, Part, Plot, Prose
-from duramen.results.fields import FloatArray
 from duramen.results.intervals import Intervals
-from duramen.results.text import fixed
+from duramen.support.arrays import FloatArray
+from duramen.support.text import fixed
 
 if TYPE_CHECKING:
     from duramen.significance import Stability, TreesNeeded

@@ -44,7 +44,7 @@ from duramen.reports.report import (
 from duramen.reports.run import Run
 from duramen.reports.significance import Verdict, verdict_sections
 from duramen.results.significance import Significance
-from duramen.results.text import fixed
+from duramen.support.text import fixed
 
 if TYPE_CHECKING:
     from duramen.importances.after.comparison import Measured

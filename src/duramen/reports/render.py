@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from duramen.reports import figures
 from duramen.reports.report import Chart, Report
-from duramen.results.text import printable
+from duramen.support.text import printable
 
 _LONGEST = 4000  # characters of a text on the page; sentences and commands hold many names
 

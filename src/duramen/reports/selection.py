@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from duramen.reports.facts import OTHER_METHODS, about, looked_at, thousands, unit_words
 from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
-from duramen.results.text import fixed
 from duramen.selection import Account, BaseSelector, Selector
+from duramen.support.text import fixed
 
 _ROWS = 200
 MOST_LISTED = 100_000

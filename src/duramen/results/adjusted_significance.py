@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden, small
-from duramen.results.fields import ANY, PROBABILITY, FloatArray
+from duramen.results.fields import ANY, PROBABILITY
 from duramen.results.significance import Significance
 from duramen.results.summary import Summary
+from duramen.support.arrays import FloatArray
 
 CONFIRMED, CANDIDATE, NOISE = "confirmed", "candidate", "noise"
 ALONE, WITH_OTHERS = "alone", "with others"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from duramen.results.replacing import replacing
+from duramen.support.files import replacing
 
 _HEADER = "json"
 _PIECE = 1 << 18  # bytes that are read at a time

@@ -12,9 +12,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from duramen.results.archive import read_archive, write_archive
-from duramen.results.fingerprint import fingerprint
-from duramen.results.locking import InUseError, held
-from duramen.results.replacing import naming, unfinished
+from duramen.support.files import InUseError, held, naming, unfinished
+from duramen.support.provenance import fingerprint
 
 _FORMAT = 1
 # How many times longer than a write the time between two of them is, at least.

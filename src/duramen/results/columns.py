@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import FloatArray
 
 
 @dataclass(frozen=True)

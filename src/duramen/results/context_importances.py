@@ -9,18 +9,18 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.results.columns import Column, counted, hidden, small
 from duramen.results.fields import ANY, PROBABILITY, checked_names, frozen
-from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
 from duramen.results.notes import checked_notes
 from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.summary import Summary
-from duramen.results.text import fixed, quoted
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.provenance import frozen_metadata
+from duramen.support.text import fixed, quoted
 
-FloatArray = NDArray[np.float64]
 Control: TypeAlias = Literal["fdr", "fwer", "none"]
 EFFECTS = ("absolute", "signed", "plain")
 """Effects of each context on each feature, the arrays of shape (C, p) that have p-values."""

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.results.columns import Column, small
 from duramen.results.context_importances import (
     EFFECTS,
@@ -19,13 +18,13 @@ from duramen.results.context_importances import (
     check_level,
 )
 from duramen.results.fields import checked_names
-from duramen.results.frames import native_frame
 from duramen.results.multiplicity import adjusted
 from duramen.results.network import Network
 from duramen.results.summary import Summary
-from duramen.results.text import fixed, quoted
-
-FloatArray = NDArray[np.float64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.frames import native_frame
+from duramen.support.text import fixed, quoted
 
 _LEVEL = 0.05
 _OWNER = "ContextNetwork"

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.results.columns import Column, counted, features, hidden, small
-from duramen.results.fields import ANY, PROBABILITY, FloatArray
+from duramen.results.fields import ANY, PROBABILITY
 from duramen.results.result import FeatureResult
 from duramen.results.summary import Summary
-from duramen.results.text import fixed
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.text import fixed
 
 _LEVEL = 0.05
 

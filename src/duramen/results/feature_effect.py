@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden
 from duramen.results.figures import draw
-from duramen.results.metadata import frozen_metadata
 from duramen.results.summary import Framed, Summary
-from duramen.results.text import fixed
+from duramen.support.provenance import frozen_metadata
+from duramen.support.text import fixed
 
 METHODS = {
     "ale": "accumulated local effect",

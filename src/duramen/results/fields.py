@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 
-FloatArray = NDArray[np.float64]
 ANY, PROBABILITY = (-np.inf, np.inf), (0.0, 1.0)
 """Bounds of numbers."""
 

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.results.columns import Column
-from duramen.results.text import printable
-
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import FloatArray
+from duramen.support.text import printable
 
 ACCENT = "#0072b2"
 """Blue of Okabe and Ito, which colorblind readers see."""

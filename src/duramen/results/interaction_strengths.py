@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden
-from duramen.results.metadata import frozen_metadata
 from duramen.results.summary import Framed, Summary
-from duramen.results.text import fixed
+from duramen.support.provenance import frozen_metadata
+from duramen.support.text import fixed
 
 
 @dataclass(frozen=True, eq=False, repr=False)

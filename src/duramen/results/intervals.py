@@ -9,14 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.results.columns import Column, counted, features, hidden, small
-from duramen.results.fields import ANY, PROBABILITY, FloatArray, ranks
+from duramen.results.fields import ANY, PROBABILITY, ranks
 from duramen.results.multiplicity import least_replicates
 from duramen.results.result import FeatureResult
 from duramen.results.significance import Significance
 from duramen.results.summary import Summary
-from duramen.results.text import fixed, quoted
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.text import fixed, quoted
 
 NULL = (
     "On average over learning sets of this size, forests give the feature an importance of 0 or "

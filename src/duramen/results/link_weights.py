@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import FloatArray
+
 LinkWeights: TypeAlias = "NDArray[Any] | csr_array[Any]"
 _ROWS = 256  # rows that are looked at together
 

@@ -7,19 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.results.columns import Column, counted, features
 from duramen.results.fields import frozen
-from duramen.results.frames import native_frame
 from duramen.results.importances import Importances
 from duramen.results.result import Result
 from duramen.results.summary import Summary
-from duramen.results.text import fixed
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.frames import native_frame
+from duramen.support.text import fixed
 
 _BOUNDS = ("prediction", "mean")
 

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from duramen.results.fields import FloatArray
+from duramen.support.arrays import FloatArray
 
 Adjustment = Literal["bh", "by"]
 ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)

@@ -12,12 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.results import link_weights
 from duramen.results.columns import Column, hidden, small
 from duramen.results.fields import checked_names
-from duramen.results.frames import native_frame
-from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
 from duramen.results.network_scores import (
     PAIRS,
@@ -27,12 +24,14 @@ from duramen.results.network_scores import (
     orientation_of,
     score_ranking,
 )
-from duramen.results.replacing import replacing
 from duramen.results.result import Result
 from duramen.results.summary import Summary
-from duramen.results.text import fixed
-
-FloatArray = NDArray[np.float64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.files import replacing
+from duramen.support.frames import native_frame
+from duramen.support.provenance import frozen_metadata
+from duramen.support.text import fixed
 
 _OWNER = "Network"
 _BLOCK = 1 << 20  # links that are looked at together, at least

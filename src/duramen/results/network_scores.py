@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from duramen.results.result import Result
 from duramen.results.summary import Summary
-from duramen.results.text import quoted
-
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import FloatArray
+from duramen.support.text import quoted
 
 _OWNER = "Network.score"
 PAIRS = ("candidates", "listed", "dream5", "directed")

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from duramen.results.warning import warn
+from duramen.support.warning import warn
 
 _WIDTH = 100
 

@@ -14,13 +14,13 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.results.archive import as_damage, read_archive, write_archive
 from duramen.results.fields import ANY, checked_names, frozen, ranks
 from duramen.results.figures import draw
-from duramen.results.metadata import frozen_metadata
 from duramen.results.notes import checked_notes
 from duramen.results.summary import Framed
+from duramen.support import checks
+from duramen.support.provenance import frozen_metadata
 
 _FORMAT = 1
 # Fields that may differ between two results of equal numbers: they hold versions and words.

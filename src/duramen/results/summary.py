@@ -8,10 +8,10 @@ from typing import Any
 
 from duramen.configuration import get_config
 from duramen.results.columns import Column
-from duramen.results.frames import native_frame
 from duramen.results.html import page, table
 from duramen.results.notes import note_lines
-from duramen.results.text import aligned
+from duramen.support.frames import native_frame
+from duramen.support.text import aligned
 
 ROWS = 10
 """Rows that a result shows unless `set_config` says otherwise."""

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.estimators.catalogue import random_forest
 from duramen.importances import Measure, catalogue, mda
 from duramen.importances.refit import seeded, template_of
 from duramen.results.importances import Importances
 from duramen.significance.measured import Data, Measured, MeasureLike, measured
+from duramen.support import checks
 from duramen.tables import Task
 from duramen.tables.shadows import with_probes
 

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from duramen.checks import refuse
 from duramen.results.result import Result
 from duramen.results.summary import Summary
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.checks import refuse
 
 _OWNER = "scores"
 

@@ -6,10 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from duramen import checks
 from duramen.jobs.replicates import (
     OBSERVED,
     Arguments,
@@ -23,8 +19,8 @@ from duramen.selection.forests import subject_of, task_of, unit_of
 from duramen.selection.records import Account, Selector
 from duramen.selection.selector import BaseSelector, Data
 from duramen.significance.measured import Measured
-
-FloatArray = NDArray[np.float64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 
 @dataclass(frozen=True)

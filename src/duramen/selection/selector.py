@@ -14,14 +14,14 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.checks import refuse
 from duramen.results.importances import Importances
-from duramen.results.provenance import versions
 from duramen.selection.records import Account, Selector
+from duramen.support.arrays import IntArray
+from duramen.support.checks import refuse
+from duramen.support.provenance import versions
 from duramen.tables import ColumnStore, EncodedTable, LearningSet, Task
 from duramen.tables.learning_set import unweighted_set
 
-IntArray = NDArray[np.int64]
 Data = LearningSet[EncodedTable | ColumnStore]
 
 # Parameters that say where and how to work; no result depends on them.

@@ -6,18 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.checks import refuse
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import estimate_out_of_bag, predict, rows_of
 from duramen.importances import Inputs
 from duramen.importances.refit import seeded
 from duramen.significance.measured import Measured
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.checks import refuse
 from duramen.tables import EncodedTable, Target
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def require_out_of_bag(subject: Measured, owner: str) -> None:

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.jobs.progress import title_of
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.jobs.workers import Run, Threads
 from duramen.results.importances import Importances
-from duramen.results.text import duration
 from duramen.significance.measured import Measured, MeasureLike, measured
 from duramen.significance.refits import Refits
+from duramen.support import checks
+from duramen.support.text import duration
 
 # A first forest that took longer than this, in seconds, is not timed a second time; others are, for
 # so long in all, or so many.

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen import checks
-from duramen.results.text import quoted
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.text import quoted
 from duramen.tables import EncodedTable, Target, encode, encode_target
 from duramen.tables.containers import table_like
 from duramen.tables.scores import cut, design, log_odds
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 ROWS = 10
 """Rows of a stratum, about, where a covariate is a number."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from duramen.significance.measured import FloatArray
+from duramen.support.arrays import FloatArray
 
 
 def pooled_rates(observed: FloatArray, null: FloatArray) -> FloatArray:

@@ -22,11 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.significance.measured import Data, FloatArray
+from duramen.significance.measured import Data
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.tables import EncodedTable
 from duramen.tables.survival import martingale_residuals
-
-IntArray = NDArray[np.int64]
 
 _NUMBERS = 1 << 23  # numbers of an array at a time, 64 MB
 _EXACT = 52  # bits up to which sums of whole numbers are exact in float64

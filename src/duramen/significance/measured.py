@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from duramen.importances import Inputs, Measure, Words, catalogue
 from duramen.importances.refit import data_for, leaves_rows_out, seeded, template_of
 from duramen.results.importances import Importances
-from duramen.results.provenance import versions
+from duramen.support.arrays import FloatArray
+from duramen.support.provenance import versions
 from duramen.tables import EncodedTable, Exchangeability, LearningSet
 from duramen.tables.permuted import with_permuted
 
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
 
-FloatArray = NDArray[np.float64]
 Data = LearningSet[EncodedTable]
 MeasureLike = str | Callable[[Any, EncodedTable, NDArray[Any]], Any]
 

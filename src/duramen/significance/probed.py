@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from duramen.jobs.replicates import Task
-from duramen.significance.measured import FloatArray, Measured
+from duramen.significance.measured import Measured
 from duramen.significance.refits import Refits
+from duramen.support.arrays import FloatArray
 from duramen.tables.shadows import with_probes
 
 

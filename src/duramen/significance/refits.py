@@ -8,11 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen import checks
 from duramen.jobs.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
 from duramen.results.importances import Importances
-from duramen.significance.measured import FloatArray, Measured, MeasureLike, measured
+from duramen.significance.measured import Measured, MeasureLike, measured
 from duramen.significance.sequential import all_decided
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 NULL = (
     "The target is independent of all features together: its values could be permuted among the "

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
-from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.jobs.replicates import Task
 from duramen.results.importances import Importances
 from duramen.significance.measured import Measured
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
 Draw = Callable[[np.random.Generator], IntArray]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.importances.passes.nodes import IntArray
 from duramen.significance.measured import Data
 from duramen.significance.resampling import Draw, rows_by_class
+from duramen.support.arrays import IntArray
 
 
 @dataclass(frozen=True, eq=False)

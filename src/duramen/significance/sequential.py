@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from duramen.significance.measured import FloatArray
+from duramen.support.arrays import FloatArray
 
 
 def sequential_p_values(

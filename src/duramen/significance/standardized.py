@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from duramen.significance.measured import FloatArray
+from duramen.support.arrays import FloatArray
 
 # Importances that are equal but for rounding are to stay ties.
 _DECIMALS = 9

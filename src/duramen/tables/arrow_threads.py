@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import io
 
-from duramen.results.threads import startable
+from duramen.support.threads import startable
 
 # One thread that reads, and one that computes.
 _LEAST = 2

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.masked import array_of
+from duramen.support.arrays import array_of
 from duramen.tables.exactness import merged, refusal_of
 from duramen.tables.learning_set import LearningSet
 from duramen.tables.names import check_names, default_names

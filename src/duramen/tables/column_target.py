@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.target import Target, Task, encode_target
 

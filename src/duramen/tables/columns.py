@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 from duramen.tables.exactness import LARGEST_EXACT, merged, refusal_of
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
-from duramen.results.masked import array_of, unmasked
+from duramen.support import checks
+from duramen.support.arrays import array_of, unmasked
 
 
 def table_like(X: Any) -> Any:

@@ -19,14 +19,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.finding import Finding
 from duramen.tables.names import KINDS
 from duramen.tables.store.column_store import ColumnStore
 
 Codes: TypeAlias = EncodedTable | ColumnStore
-FloatArray: TypeAlias = NDArray[np.float64]
 
 NODE = 10
 """Rows of a node: with 10, MDI of irrelevant features in random forests is nearly proportional."""

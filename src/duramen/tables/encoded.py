@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
 from duramen.results.columns import Column, hidden
-from duramen.results.fingerprint import fingerprint
 from duramen.results.summary import Summarized, Summary
+from duramen.support.provenance import fingerprint
 from duramen.tables.kernel_owner import KernelOwner
 from duramen.tables.names import KINDS
 from duramen.tables.schema import Schema
@@ -195,7 +195,7 @@ class EncodedTable(Summarized, KernelOwner):
     def fingerprint(self) -> str:
         """Return 64 hexadecimal digits that depend on shape, names, kinds, codes and values.
 
-        The same on every machine; see `duramen.results.fingerprint`.
+        The same on every machine; see `duramen.support.provenance`.
         """
         return self._fingerprint
 

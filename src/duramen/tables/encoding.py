@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen._kernel import ColumnEncoder
-from duramen.checks import kernel_threads
+from duramen.support.checks import kernel_threads
 from duramen.tables.anndata import is_anndata, matrix_of
 from duramen.tables.columns import (
     Categories,

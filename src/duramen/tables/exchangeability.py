@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.fingerprint import fingerprint
-from duramen.results.text import quoted
-from duramen.results.warning import warn
-
-IntArray = NDArray[np.int64]
+from duramen.support.arrays import IntArray
+from duramen.support.provenance import fingerprint
+from duramen.support.text import quoted
+from duramen.support.warning import warn
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,8 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from duramen.results.paths import expanded
-from duramen.results.replacing import replacing
-from duramen.results.text import quoted
+from duramen.support.files import expanded, replacing
+from duramen.support.text import quoted
 from duramen.tables import formats
 from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.formats.delimited import comma_separated

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 
 _SHOWN = 5  # columns that a sentence names
 

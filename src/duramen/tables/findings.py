@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import quoted
+from duramen.support.arrays import IntArray
+from duramen.support.text import quoted
 from duramen.tables.diversity import unequal_values
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
@@ -28,7 +29,6 @@ from duramen.tables.stray import StrayValues, StrayValuesWarning
 from duramen.tables.target_findings import of_target
 
 Codes: TypeAlias = EncodedTable | ColumnStore
-IntArray: TypeAlias = NDArray[np.int64]
 
 _FEWEST_ROWS = 10  # among fewer, different values in all rows are no surprise
 _LOOKED_AT = 5  # labels that tell dates

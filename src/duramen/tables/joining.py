@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 from duramen.tables.encoded import EncodedTable
 
 

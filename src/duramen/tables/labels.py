@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 from duramen.tables.finding import Finding
 
 _SHOWN = 3

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import quoted
+from duramen.support.arrays import IntArray
+from duramen.support.text import quoted
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.finding import Finding
 from duramen.tables.names import KINDS
@@ -28,8 +29,6 @@ _RANK_CORRELATION = 0.99
 _NARROW = 200  # columns, all of which are looked at
 _NARROW_STORE = 24  # the same of a store, whose columns are read for it
 _MOST_DISTINCT = 0.5  # values per row of text, beyond which it is an identifier
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden
-from duramen.results.fingerprint import fingerprint
 from duramen.results.summary import Summarized, Summary
+from duramen.support.arrays import FloatArray
+from duramen.support.provenance import fingerprint
 from duramen.tables.containers import table_like
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
 from duramen.tables.exchangeability import Exchangeability
 from duramen.tables.target import Target, Task, encode_target
 from duramen.tables.weights import row_weights
-
-FloatArray = NDArray[np.float64]
 
 
 class Table(Protocol):

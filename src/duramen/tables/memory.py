@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from duramen.results.limits import addresses_left
+from duramen.support.threads import addresses_left
 
 
 def available_bytes() -> int | None:

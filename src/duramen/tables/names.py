@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 
 _REMEMBERED = 1 << 16  # names that are kept for the next table: 4 MB
 KINDS = ("numeric", "ordinal", "nominal")

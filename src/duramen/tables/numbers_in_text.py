@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duramen.results.text import quoted
-from duramen.results.warning import warn
+from duramen.support.text import quoted
+from duramen.support.warning import warn
 from duramen.tables.finding import Finding
 from duramen.tables.stray import MISSING
 

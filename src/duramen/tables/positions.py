@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import quoted
+from duramen.support.arrays import IntArray
+from duramen.support.text import quoted
 from duramen.tables.store.beside import as_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-IntArray = NDArray[np.int64]
 
 UNPLACED = "0"
 """Chromosome of variants whose place is not known, as PLINK writes it."""

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
-from duramen.results.paths import expanded
-from duramen.results.text import first_line, quoted
-from duramen.results.warning import warn
+from duramen.support import checks
+from duramen.support.files import expanded
+from duramen.support.text import first_line, quoted
+from duramen.support.warning import warn
 from duramen.tables import files, formats
 from duramen.tables.formats.hdf5 import opened
 from duramen.tables.formats.npy import HEADER_ERRORS

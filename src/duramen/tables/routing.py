@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.warning import warn
+from duramen.support.warning import warn
 from duramen.tables.columns import (
     Categories,
     Column,

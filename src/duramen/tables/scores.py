@@ -7,11 +7,8 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.magnitude import of_unit_size
+from duramen.support.arrays import FloatArray, IntArray, of_unit_size
 from duramen.tables.encoded import EncodedTable
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def design(table: EncodedTable) -> FloatArray:

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.masked import array_of, unmasked
-from duramen.results.text import first_line
+from duramen.support.arrays import array_of, unmasked
+from duramen.support.text import first_line
 from duramen.tables.columns import Column, from_arrow, from_objects, numbers, refusal
 from duramen.tables.names import names_of_labels
 

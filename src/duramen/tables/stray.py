@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import quoted
-from duramen.results.warning import warn
+from duramen.support.text import quoted
+from duramen.support.warning import warn
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _FRACTION = re.compile(r".*[.eE].*")

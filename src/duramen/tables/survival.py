@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.magnitude import check_magnitude
+from duramen.support.arrays import check_magnitude
 from duramen.tables.exactness import merged, refusal_of
 
 _HINT = (

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.results.magnitude import check_magnitude
-from duramen.results.masked import array_of, unmasked
-from duramen.results.warning import warn
+from duramen.support.arrays import array_of, check_magnitude, unmasked
+from duramen.support.warning import warn
 from duramen.tables.columns import of_decimals
 from duramen.tables.exactness import merged, refusal_of
 from duramen.tables.kernel_owner import KernelOwner

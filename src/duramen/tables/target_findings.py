@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 from duramen.tables.finding import Finding
 from duramen.tables.target import FEW_VALUES
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.masked import refuse_masked
+from duramen.support.arrays import refuse_masked
 
 _LARGEST_EXPONENT = 22  # of a weight that stays as it is; the kernel takes larger ones for real
 

@@ -7,13 +7,13 @@ from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
-from duramen.checks import draw_seed
 from duramen.importances import group
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.importances import Importances
 from duramen.significance.error_rates.conditional_error_rate import conditional_error_rate
 from duramen.significance.measured import measured
 from duramen.significance.refits import Refits
+from duramen.support.checks import draw_seed
 from duramen.tables.permuted import with_permuted
 
 FOREST = dm.ExtraTreesClassifier(10)

@@ -6,13 +6,13 @@ from tests.grid import one_test
 from tests.oracles.monte_carlo import false_discovery_curve
 
 import duramen as dm
-from duramen.checks import draw_seed
 from duramen.jobs.replicates import Plan
 from duramen.significance.discoveries import expected_discoveries
 from duramen.significance.error_rates.fdr_curve import fdr_curve
 from duramen.significance.measured import measured
 from duramen.significance.p_values.altmann import altmann
 from duramen.significance.refits import Refits
+from duramen.support.checks import draw_seed
 
 FOREST = dm.RandomForestClassifier(10)
 

@@ -7,13 +7,13 @@ from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
-from duramen.checks import draw_seed
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.significance import Significance
 from duramen.significance.measured import measured
 from duramen.significance.p_values.altmann import altmann
 from duramen.significance.p_values.nulls import fitted_tails
 from duramen.significance.refits import Refits
+from duramen.support.checks import draw_seed
 
 
 def problem(seed=0, n=60, p=6):

@@ -8,9 +8,9 @@ from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
-from duramen.checks import draw_seed
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.significance.p_values.hapfelmeier import hapfelmeier as with_any
+from duramen.support.checks import draw_seed
 
 hapfelmeier = partial(with_any, measure="mdi")  # most forests here have no rows out of bag
 

@@ -10,7 +10,6 @@ from tests.oracles import step_down as oracle
 from tests.significance.noise import TINY, Interrupted, band, correlation, killed_after, noise
 
 import duramen as dm
-from duramen.checks import draw_seed
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance.discoveries import pooled_rates
 from duramen.significance.error_rates.fdr_curve import fdr_curve
@@ -20,6 +19,7 @@ from duramen.significance.p_values.altmann import altmann
 from duramen.significance.p_values.max_t import max_t, step_down
 from duramen.significance.refits import Refits
 from duramen.significance.standardized import standardized
+from duramen.support.checks import draw_seed
 from duramen.tables.exchangeability import Exchangeability
 from duramen.tables.permuted import with_permuted
 

@@ -7,10 +7,10 @@ from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
-from duramen.checks import draw_seed
 from duramen.jobs.replicates import replicate_seed
 from duramen.significance.p_values.altmann import altmann
 from duramen.significance.p_values.permutation_test import permutation_test
+from duramen.support.checks import draw_seed
 
 
 def covariances(X, y, seed):

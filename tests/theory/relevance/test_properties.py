@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, oracle_of, positive
 
-from duramen.results import frames
+from duramen.support import frames
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.relevance.properties import properties
 from duramen.theory.relevance.relevance import feature_relevance

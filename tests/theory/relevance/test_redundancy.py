@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
-from duramen.results import frames
+from duramen.support import frames
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.relevance.redundancy import degree_of_redundancy, redundancy
 from duramen.theory.relevance.relevance import feature_relevance

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from duramen import checks
 from duramen.analyses.execution import Execution
 from duramen.analyses.ranking.forests import (
     default_forest,
@@ -17,6 +16,7 @@ from duramen.analyses.ranking.groups import Groups
 from duramen.analyses.ranking.request import Request
 from duramen.importances import catalogue as measures
 from duramen.significance import catalogue as tests
+from duramen.support import checks
 from duramen.tables import LearningSet
 
 _OWNER = "rank"

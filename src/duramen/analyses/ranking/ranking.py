@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duramen import checks
 from duramen.analyses.clustering import Clustering
 from duramen.analyses.execution import Execution, checkpoints
 from duramen.analyses.inputs import call_words, execution_of, problem_of
@@ -32,6 +31,7 @@ from duramen.analyses.ranking.samples import described, tested_rows
 from duramen.analyses.ranking.significance import announce, run_test
 from duramen.analyses.report import AnalysisInterrupted
 from duramen.jobs.progress import estimates
+from duramen.support import checks
 
 if TYPE_CHECKING:
     from duramen.importances import Inputs, Measure
@@ -246,7 +246,7 @@ def report_of(
     from duramen.reports.measures import as_importances
     from duramen.reports.ranked import ranked
     from duramen.reports.ranking import sources_of
-    from duramen.results.provenance import versions
+    from duramen.support.provenance import versions
 
     problem, estimator, found = ranking.problem, ranking.estimator, ranking.found
     run = Run(

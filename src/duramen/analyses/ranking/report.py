@@ -10,7 +10,7 @@ from duramen.analyses.problem import Problem
 from duramen.analyses.ranking.measuring import Found
 from duramen.analyses.report import AnalysisReport
 from duramen.results.columns import Column, features
-from duramen.results.text import fixed
+from duramen.support.text import fixed
 
 if TYPE_CHECKING:
     from duramen.reports.ranked import Ranked

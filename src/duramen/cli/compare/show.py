@@ -8,7 +8,7 @@ from duramen.cli.show import Shown, named, shape_words, show
 from duramen.evaluation.result import SelectionEvaluation, number
 from duramen.reports import Run
 from duramen.reports.comparison import enough_words
-from duramen.results.text import duration
+from duramen.support.text import duration
 
 
 def show_compare(evaluation: SelectionEvaluation, run: Run, top: int, out: Path) -> None:

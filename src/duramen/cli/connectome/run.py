@@ -72,7 +72,7 @@ def _tell(options: Options, _: dict[str, Any], result: Result, clock: Clock) -> 
     from duramen.cli.connectome.show import show_connectome
     from duramen.networks.connectome import connectome as infer
     from duramen.reports.connectome import summarize_connectome
-    from duramen.results.provenance import references
+    from duramen.support.provenance import references
 
     given, found, scored = result
     columns = found.columns(min(options.links, found.n_candidates))

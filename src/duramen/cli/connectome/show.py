@@ -10,7 +10,7 @@ from duramen.reports.connectome import ceiling_words
 from duramen.reports.network import score_words
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
-from duramen.results.text import fixed, printable
+from duramen.support.text import fixed, printable
 
 _NAME = 20
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def record(options: Options, given: Given, findings: list[Findings], clock: Clock) -> Run:
     """Return the command, settings, data, results and timings of a run."""
     from duramen.reports import Run
-    from duramen.results.provenance import versions
+    from duramen.support.provenance import versions
 
     problem, first = given.problem, findings[0].analyses[0]
     network = options.contexts.network

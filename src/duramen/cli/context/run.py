@@ -60,7 +60,7 @@ def _tell(options: Options, _: None, all_found: Any, clock: Clock) -> Outcome:
     from duramen.cli.context.show import show_context
     from duramen.context import context_importances
     from duramen.reports.contextual import Findings, Level, stacked
-    from duramen.results.provenance import references
+    from duramen.support.provenance import references
 
     output, (given, found) = options.output, all_found
     control: Any = options.verdicts.control

@@ -11,7 +11,7 @@ from duramen.cli.show import Shown, named, shape_words, show, taken
 from duramen.reports import Run
 from duramen.reports.context import found_words, relevance_words
 from duramen.reports.contextual import Findings
-from duramen.results.text import printable
+from duramen.support.text import printable
 
 _NAME = 16
 # The longest word of a kind, which may be folded between words.

@@ -85,7 +85,7 @@ def _tell(options: Options, _: None, all_found: tuple[Given, Found], clock: Cloc
     """Return the table of results, the record and the report."""
     from duramen.cli.exact.show import show_exact
     from duramen.reports import summarize_exact
-    from duramen.results.provenance import references
+    from duramen.support.provenance import references
     from duramen.theory import population_importances
 
     output, (given, found) = options.output, all_found
@@ -117,7 +117,7 @@ def _read(options: Options, clock: Clock) -> Given:
 
 def _notes(options: Options, problem: Problem[EncodedTable], table: Finite) -> list[str]:
     from duramen.reports.report import joined
-    from duramen.results.text import printable
+    from duramen.support.text import printable
 
     def listed(names: Iterable[str]) -> str:
         return joined([printable(name) for name in names], shown=5)
@@ -140,7 +140,7 @@ def _notes(options: Options, problem: Problem[EncodedTable], table: Finite) -> l
 
 def _record(options: Options, given: Given, found: Found, clock: Clock) -> Run:
     from duramen.reports import Run
-    from duramen.results.provenance import versions
+    from duramen.support.provenance import versions
 
     problem, dist = given.problem, given.finite.dist
     return Run(

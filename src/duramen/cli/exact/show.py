@@ -17,7 +17,7 @@ from duramen.reports.exact import (
     trees_words,
 )
 from duramen.reports.report import joined
-from duramen.results.text import fixed, printable
+from duramen.support.text import fixed, printable
 
 _BOUNDARIES = 3
 _MEMBERS = 12

@@ -89,7 +89,7 @@ def _tell(
     from duramen.cli.network.show import show_network
     from duramen.networks import genie3
     from duramen.reports.network import summarize_network
-    from duramen.results.provenance import references
+    from duramen.support.provenance import references
 
     given, found, scores = result
     columns = found.columns(min(options.links, found.n_candidates))

@@ -9,7 +9,7 @@ from duramen.reports import Run
 from duramen.reports.network import score_words
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
-from duramen.results.text import fixed, printable
+from duramen.support.text import fixed, printable
 
 _NAME = 20
 

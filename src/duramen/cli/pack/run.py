@@ -33,7 +33,7 @@ def pack(options: Options) -> None:
     result.csv, result.parquet, run.json and report.html to it.
     """
     from duramen.cli.pack.show import show_pack, summarize_pack
-    from duramen.results.replacing import naming
+    from duramen.support.files import naming
     from duramen.tables import open_store
 
     given, output = options.table, options.output
@@ -62,7 +62,7 @@ def pack(options: Options) -> None:
 
 
 def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
-    from duramen.results.paths import expanded
+    from duramen.support.files import expanded
     from duramen.tables.store import packing
     from duramen.tables.store.part import PLAN, part_of
 
@@ -103,7 +103,7 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
 
 def _record(options: Options, store: ColumnStore, clock: Clock) -> Run:
     from duramen.reports import Run
-    from duramen.results.provenance import versions
+    from duramen.support.provenance import versions
 
     return Run(
         command=command_line(COMMAND, options),

@@ -153,7 +153,7 @@ def _columns(advice: Plan) -> dict[str, Any]:
 
 def _record(options: Options, advice: Plan, clock: Clock) -> Run:
     from duramen.reports import Run
-    from duramen.results.provenance import versions
+    from duramen.support.provenance import versions
 
     results = advice.to_dict()
     asked = ("n_rows", "n_features", "memory", "relevant", "bytes_per_value", "n_classes", "risk")

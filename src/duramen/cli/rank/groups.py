@@ -17,7 +17,7 @@ def check_groups(groups: Groups, features: Sequence[str], target: str) -> None:
     ValueError
         If they name a feature that is not there, or a group is called as a feature in none.
     """
-    from duramen.results.text import quoted  # a slow import
+    from duramen.support.text import quoted  # a slow import
 
     check_columns("--groups:", list(groups.of_feature), features, target)
     alone = set(features) - set(groups.of_feature)
@@ -31,7 +31,7 @@ def check_groups(groups: Groups, features: Sequence[str], target: str) -> None:
 
 def read_groups(path: Path) -> Groups:
     """Read the groups of features from a file of two columns: features, and the group of each."""
-    from duramen.results.text import quoted  # a slow import
+    from duramen.support.text import quoted  # a slow import
     from duramen.tables import read_table
 
     table = read_table(path, function="--groups")

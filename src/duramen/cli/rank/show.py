@@ -17,7 +17,7 @@ from duramen.reports.measures import LEVEL, n_significant, words_of
 from duramen.reports.ranked import Ranked, ranked
 from duramen.reports.ranking import oob_name
 from duramen.results.significance import Significance
-from duramen.results.text import fixed
+from duramen.support.text import fixed
 
 if TYPE_CHECKING:
     from duramen.analyses.ranking.measuring import Found

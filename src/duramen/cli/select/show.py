@@ -7,7 +7,7 @@ from pathlib import Path
 from duramen.cli.show import Shown, named, shape_words, show
 from duramen.reports import Run
 from duramen.reports.selection import Selection, found_words
-from duramen.results.text import printable
+from duramen.support.text import printable
 
 _LINE = 400
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.datasets.culture.neurons import Spikes
+from duramen.support import checks
 
 _FUNCTION = "network_bursts"
 _MS = 1000.0

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.datasets.culture.bursts import NetworkBursts, network_bursts
 from duramen.datasets.culture.imaging import CalciumImaging
 from duramen.datasets.culture.neurons import NeuronModel, Spikes, simulate_spikes
 from duramen.datasets.culture.strength import calibrated
 from duramen.datasets.culture.wiring import Wiring, culture_wiring
+from duramen.support import checks
 
 _FUNCTION = "calcium_culture"
 _MOST_RATE = 200.0  # Hz

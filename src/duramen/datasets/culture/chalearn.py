@@ -5,8 +5,8 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
-from duramen import checks
 from duramen.datasets.culture.wiring import Wiring
+from duramen.support import checks
 
 _FUNCTION = "load_chalearn_topology"
 

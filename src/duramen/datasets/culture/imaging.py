@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen import _kernel, checks
+from duramen import _kernel
 from duramen.datasets.culture.constants import decay
 from duramen.datasets.culture.neurons import Spikes
+from duramen.support import checks
 
 _BLOCK = 4096  # frames at a time
 _GRID = 2.0**20  # exp is rounded to this: libraries differ in its last bit

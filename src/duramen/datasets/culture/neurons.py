@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import _kernel, checks
+from duramen import _kernel
 from duramen.datasets.culture.constants import decay, poisson_distribution
 from duramen.datasets.culture.wiring import Wiring
+from duramen.support import checks
 
 _MS = 1000.0  # ms in a second
 _EULER = 2.718281828459045

@@ -9,10 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen import _kernel, checks
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from duramen import _kernel
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
 _FUNCTION = "culture_wiring"
 _LINKS_A_NEURON = 15

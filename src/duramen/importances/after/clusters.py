@@ -7,23 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.importances.after.correlations import BLOCK, Correlation, pairwise, with_gaps
 from duramen.results.columns import Column, hidden
 from duramen.results.importances import Importances
-from duramen.results.metadata import frozen_metadata
-from duramen.results.provenance import versions
 from duramen.results.summary import Framed, Summary
-from duramen.results.text import printable, quoted
+from duramen.support import checks
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.provenance import frozen_metadata, versions
+from duramen.support.text import printable, quoted
 from duramen.tables import ColumnStore, EncodedTable, LearningSet, encode
 from duramen.tables.memory import require_memory
 from duramen.tables.positions import Positions
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 NONE = -1
 """Label of features in no cluster."""

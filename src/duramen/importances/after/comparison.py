@@ -10,15 +10,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from duramen import checks
 from duramen.results.columns import Column
-from duramen.results.fields import FloatArray, checked_names, frozen
-from duramen.results.frames import native_frame
+from duramen.results.fields import checked_names, frozen
 from duramen.results.importances import Importances
-from duramen.results.metadata import frozen_metadata
 from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.summary import Summary
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.frames import native_frame
+from duramen.support.provenance import frozen_metadata
 
 Measured: TypeAlias = Importances | Significance
 

@@ -7,11 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.magnitude import of_unit_size
+from duramen.support.arrays import FloatArray, of_unit_size
 from duramen.tables import EncodedTable
 
 Correlation = Literal["spearman", "pearson"]
-FloatArray = NDArray[np.float64]
 
 BLOCK = 512  # columns whose correlations with all others are in memory at once
 DIGITS = 12  # correlations are rounded to so many decimals: that of duplicates is 1

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from duramen import checks
-from duramen.results.fields import FloatArray, checked_names
+from duramen.results.fields import checked_names
 from duramen.results.importances import Importances
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
 How = Literal["sum", "mean", "max"]
-IntArray = NDArray[np.int64]
 _SHOWN = 5
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.importances.after.correlations import (
     BLOCK,
     DIGITS,
@@ -20,17 +18,16 @@ from duramen.importances.after.correlations import (
 )
 from duramen.results.columns import Column, hidden
 from duramen.results.importances import Importances
-from duramen.results.metadata import frozen_metadata
-from duramen.results.provenance import versions
 from duramen.results.summary import Summarized, Summary
-from duramen.results.text import printable, quoted
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.provenance import frozen_metadata, versions
+from duramen.support.text import printable, quoted
 from duramen.tables import EncodedTable, encode
 from duramen.tables.memory import require_memory
 
 Method = Literal["medoid", "centroid"]
 Linkage = Literal["average", "complete", "single"]
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _OTHERS_SHOWN = 2
 

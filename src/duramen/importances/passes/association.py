@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.importances.passes.nodes import FloatArray
-from duramen.results.magnitude import of_unit_size
+from duramen.support.arrays import FloatArray, of_unit_size
 from duramen.tables import EncodedTable
 from duramen.tables.memory import require_memory
 

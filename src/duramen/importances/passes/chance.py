@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.importances.passes.nodes import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray
 
 # Terms of hypergeometric sums that are held in memory at once.
 _TERMS = 2_000_000

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from duramen.forests.structure import decreases
-from duramen.importances.passes.nodes import FloatArray, Nodes, blocks
+from duramen.importances.passes.nodes import Nodes, blocks
 from duramen.importances.passes.tally import Tally
+from duramen.support.arrays import FloatArray
 
 if TYPE_CHECKING:
     from duramen.forests.forest import Forest

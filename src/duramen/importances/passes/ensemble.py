@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import concordance
 from duramen.importances.arguments import class_names, metadata_of
-from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.importances.passes.permutation import (
     UNITS,
     Ballots,
@@ -21,6 +20,7 @@ from duramen.importances.passes.permutation import (
 )
 from duramen.importances.samples import Sample
 from duramen.results.importances import Importances
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.tables import Target
 
 # Votes that are held in memory at a time: 64 MiB of float64.

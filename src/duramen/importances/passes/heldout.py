@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.passes.chance import mean_xlog2x, xlog2x
-from duramen.importances.passes.nodes import FloatArray, Nodes
+from duramen.importances.passes.nodes import Nodes
 from duramen.importances.passes.tally import Tally, weighted_counts
 from duramen.importances.samples import Sample, arrivals
+from duramen.support.arrays import FloatArray
 
 
 class HeldOut:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from duramen.forests.structure import parents
-from duramen.importances.passes.nodes import FloatArray, IntArray, Nodes
+from duramen.importances.passes.nodes import Nodes
 from duramen.importances.passes.tally import weighted_counts
+from duramen.support.arrays import FloatArray, IntArray
 
 # Levels between an ancestor and a descendant, at most.
 LEVELS = 5

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from duramen.forests.forest import Forest
 from duramen.forests.parts import extended
 from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import IntArray
 
 # Nodes x columns that one block of trees may take in a temporary array: 64 MiB of float64.
 _BLOCK = 8_000_000

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.prediction import lent_rows
-from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.importances.samples import Sample
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.tables.memory import require_memory
 
 # In the order of the kernel's enum Score.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.importances.passes.nodes import FloatArray, IntArray, Nodes
+from duramen.importances.passes.nodes import Nodes
+from duramen.support.arrays import FloatArray, IntArray
 
 
 class Tally:

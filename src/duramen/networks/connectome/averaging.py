@@ -14,8 +14,8 @@ from duramen.jobs.replicates import Plan, run_jobs
 from duramen.networks.connectome.peaks import peaks_of
 from duramen.networks.connectome.settings import FUNCTION, NO_FILTER, Recording, Settings
 from duramen.networks.connectome.sparse_signal import Signal
+from duramen.support.arrays import FloatArray
 
-FloatArray = NDArray[np.float64]
 Associate = Callable[[Signal, Settings], FloatArray]
 
 _PER_JOB = 8  # thresholds, at least

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from duramen import checks
 from duramen.networks.connectome.sparse_signal import Signal, as_signal
-from duramen.results.threads import Pool
-
-FloatArray = NDArray[np.float64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.threads import Pool
 
 RULES = ("weighted", "masked")
 _PAIRS = 1 << 20  # compared at a time

@@ -17,10 +17,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from duramen import checks
 from duramen.networks.connectome.sparse_signal import (
     Signal,
     as_signal,
@@ -28,8 +27,8 @@ from duramen.networks.connectome.sparse_signal import (
     where,
     with_values,
 )
-
-FloatArray = NDArray[np.float64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 FORMS = ("program", "paper")
 

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.jobs.replicates import Plan
 from duramen.networks.connectome.methods import METHODS, Found, Inputs, Method, method_names
 from duramen.networks.connectome.settings import FUNCTION, Recording, Settings
-from duramen.results.fingerprint import fingerprint
 from duramen.results.network import Network
 from duramen.results.notes import warn_of
-from duramen.results.provenance import versions
-from duramen.results.text import quoted
+from duramen.support import checks
+from duramen.support.provenance import fingerprint, versions
+from duramen.support.text import quoted
 from duramen.tables.memory import require_memory
 
 _FEW = 5

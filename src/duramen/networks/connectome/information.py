@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from duramen import checks
 from duramen.networks.connectome.filters import difference
-from duramen.results.threads import Pool
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.threads import Pool
 
-FloatArray = NDArray[np.float64]
 Indicator = Any  # csc_array of int32 ones, or None
 Codes = NDArray[np.int64]
 

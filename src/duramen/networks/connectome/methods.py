@@ -19,8 +19,7 @@ from duramen.networks.connectome.peaks import Processing, peaks_of
 from duramen.networks.connectome.settings import FUNCTION, NO_FILTER, Recording, Settings
 from duramen.networks.connectome.sparse_signal import Signal
 from duramen.networks.inference import genie3
-
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import FloatArray
 
 THRESHOLDS = tuple((np.arange(100, 211) / 1000).tolist())
 _SINGLE = 0.12

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from duramen.networks.connectome.filters import LOW_PASS, difference, emphasize, low_pass, power
 from duramen.networks.connectome.sparse_signal import Signal, at_least, where
-from duramen.results.threads import Pool
+from duramen.support.threads import Pool
 
 _FRAMES = 1 << 20  # numbers of a block of frames that is filtered at a time
 

@@ -11,14 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from duramen import checks
 from duramen.networks.connectome.peaks import blocks
 from duramen.networks.connectome.sparse_signal import Signal, as_signal
-
-FloatArray = NDArray[np.float64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 # A product within a sparse matrix takes about as long as so many within a dense block, of which
 # there are p² for each frame.

@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from duramen import checks
 from duramen.networks.connectome.products import covariance, gram
 from duramen.networks.connectome.sparse_signal import as_signal
 from duramen.results.columns import Column
 from duramen.results.result import Result
 from duramen.results.summary import Summary
-
-FloatArray = NDArray[np.float64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,16 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.forests import structure
 from duramen.forests.forest import Forest
 from duramen.forests.paths import decision_path
 from duramen.forests.prediction import leaves, rows_of
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.tables import EncodedTable
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 FEWEST_ROWS = 10  # of a node whose surrogates count
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import replicate_seed
@@ -14,10 +13,8 @@ from duramen.selection.artificial_contrasts.masking import masking
 from duramen.selection.artificial_contrasts.residuals import with_numbers
 from duramen.selection.forests import beside_shadows
 from duramen.significance.measured import Measured
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.tables.shadows import with_probes
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 MASKING_TREES = 20  # of a replicate of the masking
 

@@ -9,17 +9,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen import checks
 from duramen.jobs.replicates import OBSERVED, replicate_seed
-from duramen.selection.artificial_contrasts.residuals import (
-    FloatArray,
-    regression_of,
-    unexplained,
-)
-from duramen.selection.artificial_contrasts.rounds import Course, IntArray, Masking, Replicate
+from duramen.selection.artificial_contrasts.residuals import regression_of, unexplained
+from duramen.selection.artificial_contrasts.rounds import Course, Masking, Replicate
 from duramen.selection.records import Account, Detail, Selector
 from duramen.selection.refitting import Opening, RefittingSelector
 from duramen.selection.trials import require_out_of_bag
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
 
 class ArtificialContrasts(RefittingSelector):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from duramen.support.arrays import FloatArray, IntArray
 
 
 def sizes(p: int, least: int, drop: float) -> list[int]:

@@ -10,13 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
-from duramen.selection.backward_elimination.course import (
-    Course,
-    FloatArray,
-    sizes,
-    smallest_within,
-)
+from duramen.selection.backward_elimination.course import Course, sizes, smallest_within
 from duramen.selection.records import Account, Selector
 from duramen.selection.refitting import Opening, RefittingSelector
 from duramen.selection.selector import places
@@ -26,6 +20,8 @@ from duramen.selection.trials import (
     require_fitted_measure,
     require_out_of_bag,
 )
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 
 class BackwardElimination(RefittingSelector):

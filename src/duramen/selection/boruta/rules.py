@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.results.multiplicity import adjusted
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
 REJECTED, TENTATIVE, CONFIRMED = -1, 0, 1
 VERDICTS = {CONFIRMED: "confirmed", TENTATIVE: "tentative", REJECTED: "rejected"}

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from duramen import checks
 from duramen.selection.boruta.rules import (
     CONFIRMED,
     CORRECTIONS,
@@ -25,9 +24,8 @@ from duramen.selection.records import Account, Detail, Selector
 from duramen.selection.refitting import RefittingSelector
 from duramen.selection.selector import Data, places
 from duramen.significance.measured import Measured
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 
 class Boruta(RefittingSelector):

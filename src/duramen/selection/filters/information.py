@@ -9,12 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.selection.records import Account, Detail, Selector
 from duramen.selection.selector import BaseSelector, Data, without_forest
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Codes = NDArray[np.intp]
 
 N_BINS = 5

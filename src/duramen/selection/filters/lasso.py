@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen import checks
-from duramen.results.text import quoted
 from duramen.selection.numbers import numbers_of
 from duramen.selection.records import Account, Detail, Selector
 from duramen.selection.selector import BaseSelector, without_forest
 from duramen.selection.trials import folds_of
+from duramen.support import checks
+from duramen.support.text import quoted
 
 ROUNDING = 1e-8  # coefficients that are smaller parts of the largest one are 0
 

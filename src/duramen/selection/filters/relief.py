@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from joblib import parallel_config
 
-from duramen import checks
-from duramen.results.processes import end_with
 from duramen.selection.numbers import numbers_of
 from duramen.selection.records import Account, Detail, Selector
 from duramen.selection.selector import BaseSelector, without_forest
+from duramen.support import checks
+from duramen.support.threads import end_with
 
 VARIANTS = {"relieff": "ReliefF", "multisurf": "MultiSURF"}
 

@@ -8,17 +8,14 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from duramen import checks
 from duramen.selection.records import Account, Detail, Selector
 from duramen.selection.refitting import RefittingSelector
 from duramen.selection.selector import Data
 from duramen.significance.measured import Measured
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
 
 class KnockOut(RefittingSelector):

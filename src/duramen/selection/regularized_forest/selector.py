@@ -7,9 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.estimators.class_weights import combine_class_weight
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
@@ -21,8 +19,8 @@ from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.importances import Importances
 from duramen.selection.records import Account, Detail, Selector
 from duramen.selection.refitting import Opening, RefittingSelector
-
-FloatArray = NDArray[np.float64]
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 PENALTY = 0.8
 PENALTIES = ("gain", "proxy")

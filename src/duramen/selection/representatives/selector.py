@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.checks import refuse
 from duramen.importances import Representatives, representatives
 from duramen.results.importances import Importances
 from duramen.selection.selector import BaseSelector, Unlabeled
+from duramen.support.checks import refuse
 from duramen.tables import ColumnStore, LearningSet, encode
 from duramen.tables.containers import table_like
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import FloatArray, IntArray
+
 SAMPLING = ("hard", "soft")
 """Uses of the places for features found before, the default first."""
 

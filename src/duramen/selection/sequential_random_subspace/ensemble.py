@@ -13,7 +13,7 @@ from duramen.forests.arrays import FAMILY_MASK, FIRST_HEAVIER, MISSING_FIRST, MU
 from duramen.forests.forest import Forest
 from duramen.forests.parts import joined
 from duramen.forests.structure import decreases
-from duramen.selection.sequential_random_subspace.drawing import IntArray
+from duramen.support.arrays import IntArray
 from duramen.tables import EncodedTable, Schema
 from duramen.tables.containers import table_like
 from duramen.tables.routing import routing_values

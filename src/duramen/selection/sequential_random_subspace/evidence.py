@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
+
 # Trees without any importance that every feature has beside its own: few trees say little.
 _SHRINKAGE = 5.0
 _FEWEST_COMPARED = 3
-
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

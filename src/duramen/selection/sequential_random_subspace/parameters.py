@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from duramen import checks
 from duramen.forests import sampling
 from duramen.forests.settings import CRITERION_NAMES, SPLITS, GrowthSettings
 from duramen.selection.selector import BaseSelector, Data
-from duramen.selection.sequential_random_subspace.drawing import SAMPLING, IntArray
+from duramen.selection.sequential_random_subspace.drawing import SAMPLING
 from duramen.selection.sequential_random_subspace.memory import column_bytes, widest_within
 from duramen.selection.sequential_random_subspace.relevance import (
     TESTS,
@@ -21,6 +20,8 @@ from duramen.selection.sequential_random_subspace.relevance import (
 )
 from duramen.selection.sequential_random_subspace.search import Plan
 from duramen.selection.sequential_random_subspace.trees import TREES
+from duramen.support import checks
+from duramen.support.arrays import IntArray
 from duramen.tables import ColumnStore, EncodedTable, Task
 from duramen.tables.store.budget import memory_bytes
 from duramen.theory.subspaces.chains import kept_places

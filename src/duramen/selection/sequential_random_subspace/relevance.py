@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.results.multiplicity import false_discovery
 from duramen.selection.sequential_random_subspace.evidence import Evidence
-
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import BoolArray, FloatArray
 
 # A seventh of the features are the tail, at most a hundred; fewer than 50 have none to speak of:
 # shadow features are added to these.

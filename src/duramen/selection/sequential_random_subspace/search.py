@@ -14,16 +14,12 @@ from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.parts import joined, separated
 from duramen.jobs.workers import Run, Workers
 from duramen.results.checkpoint import Checkpoint, identity_of
-from duramen.results.interrupts import uninterrupted
-from duramen.selection.sequential_random_subspace.drawing import (
-    IntArray,
-    among_found,
-    by_weight,
-    stream,
-)
+from duramen.selection.sequential_random_subspace.drawing import among_found, by_weight, stream
 from duramen.selection.sequential_random_subspace.evidence import Evidence, Outcome
 from duramen.selection.sequential_random_subspace.relevance import RelevanceTest
 from duramen.selection.sequential_random_subspace.trees import Grower
+from duramen.support.arrays import IntArray
+from duramen.support.interrupts import uninterrupted
 
 _KIND = "sequential random subspace"
 _INTERVAL = 10.0  # seconds between two writes of a checkpoint

@@ -10,16 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from duramen import checks
 from duramen.forests import prediction
 from duramen.forests.forest import Forest
 from duramen.jobs.workers import Threads, Workers, check_client
 from duramen.results.importances import Importances
-from duramen.results.masked import refuse_masked
-from duramen.results.provenance import versions
 from duramen.selection.records import Account, Selector
 from duramen.selection.sequential_random_subspace.account import account_of
-from duramen.selection.sequential_random_subspace.drawing import IntArray
 from duramen.selection.sequential_random_subspace.ensemble import (
     Ensemble,
     names_of,
@@ -32,6 +28,9 @@ from duramen.selection.sequential_random_subspace.progress import search_bar
 from duramen.selection.sequential_random_subspace.relevance import shadows_of_each
 from duramen.selection.sequential_random_subspace.search import Plan, State, search
 from duramen.selection.sequential_random_subspace.trees import Grower
+from duramen.support import checks
+from duramen.support.arrays import IntArray, refuse_masked
+from duramen.support.provenance import versions
 
 
 class SequentialRandomSubspace(SearchParameters):

@@ -13,8 +13,9 @@ from duramen.forests.decreases import mean_decreases
 from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.parts import arrays_on
 from duramen.forests.settings import GrowthSettings
-from duramen.selection.sequential_random_subspace.drawing import IntArray, stream
-from duramen.selection.sequential_random_subspace.evidence import BoolArray, Outcome
+from duramen.selection.sequential_random_subspace.drawing import stream
+from duramen.selection.sequential_random_subspace.evidence import Outcome
+from duramen.support.arrays import BoolArray, IntArray
 from duramen.tables import EncodedTable, LearningSet
 from duramen.tables.shadows import with_probes
 

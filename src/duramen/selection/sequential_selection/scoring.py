@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from duramen.selection.numbers import numbers_of
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.tables import EncodedTable, LearningSet
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import FloatArray
+
 Subset = frozenset[int]
 Scores = Generator[list[Subset], list[float], None]
 Move = Generator[list[Subset], list[float], tuple[Subset, float]]

@@ -9,17 +9,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen import checks
 from duramen.estimators.catalogue import random_forest
 from duramen.importances.refit import template_of
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.importances import Importances
-from duramen.results.provenance import versions
 from duramen.selection.records import Account, Selector
 from duramen.selection.selector import BaseSelector
 from duramen.selection.sequential_selection.scoring import Score
 from duramen.selection.sequential_selection.search import Course, Path, search
 from duramen.selection.trials import folds_of
+from duramen.support import checks
+from duramen.support.provenance import versions
 from duramen.tables import Task
 
 DIRECTIONS = ("forward", "backward")

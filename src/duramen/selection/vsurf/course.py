@@ -5,13 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from duramen.selection.trials import Trial
-from duramen.selection.vsurf.rules import (
-    FloatArray,
-    IntArray,
-    Prediction,
-    interpreted,
-    mean_jump,
-)
+from duramen.selection.vsurf.rules import Prediction, interpreted, mean_jump
+from duramen.support.arrays import FloatArray, IntArray
 
 
 class Errors(Trial):

@@ -9,12 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen import checks
 from duramen.selection.records import Account, Detail, Selector
 from duramen.selection.refitting import Opening, RefittingSelector
 from duramen.selection.trials import Trial, require_fitted_measure, require_out_of_bag
 from duramen.selection.vsurf.course import Course, Errors
-from duramen.selection.vsurf.rules import FloatArray, IntArray, above, noise_level
+from duramen.selection.vsurf.rules import above, noise_level
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
 SETS = ("prediction", "interpretation", "threshold")
 

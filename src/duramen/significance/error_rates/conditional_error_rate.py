@@ -9,23 +9,23 @@ from os import PathLike
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from duramen import checks
 from duramen.importances import group
 from duramen.results.error_rates import ErrorRates
-from duramen.results.fingerprint import fingerprint
 from duramen.results.importances import Importances
 from duramen.significance.cost import announced
-from duramen.significance.measured import FloatArray, Measured, MeasureLike
+from duramen.significance.measured import Measured, MeasureLike
 from duramen.significance.refits import Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.provenance import fingerprint
 from duramen.tables.permuted import with_permuted
 
 How = Literal["sum", "mean", "max"]
 Reading = Literal["later", "own"]
-IntArray = NDArray[np.int64]
 
 BY_SCORE = (
     "Probability that, if {these} from this one on were independent of the target and of those "

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.discoveries import discovery_rates, least_from
 from duramen.significance.measured import MeasureLike
 from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.significance.standardized import standardized
+from duramen.support import checks
 
 MEANING = (
     "Expected number of features that would score as high as this one if none were relevant, as "

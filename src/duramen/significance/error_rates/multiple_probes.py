@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.results.error_rates import ErrorRates
-from duramen.significance.measured import FloatArray, MeasureLike
+from duramen.significance.measured import MeasureLike
 from duramen.significance.probed import with_settled_candidates
 from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 from duramen.tables.shadows import with_shadows
 
 MEANING = (

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.results.error_rates import ErrorRates
-from duramen.results.fingerprint import fingerprint
-from duramen.results.provenance import versions
-from duramen.results.text import quoted
-from duramen.significance.measured import FloatArray, MeasureLike
+from duramen.significance.measured import MeasureLike
 from duramen.significance.probed import probe_task, with_settled_candidates
 from duramen.significance.refits import Refits
 from duramen.significance.significance_test import SignificanceTest
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.provenance import fingerprint, versions
+from duramen.support.text import quoted
 from duramen.tables import EncodedTable, encode, encode_target
 from duramen.tables.target import target_array
 

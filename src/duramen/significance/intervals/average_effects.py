@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen import checks
 from duramen.results.intervals import Intervals
-from duramen.results.provenance import versions
-from duramen.significance.measured import FloatArray
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.provenance import versions
 
 _NAME = "average_effects"
 _LEAST_ROWS = 10

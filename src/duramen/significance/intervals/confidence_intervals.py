@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.importances import Inputs, Measure
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import Task
@@ -17,12 +16,7 @@ from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
 from duramen.significance.intervals.limits import check_tails, limits, tails_of
 from duramen.significance.intervals.spread import KINDS, Replicated, ends, scale_of, standard_error
-from duramen.significance.measured import (
-    FloatArray,
-    Measured,
-    MeasureLike,
-    measure_of,
-)
+from duramen.significance.measured import Measured, MeasureLike, measure_of
 from duramen.significance.refits import Refits
 from duramen.significance.resampling import (
     Draw,
@@ -34,6 +28,8 @@ from duramen.significance.resampling import (
     tree_variance,
 )
 from duramen.significance.sampling_units import SamplingUnits
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 METHODS = ("subsampling", "delete-d", "double-bootstrap")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duramen.significance.measured import FloatArray
 from duramen.significance.sampling_units import SamplingUnits
+from duramen.support.arrays import FloatArray
 from duramen.tables import EncodedTable, LearningSet
 
 # What was measured (docs/guide/intervals.md): from so many rows on; up to so many, small subsamples

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duramen.significance.measured import FloatArray
+from duramen.support.arrays import FloatArray
 
 KINDS = ("wilson", "normal", "percentile")
 

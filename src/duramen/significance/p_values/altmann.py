@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.measured import MeasureLike
@@ -16,6 +15,7 @@ from duramen.significance.p_values.nulls import DISTRIBUTIONS, fitted_tails
 from duramen.significance.refits import NULL, PROMISE, Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
+from duramen.support import checks
 
 # Data sets of noise of 100 x 100, of 100, in which q-values of a fitted distribution take something
 # (docs/guide/calibration.md).

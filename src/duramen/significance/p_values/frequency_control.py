@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.arguments import forest_of, metadata_of
-from duramen.importances.passes.nodes import IntArray
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.significance import Significance
@@ -20,6 +18,8 @@ from duramen.significance.measured import Measured
 from duramen.significance.refits import NULL, PROMISE, Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
+from duramen.support import checks
+from duramen.support.arrays import IntArray
 from duramen.tables import LearningSet
 
 NULLS = ("binomial", "permuted")

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.significance import Significance
 from duramen.significance.cost import announced
-from duramen.significance.measured import FloatArray, Measured, MeasureLike
+from duramen.significance.measured import Measured, MeasureLike
 from duramen.significance.refits import Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 from duramen.tables.permuted import with_permuted
 
 NULL = (

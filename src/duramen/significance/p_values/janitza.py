@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from duramen import checks
 from duramen.importances import catalogue
-from duramen.results.fields import FloatArray
 from duramen.results.importances import Importances
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.significance_test import SignificanceTest
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 NULL = (
     "The feature's importance is a draw from a distribution that is symmetric about 0 and the same "

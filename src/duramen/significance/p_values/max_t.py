@@ -10,18 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.significance.cost import announced
 from duramen.significance.discoveries import expected_discoveries, least_from
 from duramen.significance.marginal import marginal_statistics
-from duramen.significance.measured import FloatArray, MeasureLike
+from duramen.significance.measured import MeasureLike
 from duramen.significance.pivotality import pivotality_notes
 from duramen.significance.refits import Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.significance.standardized import standardized
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 IndexArray = NDArray[np.intp]
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.results.importances import Importances
-from duramen.significance.measured import FloatArray, MeasureLike
+from duramen.significance.measured import MeasureLike
 from duramen.significance.refits import Refits
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.jobs.replicates import Task, replicate_seed
 from duramen.results.significance import Significance
-from duramen.significance.measured import Data, FloatArray, Measured, MeasureLike
+from duramen.significance.measured import Data, Measured, MeasureLike
 from duramen.significance.refits import NULL, PROMISE, Refits
 from duramen.significance.resampling import subsample_size, subsamples
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 NULLS = {
     "permuted": NULL,

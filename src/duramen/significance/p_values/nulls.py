@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.significance.measured import FloatArray
+from duramen.support.arrays import FloatArray
 
 DISTRIBUTIONS = ("normal", "lognormal", "gamma")
 _LEVEL = 0.05

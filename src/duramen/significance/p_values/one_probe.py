@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.results.significance import Significance
 from duramen.significance.measured import MeasureLike
 from duramen.significance.probed import probe_task, with_settled_candidates
 from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
+from duramen.support import checks
 
 NULL = (
     "The feature is a random probe: it is no more associated with the target than a random "

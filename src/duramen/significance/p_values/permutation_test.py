@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.jobs.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
 from duramen.results.fields import checked_names
-from duramen.results.fingerprint import fingerprint
 from duramen.results.importances import Importances
-from duramen.results.masked import refuse_masked
-from duramen.results.provenance import versions
 from duramen.results.significance import Significance
-from duramen.significance.measured import FloatArray, qualified
+from duramen.significance.measured import qualified
 from duramen.significance.sequential import all_decided, sequential_p_values
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, refuse_masked
+from duramen.support.provenance import fingerprint, versions
 from duramen.tables import EncodedTable, encode
 from duramen.tables.containers import names_of
 from duramen.tables.exchangeability import Exchangeability

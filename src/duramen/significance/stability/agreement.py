@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.significance.stability.best import chance_among_best
+from duramen.support.arrays import FloatArray, IntArray
 
 # The measured curve is extended from its last part, 1/8 to 1/2 of the trees, to at most 4 times
 # all of them.

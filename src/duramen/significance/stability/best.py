@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.significance.measured import FloatArray
+from duramen.support.arrays import FloatArray
 
 
 def chance_among_best(values: FloatArray, k: int) -> FloatArray:

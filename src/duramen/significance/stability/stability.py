@@ -11,17 +11,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen import checks
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.columns import Column, features, hidden
 from duramen.results.fields import PROBABILITY, checked_names, ranks
 from duramen.results.result import FeatureResult
 from duramen.results.summary import Summary
-from duramen.significance.measured import FloatArray, MeasureLike
+from duramen.significance.measured import MeasureLike
 from duramen.significance.refits import Refits
 from duramen.significance.resampling import resampling_task, subsample_size, subsamples
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.stability.best import drawn_best
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 # Selections below which intervals covered less often in simulations (docs/guide/stability.md), also
 # those of a stability above `_STABLE`.

@@ -8,17 +8,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from duramen import checks
 from duramen.forests.forest import Forest
 from duramen.importances import Inputs
 from duramen.importances.arguments import forest_of
-from duramen.importances.passes.nodes import IntArray
 from duramen.importances.samples import training_set
 from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.results.result import Result
 from duramen.results.summary import Summary
-from duramen.significance.measured import Data, FloatArray, MeasureLike, measure_of
+from duramen.significance.measured import Data, MeasureLike, measure_of
 from duramen.significance.stability.agreement import (
     REACH,
     agreement_curve,
@@ -26,6 +24,8 @@ from duramen.significance.stability.agreement import (
     fitted_line,
     trees_for,
 )
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.tables import LearningSet
 from duramen.theory.subspaces.coverage import all_seen_probability, draws_needed
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from duramen.results.text import first_line
+from duramen.support.text import first_line
 from duramen.tables.columns import describe, too_large
 from duramen.tables.exactness import LARGEST_EXACT, merged, refusal_of
 from duramen.tables.formats.format import Request

@@ -16,8 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.results.text import first_line, quoted
-from duramen.results.warning import warn
+from duramen.support.text import first_line, quoted
+from duramen.support.warning import warn
 from duramen.tables.formats import workbook_process
 from duramen.tables.formats.format import Format, Request
 from duramen.tables.formats.text import without_empty

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from duramen.results.text import quoted
-from duramen.results.warning import warn
+from duramen.support.text import quoted
+from duramen.support.warning import warn
 
 _SIGNS = re.compile(r"[^a-z0-9]")
 # Names without case and signs: of featureCounts, HTSeq, RSEM, GCT files, biomaRt and the like.

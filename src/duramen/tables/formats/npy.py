@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import first_line
+from duramen.support.text import first_line
 from duramen.tables.formats.format import Format, Request
 from duramen.tables.formats.input import Input
 from duramen.tables.store.budget import columns_within

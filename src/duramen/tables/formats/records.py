@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import first_line, quoted
-from duramen.results.warning import warn
+from duramen.support.text import first_line, quoted
+from duramen.support.warning import warn
 from duramen.tables.formats.format import Request
 from duramen.tables.formats.gene_annotation import describing, warn_of
 from duramen.tables.formats.input import FIRST_ROWS, Input

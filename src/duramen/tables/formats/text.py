@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from duramen.results.warning import warn
+from duramen.support.warning import warn
 from duramen.tables.formats.delimited import (
     check_digits,
     checked_separator,

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 from duramen.tables.formats.lines import BOM
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import first_line
+from duramen.support.text import first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa

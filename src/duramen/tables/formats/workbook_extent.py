@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 from duramen.tables.formats.workbook import MOST_COLUMNS, MOST_ROWS
 from duramen.tables.memory import require_memory
 

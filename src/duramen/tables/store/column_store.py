@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.results.columns import Column, hidden
-from duramen.results.paths import expanded
 from duramen.results.summary import Summarized, Summary
-from duramen.results.text import quoted
+from duramen.support.files import expanded
+from duramen.support.text import quoted
 from duramen.tables import formats
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.paths import expanded
+from duramen.support.files import expanded
 from duramen.tables import formats
 from duramen.tables.columns import Column
 from duramen.tables.encoded import EncodedTable

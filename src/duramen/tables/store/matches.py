@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 from duramen.tables.store.row_ids import Names
 
 _MOSTLY = 0.5  # fraction of the rows that must find annotations

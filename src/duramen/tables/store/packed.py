@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import first_line, quoted
+from duramen.support.text import first_line, quoted
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.names import KINDS, default_names
 from duramen.tables.store import layout

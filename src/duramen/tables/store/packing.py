@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen import __version__
-from duramen.checks import kernel_threads
 from duramen.configuration import shows_progress
-from duramen.results.paths import expanded
-from duramen.results.replacing import naming
-from duramen.results.warning import warn
+from duramen.support.checks import kernel_threads
+from duramen.support.files import expanded, naming
+from duramen.support.warning import warn
 from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode_source

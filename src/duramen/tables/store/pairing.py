@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import quoted
+from duramen.support.text import quoted
 from duramen.tables.row_names import ROW_NAMES, named_rows
 from duramen.tables.store.beside import check_samples, samples_table
 from duramen.tables.store.matches import Match, called, matched

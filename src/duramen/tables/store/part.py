@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from duramen.results.interrupts import uninterrupted
-from duramen.results.locking import InUseError, held, taken
-from duramen.results.replacing import finished, put_in_place, real, unfinished
+from duramen.support.files import InUseError, finished, held, put_in_place, real, taken, unfinished
+from duramen.support.interrupts import uninterrupted
 from duramen.tables.formats import spool
 from duramen.tables.store import layout
 from duramen.tables.store.writer import PROGRESS

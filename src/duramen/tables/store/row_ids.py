@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import printable
+from duramen.support.text import printable
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.names import KINDS
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.results.fingerprint import fingerprint
-from duramen.results.text import quoted
+from duramen.support.provenance import fingerprint
+from duramen.support.text import quoted
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.formats.columns import Columns
 from duramen.tables.joining import joined

@@ -12,7 +12,7 @@ from zlib import crc32
 
 import numpy as np
 
-from duramen.results.warning import warn
+from duramen.support.warning import warn
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.store import layout
 from duramen.tables.store.names import Repeats, repetition

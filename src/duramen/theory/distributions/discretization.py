@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
+from duramen.support.arrays import FloatArray
 from duramen.tables.categories import (
     Codes,
     coded_columns,
@@ -20,7 +21,6 @@ from duramen.tables.categories import (
     table_and_target,
 )
 from duramen.theory.arguments import check_choice, whole
-from duramen.theory.distributions.partition import FloatArray
 
 Method: TypeAlias = Literal["quantile", "uniform", "mdl"]
 METHODS: tuple[str, ...] = ("quantile", "uniform", "mdl")

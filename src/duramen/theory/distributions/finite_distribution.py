@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.support.arrays import FloatArray
 from duramen.tables.categories import (
     Codes,
     coded_columns,
@@ -21,7 +22,6 @@ from duramen.theory.distributions import information
 from duramen.theory.distributions.axes import columns_of_axes
 from duramen.theory.distributions.information import Criterion, Unit, unit_scale
 from duramen.theory.distributions.joint_table import JointTable
-from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.distributions.sampling import Sample, draw, table_of
 from duramen.theory.distributions.variables import (
     CONTEXT,

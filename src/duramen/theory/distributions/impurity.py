@@ -6,10 +6,11 @@ from typing import cast
 
 import numpy as np
 
+from duramen.support.arrays import FloatArray
 from duramen.theory.distributions import information
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.information import Criterion
-from duramen.theory.distributions.partition import FloatArray, Partition
+from duramen.theory.distributions.partition import Partition
 
 
 def check_distribution(function: str, dist: object) -> None:

@@ -13,7 +13,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.theory.distributions.partition import FloatArray, Partition
+from duramen.support.arrays import FloatArray
+from duramen.theory.distributions.partition import Partition
 
 Unit: TypeAlias = Literal["bits", "nats"]
 Criterion: TypeAlias = Literal["entropy", "gini", "variance"]

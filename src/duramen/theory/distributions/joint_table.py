@@ -12,14 +12,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.results.magnitude import OF_DISTRIBUTIONS, check_magnitude
-from duramen.results.metadata import frozen_metadata
 from duramen.results.summary import Summarized, Summary
+from duramen.support.arrays import OF_DISTRIBUTIONS, FloatArray, check_magnitude
+from duramen.support.provenance import frozen_metadata
 from duramen.tables.categories import Codes, float_labels
 from duramen.theory.arguments import check_choice
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.merging import merge_rows
-from duramen.theory.distributions.partition import FloatArray, IndexArray, Partition
+from duramen.theory.distributions.partition import IndexArray, Partition
 from duramen.theory.distributions.storage import read_distribution, write_distribution
 from duramen.theory.distributions.text import distribution_summary
 from duramen.theory.distributions.validation import (

@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import FloatArray
+
 IndexArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 _DENSE = 8  # a table of marks with at most so many entries a row is quicker than sorting
 

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import FloatArray
 from duramen.tables.categories import Codes, in_order, labels_of
 from duramen.theory.distributions.factors import (
     ROUNDING,
@@ -42,7 +43,7 @@ from duramen.theory.distributions.factors import (
     xor,
 )
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.partition import FloatArray, IndexArray, Partition
+from duramen.theory.distributions.partition import IndexArray, Partition
 
 __all__ = [
     "Factor",

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.partition import FloatArray, IndexArray, Partition
-from duramen.theory.distributions.subsets import LIMIT, BoolArray, Layer, count_subsets, layers
+from duramen.theory.distributions.partition import IndexArray, Partition
+from duramen.theory.distributions.subsets import LIMIT, Layer, count_subsets, layers
 from duramen.theory.distributions.variables import TARGET
 
 _AT_ONCE = 1 << 16

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.theory.distributions.partition import FloatArray, IndexArray
-
-BoolArray = NDArray[np.bool_]
+from duramen.support.arrays import BoolArray, FloatArray
+from duramen.theory.distributions.partition import IndexArray
 
 LIMIT = 2**20
 """The most subsets that one call looks at: some ten seconds for some hundred rows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from duramen.results.columns import Column, counted
 from duramen.results.summary import Summary
-from duramen.theory.distributions.partition import FloatArray
+from duramen.support.arrays import FloatArray
 from duramen.theory.distributions.variables import Columns
 
 _SHOWN_FEATURES = 10

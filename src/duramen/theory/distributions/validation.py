@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import FloatArray
 from duramen.tables.categories import Codes
-from duramen.theory.distributions.partition import FloatArray, Partition
+from duramen.theory.distributions.partition import Partition
 from duramen.theory.distributions.variables import Column, Columns
 
 _SUM = 1e-9  # how far from 1 given probabilities may sum

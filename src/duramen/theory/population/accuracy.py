@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.importances import Importances
+from duramen.support.arrays import FloatArray
 from duramen.theory.arguments import check_choice, real, refuse, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import centered_numbers, check_distribution
 from duramen.theory.distributions.information import CRITERIA
-from duramen.theory.distributions.partition import FloatArray, Partition
+from duramen.theory.distributions.partition import Partition
 from duramen.theory.distributions.variables import Variable
 from duramen.theory.population.importances import importances_record
 from duramen.theory.population.routes import TIE, UNSEEN, Growth, Routes

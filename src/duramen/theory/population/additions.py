@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from duramen.results.importances import Importances
+from duramen.support.arrays import FloatArray
 from duramen.theory.arguments import whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
-from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.population.importances import importances_of
 from duramen.theory.population.lattice import HOURS, Progress, lattice_importances
 

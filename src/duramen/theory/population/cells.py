@@ -11,10 +11,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.theory.arguments import whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.partition import FloatArray, IndexArray
-from duramen.theory.distributions.subsets import BoolArray
+from duramen.theory.distributions.partition import IndexArray
 from duramen.theory.population.row_sets import (
     WORD,
     Words,

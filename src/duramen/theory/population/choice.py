@@ -7,7 +7,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.theory.distributions.partition import FloatArray, IndexArray
+from duramen.support.arrays import FloatArray
+from duramen.theory.distributions.partition import IndexArray
 
 TIE = 1e-12
 """Decreases of impurity, given the node, no farther apart than this are equal.

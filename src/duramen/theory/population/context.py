@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.context_importances import ContextImportances
+from duramen.support.arrays import FloatArray
 from duramen.theory.arguments import check_choice, refuse, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import centered_numbers, check_distribution
 from duramen.theory.distributions.information import CRITERIA
-from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.distributions.variables import CONTEXT
 from duramen.theory.population.cells import MOST_CELLS, CellWalk
 from duramen.theory.population.importances import UNITS, importances_of

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from duramen.results.fingerprint import fingerprint
 from duramen.results.importances import Importances
-from duramen.results.provenance import versions
+from duramen.support.arrays import FloatArray
+from duramen.support.provenance import fingerprint, versions
 from duramen.theory.arguments import check_choice, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import CRITERIA
-from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.population.lattice import HOURS, Progress, lattice_importances
 from duramen.theory.population.recursion import tree_importances
 from duramen.theory.population.splits import FAMILIES

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from duramen.results.importances import Importances
+from duramen.support.arrays import FloatArray
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import Decrease
-from duramen.theory.distributions.partition import FloatArray, Partition
+from duramen.theory.distributions.partition import Partition
 from duramen.theory.population.importances import importances_of
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
+from duramen.support.arrays import FloatArray
 from duramen.theory.arguments import check_choice, real, refuse, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import centered_numbers, check_distribution
 from duramen.theory.distributions.information import CRITERIA
-from duramen.theory.distributions.partition import FloatArray
 
 Progress = Callable[[float], None]
 

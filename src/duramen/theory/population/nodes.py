@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import FloatArray
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.partition import FloatArray, IndexArray
+from duramen.theory.distributions.partition import IndexArray
 from duramen.theory.population.splits import (
     count_children,
     count_splits,

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from duramen.results.importances import Importances
+from duramen.support.arrays import FloatArray
 from duramen.theory.arguments import real, refuse, whole
 
-FloatArray = NDArray[np.float64]
 Groups = Mapping[str, Sequence[int | str]]
 
 # Differences of correlations up to this count as rounding.

@@ -7,11 +7,11 @@ from typing import TypeAlias
 
 import numpy as np
 
+from duramen.support.arrays import FloatArray
 from duramen.theory.arguments import check_choice, refuse, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import CRITERIA
-from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.population.choice import (
     best_cuts,
     best_of_cuts,

@@ -24,9 +24,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.partition import FloatArray, IndexArray
-from duramen.theory.distributions.subsets import BoolArray
+from duramen.theory.distributions.partition import IndexArray
 from duramen.theory.population.choice import best_of_features, check_outcomes
 from duramen.theory.population.row_sets import Words, in_order, packed, unpacked
 from duramen.theory.population.splits import gains, numbers_at, variances

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import BoolArray
 from duramen.theory.distributions.partition import IndexArray
-from duramen.theory.distributions.subsets import BoolArray
 
 Words = NDArray[np.uint64]
 """Sets of rows, shape (n, words): bit i of them stands for row i."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.theory.distributions.partition import FloatArray
+from duramen.support.arrays import FloatArray
 
 FAMILIES = ("multiway", "ordered", "one-vs-rest", "any")
 

@@ -11,11 +11,12 @@ import numpy as np
 
 from duramen.results.columns import Column, counted, hidden
 from duramen.results.summary import Framed, Summary
-from duramen.results.text import fixed
+from duramen.support.arrays import FloatArray
+from duramen.support.text import fixed
 from duramen.theory.arguments import whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import Decrease
-from duramen.theory.distributions.partition import FloatArray, Partition
+from duramen.theory.distributions.partition import Partition
 from duramen.theory.population.importances import UNITS
 
 _FUNCTION = "conditioning_terms"

@@ -8,13 +8,13 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.frames import native_frame
+from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.frames import native_frame
 from duramen.theory.arguments import real, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.information import TOLERANCE
-from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.distributions.subset_entropies import conditional_entropies
-from duramen.theory.distributions.subsets import LIMIT, BoolArray, count_subsets, gains, layers
+from duramen.theory.distributions.subsets import LIMIT, count_subsets, gains, layers
 from duramen.theory.distributions.variables import CONTEXT
 from duramen.theory.population.cells import MOST_CELLS, Cells, CellWalk
 from duramen.theory.population.context import check_context

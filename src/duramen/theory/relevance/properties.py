@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from duramen.results.summary import Framed, Summary
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import TOLERANCE
-from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.distributions.subset_entropies import joint_entropies
-from duramen.theory.distributions.subsets import BoolArray, Layer
+from duramen.theory.distributions.subsets import Layer
 from duramen.theory.distributions.variables import TARGET
 
 _EXPLAINED = {

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden
-from duramen.results.frames import native_frame
 from duramen.results.summary import Framed, Summary
+from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.frames import native_frame
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import TOLERANCE
-from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.distributions.subset_entropies import joint_entropies
-from duramen.theory.distributions.subsets import BoolArray, Layer, gains, minimal
+from duramen.theory.distributions.subsets import Layer, gains, minimal
 from duramen.theory.distributions.variables import TARGET
 from duramen.theory.relevance.relevance import conditionings_of
 

@@ -8,22 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from duramen.results.frames import native_frame
+from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.frames import native_frame
 from duramen.theory.arguments import real, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import TOLERANCE
-from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.distributions.subset_entropies import conditional_entropies
-from duramen.theory.distributions.subsets import (
-    LIMIT,
-    BoolArray,
-    Layer,
-    count_subsets,
-    gains,
-    layers,
-    minimal,
-)
+from duramen.theory.distributions.subsets import LIMIT, Layer, count_subsets, gains, layers, minimal
 from duramen.theory.population.last_level import last_level_decreases
 
 Kind = Literal["irrelevant", "weak", "strong", "unknown"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import FloatArray
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.partition import FloatArray, IndexArray
+from duramen.theory.distributions.partition import IndexArray
 
 LIMIT = 2**16
 """The most steps of one search; a step takes one more feature."""

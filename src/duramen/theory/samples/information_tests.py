@@ -19,12 +19,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from duramen.support.arrays import FloatArray
 from duramen.theory.arguments import real, refuse, whole
 from duramen.theory.samples.chi_square import chi_square_quantile, chi_square_tail
 
-FloatArray = NDArray[np.float64]
 Unit = Literal["bits", "nats"]
 
 _NATS_PER: Mapping[str, float] = {"bits": math.log(2.0), "nats": 1.0}

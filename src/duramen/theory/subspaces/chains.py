@@ -8,9 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import FloatArray
 from duramen.theory.arguments import real, refuse, whole
-
-FloatArray = NDArray[np.float64]
 
 # A transition matrix, or a table of distributions, larger than this is refused.
 _MOST_CELLS = 2**26

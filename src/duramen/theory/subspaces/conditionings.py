@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import BoolArray
 from duramen.theory.arguments import refuse, whole
 
-BoolArray = NDArray[np.bool_]
 # For each relevant feature its minimal conditionings, each a set of indices of relevant features.
 Conditionings = Sequence[Sequence[Collection[int]]]
 RandomState = int | np.random.Generator | None

@@ -31,8 +31,9 @@ from typing import Literal
 
 import numpy as np
 
+from duramen.support.arrays import FloatArray
 from duramen.theory.arguments import real, whole
-from duramen.theory.subspaces.chains import Chain, FloatArray, ratio_of_places, refuse_large
+from duramen.theory.subspaces.chains import Chain, ratio_of_places, refuse_large
 
 _ROUNDING = 1e-14  # of a probability
 

@@ -23,21 +23,17 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.results.summary import Summarized, Summary
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.theory.arguments import real, refuse, whole
 from duramen.theory.subspaces.chains import kept_places
 from duramen.theory.subspaces.conditionings import (
-    BoolArray,
     Conditionings,
     ConditioningTable,
     RandomState,
     conditionings_of,
 )
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Features of trees that are grown side by side, to bound the memory.
 _CELLS = 2_000_000

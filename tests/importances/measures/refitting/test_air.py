@@ -9,12 +9,12 @@ from tests.importances.nesting import nested
 from tests.oracles import mdi as oracle
 
 import duramen as dm
-from duramen.checks import draw_seed
 from duramen.forests import prediction
 from duramen.importances import mdi
 from duramen.importances.measures.refitting.air import air
 from duramen.importances.measures.refitting.shadowed import shadowed_forest
 from duramen.importances.refit import repeat_seeds
+from duramen.support.checks import draw_seed
 
 
 def null_columns(random, n=100):

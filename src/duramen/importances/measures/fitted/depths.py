@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, counted, features, hidden
-from duramen.results.fields import PROBABILITY, FloatArray, frozen, ranks
+from duramen.results.fields import PROBABILITY, frozen, ranks
 from duramen.results.result import FeatureResult
 from duramen.results.summary import Summary
-from duramen.results.text import fixed
+from duramen.support.arrays import FloatArray
+from duramen.support.text import fixed
 
 
 @dataclass(frozen=True, eq=False, repr=False)

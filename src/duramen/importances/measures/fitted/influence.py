@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen import checks
 from duramen.importances.measure import Measure, Words
 from duramen.results.importances import Importances
-from duramen.results.provenance import versions
-from duramen.results.text import quoted
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+from duramen.support.provenance import versions
+from duramen.support.text import quoted
 from duramen.tables import EncodedTable, LearningSet
-
-FloatArray = NDArray[np.float64]
 
 
 def relative_influence(

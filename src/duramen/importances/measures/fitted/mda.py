@@ -8,7 +8,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.stream import TreeStream
 from duramen.importances.arguments import (
@@ -23,7 +22,6 @@ from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Word
 from duramen.importances.measures.fitted.predictor import predictor_mda
 from duramen.importances.passes.ensemble import ensemble_mda
 from duramen.importances.passes.loss_sums import LossSums
-from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.importances.passes.permutation import (
     ALL,
     OF_PAIRS,
@@ -37,6 +35,8 @@ from duramen.importances.samples import Sample, sample_of
 from duramen.importances.tree_sums import TreeSums
 from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
 # Standard errors that count as none; fractions of a mean of squares that rounding makes.
 _NO_ERROR = np.finfo(np.float64).eps

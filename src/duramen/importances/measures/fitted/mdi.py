@@ -17,8 +17,8 @@ from duramen.importances.passes.heldout import HeldOut
 from duramen.importances.passes.run_sums import RunSums
 from duramen.importances.samples import Sample, sample_of
 from duramen.importances.tree_sums import TreeSums
-from duramen.results.fields import FloatArray
 from duramen.results.importances import Importances
+from duramen.support.arrays import FloatArray
 from duramen.tables import LearningSet
 
 

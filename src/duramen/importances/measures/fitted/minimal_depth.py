@@ -7,15 +7,16 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen import checks
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import forest_of, metadata_of, trees_of
 from duramen.importances.measure import Measure, OfTrees, Words
 from duramen.importances.measures.fitted.depths import FirstSplits
-from duramen.importances.passes.nodes import FloatArray, IntArray, Nodes
+from duramen.importances.passes.nodes import Nodes
 from duramen.importances.passes.run_sums import RunSums
 from duramen.importances.passes.tally import weighted_counts
 from duramen.results.importances import Importances
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
 
 def minimal_depth(forest: Any) -> Importances:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.importances.passes.permutation import ALL
 from duramen.results.importances import Importances
-from duramen.results.masked import refuse_masked
-from duramen.results.provenance import versions
+from duramen.support import checks
+from duramen.support.arrays import refuse_masked
+from duramen.support.provenance import versions
 from duramen.tables.containers import names_of, table_like
 
 

@@ -6,19 +6,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from duramen import checks
 from duramen.forests.forest import AnyForest
 from duramen.importances.arguments import class_names, metadata_of, trees_of
 from duramen.importances.measure import Inputs, Measure, OfTrees, Words
 from duramen.importances.measures.fitted.mda import seed_of
 from duramen.importances.passes.loss_sums import LossSums
-from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.importances.passes.permutation import Losses, Permutations
 from duramen.importances.samples import sample_of
 from duramen.importances.tree_sums import TreeSums
 from duramen.results.significance import Significance
-from duramen.results.text import quoted
-from duramen.results.warning import warn
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.text import quoted
+from duramen.support.warning import warn
 from duramen.tables.memory import require_memory
 
 DEGREES_OF_FREEDOM = ("classes", "pearson")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from duramen.checks import draw_seed
 from duramen.importances.arguments import metadata_of
 from duramen.importances.measure import SCATTERS, Measure, Words
 from duramen.importances.measures.refitting.shadowed import differences, shadowed_forest
 from duramen.importances.refit import data_for, repeat_seeds, template_of
 from duramen.results.importances import Importances
+from duramen.support.checks import draw_seed
 
 
 def air(

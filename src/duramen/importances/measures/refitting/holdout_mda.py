@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.importances.arguments import matched, metadata_of
 from duramen.importances.measure import SCATTERS, Measure, Words
 from duramen.importances.measures.fitted.mda import repeats_of, score_of, tree_importances
-from duramen.importances.passes.nodes import IntArray
 from duramen.importances.passes.permutation import Permutations, permutation_losses
 from duramen.importances.refit import data_for, seeded, template_of
 from duramen.importances.samples import Sample
 from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import Threads
 from duramen.results.importances import Importances
+from duramen.support import checks
+from duramen.support.arrays import IntArray
 from duramen.tables import Exchangeability, Target
 
 

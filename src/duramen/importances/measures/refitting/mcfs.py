@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from duramen import checks
 from duramen.forests.growth import refuse_many_categories
 from duramen.forests.settings import SPLITS, GrowthSettings
 from duramen.importances.measure import Measure, Words
 from duramen.importances.measures.refitting.relative_importance import relative_importances
 from duramen.importances.measures.refitting.subset_trees import Learner
-from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.importances.refit import repeat_seeds
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.importances import Importances
 from duramen.results.monte_carlo import MonteCarloSelection
-from duramen.results.provenance import versions
-from duramen.results.warning import warn
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.provenance import versions
+from duramen.support.warning import warn
 from duramen.tables import EncodedTable, Exchangeability, LearningSet
 from duramen.tables.learning_set import unweighted_set
 from duramen.tables.memory import require_memory

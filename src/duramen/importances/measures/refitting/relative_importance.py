@@ -13,8 +13,9 @@ from duramen.forests.structure import decreases
 from duramen.importances.measures.refitting.subset_trees import Learner
 from duramen.importances.passes.chance import xlog2x
 from duramen.importances.passes.interdependencies import Edges, edges_of, merged
-from duramen.importances.passes.nodes import FloatArray, IntArray, Nodes
+from duramen.importances.passes.nodes import Nodes
 from duramen.importances.passes.tally import weighted_counts
+from duramen.support.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.checks import check_integer, draw_seed
 from duramen.forests.decreases import mean_decreases
 from duramen.importances.arguments import metadata_of
 from duramen.importances.measure import SCATTERS, Measure, Words
 from duramen.importances.measures.refitting.shadowed import shadowed_forest
-from duramen.importances.passes.nodes import FloatArray
 from duramen.importances.refit import data_for, repeat_seeds, template_of
 from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import Threads
 from duramen.results.importances import Importances
+from duramen.support.arrays import FloatArray
+from duramen.support.checks import check_integer, draw_seed
 
 
 def sandri(

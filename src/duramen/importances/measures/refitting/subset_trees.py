@@ -12,8 +12,8 @@ from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.parts import arrays_on, joined
 from duramen.forests.settings import GrowthSettings
-from duramen.importances.passes.nodes import IntArray
 from duramen.jobs.replicates import Plan
+from duramen.support.arrays import IntArray
 from duramen.tables import EncodedTable, LearningSet
 
 # Rows x trees of one forest of subsets: 32 MiB of int64.

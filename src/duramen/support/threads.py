@@ -1,11 +1,11 @@
-"""Threads of Python, where a limit of the system may let fewer start than are asked for."""
+"""Threads and processes, and the limits of the system on them."""
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
-
-from duramen.results.limits import addresses_left
 
 _USUAL_STACK = 1 << 23
 
@@ -63,3 +63,36 @@ class Pool(ThreadPoolExecutor):
                     "no thread can be started; raise the limit on processes or memory, or use one "
                     "job"
                 ) from None
+
+
+def addresses_left() -> int | None:
+    """Return how many bytes of addresses the process may take yet; None without a limit.
+
+    The limit is that of ``ulimit -v``; systems other than Linux tell no use of it.
+    """
+    try:
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if most == resource.RLIM_INFINITY:
+            return None
+        with open("/proc/self/statm", "rb") as file:
+            pages = int(file.read().split()[0])
+    except (ImportError, OSError, ValueError):
+        return None
+    return max(0, most - pages * resource.getpagesize())
+
+
+_SECONDS = 1.0  # between two looks
+
+
+def end_with(parent: int) -> None:
+    """End this process soon after its parent, which may be killed without a chance to say so."""
+    if hasattr(os, "getppid"):
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_SECONDS)
+    os._exit(1)

@@ -1,4 +1,6 @@
-"""Files that appear whole or not at all."""
+"""Paths as users write them, files that appear whole or not at all, and locks beside them."""
+
+from __future__ import annotations
 
 import errno
 import io
@@ -11,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from duramen.results.interrupts import uninterrupted
+from duramen.support.interrupts import uninterrupted
 
 
 @contextmanager
@@ -28,7 +30,7 @@ def replacing(path: Path) -> Iterator[io.BufferedWriter]:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from duramen.results.replacing import replacing
+    >>> from duramen.support.files import replacing
     >>> with replacing(Path("numbers.txt")) as file:
     ...     file.write(b"1 2")
     3
@@ -148,3 +150,82 @@ def _exchanged(one: Path, other: Path) -> bool:
         return bool(exchange(*before, paths[0], *before, paths[1], flag) == 0)
     except (ImportError, AttributeError, TypeError, OSError):
         return False
+
+
+def expanded(path: str | os.PathLike[str], function: str | None = None) -> Path:
+    """Return a path with its ``~`` or ``~user`` replaced by the home of that user.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such user; it begins with the name of the function.
+
+    Examples
+    --------
+    >>> from duramen.support.files import expanded
+    >>> expanded("tables/ages.csv").name
+    'ages.csv'
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        user = Path(path).parts[0]
+        before = "" if function is None else f"{function}: "
+        raise FileNotFoundError(
+            f"{before}{path}: the home of {user} is not known; write the path without {user}"
+        ) from None
+
+
+class InUseError(BlockingIOError):
+    """Another process works at the same place."""
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold the lock of `path`: a file ``.NAME.lock`` beside it, which is removed at the end.
+
+    The lock of a process that was killed is free, and its file is taken over. Systems without
+    `fcntl`, and file systems without locks, have no such lock.
+
+    Raises
+    ------
+    InUseError
+        If another process, or this one elsewhere, holds it.
+    OSError
+        If the file cannot be made.
+    """
+    lock = path.with_name(f".{path.name}.lock")
+    while True:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(lock, flags, 0o600)
+        if not taken(descriptor):
+            os.close(descriptor)
+            raise InUseError(f"another process works on {path}")
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), os.stat(lock)):
+                break
+        os.close(descriptor)  # its owner removed the file in between: try again
+    try:
+        yield
+    finally:
+        with uninterrupted(), suppress(OSError):
+            lock.unlink()
+        os.close(descriptor)
+
+
+def taken(descriptor: int) -> bool:
+    """Take the lock of an open file for as long as it is open; False where another one holds it.
+
+    True, too, where the system or the file system has no such locks.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from duramen.configuration import get_config
-from duramen.results.text import quoted
-from duramen.results.threads import startable
+from duramen.support.text import quoted
+from duramen.support.threads import startable
 
 MOST = int(np.iinfo(np.uint32).max)
 MOST_THREADS = 256

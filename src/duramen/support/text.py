@@ -7,9 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from duramen.support.arrays import FloatArray
 
 _WIDEST = 40
 _LONGEST_QUOTED, _LONGEST_REASON = 100, 200

@@ -1,0 +1,1 @@
+"""Foundations of all packages: argument checks, arrays, threads, signals, files, provenance."""

@@ -1,0 +1,97 @@
+"""Provenance of results: versions, sources, fingerprints of data, settings as JSON."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import platform
+from collections.abc import Callable, Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import _kernel
+
+_PACKAGES = ("duramen", "numpy", "scipy", "scikit-learn")
+
+
+def versions(*more: str) -> dict[str, str]:
+    """Return the versions of Python, of this package and of those that its numbers depend on.
+
+    Parameters
+    ----------
+    *more : str
+        Names of further distributions; those that are not installed are left out.
+    """
+    found = {"python": platform.python_version()}
+    for name in (*_PACKAGES, *more):
+        number = _version(name)
+        if number is not None:
+            found[name] = number
+    return found
+
+
+def references(*functions: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the sources that docstrings of functions name in their section References."""
+    found = []
+    for function in functions:
+        after = (inspect.getdoc(function) or "").partition("References\n----------\n")[2]
+        found.append(" ".join(after.partition("\n\n")[0].split()))
+    return tuple(filter(None, found))
+
+
+@cache  # reading the metadata of a package takes longer than growing a small forest
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def fingerprint(*parts: str | NDArray[Any] | None) -> str:
+    """Return a fingerprint of texts and arrays in this order.
+
+    It is made to notice that data changed by accident, not to withstand forgery: arrays enter it
+    by a fast digest of their bytes.
+
+    Parameters
+    ----------
+    *parts : str, ndarray or None
+        Arrays of objects enter by the printed form of their entries, all others by type, shape
+        and bytes.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    total = sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            total.update(_of_array(part))
+        else:
+            total.update(repr(part).encode())
+        total.update(b"\n")
+    return total.hexdigest()
+
+
+def _of_array(array: NDArray[Any]) -> bytes:
+    if array.dtype == object:
+        return repr(array.tolist()).encode()
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    first, second = _kernel.digest(flat)
+    return f"{array.dtype.str} {array.shape} {first:016x}{second:016x}".encode()
+
+
+def frozen_metadata(owner: str, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a read-only copy of `metadata` as it will be after saving and loading."""
+    try:
+        copy: dict[str, Any] = json.loads(json.dumps(dict(metadata), allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{owner}: metadata must be valid JSON: {error}.") from None
+    return MappingProxyType(copy)
