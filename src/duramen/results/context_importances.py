@@ -404,13 +404,13 @@ class ContextImportances(Result):
 
 
 def _unproven(effect: str, permute: str) -> tuple[str, ...]:
-    """Say so where error rates beside features that depend on the context are not established."""
-    if effect == "absolute" and permute == "conditional":
+    """Say so where error rates beside features that depend on the context do not hold."""
+    if permute == "conditional":
         return ()
     return (
-        f"Error rates of the {effect} effect among features that do not depend on the context, "
-        "beside ones that do, are not established; the test of the absolute effect by conditional "
-        "permutations is the one to decide by.",
+        f"Error rates of the {effect} effect among features that do not depend on the context hold "
+        "for these permutations only if no feature depends on it; those of conditional "
+        "permutations also hold beside ones that do.",
     )
 
 
