@@ -18,7 +18,8 @@ def _plain(report: Any) -> Any:
         for name, values in report.columns().items()
         if name not in ("seconds", "direction")
     }
-    return columns, report.references, report.run.command
+    command = report.run.command.replace(f"n_jobs={jobs()}", "n_jobs=None")
+    return columns, report.references, command
 
 
 def _ranked(**given: Any) -> Any:
