@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,15 @@ def test_errors_near_the_limit_on_addresses_are_taken_for_lack_of_memory(
     assert out_of_memory(SystemError())
 
 
+@pytest.fixture
+def hang_up_ends() -> Iterator[None]:
+    """The tests themselves may run under nohup, which ignores SIGHUP."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hang_up_ends")
 def test_a_stop_that_was_obeyed_is_not_obeyed_again() -> None:
     ignore_further_stops()  # without effect here
     assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import duramen as dm
 from duramen.cli.app import app
-from duramen.results import fingerprint as fingerprints
+from duramen.support import provenance as fingerprints
 from duramen.tables import Exchangeability, LearningSet, target
 
 WORDS = np.array(["no", "yes"])
