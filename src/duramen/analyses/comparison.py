@@ -11,7 +11,7 @@ from duramen.analyses.defaults import ALL, COMPARED, COMPARED_TREES
 from duramen.analyses.execution import Execution, checkpoints
 from duramen.analyses.inputs import call_words, execution_of, problem_of
 from duramen.analyses.problem import Problem, noted, stopped
-from duramen.analyses.report import AnalysisInterrupted, AnalysisReport
+from duramen.analyses.report import AnalysisInterrupted, AnalysisReport, run_of
 from duramen.results.columns import Column
 from duramen.support import checks
 from duramen.support.text import duration
@@ -132,18 +132,16 @@ def report_of(
     The record has `settings`, the numbers of rows, and `more`.
     """
     from duramen.evaluation import evaluate_selection
-    from duramen.reports import Run, summarize_evaluation
-    from duramen.support.provenance import references, versions
+    from duramen.reports import summarize_evaluation
+    from duramen.support.provenance import references
 
     problem, found = compared.problem, compared.evaluation
-    run = Run(
-        **problem.facts(),
-        command=command,
-        seed=execution.random_state,
+    run = run_of(
+        problem,
+        execution,
+        command,
         settings={**settings, "n_train": found.n_train, "n_test": found.n_test, **more},
-        versions=versions("pyarrow", "matplotlib"),
         results={"splits": found.n_resamples, "enough": _enough(found)},
-        timings=dict(execution.clock.seconds),
     )
     return ComparisonReport(
         run=run,

@@ -24,8 +24,8 @@ from duramen.tables.findings import (
     without_identifiers,
 )
 from duramen.tables.leaks import of_leaks
-from duramen.tables.learning_set import LearningSet, given_set, learning_set
-from duramen.tables.store.view import without
+from duramen.tables.learning_set import given_set, learning_set
+from duramen.tables.store.view import without, without_names
 from duramen.tables.target_findings import of_target
 
 _OF_TARGET = "target identifier"
@@ -106,7 +106,11 @@ def problem_of(
             found += of_leaks(data.table, labels, name, task)
     gone = () if keep_identifiers else left_out(found)
     found = _refuse(function, found, keep_identifiers)
-    data = _without(function, data, gone)
+    if len(gone) == data.n_columns:
+        raise ValueError(
+            f"{function}: all columns look like identifiers; keep_identifiers=True keeps them."
+        )
+    data = data.with_table(without_names(data.table, gone)) if gone else data
     variants = data.table.variants if isinstance(data.table, ColumnStore) else None
     problem = Problem("", data, name, findings=in_order(found), variants=variants)
     if stored and isinstance(data.table, ColumnStore):
@@ -124,23 +128,6 @@ def _refuse(function: str, found: list[Finding], keep_identifiers: bool) -> list
     if refused:
         raise ValueError(f"{function}: {'; '.join(refused)}.")
     return told
-
-
-def _without(function: str, data: LearningSet[Any], names: tuple[str, ...]) -> LearningSet[Any]:
-    """Return a learning set without some of its columns."""
-    if not names:
-        return data
-    table = data.table
-    if len(names) == table.n_columns:
-        raise ValueError(
-            f"{function}: all columns look like identifiers; keep_identifiers=True keeps them."
-        )
-    if isinstance(table, ColumnStore):
-        return data.with_table(without(table, [table.find(name) for name in names]))
-    gone = set(names)
-    return data.with_table(
-        table.take_columns([j for j, name in enumerate(table.names) if name not in gone])
-    )
 
 
 def _taken_apart(
@@ -221,8 +208,6 @@ def _of_store(
     function: str, X: ColumnStore, y: Any, target: str | None, strata: Any, blocks: Any
 ) -> Data:
     """Take a target from a store or its sample annotations, strata and blocks from the latter."""
-    from duramen.tables.store.view import without
-
     left: Any = X
     if y is None and target is not None:
         others, y = X.target(target)

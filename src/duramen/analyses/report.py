@@ -13,7 +13,32 @@ from duramen.results.summary import Framed, Summary
 from duramen.support.files import expanded, replacing
 
 if TYPE_CHECKING:
+    from duramen.analyses.execution import Execution
+    from duramen.analyses.problem import Problem
     from duramen.reports import Report, Run
+
+
+def run_of(
+    problem: Problem[Any],
+    execution: Execution,
+    command: str,
+    *,
+    settings: Mapping[str, Any],
+    results: Mapping[str, Any],
+) -> Run:
+    """Return the record of a run."""
+    from duramen.reports import Run
+    from duramen.support.provenance import versions
+
+    return Run(
+        **problem.facts(),
+        command=command,
+        seed=execution.random_state,
+        settings=settings,
+        versions=versions("pyarrow", "matplotlib"),
+        results=results,
+        timings=dict(execution.clock.seconds),
+    )
 
 
 class AnalysisInterrupted(KeyboardInterrupt):

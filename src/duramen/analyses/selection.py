@@ -13,7 +13,7 @@ from duramen.analyses.defaults import MEMORY, SELECTOR, SUBSPACE
 from duramen.analyses.execution import Execution, checkpoints
 from duramen.analyses.inputs import call_words, execution_of, problem_of
 from duramen.analyses.problem import Problem, noted, stopped
-from duramen.analyses.report import AnalysisInterrupted, AnalysisReport
+from duramen.analyses.report import AnalysisInterrupted, AnalysisReport, run_of
 from duramen.jobs.progress import estimates
 from duramen.results.columns import Column
 from duramen.results.importances import Importances
@@ -209,38 +209,34 @@ def report_of(
     notes: tuple[str, ...] = (),
 ) -> SelectionReport:
     """Return the report of a selection; command and settings are for the record of its run."""
-    from duramen.reports import Run
     from duramen.reports.measures import as_importances
     from duramen.reports.selection import Selection, summarize_selection
-    from duramen.support.provenance import versions
 
     record, selector, signals = request.record, request.selector, selected.signals
     selection = Selection.of(selector, record)
     account = selection.account
     method = {} if record.name == SELECTOR else {"method": record.option}
-    run = Run(
-        **selected.problem.facts(),
-        command=command,
-        seed=execution.random_state,
+    run = run_of(
+        selected.problem,
+        execution,
+        command,
         settings={
             **method,
             **account.settings,
             **selection.metadata.get("forest", {}),
             **settings,
         },
-        versions=versions("pyarrow", "matplotlib"),
         results={"features_found": selection.n_found, **account.results, "unit": selection.unit},
-        timings=dict(execution.clock.seconds),
     )
     gathered = partial(summarize_selection, selection, run)
     columns = selection.columns()
     scores = as_importances(selector.importances_)
     return SelectionReport(
         run=run,
-        table=signals.columns(columns) if signals.known else columns,
+        table=signals.columns(columns),
         notes=notes,
         references=(record.reference,) if record.reference else (),
-        gather=lambda: signals.report(gathered(), scores) if signals.known else gathered(),
+        gather=lambda: signals.report(gathered(), scores),
         selection=selection,
         selector=selector,
     )

@@ -47,7 +47,7 @@ class Signals:
     grown: bool = False
 
     @property
-    def known(self) -> bool:
+    def _known(self) -> bool:
         """True if there are places or clusters."""
         return self.variants is not None or self.clusters is not None
 
@@ -59,6 +59,8 @@ class Signals:
         Of a forest that was grown on representatives, each member gets the row of its
         representative, the representative first.
         """
+        if not self._known:
+            return dict(columns)
         import pyarrow as pa
 
         table = pa.table(dict(columns))
@@ -145,6 +147,8 @@ class Signals:
         self, report: Report, importances: Importances, tested: Verdict | None = None
     ) -> Report:
         """Return a report with the sections on places and clusters, before its tables."""
+        if not self._known:
+            return report
         own: list[Section] = []
         if self.variants is not None and len(importances):
             own.append(self._manhattan(importances, tested))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from duramen.reports.effects import Effects
     from duramen.reports.groups import GroupImportances
     from duramen.reports.precision import Precision
+    from duramen.reports.ranked import Ranked
     from duramen.reports.significance import Verdict
     from duramen.results.importances import Importances
     from duramen.tables import EncodedTable, LearningSet
@@ -152,6 +153,15 @@ class Found:
         from duramen.reports.ranked import in_order
 
         return in_order(self.measures[0], self.tested)
+
+    def ranked(self, k: int | None = None) -> Ranked:
+        """Return the first k features, or all, in that order, with all that is known of them."""
+        from duramen.reports.ranked import ranked
+
+        described = None if self.effects is None else self.effects.described
+        return ranked(
+            self.measures, k, tested=self.tested, described=described, precision=self.precision
+        )
 
     @property
     def n_selected(self) -> int:

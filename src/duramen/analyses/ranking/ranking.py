@@ -29,7 +29,7 @@ from duramen.analyses.ranking.request import Request
 from duramen.analyses.ranking.resampling import Resampled, Resampling
 from duramen.analyses.ranking.samples import described, tested_rows
 from duramen.analyses.ranking.significance import announce, run_test
-from duramen.analyses.report import AnalysisInterrupted
+from duramen.analyses.report import AnalysisInterrupted, run_of
 from duramen.jobs.progress import estimates
 from duramen.support import checks
 
@@ -242,17 +242,15 @@ def report_of(
     notes: tuple[str, ...] = (),
 ) -> RankingReport:
     """Return the report of a ranking; command and settings are for the record of its run."""
-    from duramen.reports import Run, summarise
+    from duramen.reports import summarise
     from duramen.reports.measures import as_importances
-    from duramen.reports.ranked import ranked
     from duramen.reports.ranking import sources_of
-    from duramen.support.provenance import versions
 
     problem, estimator, found = ranking.problem, ranking.estimator, ranking.found
-    run = Run(
-        **problem.facts(),
-        command=command,
-        seed=execution.random_state,
+    run = run_of(
+        problem,
+        execution,
+        command,
         settings={
             "forest": request.forest,
             "n_estimators": estimator.n_estimators,
@@ -260,13 +258,11 @@ def report_of(
             **found.settings(),
             **settings,
         },
-        versions=versions("pyarrow", "matplotlib"),
         results={
             **out_of_bag_accuracy(estimator, problem.data.target),
             "features_used": found.features_used,
             **found.figures(),
         },
-        timings=dict(execution.clock.seconds),
     )
     gathered = partial(
         summarise,
@@ -280,20 +276,15 @@ def report_of(
         groups=found.groups,
         oob_errors=getattr(estimator, "oob_error_curve_", None),
     )
-    effects = None if found.effects is None else found.effects.described
-    best = ranked(found.measures, tested=found.tested, described=effects, precision=found.precision)
+    best = found.ranked()
     columns = {**best.columns(), **target_columns(problem.data, best.first.names)}
     first = as_importances(found.measures[0])
     return RankingReport(
         run=run,
-        table=ranking.signals.columns(columns) if ranking.signals.known else columns,
+        table=ranking.signals.columns(columns),
         notes=notes,
         references=sources_of(found.measures, found.tested, found.precision),
-        gather=lambda: (
-            ranking.signals.report(gathered(), first, found.tested)
-            if ranking.signals.known
-            else gathered()
-        ),
+        gather=lambda: ranking.signals.report(gathered(), first, found.tested),
         groups=None if found.groups is None else found.groups.columns(),
         found=found,
         problem=problem,

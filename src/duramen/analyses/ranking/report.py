@@ -13,7 +13,6 @@ from duramen.results.columns import Column, features
 from duramen.support.text import fixed
 
 if TYPE_CHECKING:
-    from duramen.reports.ranked import Ranked
     from duramen.results.error_rates import ErrorRates
     from duramen.results.significance import Significance
     from duramen.tables import EncodedTable
@@ -81,7 +80,7 @@ class RankingReport(AnalysisReport):
         return dict(zip(_listed(self.table["name"]), _listed(self.table[column]), strict=True))
 
     def _shown_columns(self, rows: int) -> Sequence[Column]:
-        best = self._ranked(rows)
+        best = self.found.ranked(rows)
         first = best.first
         error = first.standard_error
         ends = None if error is None else (first.values - error, first.values + error)
@@ -96,18 +95,6 @@ class RankingReport(AnalysisReport):
         for score in best.scores:
             columns += [Column(title, cells) for title, cells in best.tests(score)]
         return columns
-
-    def _ranked(self, rows: int) -> Ranked:
-        from duramen.reports.ranked import ranked
-
-        found = self.found
-        return ranked(
-            found.measures,
-            rows,
-            tested=found.tested,
-            described=None if found.effects is None else found.effects.described,
-            precision=found.precision,
-        )
 
 
 def _listed(column: Any) -> list[str]:

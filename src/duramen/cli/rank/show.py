@@ -14,7 +14,7 @@ from duramen.reports import Run
 from duramen.reports.conclusion import conclusion
 from duramen.reports.facts import unit_words
 from duramen.reports.measures import LEVEL, n_significant, words_of
-from duramen.reports.ranked import Ranked, ranked
+from duramen.reports.ranked import Ranked
 from duramen.reports.ranking import oob_name
 from duramen.results.significance import Significance
 from duramen.support.text import fixed
@@ -31,8 +31,7 @@ _FEW = 4  # columns of a table that has room for bars
 def show_ranking(found: Found, run: Run, top: int, out: Path) -> None:
     """Print the result, the best features by the first measure, and where the results lie."""
     measures, tested = found.measures, found.tested
-    described = None if found.effects is None else found.effects.described
-    best = ranked(measures, top, tested=tested, described=described, precision=found.precision)
+    best = found.ranked(top)
     columns, hidden = _fitting(_columns(best))
     after = [*_hidden(hidden), *_significant(measures)]
     if tested is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,6 +52,18 @@ def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
             "at least one"
         )
     return StoreView(store, left_out)
+
+
+def without_names(
+    table: EncodedTable | ColumnStore, names: Collection[str]
+) -> EncodedTable | ColumnStore:
+    """Return a table, or see a store, without columns of these names; itself if there are none."""
+    if not names:
+        return table
+    if isinstance(table, ColumnStore):
+        return without(table, [table.find(name) for name in names])
+    gone = set(names)
+    return table.take_columns([j for j, name in enumerate(table.names) if name not in gone])
 
 
 def of_rows(store: ColumnStore, index: NDArray[np.int64]) -> ColumnStore:
