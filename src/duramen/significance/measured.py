@@ -159,6 +159,8 @@ def measured(
             f"{function}: the rows of this learning set have strata, which {function} does not "
             "support. Hint: learning_set without strata."
         )
+    if not callable(measure) and "oob_score" in template.get_params():
+        template.set_params(oob_score=False)  # no measure of ours reads it
     identifier = qualified(measure) if callable(measure) else measure
     return Measured(template.set_params(n_jobs=1, verbose=0), data, found, identifier)
 

@@ -49,13 +49,11 @@ class _Held:
 
     def __init__(self, nodes: Nodes, sample: Sample) -> None:
         node, row = arrivals(nodes.forest, sample)
-        self.rows = nodes.summed_up(_leaf_sums(nodes, node, np.ones(row.size)))
-        self.sums = np.column_stack(
-            [
-                nodes.summed_up(_leaf_sums(nodes, node, column[row]))
-                for column in np.ascontiguousarray(_responses(nodes.forest, sample).T)
-            ]
-        )
+        columns = np.ascontiguousarray(_responses(nodes.forest, sample).T)
+        amounts = (np.ones(row.size), *(column[row] for column in columns))
+        of_leaves = np.column_stack([_leaf_sums(nodes, node, amount) for amount in amounts])
+        both = nodes.summed_up(of_leaves)
+        self.rows, self.sums = both[:, 0], both[:, 1:]
 
 
 def _responses(forest: Forest, sample: Sample) -> FloatArray:
@@ -76,11 +74,11 @@ def _covariance(nodes: Nodes, held: _Held) -> FloatArray:
     mean = nodes.summed_up(mass) / run.weight[:, np.newaxis]
     agreement = np.einsum("ij,ij->i", mean, held.sums)
     predicted = held.rows[:, np.newaxis] * mean
+    parents = nodes.internal()
+    seen = held.sums[parents] / np.maximum(held.rows[parents], 1.0)[:, np.newaxis]
+    by_chance = np.einsum("ij,ij->i", nodes.over_children(predicted, parents), seen)
     covariance = np.zeros(run.n_nodes)
-    for parents in nodes.levels:
-        seen = held.sums[parents] / np.maximum(held.rows[parents], 1.0)[:, np.newaxis]
-        by_chance = np.einsum("ij,ij->i", nodes.over_children(predicted, parents), seen)
-        covariance[parents] = nodes.over_children(agreement, parents) - by_chance
+    covariance[parents] = nodes.over_children(agreement, parents) - by_chance
     return covariance
 
 
@@ -90,19 +88,18 @@ def _excess_information(nodes: Nodes, held: _Held) -> FloatArray:
     I depends on the cells n_cy of children by classes alone when the margins are fixed, so that
     n_t (I - E[I]) = sum_cy (n_cy log2 n_cy - E[n_cy log2 n_cy]).
     """
-    excess = np.zeros(nodes.forest.n_nodes)
+    parents = nodes.internal()
+    children = nodes.children(parents)
+    brood = np.repeat(parents, nodes.n_children[parents])
     counts = np.rint(held.sums).astype(np.int64)
-    total = counts.sum(axis=1)
-    for parents in nodes.levels:
-        children = nodes.children(parents)
-        brood = np.repeat(parents, nodes.n_children[parents])
-        cells = counts[children]
-        by_chance = mean_xlog2x(
-            np.broadcast_to(total[brood][:, np.newaxis], cells.shape).ravel(),
-            np.broadcast_to(total[children][:, np.newaxis], cells.shape).ravel(),
-            counts[brood].ravel(),
-        ).reshape(cells.shape)
-        surplus = np.zeros(nodes.forest.n_nodes)
-        surplus[children] = (xlog2x(cells) - by_chance).sum(axis=1)
-        excess[parents] = nodes.over_children(surplus, parents)
+    total, cells = counts.sum(axis=1), counts[children]
+    by_chance = mean_xlog2x(
+        np.broadcast_to(total[brood][:, np.newaxis], cells.shape).ravel(),
+        np.broadcast_to(total[children][:, np.newaxis], cells.shape).ravel(),
+        counts[brood].ravel(),
+    ).reshape(cells.shape)
+    surplus = np.zeros(nodes.forest.n_nodes)
+    surplus[children] = (xlog2x(cells) - by_chance).sum(axis=1)
+    excess = np.zeros(nodes.forest.n_nodes)
+    excess[parents] = nodes.over_children(surplus, parents)
     return excess
