@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -11,10 +10,11 @@ from duramen.support.arrays import FloatArray, IntArray
 _TERMS = 2_000_000
 
 
-def xlog2x(counts: NDArray[np.number]) -> FloatArray:
+def xlog2x(counts: IntArray) -> FloatArray:
     """Return n log2 n of every count, 0 for n = 0."""
-    n = counts.astype(np.float64)
-    return n * np.log2(np.maximum(n, 1.0))
+    n = np.arange(int(counts.max(initial=0)) + 1, dtype=np.float64)
+    table: FloatArray = n * np.log2(np.maximum(n, 1.0))
+    return table[counts]
 
 
 def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArray:

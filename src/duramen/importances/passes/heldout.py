@@ -92,12 +92,12 @@ def _excess_information(nodes: Nodes, held: _Held) -> FloatArray:
     children = nodes.children(parents)
     brood = np.repeat(parents, nodes.n_children[parents])
     counts = np.rint(held.sums).astype(np.int64)
-    total, cells = counts.sum(axis=1), counts[children]
-    by_chance = mean_xlog2x(
-        np.broadcast_to(total[brood][:, np.newaxis], cells.shape).ravel(),
-        np.broadcast_to(total[children][:, np.newaxis], cells.shape).ravel(),
-        counts[brood].ravel(),
-    ).reshape(cells.shape)
+    total, cells, above = counts.sum(axis=1), counts[children], counts[brood]
+    several = np.nonzero((above > 1) & (total[children] > 1)[:, np.newaxis])
+    by_chance = np.zeros(cells.shape)  # as one row alone has no information
+    by_chance[several] = mean_xlog2x(
+        total[brood][several[0]], total[children][several[0]], above[several]
+    )
     surplus = np.zeros(nodes.forest.n_nodes)
     surplus[children] = (xlog2x(cells) - by_chance).sum(axis=1)
     excess = np.zeros(nodes.forest.n_nodes)

@@ -11,7 +11,6 @@ from duramen.forests.growth import out_of_bag
 from duramen.forests.prediction import leaves
 from duramen.forests.structure import decreases
 from duramen.importances.measures.refitting.subset_trees import Learner
-from duramen.importances.passes.chance import xlog2x
 from duramen.importances.passes.interdependencies import Edges, edges_of, merged
 from duramen.importances.passes.nodes import Nodes
 from duramen.importances.passes.tally import weighted_counts
@@ -80,7 +79,7 @@ def _strongest_first(edges: Edges) -> Edges:
 def gain_ratios(nodes: Nodes) -> FloatArray:
     """Information gain over split information of every split, of shape (N,); 0 at a leaf."""
     run = nodes.forest
-    mass = xlog2x(run.weight)
+    mass = run.weight * np.log2(run.weight)
     ratio = np.maximum(decreases(run), 0.0)
     for parents in nodes.levels:
         split_information = mass[parents] - nodes.over_children(mass, parents)
