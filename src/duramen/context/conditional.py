@@ -32,6 +32,8 @@ def conditional_permutations(
 
     Only rows that `rows` allows exchange contexts; blocks exchange theirs as a whole.
     """
+    from scipy.special import expit
+
     units = _units(rows, codes, log_weights)
     order = np.argsort(units.groups, kind="stable")
     starts = np.flatnonzero(np.diff(units.groups[order], prepend=-1))
@@ -45,15 +47,18 @@ def conditional_permutations(
     for _ in range(_SWEEPS):
         shuffled = _shuffled(units.groups, random)
         i, j = shuffled[left], shuffled[left + 1]
-        pair, lane = np.nonzero(drawn[i] != drawn[j])
-        i, j = i[pair], j[pair]
-        a, b = drawn[i, lane], drawn[j, lane]
-        gain = (units.log_weights[i, b] - units.log_weights[i, a]) + (
-            units.log_weights[j, a] - units.log_weights[j, b]
-        )
+        own, other = drawn[i], drawn[j]
+        differ = own != other
+        at = np.flatnonzero(differ)
+        advantage = units.log_weights[i] - units.log_weights[j]  # of each value in the first
+        first = np.repeat(np.arange(len(i)) * advantage.shape[1], np.count_nonzero(differ, axis=1))
+        a, b = own.ravel()[at], other.ravel()[at]
+        gain = advantage.ravel()[first + b] - advantage.ravel()[first + a]
         # Exchanged with probability e^gain / (1 + e^gain).
-        exchanged = random.random(len(gain)) * (1.0 + np.exp(-np.clip(gain, -700, 700))) < 1.0
-        drawn[i, lane], drawn[j, lane] = np.where(exchanged, b, a), np.where(exchanged, a, b)
+        exchanged = np.flatnonzero(random.random(len(at)) < expit(gain))
+        own.ravel()[at[exchanged]] = b[exchanged]
+        other.ravel()[at[exchanged]] = a[exchanged]
+        drawn[i], drawn[j] = own, other
     return units.contexts(drawn)
 
 
