@@ -79,8 +79,8 @@ try-lowest: lowest ## with these versions only: help, the demo, tables of every 
 	$(LOWEST)/bin/duramen --help >/dev/null
 	$(LOWEST)/bin/duramen rank --help >/dev/null
 	$(LOWEST)/bin/duramen rank --demo --out $(LOWEST)/demo >/dev/null
-	$(LOWEST)/bin/python -m pytest -q -m "not slow" $(OLD) tests/tables/test_files.py \
-		tests/tables/test_workbooks.py tests/tables/test_encode_containers.py tests/cli/test_help.py
+	$(LOWEST)/bin/python -m pytest -q -m "not slow" $(OLD) tests/io/test_files.py \
+		tests/io/test_workbooks.py tests/data/test_encode_containers.py tests/cli/test_help.py
 
 lint: style types layers cpp-style ## all that reads the code without running it
 

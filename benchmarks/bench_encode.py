@@ -8,8 +8,8 @@ import polars as pl
 import pyarrow as pa
 import scipy.sparse as sp
 
-from duramen.tables import encode
-from duramen.tables.routing import routing_values
+from duramen.data import encode
+from duramen.data.routing import routing_values
 
 CONTAINERS = {
     "rows together": np.ascontiguousarray,

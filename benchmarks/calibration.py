@@ -26,10 +26,10 @@ from scipy import stats
 
 import duramen as dm
 from benchmarks.nulls import KINDS, NULLS, SHAPES, Float, data_set
+from duramen.data import EncodedTable
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.intervals import NULL
 from duramen.results.significance import Significance
-from duramen.tables import EncodedTable
 
 LEVEL = 0.05
 TREES = 50

@@ -57,7 +57,7 @@ def operations(inputs: Path, own: Path) -> dict[str, Operation]:
     """What is timed, by name; stores and archives are made in `own` by the version that runs."""
     import duramen as dm
     from duramen.forests.forest import Forest
-    from duramen.tables import read_table
+    from duramen.io import read_table
 
     random = np.random.default_rng(1)
     rows = {"class": random.choice(["ill", "well"], ROWS), "age": random.normal(size=ROWS)}

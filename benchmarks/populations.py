@@ -37,9 +37,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
+from duramen.data.scores import log_odds
 from duramen.significance.p_values.max_t import step_down
 from duramen.significance.standardized import standardized
-from duramen.tables.scores import log_odds
 
 N, P, RUNS, LEVEL = 240, 60, 19, 0.05
 FST = 0.1

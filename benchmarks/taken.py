@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
+from duramen.data import EncodedTable
 from duramen.jobs.replicates import Plan, run_replicates
-from duramen.tables import EncodedTable
 
 LEVEL = 0.05
 RELEVANT, FALSE = "relevant", "fraction false"

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from duramen.analyses.selection import SelectionReport, select
     from duramen.configuration import config_context, get_config, set_config
     from duramen.context import context_importances, context_network
+    from duramen.data import EncodedTable, encode
+    from duramen.data.learning_set import LearningSet, learning_set
     from duramen.estimators import (
         BaggedTreesClassifier,
         BaggedTreesRegressor,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     )
     from duramen.evaluation import evaluate_selection
     from duramen.forests import Forest
+    from duramen.io import ColumnStore, open_store, pack
     from duramen.networks import genie3
     from duramen.networks.connectome import connectome
     from duramen.results.context_importances import ContextImportances
@@ -82,8 +85,6 @@ if TYPE_CHECKING:
         SequentialRandomSubspace,
         SequentialSelection,
     )
-    from duramen.tables import ColumnStore, EncodedTable, encode, open_store, pack
-    from duramen.tables.learning_set import LearningSet, learning_set
 
 __all__ = [
     "VSURF",
@@ -173,7 +174,9 @@ _PACKAGES = (
     "results",
     "selection",
     "significance",
-    "tables",
+    "data",
+    "findings",
+    "io",
     "theory",
 )
 _SELECTORS = (
@@ -199,24 +202,24 @@ _HOMES = {
     "AnalysisInterrupted": "analyses.report",
     **dict.fromkeys(_SELECTORS, "selection"),
     **dict.fromkeys(("config_context", "get_config", "set_config"), "configuration"),
-    "ColumnStore": "tables",
+    "ColumnStore": "io",
     "connectome": "networks.connectome",
     "ContextImportances": "results.context_importances",
     "ContextNetwork": "results.context_network",
     "context_importances": "context",
     "context_network": "context",
-    "encode": "tables",
+    "encode": "data",
     "evaluate_selection": "evaluation",
-    "EncodedTable": "tables",
+    "EncodedTable": "data",
     "Forest": "forests",
     "Importances": "results.importances",
-    "LearningSet": "tables",
+    "LearningSet": "data",
     "genie3": "networks",
-    "learning_set": "tables",
+    "learning_set": "data",
     "Network": "results.network",
     "Significance": "results.significance",
-    "open_store": "tables",
-    "pack": "tables",
+    "open_store": "io",
+    "pack": "io",
 }
 
 

@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import done, duramen
-from tests.tables.store.stores import genotypes, write_bed
+from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
-from duramen.tables.findings import of_codes
+from duramen.findings.table import of_codes
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -344,13 +344,13 @@ def test_a_workbook_without_its_package_names_the_extra(tmp_path, monkeypatch):
 def test_findings_of_the_library():
     frame = pd.DataFrame({"id": range(N), "day": DAYS, "dose": DOSE})
     frame["day"] = pd.to_datetime(frame["day"])
-    found = dm.tables.findings(frame, ["a"] * N, target="kind")
+    found = dm.findings.findings(frame, ["a"] * N, target="kind")
     assert [(one.kind, one.columns) for one in found] == [
         ("one class", ("kind",)),
         ("date", ("day",)),
         ("identifier", ("id",)),
     ]
-    assert dm.tables.findings(RNG.normal(size=(30, 4)), RNG.normal(size=30)) == ()
+    assert dm.findings.findings(RNG.normal(size=(30, 4)), RNG.normal(size=30)) == ()
 
 
 def test_measurements_are_no_identifiers():
@@ -363,7 +363,7 @@ def test_measurements_are_no_identifiers():
             "gene": [f"g{i % 40}" for i in range(200)],
         }
     )
-    kinds = [one.kind for one in dm.tables.findings(measured)]
+    kinds = [one.kind for one in dm.findings.findings(measured)]
     assert "identifier" not in kinds
 
 
@@ -372,7 +372,7 @@ def test_a_look_takes_a_twentieth_of_reading(tmp_path):
     values = RNG.normal(size=(500, 20_000))
     pq.write_table(pa.table({f"g{j}": values[:, j] for j in range(20_000)}), tmp_path / "a.parquet")
     start = time.process_time()
-    table = dm.encode(dm.tables.read_table(tmp_path / "a.parquet"))
+    table = dm.encode(dm.io.read_table(tmp_path / "a.parquet"))
     read = time.process_time() - start
     start = time.process_time()
     assert of_codes(table) == []
@@ -852,8 +852,8 @@ def test_a_table_that_does_not_fit_is_refused_before_it_is_read(name, tmp_path, 
     )
     room = 16 * n  # bytes: more than the file, less than the numbers and their codes
     assert (tmp_path / name).stat().st_size < room
-    monkeypatch.setattr("duramen.tables.memory.available_bytes", lambda: room)
-    monkeypatch.setattr("duramen.tables.formats.whole", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr("duramen.data.memory.available_bytes", lambda: room)
+    monkeypatch.setattr("duramen.io.formats.whole", lambda *_: pytest.fail("was read"))
     result = duramen("rank", tmp_path / name, "--target", "y", "--out", tmp_path / "out")
     assert result.exit_code == 2, result.output
     assert f"duramen pack {name} --out STORE" in result.stderr
@@ -871,7 +871,7 @@ def test_names_that_do_not_fit_are_found_before_packing(name, tmp_path, monkeypa
     words = ["pack", tmp_path / name, "--samples", tmp_path / "samples.csv"]
     with monkeypatch.context() as patch:
         patch.setattr(
-            "duramen.tables.store.writer.StoreWriter.append", lambda *_: pytest.fail("was packed")
+            "duramen.io.store.writer.StoreWriter.append", lambda *_: pytest.fail("was packed")
         )
         result = duramen(*words, "--out", tmp_path / "s")
     assert result.exit_code == 2, result.output

@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done
-from tests.tables.store.stores import genotypes, write_bed
+from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
 from duramen.cli.declaration import command_line, recorded

@@ -19,9 +19,9 @@ from duramen.context.options import Options
 from duramen.context.regression import log_probabilities
 from duramen.context.shifts import stratified_chi_square
 from duramen.context.subject import Growth, subject_of
+from duramen.data import learning_set
+from duramen.data.exchangeability import Exchangeability
 from duramen.jobs.replicates import Plan
-from duramen.tables import learning_set
-from duramen.tables.exchangeability import Exchangeability
 
 
 def frequencies(rows, codes, log_weights, orders, count=20_000):

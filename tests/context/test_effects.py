@@ -9,8 +9,8 @@ from tests.oracles import context_nodes as oracle
 
 from duramen.context.effects import context_effects, levels
 from duramen.context.subject import Growth, subject_of
+from duramen.data import encode, learning_set
 from duramen.forests.decreases import mean_decreases
-from duramen.tables import encode, learning_set
 
 WHAT = ("absolute", "signed", "conditional", "overall", "relevance")
 

@@ -17,10 +17,10 @@ from duramen.context import propensity_strata
 from duramen.context.effects import context_effects
 from duramen.context.nulls import null_of, permuted_contexts, quantile_bins
 from duramen.context.subject import Growth, subject_of
+from duramen.data import learning_set
+from duramen.data.exchangeability import Exchangeability
 from duramen.jobs.replicates import replicate_seed
 from duramen.support.checks import draw_seed
-from duramen.tables import learning_set
-from duramen.tables.exchangeability import Exchangeability
 
 LEVELS = (0.01, 0.05, 0.1)
 EFFECTS = ("absolute", "signed", "overall", "relevance")

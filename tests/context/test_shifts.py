@@ -10,7 +10,7 @@ from tests.grid import one_test
 
 from duramen.context import propensity_strata
 from duramen.context.shifts import shift_p_values, stratified_chi_square
-from duramen.tables import encode
+from duramen.data import encode
 
 
 def drawn(n, n_values, n_contexts, n_strata, seed):

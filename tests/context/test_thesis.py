@@ -10,8 +10,8 @@ import duramen as dm
 from duramen.context.effects import context_effects
 from duramen.context.subject import Growth, subject_of
 from duramen.context.values import split_off
+from duramen.data import encode, learning_set
 from duramen.forests.decreases import mean_decreases
-from duramen.tables import encode, learning_set
 
 
 def of_rows(rows, names, n_estimators=400, **options):

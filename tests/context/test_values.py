@@ -9,7 +9,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.context.values import read_context, split_off
-from duramen.tables import encode
+from duramen.data import encode
 
 SETTINGS = {"n_estimators": 3, "n_permutations": 3, "random_state": 0}
 CODES = np.arange(30) % 2

@@ -36,10 +36,10 @@ WITHOUT_CASE = {
     "selection.BaseSelector": "the contract of selectors, tested with a toy",
     "selection.Detail": "a column of a table in a report",
     "selection.Selector": "the record of a selector",
-    "tables.Finding": "a record; `findings` has cases",
-    "tables.Format": "a record; its files have cases",
-    "tables.Request": "arguments of a reader of files; every format takes them",
-    "tables.Task": "the type of an argument",
+    "data.Finding": "a record; `findings` has cases",
+    "io.Format": "a record; its files have cases",
+    "io.Request": "arguments of a reader of files; every format takes them",
+    "data.Task": "the type of an argument",
 }
 # Options that say where and how to work, or are part of every case; and those that answer the look
 # at the data, which tests/cli/test_first_hour.py gives.

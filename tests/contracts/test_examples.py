@@ -18,11 +18,13 @@ MODULES = [
 # Packages whose public functions and classes all have an example.
 COMPLETE = [
     "duramen.context",
+    "duramen.data",
     "duramen.datasets",
+    "duramen.findings",
     "duramen.importances",
+    "duramen.io",
     "duramen.plots",
     "duramen.significance",
-    "duramen.tables",
     "duramen.theory.distributions",
     "duramen.theory.distributions.examples",
     "duramen.theory.distributions.specification",

@@ -16,7 +16,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 FROM_ROOT = {"__version__"}
 # duramen._kernel picks one of the compiled modules; the rooms above call it, not them.
 KERNEL = "_kernel.py"
-KERNEL_ROOMS = {"context", "datasets", "forests", "importances", "support", "tables", "theory"}
+KERNEL_ROOMS = {"context", "data", "datasets", "forests", "importances", "io", "support", "theory"}
 ONLY_IN = {
     "typer": {"cli"},
     "rich": {"cli"},
@@ -24,8 +24,8 @@ ONLY_IN = {
     "matplotlib": {"plots", "reports", "papers"},
 }
 THEORY_MAY = {"numpy", "duramen"}
-# What the exact theory takes of the tables: the reader, and the check of weights.
-TABLES_OF_THEORY = {"duramen.tables.categories", "duramen.tables.weights"}
+# What the exact theory takes of the data: the reader, and the check of weights.
+DATA_OF_THEORY = {"duramen.data.categories", "duramen.data.weights"}
 
 
 def room(path: Path) -> str:
@@ -71,8 +71,8 @@ def test_imports_of_a_file(path: Path) -> None:
             complaints.append(f"line {line}: {top} belongs to {sorted(ONLY_IN[top])}")
         if here == "theory" and not theory_may(top):
             complaints.append(f"line {line}: the exact theory needs NumPy alone, not {top}")
-        of_tables = module.startswith("duramen.tables") and module not in TABLES_OF_THEORY
-        if here == "theory" and of_tables:
+        of_data = module.startswith(("duramen.data", "duramen.io")) and module not in DATA_OF_THEORY
+        if here == "theory" and of_data:
             complaints.append(f"line {line}: the exact theory takes nothing of {module}")
     assert complaints == []
 
@@ -100,8 +100,8 @@ print(population_importances(FiniteDistribution.from_table(dates, ["a", "b"])).v
 
 
 def test_the_reader_of_imports_resolves_relative_ones() -> None:
-    tables = SOURCE / "tables" / "__init__.py"
-    assert tables in FILES
+    data = SOURCE / "data" / "__init__.py"
+    assert data in FILES
     for path in FILES:
         for module, _, _ in imports(path):
             assert module

@@ -10,8 +10,8 @@ from tests.cli.commands import duramen
 from tests.contracts.toy_format import TOY
 
 import duramen as dm
-from duramen.tables import catalogue, read_table
-from duramen.tables.routing import routing_values
+from duramen.data.routing import routing_values
+from duramen.io import catalogue, read_table
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "tables.md"
 
@@ -54,7 +54,7 @@ def test_toy_is_read_packed_and_named_in_errors(toy, tmp_path):
     with pytest.raises(ValueError, match=r"layer='x' is for \.h5ad files"):
         dm.pack(file, tmp_path / "u", layer="x")
     with pytest.raises(ValueError, match=r"cannot write 'c\.toy'; files may be CSV"):
-        dm.tables.write_table(table, tmp_path / "c.toy")
+        dm.io.write_table(table, tmp_path / "c.toy")
 
 
 def _written(path, text):

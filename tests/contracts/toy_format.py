@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from duramen.tables import Format, Request
+from duramen.io import Format, Request
 
 
 def read_toy(path: Path, request: Request) -> pa.Table:

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from tests.grid import one_test
 
 from duramen import estimators
-from duramen.tables import encode
+from duramen.data import encode
 
 X, Y = load_iris(return_X_y=True)
 RF = estimators.RandomForestClassifier
@@ -244,7 +244,7 @@ def test_what_cannot_fit_in_memory_is_refused():
 
 def test_large_forests_are_judged_by_their_first_trees(monkeypatch):
     def limit(n_bytes):
-        monkeypatch.setattr("duramen.tables.memory.available_bytes", lambda: n_bytes)
+        monkeypatch.setattr("duramen.data.memory.available_bytes", lambda: n_bytes)
         monkeypatch.setattr("duramen.forests.memory.available_bytes", lambda: n_bytes)
 
     limit(50_000_000)
@@ -259,7 +259,7 @@ def test_large_forests_are_judged_by_their_first_trees(monkeypatch):
 
 def test_proximities_that_cannot_fit_are_refused(monkeypatch):
     forest = RF(2, random_state=0).fit(X, Y)
-    monkeypatch.setattr("duramen.tables.memory.available_bytes", lambda: 150 * 150 * 8 - 1)
+    monkeypatch.setattr("duramen.data.memory.available_bytes", lambda: 150 * 150 * 8 - 1)
     with pytest.raises(MemoryError, match=r"proximity: 150 x 150 proximities needs? at least"):
         forest.proximity(X)
 

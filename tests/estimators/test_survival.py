@@ -5,9 +5,9 @@ import pytest
 from tests.oracles import survival as oracle
 
 import duramen as dm
+from duramen.data import encode_target
 from duramen.forests.growth import bag
 from duramen.forests.prediction import concordance
-from duramen.tables import encode_target
 
 EVERY = {"max_features": None, "bootstrap": False, "min_samples_split": 2, "min_samples_leaf": 1}
 

@@ -86,8 +86,8 @@ def preload() -> None:
     kept after every step.
     """
     import duramen
+    from duramen.io.store import budget
     from duramen.results.checkpoint import Checkpoint
-    from duramen.tables.store import budget
 
     Checkpoint.due = property(lambda self: self.wanted)  # type: ignore[method-assign, assignment]
     budget.LEAST_BYTES = 1

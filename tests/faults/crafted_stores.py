@@ -17,7 +17,7 @@ from tests.faults.crafted_annotations import N_KINDS, write_annotations
 from tests.faults.hostile import raw_characters
 
 import duramen as dm
-from duramen.tables.store import layout
+from duramen.io.store import layout
 
 N_ROWS = 40
 

@@ -11,7 +11,7 @@ import numpy as np
 from tests.faults.batches import READ
 
 import duramen as dm
-from duramen.tables import read_table
+from duramen.io import read_table
 
 N_ROWS = 60
 PACKED = {"csv.gz": "gzip", "csv.bz2": "bz2", "csv.zst": "zstd"}

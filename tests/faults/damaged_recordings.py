@@ -11,7 +11,7 @@ import numpy as np
 from tests.faults.batches import READ
 from tests.faults.fuzzing import altered
 
-from duramen.tables import read_recording
+from duramen.io import read_recording
 
 WORDS = [
     *(b"NaN", b"inf", b"-", b"1e999", b"\n", b"\t", b",", b"\x00", b"\xff" * 4, b"\xff" * 8),

@@ -18,7 +18,7 @@ from tests.faults.batches import READ
 from tests.faults.fuzzing import altered
 
 import duramen as dm
-from duramen.tables import read_table
+from duramen.io import read_table
 
 KINDS = ("xlsx", "xlsm", "xlsb", "xls", "ods")
 ROWS = [

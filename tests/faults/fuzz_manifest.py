@@ -12,7 +12,7 @@ from tests.faults import crafted_stores
 from tests.faults.batches import ALLOWED, READ, REFUSED
 from tests.faults.fuzzing import altered
 
-from duramen.tables.store import layout
+from duramen.io.store import layout
 
 
 @functools.cache

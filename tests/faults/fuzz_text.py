@@ -12,9 +12,9 @@ from tests.faults.batches import READ, REFUSED
 from tests.faults.fuzzing import altered
 
 import duramen as dm
-from duramen.tables import Request, read_table
-from duramen.tables.formats.text import TextInput
-from duramen.tables.formats.text_file import TextFile
+from duramen.io import Request, read_table
+from duramen.io.formats.text import TextInput
+from duramen.io.formats.text_file import TextFile
 
 # The first byte is read as options, the rest as the file.
 OPTIONS: tuple[dict[str, Any], ...] = (

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-WATCHED = ["duramen.results", "duramen.tables", "duramen.tables.store"]  # what guides the fuzzer
+WATCHED = ["duramen.results", "duramen.data", "duramen.io"]  # what guides the fuzzer
 
 
 def altered(random: np.random.Generator, seeds: Sequence[bytes], words: Sequence[bytes]) -> bytes:

@@ -175,11 +175,11 @@ def _refused(command: str, name: str, folder: Path) -> str:
 
 def _watched() -> Callable[[], str]:
     """Note in a child whether a table is read."""
-    import duramen.tables
-    from duramen.tables.store import packing
+    import duramen.io
+    from duramen.io.store import packing
 
     read: list[str] = []
-    for module, name in ((duramen.tables, "read_table"), (packing, "open_input")):
+    for module, name in ((duramen.io, "read_table"), (packing, "open_input")):
         setattr(module, name, _noting(getattr(module, name), read))
     places.become_ordinary()
     return lambda: "".join(read)

@@ -18,7 +18,7 @@ from tests.faults.problems import unrefused
 
 import duramen as dm
 from duramen.context import propensity_strata
-from duramen.tables import read_table, write_table
+from duramen.io import read_table, write_table
 
 Floats = NDArray[np.float64]
 LEVELS = 12

@@ -85,7 +85,7 @@ def test_a_store_that_was_about_to_be_replaced_is_put_back(tmp_path: Path) -> No
 def test_packing_goes_on_where_results_were_being_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from duramen.tables import write_table
+    from duramen.io import write_table
 
     write_table(TABLE, tmp_path / "t.csv")
     part = tmp_path / ".s.part"

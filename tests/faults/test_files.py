@@ -231,7 +231,7 @@ def test_pack_leaves_alone_what_it_did_not_make(planted: str, tmp_path: Path, ta
 def test_a_damaged_part_of_a_store_is_packed_anew(
     tmp_path: Path, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from duramen.tables.store import packing
+    from duramen.io.store import packing
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -257,7 +257,7 @@ def test_names_do_not_reach_the_terminal_as_they_are(tmp_path: Path) -> None:
     odd = "\x1b[2J\u202egene"
     columns = {odd: random.normal(size=30), "z": random.normal(size=30)}
     path = tmp_path / "odd.parquet"
-    from duramen.tables import write_table
+    from duramen.io import write_table
 
     write_table(pa.table({**columns, "y": random.integers(0, 2, 30)}), path)
     words = ("rank", path, "--target", "y", "--trees", "20", "--out", "out")

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.oracles import route as oracle
 
 from duramen import estimators
+from duramen.data.routing import routing_values
 from duramen.forests.growth import bag
 from duramen.forests.structure import child_counts, decreases
-from duramen.tables.routing import routing_values
 
 KINDS = {
     "classes": [

@@ -9,10 +9,10 @@ from tests.grid import one_test
 from tests.oracles import decoys as oracle
 
 import duramen as dm
+from duramen.data import Exchangeability, LearningSet, Target
 from duramen.forests.growth import grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import child_counts, decreases, first_children, parents
-from duramen.tables import Exchangeability, LearningSet, Target
 
 ARRAYS = ("offsets", "feature", "child", "cut", "threshold", "split", "pool", "rows", "impurity")
 

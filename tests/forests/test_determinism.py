@@ -10,9 +10,9 @@ from sklearn.datasets import load_diabetes, load_iris
 from tests.grid import one_test
 
 from duramen import estimators
+from duramen.data import learning_set
 from duramen.forests.growth import bag, grow
 from duramen.forests.settings import GrowthSettings
-from duramen.tables import learning_set
 
 
 def same(one, other):

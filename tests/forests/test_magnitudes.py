@@ -5,7 +5,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.tables.weights import row_weights
+from duramen.data.weights import row_weights
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))

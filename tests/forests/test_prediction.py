@@ -12,9 +12,9 @@ from tests.forests.problems import mixed_table, two_classes
 from tests.oracles import route as oracle
 
 from duramen import estimators
+from duramen.data import encode
+from duramen.data.routing import routing_values
 from duramen.forests.growth import bag, out_of_bag
-from duramen.tables import encode
-from duramen.tables.routing import routing_values
 
 NAMES = [
     *(

@@ -8,8 +8,8 @@ from tests.grid import one_test
 from tests.oracles import splits as oracle
 
 from duramen import estimators
+from duramen.data import encode
 from duramen.forests.growth import bag
-from duramen.tables import encode
 
 
 def small_table(seed, n=28):

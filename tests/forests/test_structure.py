@@ -8,9 +8,9 @@ from sklearn.datasets import load_iris
 from tests.forests.problems import two_classes
 
 from duramen import estimators
+from duramen.data import encode
 from duramen.forests.growth import bag
 from duramen.forests.structure import child_counts, depths, parents
-from duramen.tables import encode
 
 FAMILIES = ("ordered", "multiway", "one-vs-rest", "any")
 

@@ -7,11 +7,11 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
+from duramen.data import encode_target
 from duramen.effects import accumulated_local_effects
 from duramen.forests import Forest
 from duramen.importances import catalogue
 from duramen.importances.measure import Inputs
-from duramen.tables import encode_target
 
 N = 50
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from duramen.data import memory
 from duramen.jobs import replicates
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results import checkpoint
 from duramen.results.archive import read_archive, write_archive
-from duramen.tables import memory
 
 
 def drawn(b, seed):

@@ -128,7 +128,7 @@ def test_masked_weights_contexts_and_strata_are_refused():
         from_table(X, Y, weights=masked(np.ones(12)))
     with pytest.raises(ValueError, match="context is missing at row 7"):
         from_table(X, Y, context=masked(ROWS % 3))
-    from duramen.tables.exchangeability import Exchangeability
+    from duramen.data.exchangeability import Exchangeability
 
     for name in ("strata", "blocks"):
         with pytest.raises(ValueError, match=f"{name} must have a label for every row.* row 7 is"):

@@ -27,13 +27,13 @@ from tests.oracles.subspaces import decreases_of_tree
 
 import duramen as dm
 from duramen.forests.prediction import leaves
+from duramen.io.store.budget import memory_bytes
 from duramen.results import checkpoint
 from duramen.results.archive import read_archive
 from duramen.selection import SequentialRandomSubspace
 from duramen.selection.sequential_random_subspace import search
 from duramen.selection.sequential_random_subspace.drawing import among_found, by_weight, stream
 from duramen.selection.sequential_random_subspace.trees import Grower
-from duramen.tables.store.budget import memory_bytes
 
 RESULTS = (
     "selected_",

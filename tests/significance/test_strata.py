@@ -10,10 +10,10 @@ from tests.grid import one_test
 from tests.significance.noise import TINY, band
 
 import duramen as dm
+from duramen.data import encode_target
 from duramen.importances.measures.refitting.holdout_mda import _parts_of_blocks
 from duramen.significance.measured import measured
 from duramen.significance.sampling_units import SamplingUnits
-from duramen.tables import encode_target
 
 N = 24
 STRATA = np.arange(N) // 4 % 3

@@ -9,9 +9,9 @@ from duramen.analyses.clock import Clock
 from duramen.analyses.problem import Problem
 
 if TYPE_CHECKING:
+    from duramen.data import EncodedTable
     from duramen.importances.after.comparison import Measured
     from duramen.reports.signals import Signals
-    from duramen.tables import EncodedTable
 
 DISTANCE = 250_000
 """Base pairs between a variant and the representative of its cluster, at most, by default."""

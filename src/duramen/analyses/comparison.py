@@ -17,8 +17,8 @@ from duramen.support import checks
 from duramen.support.text import duration
 
 if TYPE_CHECKING:
+    from duramen.data import EncodedTable
     from duramen.evaluation import SelectionEvaluation
-    from duramen.tables import EncodedTable
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ def write_tables(
     """Write result.csv and result.parquet, result.xlsx if asked for, and the table of groups."""
     import pyarrow as pa
 
-    from duramen.tables import write_table
+    from duramen.io import write_table
 
     columns = pa.table(dict(table))
     write_table(columns, folder / "result.csv", spreadsheet_safe=spreadsheet_safe)

@@ -10,11 +10,11 @@ from typing import Any
 from duramen.analyses.execution import Execution
 from duramen.analyses.problem import Problem, loaded
 from duramen.analyses.stray import stray_columns
-from duramen.support import checks
-from duramen.support.text import quoted
-from duramen.tables import ColumnStore, Finding
-from duramen.tables.anndata import is_anndata
-from duramen.tables.findings import (
+from duramen.data import Finding
+from duramen.data.anndata import is_anndata
+from duramen.data.learning_set import given_set, learning_set
+from duramen.findings.leaks import of_leaks
+from duramen.findings.table import (
     dates_of,
     in_order,
     left_out,
@@ -23,10 +23,11 @@ from duramen.tables.findings import (
     of_stray,
     without_identifiers,
 )
-from duramen.tables.leaks import of_leaks
-from duramen.tables.learning_set import given_set, learning_set
-from duramen.tables.store.view import without, without_names
-from duramen.tables.target_findings import of_target
+from duramen.findings.target import of_target
+from duramen.io import ColumnStore
+from duramen.io.store.view import without, without_names
+from duramen.support import checks
+from duramen.support.text import quoted
 
 _OF_TARGET = "target identifier"
 _LONGEST = 60  # characters of a value in the record of a call

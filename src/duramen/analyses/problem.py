@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from duramen.tables import ColumnStore, EncodedTable, Finding, LearningSet
+    from duramen.data import EncodedTable, Finding, LearningSet
+    from duramen.io import ColumnStore
 
 TableT = TypeVar("TableT", bound="EncodedTable | ColumnStore")
 

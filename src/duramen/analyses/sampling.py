@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from duramen.tables import Target
+    from duramen.data import Target
 
 
 def proportions(target: Target) -> str:

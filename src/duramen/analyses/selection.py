@@ -155,8 +155,8 @@ def select_features(
 
 def _settle(request: SelectionRequest, problem: Problem[Any], execution: Execution) -> None:
     """Settle how many features a tree has and when a search ends, where the user left that open."""
+    from duramen.io.store.budget import memory_bytes
     from duramen.selection.sequential_random_subspace.memory import widest_within
-    from duramen.tables.store.budget import memory_bytes
 
     selector: Any = request.selector
     table, p = problem.data.table, problem.data.n_columns

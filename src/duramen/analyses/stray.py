@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from duramen.support.warning import warn
 
 if TYPE_CHECKING:
-    from duramen.tables.stray import StrayValues
+    from duramen.data.stray import StrayValues
 
 
 @contextmanager
 def stray_columns() -> Iterator[list[StrayValues]]:
     """Gather the columns that are warned of as nearly numbers, in place of the warnings."""
-    from duramen.tables import StrayValuesWarning
+    from duramen.data import StrayValuesWarning
 
     stray: list[StrayValues] = []
     with warnings.catch_warnings(record=True) as caught:

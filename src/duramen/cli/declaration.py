@@ -66,7 +66,7 @@ class FileFormats:
     uses: tuple[str, ...]
 
     def __str__(self) -> str:
-        from duramen.tables import formats  # a slow import that most commands need not
+        from duramen.io import formats  # a slow import that most commands need not
 
         return formats.listed(*self.uses)
 

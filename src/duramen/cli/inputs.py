@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from duramen.cli.clock import Clock
-    from duramen.tables import ColumnStore, EncodedTable, Finding
+    from duramen.data import EncodedTable, Finding
+    from duramen.io import ColumnStore
 
 _TABLE = "File with a table, in one of the formats below"
 FEATURES = "samples-feature"
@@ -86,7 +87,7 @@ class Table:
     demo: bool = option(False, f"Use the leukemia set {_ALONE}")
     task: str = choice(
         "auto",
-        "duramen.tables.target:OneColumnTask",
+        "duramen.data.target:OneColumnTask",
         "Task: classification of classes or regression of numbers; auto decides by the values of "
         "the target.",
         before=("auto",),
@@ -149,8 +150,8 @@ class Table:
             If there is no such file or column, no column is left, or the annotations do not go
             with the table.
         """
-        from duramen.tables import target_column
-        from duramen.tables.labels import merged_labels
+        from duramen.findings.labels import merged_labels
+        from duramen.io import target_column
 
         caller, wanted = f"duramen {command}", target or "y"
         annotations = annotations or Annotations()
@@ -324,7 +325,7 @@ class Input(Table):
     @property
     def is_stored(self) -> bool:
         """True if the table is a store, or has to be packed: it is transposed, or in tiles."""
-        from duramen.tables.formats import format_of
+        from duramen.io.formats import format_of
 
         place = self.place
         if place is None or is_store(place):
@@ -345,8 +346,8 @@ class Input(Table):
         if is_store(self.place):
             yield Opened(self.place, self.reading)
             return
+        from duramen.io.store.packing import Options, pack_with
         from duramen.support.files import expanded
-        from duramen.tables.store.packing import Options, pack_with
 
         file, reading, caller = expanded(self.place), self.reading, f"duramen {command}"
         found = reading.findings(file)
@@ -384,7 +385,7 @@ class Input(Table):
         self, command: str, jobs: int, clock: Clock, labels: Mapping[str, Sequence[str]]
     ) -> Problem[EncodedTable]:
         """Read and encode a table, or take a store into memory; raises as :meth:`read` does."""
-        from duramen.tables import EncodedTable
+        from duramen.data import EncodedTable
 
         problem = self.read(command, jobs, clock, labels)
         if isinstance(problem.table, EncodedTable):
@@ -423,8 +424,8 @@ def absent(
     data: pa.Table, target: str, samples: pa.Table | None, file: str, caller: str
 ) -> ValueError:
     """Return the error about a target that is no column, with the option that may be missing."""
+    from duramen.io import target_column
     from duramen.support.text import quoted
-    from duramen.tables import target_column
 
     if samples is not None:
         names = ", ".join(map(quoted, samples.column_names[:_SHOWN]))

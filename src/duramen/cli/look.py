@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from duramen.cli.reading import is_text
 
 if TYPE_CHECKING:
-    from duramen.tables import Finding
+    from duramen.data import Finding
 
 _FLAGS = 5  # columns that are named with an option each
 
@@ -58,7 +58,7 @@ def look(
     ValueError
         If something is refused; all other findings are its notes.
     """
-    from duramen.tables.findings import IDENTIFIER, in_order, without_identifiers
+    from duramen.findings.table import IDENTIFIER, in_order, without_identifiers
 
     told = []
     kept = found if keep_identifiers else without_identifiers(found, _KEEPS)
@@ -90,7 +90,7 @@ def nothing_left(gone: Iterable[str], target: str) -> str:
 
 def _hint(one: Finding, file: str, command: str) -> str:
     """Return what to type."""
-    from duramen.tables.findings import READ_AS_MISSING
+    from duramen.findings.table import READ_AS_MISSING
 
     if one.kind in _ANSWERS:
         return _ANSWERS[one.kind]
@@ -128,7 +128,7 @@ _DROPPED = (
 
 def _is_file(file: str) -> bool:
     """Tell whether a name is that of a table in a file, whose words for missing values count."""
-    from duramen.tables.formats import format_of
+    from duramen.io.formats import format_of
 
     found = format_of(file)
     return found is not None and found.read is not None

@@ -109,7 +109,7 @@ class Output:
         ModuleNotFoundError
             If --xlsx is asked for, and the package that writes workbooks is not installed.
         """
-        from duramen.tables.formats.workbook import require_writer
+        from duramen.io.formats.workbook import require_writer
 
         if self.xlsx:
             require_writer(f"duramen {command}: --xlsx")

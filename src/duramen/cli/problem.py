@@ -13,8 +13,8 @@ from duramen.cli.reading import OF_TARGET, stray_findings
 from duramen.cli.source import EVENT, Source, check_columns
 
 if TYPE_CHECKING:
-    from duramen.tables import EncodedTable, Finding, Target
-    from duramen.tables.stray import StrayValues
+    from duramen.data import EncodedTable, Finding, Target
+    from duramen.data.stray import StrayValues
 
 # Findings that tell of the values that were read, not of columns for an analysis.
 _OF_READING = ("stray values", "target missing", "target date")
@@ -41,9 +41,9 @@ def encoded(
     ValueError, TypeError, MemoryError
         If a column or the target cannot be used, or all columns are constant.
     """
-    from duramen.tables.learning_set import of_table
-    from duramen.tables.stray import stray_values_of
-    from duramen.tables.target_findings import of_target
+    from duramen.data.learning_set import of_table
+    from duramen.data.stray import stray_values_of
+    from duramen.findings.target import of_target
 
     check_columns("--categorical", categorical, source.features.column_names, source.target)
     survival = source.event is not None
@@ -82,7 +82,7 @@ def encoded(
 
 def _leaks(source: Source, task: str, table: EncodedTable) -> list[Finding]:
     """Look for columns that tell the target, or the event, nearly alone."""
-    from duramen.tables.leaks import of_leaks
+    from duramen.findings.leaks import of_leaks
 
     if source.event is not None:
         return of_leaks(table, source.event, source.event_name, "classification")
@@ -113,8 +113,8 @@ def exchanged(
         return made, ()
     import pyarrow as pa
 
+    from duramen.findings.table import dates_of
     from duramen.significance import covariate_strata
-    from duramen.tables.findings import dates_of
 
     columns = {name: as_arrow(one) for name, one in covariates.items()}
     if "strata" in made:
@@ -161,8 +161,8 @@ def looked(
     ValueError, TypeError, MemoryError
         If something is refused, or a column cannot be encoded.
     """
-    from duramen.tables.findings import dates_of, left_out, of_codes, of_dates
-    from duramen.tables.numbers_in_text import places_of_text
+    from duramen.data.numbers_in_text import places_of_text
+    from duramen.findings.table import dates_of, left_out, of_codes, of_dates
 
     dates = dates_of(source.features)
     features, table = source.features.drop_columns(list(dates)), None
@@ -187,22 +187,22 @@ def looked(
 
 def target_of(command: str, name: str, values: Any, task: Any) -> Target:
     """Check and encode a target, for a task or the one that its values suggest."""
-    from duramen.tables import encode_target
+    from duramen.data import encode_target
 
     return encode_target(values, task, function=f"duramen {command}: --target {name}")
 
 
 def of_event(name: str, events: Any) -> list[Finding]:
     """Look at the column of the events of survival."""
-    from duramen.tables.target_findings import of_target
+    from duramen.findings.target import of_target
 
     return of_target(events, name, "classification")
 
 
 def survival_of(command: str, name: str, times: Any, events: Any) -> Target:
     """Check and encode times, whose name is that of the target, and events."""
-    from duramen.tables import Target, target_array
-    from duramen.tables.survival import survival_codes
+    from duramen.data import Target, target_array
+    from duramen.data.survival import survival_codes
 
     naming = f"duramen {command}: --target {name} and --{EVENT}"
     codes, distinct = survival_codes(
@@ -215,7 +215,7 @@ def encoded_features(
     features: Any, categorical: Sequence[str], jobs: int
 ) -> tuple[EncodedTable, tuple[StrayValues, ...]]:
     """Encode columns; return the table, and the columns of text that are nearly numbers."""
-    from duramen.tables import encode
+    from duramen.data import encode
 
     kinds = dict.fromkeys(categorical, "nominal") or None
     with stray_columns() as stray:

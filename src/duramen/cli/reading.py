@@ -16,9 +16,10 @@ from duramen.support.warning import warn
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from duramen.tables import Finding, Format
-    from duramen.tables.store.pairing import Paired
-    from duramen.tables.stray import StrayValues
+    from duramen.data import Finding
+    from duramen.data.stray import StrayValues
+    from duramen.io import Format
+    from duramen.io.store.pairing import Paired
 
 _SHOWN = 3
 
@@ -115,7 +116,7 @@ class Reading:
 
     def read(self, path: Path | str, function: str, found: list[Finding]) -> pa.Table:
         """Read a table, with these options where it is text; add what was found in its text."""
-        from duramen.tables import read_table
+        from duramen.io import read_table
 
         with self.looking(path, found):
             return read_table(
@@ -125,7 +126,7 @@ class Reading:
     @contextmanager
     def looking(self, path: Path | str, found: list[Finding]) -> Iterator[None]:
         """Add what is found in the text of a file while it is read; other warnings stay."""
-        from duramen.tables import NumbersInTextWarning
+        from duramen.data import NumbersInTextWarning
 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -164,9 +165,9 @@ class Reading:
 
     def unusual(self, path: Path | str) -> str | None:
         """Return the separator of a text file where nobody named it and it is not the usual one."""
+        from duramen.io.formats.format import Request
+        from duramen.io.formats.text_file import TextFile
         from duramen.support.files import expanded
-        from duramen.tables.formats.format import Request
-        from duramen.tables.formats.text_file import TextFile
 
         one = _format(path)
         if one is None or not one.separator or self.separator is not None:
@@ -178,7 +179,7 @@ class Reading:
 
     def findings(self, path: Path | str) -> list[Finding]:
         """Tell of a separator that was not asked for."""
-        from duramen.tables import Finding
+        from duramen.data import Finding
 
         sign = self.unusual(path)
         if sign is None:
@@ -192,7 +193,7 @@ _SIGNS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "
 
 
 def _format(file: Path | str) -> Format | None:
-    from duramen.tables.formats import format_of
+    from duramen.io.formats import format_of
 
     return format_of(file)
 
@@ -255,7 +256,7 @@ class Annotations:
     )
     samples_match: str = choice(
         "exact",
-        "duramen.tables.store.pairing:MATCHES",
+        "duramen.io.store.pairing:MATCHES",
         "Comparison of the names: as they are, or folded, without case, spaces, signs such as . "
         "and -, an X before a digit, and leading zeros.",
         echo="changed",
@@ -286,8 +287,8 @@ class Annotations:
         self, data: pa.Table, reading: Reading, where: str, function: str, found: list[Finding]
     ) -> tuple[pa.Table, Paired]:
         """Pair the annotations with a table in memory, which loses its column of names."""
-        from duramen.tables.store.pairing import Pairing, pair
-        from duramen.tables.store.row_ids import Names, of_table, texts_of
+        from duramen.io.store.pairing import Pairing, pair
+        from duramen.io.store.row_ids import Names, of_table, texts_of
 
         options = self.samples_id, self.samples_by_position, self.samples_match
         asked, samples = Pairing(*options, where, function), self.read(reading, function, found)
@@ -318,7 +319,7 @@ class Annotations:
 
 def _names_of_columns(samples: pa.Table, names: Sequence[str]) -> str | None:
     """Return the column of annotations whose values are mostly names of columns of the table."""
-    from duramen.tables.store.row_ids import texts_of
+    from duramen.io.store.row_ids import texts_of
 
     there = set(names)
     for title, column in zip(samples.column_names, samples.columns, strict=True):
@@ -339,7 +340,7 @@ def stray_findings(
     `keep` is the option that says that a column is meant to be categorical; by default
     ``--categorical`` with its name.
     """
-    from duramen.tables.findings import of_stray
+    from duramen.findings.table import of_stray
 
     made = []
     for one in found[:_SHOWN]:

@@ -34,7 +34,7 @@ class SampledInput(Input):
         ValueError
             If the table is a store that is not read into memory.
         """
-        from duramen.tables import EncodedTable
+        from duramen.data import EncodedTable
 
         data, n = problem.data, self.max_rows
         if n is None or data.n_rows <= n:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duramen.tables import Finding
+    from duramen.data import Finding
 
 
 EVENT = "event"

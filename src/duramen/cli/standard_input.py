@@ -33,7 +33,7 @@ def received(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if str(file) != SIGN:
         yield dict(values)
         return
-    from duramen.tables.formats import suffix_of
+    from duramen.io.formats import suffix_of
 
     stream = sys.stdin.buffer
     head = stream.read(_BLOCK)

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from duramen.tables import ColumnStore, Finding
-    from duramen.tables.stray import StrayValues
+    from duramen.data import Finding
+    from duramen.data.stray import StrayValues
+    from duramen.io import ColumnStore
 
 
 def is_store(file: Path | str) -> bool:
     """Return whether a path looks like a store: a URL, a folder, or a file used in place."""
+    from duramen.io.formats import format_of
     from duramen.support.files import expanded
-    from duramen.tables.formats import format_of
 
     if isinstance(file, str):
         return True
@@ -64,10 +65,10 @@ def read_stored(
     """
     import numpy as np
 
+    from duramen.data.learning_set import of_table
+    from duramen.findings.table import left_out, of_codes
+    from duramen.io.store.view import without
     from duramen.support.files import expanded
-    from duramen.tables.findings import left_out, of_codes
-    from duramen.tables.learning_set import of_table
-    from duramen.tables.store.view import without
 
     if reading.categorical:
         raise ValueError(
@@ -117,7 +118,7 @@ def _of_columns(
     store: ColumnStore, target: str, values: NDArray[Any], task: str, events: Mapping[str, Any]
 ) -> list[Finding]:
     """Look at the columns with the target, and at the events of survival."""
-    from duramen.tables.leaks import of_leaks
+    from duramen.findings.leaks import of_leaks
 
     found: list[Finding] = []
     for name, event in events.items():
@@ -150,7 +151,7 @@ def _rows_with_target(
     target: str,
 ) -> tuple[ColumnStore, NDArray[Any], dict[str, dict[str, Any]]]:
     """Leave out the rows where the target is missing; some must be left."""
-    from duramen.tables.store.view import of_rows
+    from duramen.io.store.view import of_rows
 
     rows = known.nonzero()[0]
     if not len(rows):
@@ -166,7 +167,7 @@ def _opened(
     path: Path | str, annotations: Annotations, reading: Reading, naming: str, found: list[Finding]
 ) -> tuple[ColumnStore, list[str]]:
     """Open a store with its annotations; return also its columns with the names of the rows."""
-    from duramen.tables import open_store
+    from duramen.io import open_store
 
     if annotations.samples is None:
         return open_store(path), []
@@ -188,7 +189,7 @@ def _found(
     annotations: Annotations,
 ) -> list[Finding]:
     """Look at a target, which may be text in the sample annotations that is nearly numbers."""
-    from duramen.tables.target_findings import of_target
+    from duramen.findings.target import of_target
 
     found = of_target(values, target, task)
     if task != "auto" or not stray:
@@ -203,7 +204,7 @@ def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[
     import numpy as np
     import pyarrow as pa
 
-    from duramen.tables.labels import merged_labels
+    from duramen.findings.labels import merged_labels
 
     if values.dtype != object:
         return values
@@ -247,8 +248,8 @@ def _beside(store: ColumnStore, covariates: Sequence[str]) -> list[str]:
 
 def _with_features(store: ColumnStore, names: Sequence[str], target: str) -> ColumnStore:
     """Return a store with columns of its sample annotations for further features."""
-    from duramen.tables import encode
-    from duramen.tables.store.view import with_columns
+    from duramen.data import encode
+    from duramen.io.store.view import with_columns
 
     samples = store.samples
     there = () if samples is None else samples.column_names

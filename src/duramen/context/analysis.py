@@ -19,6 +19,7 @@ from duramen.context.plain import within_contexts
 from duramen.context.shifts import shifts_of
 from duramen.context.subject import Growth, Subject, subject_of
 from duramen.context.values import Context, split_off
+from duramen.data.learning_set import unweighted_set
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import metadata_of
@@ -27,7 +28,6 @@ from duramen.results.context_importances import ContextImportances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.provenance import fingerprint
-from duramen.tables.learning_set import unweighted_set
 
 FUNCTION = "context_importances"
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.context.subject import Subject
+from duramen.data import EncodedTable
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.tables import EncodedTable
 
 # Rarer categories are taken together.
 _FEWEST_ROWS = 10

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data.exchangeability import Exchangeability
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.tables.exchangeability import Exchangeability
 
 Codes = NDArray[np.uint32]
 

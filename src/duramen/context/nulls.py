@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.context.subject import Subject
+from duramen.data.exchangeability import Exchangeability
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.context_importances import PERMUTE
 from duramen.support import checks
 from duramen.support.arrays import IntArray
-from duramen.tables.exchangeability import Exchangeability
 
 Codes = NDArray[np.uint32]
 

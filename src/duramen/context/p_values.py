@@ -16,10 +16,10 @@ from duramen.context.options import Options
 from duramen.context.plain import within_contexts
 from duramen.context.subject import Subject
 from duramen.context.values import Context
+from duramen.data.exchangeability import Exchangeability
 from duramen.forests.forest import Forest
 from duramen.jobs.replicates import replicate_seed, run_replicates
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.tables.exchangeability import Exchangeability
 
 # Permutations that are counted in one call, a multiple of the kernel's lanes; fewer where they hold
 # more numbers than this. Whatever the number of threads, so that checkpoints do not depend on it.

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from duramen.context.values import read_context
+from duramen.data import encode
+from duramen.data.scores import cut, design, log_odds
 from duramen.support import checks
 from duramen.support.arrays import IntArray
-from duramen.tables import encode
-from duramen.tables.scores import cut, design, log_odds
 
 _FUNCTION = "propensity_strata"
 

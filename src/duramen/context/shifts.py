@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from duramen.context.nulls import Null, quantile_bins
 from duramen.context.subject import Subject
 from duramen.context.values import Context
+from duramen.data import EncodedTable
 from duramen.results.multiplicity import adjusted
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.tables import EncodedTable
 
 _BINS = 4
 # Rarer values are taken together, so that the chi-square distribution is near enough.

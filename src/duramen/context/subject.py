@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable, LearningSet, Task
+from duramen.data.recoding import with_ordinal
 from duramen.forests import sampling
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
@@ -14,8 +16,6 @@ from duramen.forests.memory import refuse_large_forest, refuse_many_trees
 from duramen.forests.settings import CRITERION_NAMES, GrowthSettings
 from duramen.results.context_importances import SPLITS
 from duramen.support import checks
-from duramen.tables import EncodedTable, LearningSet, Task
-from duramen.tables.recoding import with_ordinal
 from duramen.theory import discretize
 
 # A numeric column with more distinct values than this has no child for each of them by default.

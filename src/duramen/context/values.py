@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable
+from duramen.data.categories import coded_variable, objects, variable_name
+from duramen.data.target import FEW_VALUES
 from duramen.support.checks import check_integer
 from duramen.support.text import quoted
-from duramen.tables import EncodedTable
-from duramen.tables.categories import coded_variable, objects, variable_name
-from duramen.tables.target import FEW_VALUES
 from duramen.theory import discretize
 
 _UNNAMED = ("Xc", "context")

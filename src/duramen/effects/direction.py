@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable, LearningSet
 from duramen.effects.association import (
     categories_p_value,
     highest_category,
@@ -24,7 +25,6 @@ from duramen.importances.arguments import forest_of
 from duramen.results.feature_effect import FeatureEffect
 from duramen.results.interaction_strengths import InteractionStrengths
 from duramen.support.arrays import FloatArray
-from duramen.tables import EncodedTable, LearningSet
 
 Kind = Literal["up", "down", "non-monotone", "categories", "interaction", "none"]
 

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data.survival import martingale_residuals
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.tables.survival import martingale_residuals
 
 
 class Response(Protocol):

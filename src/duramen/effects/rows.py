@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import LearningSet
+from duramen.data.routing import routing_values
 from duramen.forests.forest import Forest
 from duramen.forests.parts import joined
 from duramen.forests.prediction import deviations
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.tables import LearningSet
-from duramen.tables.routing import routing_values
 
 _COPIED = 0.25  # fraction of the nodes of a forest that are copied to predict by some of its trees
 _AT_ONCE = 1 << 21  # numbers of copies of the rows that are predicted in one call

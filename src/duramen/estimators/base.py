@@ -13,6 +13,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from duramen.data import EncodedTable, LearningSet, Target, Task, encode, encode_target
+from duramen.data.containers import categorical_kinds, names_of, shape_of, table_like
+from duramen.data.exchangeability import Exchangeability
+from duramen.data.learning_set import given_set
+from duramen.data.memory import require_memory
+from duramen.data.weights import row_weights
 from duramen.estimators import storage
 from duramen.estimators.class_weights import combine_class_weight
 from duramen.estimators.growth import Growth
@@ -31,12 +37,6 @@ from duramen.jobs.progress import progress_bar
 from duramen.support import checks
 from duramen.support.arrays import refuse_masked_rows
 from duramen.support.warning import warn
-from duramen.tables import EncodedTable, LearningSet, Target, Task, encode, encode_target
-from duramen.tables.containers import categorical_kinds, names_of, shape_of, table_like
-from duramen.tables.exchangeability import Exchangeability
-from duramen.tables.learning_set import given_set
-from duramen.tables.memory import require_memory
-from duramen.tables.weights import row_weights
 
 _NEEDS_BAGS = (
     " needs trees that leave rows out. Hint: use bootstrap=True, or max_samples below the "

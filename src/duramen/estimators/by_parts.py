@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from duramen.data import EncodedTable, LearningSet
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import OutOfBagSums
 from duramen.jobs.progress import progress_bar
-from duramen.tables import EncodedTable, LearningSet
 
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
+from duramen.data.target import Target
+from duramen.data.weights import of_ordinary_size
 from duramen.support import checks
-from duramen.tables.target import Target
-from duramen.tables.weights import of_ordinary_size
 
 
 def combine_class_weight(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from duramen.data import EncodedTable, LearningSet, Target
 from duramen.estimators.base import (
     OUT_OF_BAG,
     BaseForest,
@@ -24,7 +25,6 @@ from duramen.results.multiplicity import adjusted
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.text import quoted
-from duramen.tables import EncodedTable, LearningSet, Target
 
 LARGEST_WEIGHT = 1000.0  # of an enriched forest
 LEAST_IMPORTANCE = 0.01  # of the mean, which every feature is given besides

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from duramen.data import Task
 from duramen.forests import sampling
 from duramen.forests.criteria import CRITERIA, aliases_for
 from duramen.forests.settings import SPLITS
 from duramen.forests.split_families import FAMILIES
 from duramen.support import checks
-from duramen.tables import Task
 
 
 @dataclass(frozen=True)

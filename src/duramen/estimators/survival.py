@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from duramen.data import Target, Task, encode_target
 from duramen.estimators.base import BaseForest
 from duramen.forests import prediction
 from duramen.support.arrays import FloatArray, refuse_masked
-from duramen.tables import Target, Task, encode_target
 
 
 class SurvivalForest(BaseForest):

@@ -7,10 +7,10 @@ from typing import Any, overload
 
 from sklearn.base import clone
 
+from duramen.data import EncodedTable, LearningSet
 from duramen.forests.forest import Forest
 from duramen.forests.parts import extended
 from duramen.forests.settings import GrowthSettings
-from duramen.tables import EncodedTable, LearningSet
 
 
 def check_kept(

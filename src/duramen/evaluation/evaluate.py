@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
+from duramen.data.learning_set import unweighted_set
 from duramen.evaluation.learners import Learner, constant, learner_of
 from duramen.evaluation.methods import Forests, Method, methods_of, rows_of
 from duramen.evaluation.parts import Data, Part, Subject
@@ -29,7 +30,6 @@ from duramen.support import checks
 from duramen.support.arrays import IntArray
 from duramen.support.provenance import versions
 from duramen.support.warning import warn
-from duramen.tables.learning_set import unweighted_set
 
 Arrays = dict[str, NDArray[Any]]
 

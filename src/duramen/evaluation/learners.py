@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.catalogue import Catalogue, Entry
+from duramen.data import Task
 from duramen.estimators.catalogue import random_forest
 from duramen.evaluation.parts import Part, seeded
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.tables import Task
 
 N_TREES = 500
 

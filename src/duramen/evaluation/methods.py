@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import Exchangeability, Task
 from duramen.estimators.catalogue import random_forest
 from duramen.evaluation.learners import N_TREES, described
 from duramen.evaluation.parts import Part, seeded
@@ -24,7 +25,6 @@ from duramen.significance.measured import qualified
 from duramen.significance.stability.best import drawn_best
 from duramen.support import checks
 from duramen.support.arrays import IntArray
-from duramen.tables import Exchangeability, Task
 
 MeasureLike = str | Callable[[Any, Any, NDArray[Any]], Any]
 

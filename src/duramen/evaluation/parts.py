@@ -8,10 +8,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable, LearningSet
+from duramen.data.routing import routing_values
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import refuse
-from duramen.tables import EncodedTable, LearningSet
-from duramen.tables.routing import routing_values
 
 Data = LearningSet[EncodedTable]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.catalogue import Catalogue, Entry
+from duramen.data import Task
 from duramen.support.arrays import FloatArray
-from duramen.tables import Task
 
 
 @dataclass(frozen=True, eq=False)

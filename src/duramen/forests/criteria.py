@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duramen.tables import Task
+from duramen.data import Task
 
 
 @dataclass(frozen=True)

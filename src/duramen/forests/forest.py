@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
+from duramen.data import Schema, Task
 from duramen.forests import storage, structure, validation
 from duramen.forests.arrays import TreeArrays
 from duramen.forests.criteria import criterion_named
@@ -19,7 +20,6 @@ from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.settings import GrowthSettings
 from duramen.results.columns import Column
 from duramen.results.summary import Summarized, Summary
-from duramen.tables import Schema, Task
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
+from duramen.data import EncodedTable, LearningSet, Target
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.forest import Forest
 from duramen.forests.guidance import Guidance
@@ -17,7 +18,6 @@ from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.pruning import pruned
 from duramen.forests.settings import GrowthSettings
 from duramen.support.text import quoted
-from duramen.tables import EncodedTable, LearningSet, Target
 
 # As many as the kernel tries every bipartition of (kExhaustiveCategories in cpp/grow/settings.hpp).
 EXHAUSTIVE_CATEGORIES = 12

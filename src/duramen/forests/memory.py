@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from duramen.data import EncodedTable, LearningSet
+from duramen.data.memory import available_bytes, require_memory
+from duramen.data.names import KINDS
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
-from duramen.tables import EncodedTable, LearningSet
-from duramen.tables.memory import available_bytes, require_memory
-from duramen.tables.names import KINDS
 
 NODE_BYTES = 4 + 4 + 4 + 8 + 1 + 4 + 4 + 8 + 8
 TREE_BYTES = 3 * 8

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
+from duramen.data import EncodedTable, Schema, Target
+from duramen.data.routing import routing_values
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.growth import bag, out_of_bag
-from duramen.tables import EncodedTable, Schema, Target
-from duramen.tables.routing import routing_values
 
 Rows = EncodedTable | NDArray[np.float64]
 

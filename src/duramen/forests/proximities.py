@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from duramen.data import encode_target
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
-from duramen.tables import encode_target
 
 
 def classical_scaling(proximity: ArrayLike, n_components: int = 2) -> FloatArray:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import __version__
+from duramen.data import Schema
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.leaf_events import EVENT_ARRAYS, LeafEvents
 from duramen.forests.settings import GrowthSettings
 from duramen.results.archive import as_damage, read_archive, write_archive
-from duramen.tables import Schema
 
 FORMAT = 2
 PLAIN = (bool, int, float, str, type(None))

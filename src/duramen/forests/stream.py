@@ -8,9 +8,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from duramen.data import Schema, Task
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
-from duramen.tables import Schema, Task
 
 
 @dataclass(frozen=True, eq=False)

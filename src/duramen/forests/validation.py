@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import Schema
+from duramen.data.names import KINDS
+from duramen.data.validity import invalid_values
 from duramen.forests.arrays import (
     ANY,
     ARRAY_NAMES,
@@ -17,9 +20,6 @@ from duramen.forests.arrays import (
     TreeArrays,
 )
 from duramen.forests.structure import child_counts, depths, expand, first_children, trees_of_nodes
-from duramen.tables import Schema
-from duramen.tables.names import KINDS
-from duramen.tables.validity import invalid_values
 
 
 def check(trees: TreeArrays, schema: Schema, classes: NDArray[Any] | None) -> None:

@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import Target, encode_target
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.stream import TreeStream
 from duramen.support.provenance import versions
 from duramen.support.text import first_line
-from duramen.tables import Target, encode_target
 
 _SHOWN = 8
 

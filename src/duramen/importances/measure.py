@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from duramen.catalogue import Entry
+from duramen.data import EncodedTable, LearningSet
 from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
-from duramen.tables import EncodedTable, LearningSet
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable, LearningSet, encode, encode_target
+from duramen.data.containers import categorical_kinds, names_of, shape_of, table_like
+from duramen.data.learning_set import given_set, of_table
 from duramen.importances.arguments import refuse_survival
-from duramen.tables import EncodedTable, LearningSet, encode, encode_target
-from duramen.tables.containers import categorical_kinds, names_of, shape_of, table_like
-from duramen.tables.learning_set import given_set, of_table
 
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest

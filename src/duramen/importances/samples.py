@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable, Exchangeability, LearningSet, Target, encode
+from duramen.data.learning_set import given_set
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.prediction import (
     Rows,
@@ -19,8 +21,6 @@ from duramen.forests.prediction import (
 )
 from duramen.importances.arguments import matched, missing_rows, target_of
 from duramen.support.text import quoted
-from duramen.tables import EncodedTable, Exchangeability, LearningSet, Target, encode
-from duramen.tables.learning_set import given_set
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,13 +15,13 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data.memory import require_memory
 from duramen.jobs.kept import Arrays, Kept, Records, Results, Rows
 from duramen.jobs.progress import stepwise_bar
 from duramen.jobs.workers import Cluster, Threads, Workers, check_client
 from duramen.results.checkpoint import Checkpoint, identity_of
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.tables.memory import require_memory
 
 Task = Callable[..., FloatArray]
 Decided = Callable[[FloatArray], bool]

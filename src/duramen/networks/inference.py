@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable
+from duramen.data.column_target import refuse_missing
+from duramen.data.memory import require_memory
 from duramen.jobs.replicates import Plan, run_jobs
 from duramen.networks.targets import (
     NORMALIZATIONS,
@@ -26,9 +29,6 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import quoted
-from duramen.tables import EncodedTable
-from duramen.tables.column_target import refuse_missing
-from duramen.tables.memory import require_memory
 
 _FUNCTION = "genie3"
 _FEW = 5

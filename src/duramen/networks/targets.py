@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import importances
+from duramen.data import EncodedTable, LearningSet
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
@@ -21,7 +22,6 @@ from duramen.jobs.replicates import replicate_seed
 from duramen.networks.variables import Variables
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.tables import EncodedTable, LearningSet
 
 LAST_LEVEL = "last_level"
 NORMALIZATIONS = ("unit", "sum", "none")

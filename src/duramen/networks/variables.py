@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable, LearningSet, encode, encode_target
+from duramen.data.column_target import column_target
+from duramen.data.containers import table_like
+from duramen.data.exchangeability import Exchangeability
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.text import quoted
-from duramen.tables import EncodedTable, LearningSet, encode, encode_target
-from duramen.tables.column_target import column_target
-from duramen.tables.containers import table_like
-from duramen.tables.exchangeability import Exchangeability
 
 GENES = ("columns", "rows")
 

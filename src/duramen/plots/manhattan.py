@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.io.positions import UNPLACED, Positions
 from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish, label
 from duramen.plots.ranking import UNIT_TITLES
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 from duramen.support import checks
-from duramen.tables.positions import UNPLACED, Positions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

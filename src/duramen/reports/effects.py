@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable, LearningSet
 from duramen.effects import EffectsDescription, FeatureEffect
 from duramen.reports.report import Chart, Column, Group, Part, Plot, Prose, Section, Table
 from duramen.reports.run import Run
 from duramen.support.text import fixed, printable
-from duramen.tables import EncodedTable, LearningSet
 
 DESCRIBED = 20
 """Features of a ranking whose effects are described."""

@@ -50,7 +50,7 @@ class Run:
         Sources of the methods, to be cited.
     findings : sequence of mappings
         What a look at the data found: ``"kind"``, ``"columns"``, ``"found"``, ``"hint"`` and
-        ``"values"`` of each `duramen.tables.Finding`.
+        ``"values"`` of each `duramen.data.Finding`.
     """
 
     command: str

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from duramen.importances import Clusters
-    from duramen.tables.positions import Positions
+    from duramen.io.positions import Positions
 
 _ROWS, _MEMBERS = 50, 6
 _TITLE = "Clusters of correlated features"
@@ -163,7 +163,7 @@ class Signals:
 
     def positions(self, names: Sequence[str]) -> Positions:
         """Return the places of features, of which some may have none."""
-        from duramen.tables.positions import UNPLACED, Positions
+        from duramen.io.positions import UNPLACED, Positions
 
         rows = self._places(names)
         chromosome, position = rows["chromosome"], rows["position"]

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import Task
+from duramen.data.shadows import with_probes
 from duramen.estimators.catalogue import random_forest
 from duramen.importances import Measure, catalogue, mda
 from duramen.importances.refit import seeded, template_of
 from duramen.results.importances import Importances
 from duramen.significance.measured import Data, Measured, MeasureLike, measured
 from duramen.support import checks
-from duramen.tables import Task
-from duramen.tables.shadows import with_probes
 
 N_TREES = 500
 FEWEST_SHADOWS = 5

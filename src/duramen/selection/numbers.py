@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.tables import EncodedTable
+from duramen.data import EncodedTable
 
 
 def numbers_of(table: EncodedTable) -> NDArray[np.float64]:

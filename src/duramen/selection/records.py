@@ -11,7 +11,7 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from duramen.catalogue import Entry
-from duramen.tables import Task
+from duramen.data import Task
 
 Goal = Literal["all-relevant", "minimal", "ranking"]
 

@@ -14,13 +14,14 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from duramen.data import EncodedTable, LearningSet, Task
+from duramen.data.learning_set import unweighted_set
+from duramen.io import ColumnStore
 from duramen.results.importances import Importances
 from duramen.selection.records import Account, Selector
 from duramen.support.arrays import IntArray
 from duramen.support.checks import refuse
 from duramen.support.provenance import versions
-from duramen.tables import ColumnStore, EncodedTable, LearningSet, Task
-from duramen.tables.learning_set import unweighted_set
 
 Data = LearningSet[EncodedTable | ColumnStore]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data import EncodedTable, Target
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import estimate_out_of_bag, predict, rows_of
 from duramen.importances import Inputs
@@ -14,7 +15,6 @@ from duramen.importances.refit import seeded
 from duramen.significance.measured import Measured
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import refuse
-from duramen.tables import EncodedTable, Target
 
 
 def require_out_of_bag(subject: Measured, owner: str) -> None:

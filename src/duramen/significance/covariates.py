@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data import EncodedTable, Target, encode, encode_target
+from duramen.data.containers import table_like
+from duramen.data.scores import cut, design, log_odds
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.text import quoted
-from duramen.tables import EncodedTable, Target, encode, encode_target
-from duramen.tables.containers import table_like
-from duramen.tables.scores import cut, design, log_odds
 
 ROWS = 10
 """Rows of a stratum, about, where a covariate is a number."""

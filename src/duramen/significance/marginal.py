@@ -22,10 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable
+from duramen.data.survival import martingale_residuals
 from duramen.significance.measured import Data
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.tables import EncodedTable
-from duramen.tables.survival import martingale_residuals
 
 _NUMBERS = 1 << 23  # numbers of an array at a time, 64 MB
 _EXACT = 52  # bits up to which sums of whole numbers are exact in float64

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable, Exchangeability, LearningSet
+from duramen.data.permuted import with_permuted
 from duramen.importances import Inputs, Measure, Words, catalogue
 from duramen.importances.refit import data_for, leaves_rows_out, seeded, template_of
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 from duramen.support.provenance import versions
-from duramen.tables import EncodedTable, Exchangeability, LearningSet
-from duramen.tables.permuted import with_permuted
 
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from duramen.data.shadows import with_probes
 from duramen.jobs.replicates import Task
 from duramen.significance.measured import Measured
 from duramen.significance.refits import Refits
 from duramen.support.arrays import FloatArray
-from duramen.tables.shadows import with_probes
 
 
 def with_settled_candidates(refits: Refits, n_runs: int) -> Refits:

@@ -6,7 +6,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done
-from tests.tables.store.stores import write_bed
+from tests.io.store.stores import write_bed
 
 import duramen as dm
 

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import FILES, as_program, assert_refused, done, duramen
 
-from duramen.tables import encode, open_store, pack, read_table
-from duramen.tables.store import layout
+from duramen.data import encode
+from duramen.io import open_store, pack, read_table
+from duramen.io.store import layout
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done
 from tests.importances.after.test_clusters import blocks
-from tests.tables.store.stores import write_bed
+from tests.io.store.stores import write_bed
 
 import duramen as dm
-from duramen.tables.joining import joined
+from duramen.io.joining import joined
 
 N, SIZES = 120, (4, 3, 1, 4)
 P = sum(SIZES)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done, duramen
 from tests.estimators.test_survival import drawn
-from tests.tables.store.stores import write_bed
+from tests.io.store.stores import write_bed
 
 import duramen as dm
 

@@ -13,8 +13,8 @@ from duramen.analyses.files import OF_GROUPS
 from duramen.analyses.ranking import measuring, samples
 from duramen.analyses.sampling import sampled_rows
 from duramen.cli.rank.options import Growth
+from duramen.data import Target, encode_target
 from duramen.estimators import growth
-from duramen.tables import Target, encode_target
 
 N = 240
 

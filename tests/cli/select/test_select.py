@@ -18,7 +18,7 @@ from tests.cli.commands import (
     duramen,
     left_over,
 )
-from tests.tables.store.stores import genotypes, write_bed
+from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
 
@@ -463,7 +463,7 @@ def test_options_out_of_range(genes, option):
     assert "Invalid value" in result.stderr
 
 
-@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.tables.write_table"])
+@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.io.write_table"])
 def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
     step, genes, out, tmp_path, monkeypatch
 ):

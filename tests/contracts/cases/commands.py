@@ -14,7 +14,7 @@ from tests.contracts.cases.stores import write_samples
 from tests.contracts.commands import command
 from tests.contracts.inputs import N, blocks, classes, features, missing, mixed, strata, uniform
 
-from duramen import tables
+from duramen import io
 
 
 def write(folder: Path) -> None:
@@ -29,10 +29,10 @@ def write(folder: Path) -> None:
         "person": blocks(),
     }
     given = {"given": np.array(["x", "y", "y"])[np.arange(N) // 2 % 3]}
-    tables.write_table(pa.table({**columns, **more, **given, "y": y}), folder / "few.csv")
+    io.write_table(pa.table({**columns, **more, **given, "y": y}), folder / "few.csv")
     many = {name: missing()[:, j] for j, name in enumerate("abcde")}
     table = pa.table({**many, "y": classes(), "z": features()[:, 0] + features()[:, 1]})
-    tables.write_table(table, folder / "many.csv")
+    io.write_table(table, folder / "many.csv")
     text = mixed().to_csv(index=False, sep="\t", na_rep="?").replace(".", ",")
     (folder / "words.tsv").write_text(text, encoding="utf-8")
 
@@ -209,14 +209,14 @@ def write_wide(folder: Path) -> None:
     """Write a table of sixty columns, and one of five with missing values."""
     columns = {f"x{j}": wide()[:, j] for j in range(wide().shape[1])}
     more = {"y": two(), "z": wide()[:, 0] + wide()[:, 1]}
-    tables.write_table(pa.table({**columns, **more}), folder / "wide.csv")
+    io.write_table(pa.table({**columns, **more}), folder / "wide.csv")
     write(folder)
 
 
 def write_numbers(folder: Path) -> None:
     """Write a table of five columns without missing values."""
     columns = {f"x{j}": (wide()[:, j] * 6).round() for j in range(5)}
-    tables.write_table(pa.table({**columns, "y": two()}), folder / "numbers.csv")
+    io.write_table(pa.table({**columns, "y": two()}), folder / "numbers.csv")
 
 
 SELECT = "select wide.csv --target y --drop z --trees 30 --subspace 15"
@@ -400,13 +400,13 @@ def write_expression(folder: Path) -> None:
     """Write the expression of five genes, and known links."""
     values = uniform(24, 5, seed=6)
     columns = {f"g{j}": values[:, j] for j in range(5)}
-    tables.write_table(pa.table({**columns, "batch": values[:, 0]}), folder / "genes.csv")
+    io.write_table(pa.table({**columns, "batch": values[:, 0]}), folder / "genes.csv")
     rows = {"gene": list(columns), **{f"s{i}": values[i] for i in range(24)}}
-    tables.write_table(pa.table(rows), folder / "rows.csv")
+    io.write_table(pa.table(rows), folder / "rows.csv")
     gold = {"source": ["g0", "g1", "g2"], "target": ["g1", "g2", "g4"]}
-    tables.write_table(pa.table(gold), folder / "gold.csv")
+    io.write_table(pa.table(gold), folder / "gold.csv")
     words = {f"w{j}": np.where(values[:, j] > 0.5, "high", "low") for j in range(3)}
-    tables.write_table(pa.table(words), folder / "words.tsv")
+    io.write_table(pa.table(words), folder / "words.tsv")
 
 
 NETWORK = "network genes.csv --drop batch --trees 6"
@@ -459,13 +459,13 @@ def write_traces(folder: Path) -> None:
 
     values = _calcium()
     columns = {f"n{j}": values[:, j] for j in range(6)}
-    tables.write_table(pa.table({"time": np.arange(400), **columns}), folder / "traces.csv")
+    io.write_table(pa.table({"time": np.arange(400), **columns}), folder / "traces.csv")
     np.save(folder / "traces.npy", values)
     np.save(folder / "rows.npy", np.ascontiguousarray(values.T))
     places = {"x": np.arange(6.0), "y": np.arange(6.0) % 2}
-    tables.write_table(pa.table(places), folder / "places.csv")
+    io.write_table(pa.table(places), folder / "places.csv")
     links = {"source": ["n0", "n3"], "target": ["n1", "n2"]}
-    tables.write_table(pa.table(links), folder / "links.csv")
+    io.write_table(pa.table(links), folder / "links.csv")
     (folder / "suite2p").mkdir()
     for name in ("F", "Fneu"):
         np.save(folder / "suite2p" / f"{name}.npy", values.T.astype("f4"))

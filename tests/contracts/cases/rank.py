@@ -20,14 +20,14 @@ from tests.contracts.inputs import (
 )
 
 import duramen as dm
-from duramen import tables
+from duramen import io
 
 
 def write(folder: Path) -> None:
     """Write a table of numbers with classes, numbers, strata and blocks, and one of words."""
     columns = {name: features()[:, j] for j, name in enumerate("abcde")}
     more = {"y": classes(), "z": numbers(), "batch": strata(), "person": blocks()}
-    tables.write_table(pa.table({**columns, **more}), folder / "t.csv")
+    io.write_table(pa.table({**columns, **more}), folder / "t.csv")
     frame = mixed().assign(y=mixed_target())
     text = frame.to_csv(index=False, sep="\t", na_rep="?").replace(".", ",")
     (folder / "words.tsv").write_text(text, encoding="utf-8")
@@ -38,7 +38,7 @@ def write_store(folder: Path) -> None:
     """Write a packed table, with annotations of its rows beside it."""
     names = np.array([f"s{i}" for i in range(N)])
     table = pa.table({"id": names, **{n: features()[:, j] for j, n in enumerate("abcde")}})
-    tables.write_table(table, folder / "t.csv")
+    io.write_table(table, folder / "t.csv")
     write_samples(folder, names.tolist())
     plain = table.drop_columns(["id"])
     dm.pack(plain, folder / "store")

@@ -24,7 +24,7 @@ from tests.contracts.inputs import (
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen import importances, tables
+from duramen import importances, io
 
 
 def write_bed(folder: Path, n: int = 12, p: int = 6) -> Path:
@@ -71,7 +71,7 @@ def _file(ending: str, folder: Path) -> Path:
     elif ending == "arrow":
         feather.write_feather(pa.Table.from_pandas(mixed()), path)
     else:
-        tables.write_table(pa.Table.from_pandas(mixed()), path)
+        io.write_table(pa.Table.from_pandas(mixed()), path)
     return path
 
 

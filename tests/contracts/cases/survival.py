@@ -13,7 +13,7 @@ from tests.contracts.inputs import N, features, jobs, missing, numbers, uniform
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen import tables
+from duramen import io
 
 KINDS = (dm.RandomSurvivalForest, dm.ExtraSurvivalTrees)
 
@@ -73,7 +73,7 @@ def write(folder: Path) -> None:
     columns = {name: features()[:, j] for j, name in enumerate("abcde")}
     times, events = survival()
     table = pa.table({**columns, "months": times + 0.5, "died": events.astype(int)})
-    tables.write_table(table, folder / "t.csv")
+    io.write_table(table, folder / "t.csv")
 
 
 SURVIVAL = "rank t.csv --target months --event died --trees 6"

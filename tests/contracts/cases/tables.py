@@ -24,7 +24,7 @@ from tests.contracts.inputs import (
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen import tables
+from duramen import data, findings, io
 
 
 @case("encode/numbers", dm.encode, dm.EncodedTable, X=features())
@@ -42,14 +42,14 @@ def _encoded(X: Any, **given: Any) -> Any:
     return (extracts.encoded(found), found.n_codes(), found.constant())
 
 
-@case("findings/of all kinds", tables.findings)
+@case("findings/of all kinds", findings.findings)
 def _findings() -> Any:
     import pandas as pd
 
     n = np.arange(40)
     table = pd.DataFrame({"id": n, "site": 1, "age": n % 7, "years": n % 7, "Unnamed: 0": n % 9})
     table["dose"] = np.where(n == 5, -999.0, np.sqrt(n % 8))
-    found = tables.findings(table, ["ill"] + ["well"] * 39)
+    found = findings.findings(table, ["ill"] + ["well"] * 39)
     return [(one.kind, one.columns, one.refused, one.values) for one in found]
 
 
@@ -69,7 +69,7 @@ def _categories() -> Any:
     return extracts.encoded(dm.encode(pd.DataFrame({"size": size, "color": color})))
 
 
-@case("EncodedTable/methods", dm.EncodedTable, tables.Schema)
+@case("EncodedTable/methods", dm.EncodedTable, data.Schema)
 def _methods() -> Any:
     found = dm.encode(mixed())
     return (
@@ -90,22 +90,22 @@ def _fingerprints() -> Any:
     ]
 
 
-@case("learning_set/derived", dm.learning_set, tables.Exchangeability)
+@case("learning_set/derived", dm.learning_set, data.Exchangeability)
 def _derived() -> Any:
-    data = dm.learning_set(table(), classes(), strata=strata(), sample_weight=weights())
-    some = data.of_rows(np.arange(0, data.n_rows, 2))
+    rows = dm.learning_set(table(), classes(), strata=strata(), sample_weight=weights())
+    some = rows.of_rows(np.arange(0, rows.n_rows, 2))
     random = np.random.default_rng(0)
     order = some.exchangeability.permutation(random, some.target.values)
     return [
         [str(label) for label in some.permuted(order).y],
         some.weights,
         some.exchangeability.strata,
-        data.permuted(np.arange(data.n_rows)[::-1], key=1).fingerprint,
-        tables.Exchangeability.checked(4, ["a", "a", "b", "b"], function="case").count(),
+        rows.permuted(np.arange(rows.n_rows)[::-1], key=1).fingerprint,
+        data.Exchangeability.checked(4, ["a", "a", "b", "b"], function="case").count(),
     ]
 
 
-@case("StrayValuesWarning", tables.StrayValuesWarning)
+@case("StrayValuesWarning", data.StrayValuesWarning)
 def _stray() -> Any:
     import warnings
 
@@ -113,11 +113,11 @@ def _stray() -> Any:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         dm.encode(column[:, None], names=["almost"])
-    found = [one for one in caught if issubclass(one.category, tables.StrayValuesWarning)]
+    found = [one for one in caught if issubclass(one.category, data.StrayValuesWarning)]
     return [len(found), [str(name) for one in found for name in one.message.columns]]
 
 
-@case("encode_target", tables.encode_target, tables.infer_task, tables.target_array, tables.Target)
+@case("encode_target", data.encode_target, data.infer_task, data.target_array, data.Target)
 def _targets() -> Any:
     given = (
         classes(),
@@ -126,54 +126,54 @@ def _targets() -> Any:
         np.array([3, 1, 2, 3]),
         pa.array(["b", "a", "b"]),
     )
-    tasks = [str(tables.infer_task(y)) for y in given]
-    coded = [tables.encode_target(y, "classification") for y in (given[0], *given[2:])]
+    tasks = [str(data.infer_task(y)) for y in given]
+    coded = [data.encode_target(y, "classification") for y in (given[0], *given[2:])]
     return (
         tasks,
         [([str(label) for label in one.classes], one.values) for one in coded],
-        tables.encode_target(numbers(), "regression").values,
-        [tables.target_array(y).tolist() for y in given],
+        data.encode_target(numbers(), "regression").values,
+        [data.target_array(y).tolist() for y in given],
     )
 
 
 TEXT = "name;size;kind;y\na;1,5;x;no\nb;?;y;yes\nc;-2;;no\n"
 
 
-@case("read_table/csv with choices", tables.read_table)
+@case("read_table/csv with choices", io.read_table)
 def _read() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.csv"
         path.write_text(TEXT.replace(";", "\t").replace("t.csv", ""), encoding="utf-8")
         path = path.rename(path.with_suffix(".tsv"))
-        found = tables.read_table(path, na_values=("?",), decimal=",")
+        found = io.read_table(path, na_values=("?",), decimal=",")
     return {name: found[name].to_pylist() for name in found.column_names}
 
 
-@case("numbers_in_text", tables.numbers_in_text, tables.NumbersInTextWarning)
+@case("numbers_in_text", data.numbers_in_text, data.NumbersInTextWarning)
 def _units() -> Any:
     doses = [f"{i % 7 + 0.5} mg/l" for i in range(20)]
     incomes = [f"{900 + 17 * i:,}" for i in range(20)]
-    table, found = tables.numbers_in_text(pa.table({"a": doses, "b": incomes}))
-    warning = tables.NumbersInTextWarning("text")
+    table, found = data.numbers_in_text(pa.table({"a": doses, "b": incomes}))
+    warning = data.NumbersInTextWarning("text")
     warning.findings = found
     return (table["a"].to_pylist(), table["b"].to_pylist(), [one.kind for one in warning.findings])
 
 
-@case("write_table and read_table", tables.write_table, tables.read_table, tables.target_column)
+@case("write_table and read_table", io.write_table, io.read_table, io.target_column)
 def _written() -> Any:
     found = []
     for ending in ("csv", "tsv", "parquet"):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"t.{ending}"
-            tables.write_table(pa.Table.from_pandas(mixed()), path)
-            rest, column = tables.target_column(tables.read_table(path), "count")
+            io.write_table(pa.Table.from_pandas(mixed()), path)
+            rest, column = io.target_column(io.read_table(path), "count")
             found.append((column.to_pylist(), {n: rest[n].to_pylist() for n in rest.column_names}))
     return found
 
 
-@case("read_recording/text", tables.read_recording, tables.Recording, missing="interpolate")
-@case("read_recording/rows", tables.read_recording, neurons="rows", missing="drop")
-@case("read_recording/suite2p", tables.read_recording, suite2p=True, neuropil=0.7)
+@case("read_recording/text", io.read_recording, io.Recording, missing="interpolate")
+@case("read_recording/rows", io.read_recording, neurons="rows", missing="drop")
+@case("read_recording/suite2p", io.read_recording, suite2p=True, neuropil=0.7)
 def _recorded(suite2p: bool = False, **given: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "light.txt"
@@ -183,5 +183,5 @@ def _recorded(suite2p: bool = False, **given: Any) -> Any:
             for name, values in (("F", features().T), ("Fneu", 0.1 * features().T)):
                 np.save(path / f"{name}.npy", values)
             np.save(path / "iscell.npy", np.arange(2 * features().shape[1]).reshape(-1, 2) % 3)
-        found = tables.read_recording(path, **given)
+        found = io.read_recording(path, **given)
         return (np.array(found.fluorescence), found.names)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.grid import one_test
-from tests.tables.store.stores import write_bed
+from tests.io.store.stores import write_bed
 
 import duramen as dm
 from duramen.importances.after import clusters as module

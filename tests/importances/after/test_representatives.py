@@ -247,7 +247,7 @@ def test_few_common_rows_do_not_correlate():
 
 
 def test_too_many_features_are_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr("duramen.tables.memory.available_bytes", lambda: 16 * 15 + 8 * 200 * 6 - 1)
+    monkeypatch.setattr("duramen.data.memory.available_bytes", lambda: 16 * 15 + 8 * 200 * 6 - 1)
     with pytest.raises(MemoryError, match="clustering 6 features, with 15 correlations needs"):
         representatives(correlated(), threshold=0.5)
 

@@ -113,6 +113,6 @@ def test_needs_importances():
 
 
 def test_too_many_pairs_are_refused_before_they_are_listed(monkeypatch):
-    monkeypatch.setattr("duramen.tables.memory.available_bytes", lambda: 100)
+    monkeypatch.setattr("duramen.data.memory.available_bytes", lambda: 100)
     with pytest.raises(MemoryError, match=r"smoothing over 6 pairs .* give a smaller radius"):
         smooth(line(), positions=np.zeros((4, 2)), radius=1)

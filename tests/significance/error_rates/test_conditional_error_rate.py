@@ -7,6 +7,7 @@ from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
+from duramen.data.permuted import with_permuted
 from duramen.importances import group
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.importances import Importances
@@ -14,7 +15,6 @@ from duramen.significance.error_rates.conditional_error_rate import conditional_
 from duramen.significance.measured import measured
 from duramen.significance.refits import Refits
 from duramen.support.checks import draw_seed
-from duramen.tables.permuted import with_permuted
 
 FOREST = dm.ExtraTreesClassifier(10)
 

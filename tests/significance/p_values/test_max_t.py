@@ -10,6 +10,8 @@ from tests.oracles import step_down as oracle
 from tests.significance.noise import TINY, Interrupted, band, correlation, killed_after, noise
 
 import duramen as dm
+from duramen.data.exchangeability import Exchangeability
+from duramen.data.permuted import with_permuted
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance.discoveries import pooled_rates
 from duramen.significance.error_rates.fdr_curve import fdr_curve
@@ -20,8 +22,6 @@ from duramen.significance.p_values.max_t import max_t, step_down
 from duramen.significance.refits import Refits
 from duramen.significance.standardized import standardized
 from duramen.support.checks import draw_seed
-from duramen.tables.exchangeability import Exchangeability
-from duramen.tables.permuted import with_permuted
 
 FOREST = dm.RandomForestClassifier(20)
 TINY_NUMBERS = dm.ExtraTreesRegressor(1, max_depth=1)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from duramen.tables import Target
+    from duramen.data import Target
 
 
 def out_of_bag_accuracy(estimator: Any, target: Target) -> dict[str, float | None]:

@@ -14,10 +14,10 @@ from duramen.analyses.ranking.forests import (
 )
 from duramen.analyses.ranking.groups import Groups
 from duramen.analyses.ranking.request import Request
+from duramen.data import LearningSet
 from duramen.importances import catalogue as measures
 from duramen.significance import catalogue as tests
 from duramen.support import checks
-from duramen.tables import LearningSet
 
 _OWNER = "rank"
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duramen.analyses.ranking.measuring import Found
     from duramen.analyses.wording import Wording
+    from duramen.data import EncodedTable, LearningSet, Target
     from duramen.reports.effects import Effects
-    from duramen.tables import EncodedTable, LearningSet, Target
 
 _CLASSES = 10  # of more classes, no means are written
 

@@ -12,6 +12,7 @@ from duramen.analyses.wording import PYTHON, Wording
 
 if TYPE_CHECKING:
     from duramen.analyses.problem import Problem
+    from duramen.data import EncodedTable, LearningSet
     from duramen.forests import Forest
     from duramen.importances import Inputs, Measure
     from duramen.importances.after.comparison import Measured
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from duramen.reports.ranked import Ranked
     from duramen.reports.significance import Verdict
     from duramen.results.importances import Importances
-    from duramen.tables import EncodedTable, LearningSet
 
 
 @dataclass(frozen=True)
@@ -106,10 +106,10 @@ def with_bias(
     problem: Problem[EncodedTable], choice: Choice, estimator: Any, execution: Execution
 ) -> Problem[EncodedTable]:
     """Tell of columns that the measure that is ranked by favors by chance; return that as well."""
+    from duramen.findings.diversity import unequal_values
+    from duramen.findings.table import names_in
     from duramen.importances import catalogue
     from duramen.importances.refit import leaves_rows_out
-    from duramen.tables.diversity import unequal_values
-    from duramen.tables.findings import names_in
 
     first = choice.measures[0]
     if not first.favors_many_values:
@@ -227,7 +227,7 @@ def grow_and_compute(choice: Choice, given: Inputs, execution: Execution) -> Fou
 
 def _exchanging_all(data: LearningSet[EncodedTable]) -> LearningSet[EncodedTable]:
     """Return rows without strata and blocks, which are for the test."""
-    from duramen.tables import Exchangeability
+    from duramen.data import Exchangeability
 
     if not data.exchangeability.restricted:
         return data

@@ -34,9 +34,9 @@ from duramen.jobs.progress import estimates
 from duramen.support import checks
 
 if TYPE_CHECKING:
+    from duramen.data import EncodedTable
     from duramen.importances import Inputs, Measure
     from duramen.reports.signals import Signals
-    from duramen.tables import EncodedTable
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from duramen.results.columns import Column, features
 from duramen.support.text import fixed
 
 if TYPE_CHECKING:
+    from duramen.data import EncodedTable
     from duramen.results.error_rates import ErrorRates
     from duramen.results.significance import Significance
-    from duramen.tables import EncodedTable
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

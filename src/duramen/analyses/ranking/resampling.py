@@ -11,12 +11,12 @@ from duramen.analyses.execution import Execution
 from duramen.analyses.ranking.measuring import is_let_go
 
 if TYPE_CHECKING:
+    from duramen.data import EncodedTable, LearningSet
     from duramen.importances import Inputs, Measure
     from duramen.reports.precision import Precision
     from duramen.results.importances import Importances
     from duramen.results.intervals import Intervals
     from duramen.significance import Stability, TreesNeeded
-    from duramen.tables import EncodedTable, LearningSet
 
 # First features whose order is asked for, the fewest trees that tell anything of it, and the most
 # features: parts of the forest have an importance of each of them in memory.
@@ -93,8 +93,8 @@ class Resampled:
 
         `scores` are the importances by the measure in the forest that was grown.
         """
+        from duramen.data import Exchangeability
         from duramen.reports.precision import Precision
-        from duramen.tables import Exchangeability
 
         data = given.data  # strata are for the test alone; blocks are drawn as a whole
         rows = Exchangeability(data.n_rows, None, data.exchangeability.blocks)

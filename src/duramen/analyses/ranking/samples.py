@@ -11,8 +11,8 @@ from duramen.analyses.sampling import proportions, sampled_rows
 
 if TYPE_CHECKING:
     from duramen.analyses.ranking.request import Request
+    from duramen.data import EncodedTable, LearningSet
     from duramen.importances import Inputs
-    from duramen.tables import EncodedTable, LearningSet
 
 # Rows from which on the test that nobody asked for is of a sample, and the rows of samples. A test
 # grows about 100 forests, so that its time is about that of the ranking on 100 times as many rows.

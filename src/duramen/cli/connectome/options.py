@@ -21,11 +21,11 @@ class Fluorescence:
         "of suite2p, or HDF5 of CaImAn.",
         metavar="FILE",
     )
-    layout: str = choice("auto", "duramen.tables.recordings:LAYOUTS", "Layout of the file.")
+    layout: str = choice("auto", "duramen.io.recordings:LAYOUTS", "Layout of the file.")
     key: str | None = option(None, "Array to read from an HDF5 file.", metavar="NAME")
     neurons: str = choice(
         "auto",
-        "duramen.tables.recordings:NEURONS",
+        "duramen.io.recordings:NEURONS",
         "Orientation of a table: neurons in columns, or in rows; auto is columns, unless these are "
         "more than five times as many as the rows.",
     )
@@ -37,7 +37,7 @@ class Fluorescence:
         min=0.0,
     )
     missing: str = choice(
-        "refuse", "duramen.tables.recordings:MISSING", "Treatment of frames with missing values."
+        "refuse", "duramen.io.recordings:MISSING", "Treatment of frames with missing values."
     )
     positions: Path | None = option(
         None,

@@ -65,7 +65,7 @@ def read(options: Fluorescence) -> Given:
 
 def _recording(options: Fluorescence) -> tuple[Any, tuple[str, ...]]:
     """Return the recording and the names of its neurons."""
-    from duramen.tables import read_recording
+    from duramen.io import read_recording
 
     assert options.file is not None
     return read_recording(
@@ -89,7 +89,7 @@ def _positions(path: Path, p: int) -> NDArray[np.float64]:
     """
     import numpy as np
 
-    from duramen.tables import read_table
+    from duramen.io import read_table
 
     table = read_table(path, function=_CALLER)
     if not {"x", "y"} <= set(table.column_names) or table.num_rows != p:

@@ -146,7 +146,7 @@ def _read(options: Options, clock: Clock) -> Given:
 def _analyzed(options: Options, given: Given) -> list[ContextImportances] | list[ContextNetwork]:
     """Run the analysis: one result a context, or a network."""
     from duramen.context import context_importances, context_network
-    from duramen.tables import Exchangeability
+    from duramen.data import Exchangeability
 
     work = options.work.parameters(options.output.quiet)
     settings = {**parameters(options.analysis), **work}

@@ -14,7 +14,7 @@ from duramen.cli.source import NO_COMPLETE_ROW, Source, check_columns, incomplet
 from duramen.cli.stores import read_stored
 
 if TYPE_CHECKING:
-    from duramen.tables import EncodedTable, Finding
+    from duramen.data import EncodedTable, Finding
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def _complete(
 
 def _stray(file: str, columns: Mapping[str, Any], categorical: Sequence[str]) -> list[Finding]:
     """Tell which contexts are text, but nearly numbers."""
-    from duramen.tables.stray import stray_values_of
+    from duramen.data.stray import stray_values_of
 
     found = [
         stray_values_of(name, column) for name, column in columns.items() if name not in categorical

@@ -9,7 +9,7 @@ from duramen.analyses.problem import Problem
 from duramen.cli.exact.options import FEW
 
 if TYPE_CHECKING:
-    from duramen.tables import EncodedTable
+    from duramen.data import EncodedTable
     from duramen.theory import FiniteDistribution
 
 

@@ -19,8 +19,8 @@ from duramen.cli.options import settled_criterion
 from duramen.cli.output import Outcome
 
 if TYPE_CHECKING:
+    from duramen.data import EncodedTable
     from duramen.reports import Run
-    from duramen.tables import EncodedTable
 
 
 @dataclass(frozen=True)

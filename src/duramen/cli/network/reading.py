@@ -16,7 +16,7 @@ from duramen.cli.source import check_columns
 from duramen.cli.stores import is_store
 
 if TYPE_CHECKING:
-    from duramen.tables import Finding
+    from duramen.data import Finding
 
 _CALLER = f"duramen {COMMAND}"
 _DEMO = {"n_samples": 100, "n_genes": 50, "random_state": 0}
@@ -69,7 +69,7 @@ def read(options: Expression) -> Given:
     found = options.reading.findings(options.file)
     table, genes = _table(options, options.file, found)
     told = _looked(options, table, found)
-    from duramen.tables.findings import left_out
+    from duramen.findings.table import left_out
 
     gone = () if options.keep_identifiers else left_out(told)
     return Given(options.file.name, _without(table, gone), genes, gold, findings=told)
@@ -77,7 +77,7 @@ def read(options: Expression) -> Given:
 
 def _without(table: Any, gone: Sequence[str]) -> Any:
     """Return a table without some columns; one must be left."""
-    from duramen.tables import EncodedTable
+    from duramen.data import EncodedTable
 
     if not gone:
         return table
@@ -91,7 +91,8 @@ def _without(table: Any, gone: Sequence[str]) -> Any:
 
 def _looked(options: Expression, table: Any, found: list[Finding]) -> tuple[Finding, ...]:
     """Look at the expression; of genes in rows, at the samples, whose first column names genes."""
-    from duramen.tables import EncodedTable, findings
+    from duramen.data import EncodedTable
+    from duramen.findings import findings
 
     columns, kinds = table, ["index"] if options.genes == "rows" else []  # samples have any name
     if options.genes == "rows" and not isinstance(table, EncodedTable):
@@ -128,8 +129,8 @@ def _table(options: Expression, path: Path, found: list[Finding]) -> tuple[Any, 
     """Return the table, and where its genes are."""
     import numpy as np
 
-    from duramen.tables import open_store, pack
-    from duramen.tables.formats import format_of
+    from duramen.io import open_store, pack
+    from duramen.io.formats import format_of
 
     known = format_of(path)
     if not is_store(path) and (known is None or known.read is not None):
@@ -146,7 +147,7 @@ def _table(options: Expression, path: Path, found: list[Finding]) -> tuple[Any, 
 
 def _samples_of(table: Any, path: Path) -> Any:
     """Return a table of genes in rows without columns that describe the genes."""
-    from duramen.tables.formats.gene_annotation import describing, warn_of
+    from duramen.io.formats.gene_annotation import describing, warn_of
 
     names = table.column_names[1:]
     gone = names[: describing(names)]
@@ -175,7 +176,7 @@ def read_links(path: Path, caller: str) -> list[tuple[Any, ...]]:
     Files may lack a header: its words are then the first row. As a row, a header names no genes of
     the network, and rows of other genes are not scored.
     """
-    from duramen.tables import read_table
+    from duramen.io import read_table
 
     table = read_table(path, function=caller)
     if table.num_columns not in (2, 3):

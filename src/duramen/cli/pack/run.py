@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from duramen.data import Finding
+    from duramen.io import ColumnStore
     from duramen.reports import Run
-    from duramen.tables import ColumnStore, Finding
 
 
 def pack(options: Options) -> None:
@@ -33,8 +34,8 @@ def pack(options: Options) -> None:
     result.csv, result.parquet, run.json and report.html to it.
     """
     from duramen.cli.pack.show import show_pack, summarize_pack
+    from duramen.io import open_store
     from duramen.support.files import naming
-    from duramen.tables import open_store
 
     given, output = options.table, options.output
     clock, start = Clock(), time.perf_counter()
@@ -62,9 +63,9 @@ def pack(options: Options) -> None:
 
 
 def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
+    from duramen.io.store import packing
+    from duramen.io.store.part import PLAN, part_of
     from duramen.support.files import expanded
-    from duramen.tables.store import packing
-    from duramen.tables.store.part import PLAN, part_of
 
     given, output, annotations = options.table, options.output, options.table.annotations
     part = part_of(expanded(output.out))

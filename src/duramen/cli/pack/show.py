@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from duramen.cli.show import Shown, show
+from duramen.io import ColumnStore
 from duramen.reports import Report, Run
 from duramen.reports.facts import about
 from duramen.reports.report import Column, Fact, Facts, Prose, Table
-from duramen.tables import ColumnStore
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,7 +91,7 @@ def _known(store: ColumnStore) -> list[str]:
 
 def _size(store: ColumnStore) -> int:
     """Return the bytes of the store's own files, without results and what packing needs."""
-    from duramen.tables.store.layout import BESIDE, GROWING, HEADER
+    from duramen.io.store.layout import BESIDE, GROWING, HEADER
 
     files = [store.path / name for name in (*GROWING, *BESIDE, HEADER)]
     return sum(file.stat().st_size for file in files if file.is_file())

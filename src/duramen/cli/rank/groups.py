@@ -31,8 +31,8 @@ def check_groups(groups: Groups, features: Sequence[str], target: str) -> None:
 
 def read_groups(path: Path) -> Groups:
     """Read the groups of features from a file of two columns: features, and the group of each."""
+    from duramen.io import read_table
     from duramen.support.text import quoted  # a slow import
-    from duramen.tables import read_table
 
     table = read_table(path, function="--groups")
     if table.num_columns != 2:

@@ -91,7 +91,7 @@ class SurvivalInput(SampledInput):
 
     task: str = choice(
         "auto",
-        "duramen.tables.target:Task",
+        "duramen.data.target:Task",
         "Task: classification of classes, regression of numbers, or survival, with the times in "
         "--target and the events in --event; auto is survival with --event, else decided by the "
         "values of the target.",

@@ -8,7 +8,11 @@ from typing import Any, get_args
 
 import numpy as np
 
+from duramen.data import EncodedTable, LearningSet, encode
+from duramen.data.memory import require_memory
 from duramen.importances.after.correlations import BLOCK, Correlation, pairwise, with_gaps
+from duramen.io import ColumnStore
+from duramen.io.positions import Positions
 from duramen.results.columns import Column, hidden
 from duramen.results.importances import Importances
 from duramen.results.summary import Framed, Summary
@@ -16,9 +20,6 @@ from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import frozen_metadata, versions
 from duramen.support.text import printable, quoted
-from duramen.tables import ColumnStore, EncodedTable, LearningSet, encode
-from duramen.tables.memory import require_memory
-from duramen.tables.positions import Positions
 
 NONE = -1
 """Label of features in no cluster."""

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable
 from duramen.support.arrays import FloatArray, of_unit_size
-from duramen.tables import EncodedTable
 
 Correlation = Literal["spearman", "pearson"]
 

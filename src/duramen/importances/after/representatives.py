@@ -8,6 +8,8 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
+from duramen.data import EncodedTable, encode
+from duramen.data.memory import require_memory
 from duramen.importances.after.correlations import (
     BLOCK,
     DIGITS,
@@ -23,8 +25,6 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import frozen_metadata, versions
 from duramen.support.text import printable, quoted
-from duramen.tables import EncodedTable, encode
-from duramen.tables.memory import require_memory
 
 Method = Literal["medoid", "centroid"]
 Linkage = Literal["average", "complete", "single"]

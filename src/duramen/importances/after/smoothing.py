@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from duramen.data.memory import require_memory
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
-from duramen.tables.memory import require_memory
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable
+from duramen.data.memory import require_memory
 from duramen.support.arrays import FloatArray, of_unit_size
-from duramen.tables import EncodedTable
-from duramen.tables.memory import require_memory
 
 
 def association_p_values(table: EncodedTable) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import Target
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import concordance
 from duramen.importances.arguments import class_names, metadata_of
@@ -21,7 +22,6 @@ from duramen.importances.passes.permutation import (
 from duramen.importances.samples import Sample
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.tables import Target
 
 # Votes that are held in memory at a time: 64 MiB of float64.
 _BLOCK = 8_000_000

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
+from duramen.data.memory import require_memory
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.prediction import lent_rows
 from duramen.importances.samples import Sample
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.tables.memory import require_memory
 
 # In the order of the kernel's enum Score.
 SCORES = (

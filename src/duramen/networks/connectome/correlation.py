@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from duramen.data.memory import require_memory
 from duramen.networks.connectome.products import covariance
 from duramen.networks.connectome.sparse_signal import as_signal
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.tables.memory import require_memory
 
 _OWNER = "partial_correlation"
 PRECISIONS = ("auto", "exact", "pca", "ledoit_wolf", "oas")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data.memory import require_memory
 from duramen.jobs.replicates import Plan
 from duramen.networks.connectome.methods import METHODS, Found, Inputs, Method, method_names
 from duramen.networks.connectome.settings import FUNCTION, Recording, Settings
@@ -16,7 +17,6 @@ from duramen.results.notes import warn_of
 from duramen.support import checks
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import quoted
-from duramen.tables.memory import require_memory
 
 _FEW = 5
 # Fraction of the values that are peaks, from which on thresholds are in another unit than the

@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from duramen.data import EncodedTable
 from duramen.forests import structure
 from duramen.forests.forest import Forest
 from duramen.forests.paths import decision_path
 from duramen.forests.prediction import leaves, rows_of
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.tables import EncodedTable
 
 FEWEST_ROWS = 10  # of a node whose surrogates count
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import Target
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests.prediction import estimate_out_of_bag
 from duramen.importances.refit import seeded
 from duramen.significance.measured import Measured
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import refuse
-from duramen.tables import Target
 
 
 def unexplained(subject: Measured, columns: NDArray[np.int64], seed: int) -> FloatArray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from duramen.data.shadows import with_probes
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import replicate_seed
 from duramen.selection.artificial_contrasts.masking import masking
@@ -14,7 +15,6 @@ from duramen.selection.artificial_contrasts.residuals import with_numbers
 from duramen.selection.forests import beside_shadows
 from duramen.significance.measured import Measured
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.tables.shadows import with_probes
 
 MASKING_TREES = 20  # of a replicate of the masking
 

@@ -7,12 +7,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from duramen.data import LearningSet, encode
+from duramen.data.containers import table_like
 from duramen.importances import Representatives, representatives
+from duramen.io import ColumnStore
 from duramen.results.importances import Importances
 from duramen.selection.selector import BaseSelector, Unlabeled
 from duramen.support.checks import refuse
-from duramen.tables import ColumnStore, LearningSet, encode
-from duramen.tables.containers import table_like
 
 
 class ClusterRepresentatives(BaseSelector):

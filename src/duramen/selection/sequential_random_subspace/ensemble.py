@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable, Schema
+from duramen.data.containers import table_like
+from duramen.data.routing import routing_values
 from duramen.forests.arrays import FAMILY_MASK, FIRST_HEAVIER, MISSING_FIRST, MULTIWAY, ORDERED
 from duramen.forests.forest import Forest
 from duramen.forests.parts import joined
 from duramen.forests.structure import decreases
 from duramen.support.arrays import IntArray
-from duramen.tables import EncodedTable, Schema
-from duramen.tables.containers import table_like
-from duramen.tables.routing import routing_values
 
 if TYPE_CHECKING:
     from duramen.selection.sequential_random_subspace.trees import Grower

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.tables import ColumnStore, EncodedTable
-from duramen.tables.store.budget import COLUMN_BYTES
+from duramen.data import EncodedTable
+from duramen.io import ColumnStore
+from duramen.io.store.budget import COLUMN_BYTES
 
 # Bytes of a row of a column while a tree grows: single-precision copies by column and by row, and
 # up to four copies of its code, with those where rows are permuted; of each distinct value, what

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from duramen.data import EncodedTable, Task
 from duramen.forests import sampling
 from duramen.forests.settings import CRITERION_NAMES, SPLITS, GrowthSettings
+from duramen.io import ColumnStore
+from duramen.io.store.budget import memory_bytes
 from duramen.selection.selector import BaseSelector, Data
 from duramen.selection.sequential_random_subspace.drawing import SAMPLING
 from duramen.selection.sequential_random_subspace.memory import column_bytes, widest_within
@@ -22,8 +25,6 @@ from duramen.selection.sequential_random_subspace.search import Plan
 from duramen.selection.sequential_random_subspace.trees import TREES
 from duramen.support import checks
 from duramen.support.arrays import IntArray
-from duramen.tables import ColumnStore, EncodedTable, Task
-from duramen.tables.store.budget import memory_bytes
 from duramen.theory.subspaces.chains import kept_places
 
 

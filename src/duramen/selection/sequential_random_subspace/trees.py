@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable, LearningSet
+from duramen.data.shadows import with_probes
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.parts import arrays_on
@@ -16,11 +18,9 @@ from duramen.forests.settings import GrowthSettings
 from duramen.selection.sequential_random_subspace.drawing import stream
 from duramen.selection.sequential_random_subspace.evidence import Outcome
 from duramen.support.arrays import BoolArray, IntArray
-from duramen.tables import EncodedTable, LearningSet
-from duramen.tables.shadows import with_probes
 
 if TYPE_CHECKING:
-    from duramen.tables import ColumnStore
+    from duramen.io import ColumnStore
 
 TREES = {"extra": "random", "cart": "best", "random": "random"}
 """Kinds of trees, the default first, and how they choose the cut of a feature."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from duramen.data import EncodedTable, LearningSet
 from duramen.selection.numbers import numbers_of
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.tables import EncodedTable, LearningSet
 
 
 @dataclass(frozen=True)

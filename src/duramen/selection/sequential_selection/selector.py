@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from duramen.data import Task
 from duramen.estimators.catalogue import random_forest
 from duramen.importances.refit import template_of
 from duramen.jobs.replicates import Plan, run_replicates
@@ -20,7 +21,6 @@ from duramen.selection.sequential_selection.search import Course, Path, search
 from duramen.selection.trials import folds_of
 from duramen.support import checks
 from duramen.support.provenance import versions
-from duramen.tables import Task
 
 DIRECTIONS = ("forward", "backward")
 _TREES = 100

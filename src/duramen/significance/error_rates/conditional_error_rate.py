@@ -11,6 +11,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from duramen.data.permuted import with_permuted
 from duramen.importances import group
 from duramen.results.error_rates import ErrorRates
 from duramen.results.importances import Importances
@@ -22,7 +23,6 @@ from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import fingerprint
-from duramen.tables.permuted import with_permuted
 
 How = Literal["sum", "mean", "max"]
 Reading = Literal["later", "own"]

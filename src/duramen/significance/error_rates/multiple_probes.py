@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data.shadows import with_shadows
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.measured import MeasureLike
 from duramen.significance.probed import with_settled_candidates
@@ -14,7 +15,6 @@ from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.tables.shadows import with_shadows
 
 MEANING = (
     "Probability that, among permuted copies of all columns, one would score as high as "

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data import EncodedTable, encode, encode_target
+from duramen.data.target import target_array
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.measured import MeasureLike
 from duramen.significance.probed import probe_task, with_settled_candidates
@@ -18,8 +20,6 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import quoted
-from duramen.tables import EncodedTable, encode, encode_target
-from duramen.tables.target import target_array
 
 MEANING = "{what} that {probes}, ranked along with the features, would come before this one."
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from duramen.data import EncodedTable, LearningSet
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.support.arrays import FloatArray
-from duramen.tables import EncodedTable, LearningSet
 
 # What was measured (docs/guide/intervals.md): from so many rows on; up to so many, small subsamples
 # were found to give too small standard errors; what other kinds covered; and for what targets.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data import LearningSet
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.arguments import forest_of, metadata_of
@@ -20,7 +21,6 @@ from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import IntArray
-from duramen.tables import LearningSet
 
 NULLS = ("binomial", "permuted")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data.permuted import with_permuted
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.significance import Significance
 from duramen.significance.cost import announced
@@ -18,7 +19,6 @@ from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.tables.permuted import with_permuted
 
 NULL = (
     "The feature is independent of the target and the other features, taken together: its values "

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data import EncodedTable, encode
+from duramen.data.containers import names_of
+from duramen.data.exchangeability import Exchangeability
 from duramen.jobs.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
 from duramen.results.fields import checked_names
 from duramen.results.importances import Importances
@@ -19,9 +22,6 @@ from duramen.significance.sequential import all_decided, sequential_p_values
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, refuse_masked
 from duramen.support.provenance import fingerprint, versions
-from duramen.tables import EncodedTable, encode
-from duramen.tables.containers import names_of
-from duramen.tables.exchangeability import Exchangeability
 
 Importance = Callable[[Any, NDArray[Any], int], Any]
 

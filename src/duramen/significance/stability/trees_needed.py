@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from duramen.data import LearningSet
 from duramen.forests.forest import Forest
 from duramen.importances import Inputs
 from duramen.importances.arguments import forest_of
@@ -26,7 +27,6 @@ from duramen.significance.stability.agreement import (
 )
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.tables import LearningSet
 from duramen.theory.subspaces.coverage import all_seen_probability, draws_needed
 
 # A forest is measured in at most so many parts, which are combined to forests of fewer trees.

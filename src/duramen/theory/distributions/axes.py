@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.data.categories import labels_of
 from duramen.support.arrays import FloatArray
-from duramen.tables.categories import labels_of
 from duramen.theory.distributions.validation import check_probabilities
 from duramen.theory.distributions.variables import Column, Columns
 

@@ -10,16 +10,16 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.columns import Column, hidden
-from duramen.results.summary import Summarized, Summary
-from duramen.support.arrays import FloatArray
-from duramen.tables.categories import (
+from duramen.data.categories import (
     Codes,
     coded_columns,
     coded_variable,
     objects,
     table_and_target,
 )
+from duramen.results.columns import Column, hidden
+from duramen.results.summary import Summarized, Summary
+from duramen.support.arrays import FloatArray
 from duramen.theory.arguments import check_choice, whole
 
 Method: TypeAlias = Literal["quantile", "uniform", "mdl"]

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from duramen.tables.categories import is_missing
+from duramen.data.categories import is_missing
 from duramen.theory.distributions.validation import check_probabilities
 
 Outcomes: TypeAlias = Mapping[Any, float]

@@ -9,15 +9,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.support.arrays import FloatArray
-from duramen.tables.categories import (
+from duramen.data.categories import (
     Codes,
     coded_columns,
     coded_variable,
     table_and_target,
     variable_name,
 )
-from duramen.tables.weights import row_weights
+from duramen.data.weights import row_weights
+from duramen.support.arrays import FloatArray
 from duramen.theory.distributions import information
 from duramen.theory.distributions.axes import columns_of_axes
 from duramen.theory.distributions.information import Criterion, Unit, unit_scale

@@ -12,10 +12,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.data.categories import Codes, float_labels
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import OF_DISTRIBUTIONS, FloatArray, check_magnitude
 from duramen.support.provenance import frozen_metadata
-from duramen.tables.categories import Codes, float_labels
 from duramen.theory.arguments import check_choice
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.merging import merge_rows

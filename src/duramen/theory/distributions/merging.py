@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data.categories import without_gaps
 from duramen.support.arrays import FloatArray
-from duramen.tables.categories import without_gaps
 from duramen.theory.distributions.partition import Partition
 from duramen.theory.distributions.variables import Column, Columns
 

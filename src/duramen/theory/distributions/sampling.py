@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data.categories import Codes, objects
 from duramen.support.arrays import FloatArray
-from duramen.tables.categories import Codes, objects
 from duramen.theory.distributions.partition import IndexArray
 
 

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data.categories import Codes, in_order, labels_of
 from duramen.support.arrays import FloatArray
-from duramen.tables.categories import Codes, in_order, labels_of
 from duramen.theory.distributions.factors import (
     ROUNDING,
     Factor,

@@ -8,8 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from duramen.data.categories import objects
 from duramen.results.archive import as_damage, read_archive, write_archive
-from duramen.tables.categories import objects
 
 _FORMAT = 1
 _ARRAYS = ("codes", "target", "weights")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data.categories import Codes
 from duramen.support.arrays import FloatArray
-from duramen.tables.categories import Codes
 from duramen.theory.distributions.partition import Partition
 from duramen.theory.distributions.variables import Column, Columns
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.tables.categories import Codes, is_missing
+from duramen.data.categories import Codes, is_missing
 from duramen.theory.distributions.partition import Partition
 
 _SHOWN_VALUES = 8

@@ -355,7 +355,7 @@ def test_forests_without_out_of_bag_rows_and_other_rows_are_refused():
 
 
 def test_tests_of_too_many_pairs_are_refused_before_they_are_made(monkeypatch):
-    from duramen.tables import memory
+    from duramen.data import memory
 
     model, X, y = small_forest()
     monkeypatch.setattr(memory, "available_bytes", lambda: 100)

@@ -9,6 +9,7 @@ from tests.grid import one_test
 from tests.oracles import mcfs as oracle
 
 import duramen as dm
+from duramen.data import memory
 from duramen.forests.growth import out_of_bag
 from duramen.importances.measures.refitting.mcfs import _learner, mcfs
 from duramen.importances.measures.refitting.relative_importance import relative_importances
@@ -16,7 +17,6 @@ from duramen.jobs.replicates import Plan
 from duramen.results.importances import Importances
 from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.support.checks import draw_seed
-from duramen.tables import memory
 
 
 def problem(n=70, p=9, seed=0, classes=2):

@@ -3,13 +3,13 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
+from duramen.data.shadows import with_shadows
 from duramen.forests.decreases import mean_decreases
 from duramen.importances import mdi
 from duramen.importances.measures.refitting.air import air
 from duramen.importances.measures.refitting.sandri import sandri
 from duramen.importances.refit import repeat_seeds
 from duramen.support.checks import draw_seed
-from duramen.tables.shadows import with_shadows
 
 
 def null_columns(seed, n=100):

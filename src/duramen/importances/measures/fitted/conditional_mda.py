@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from duramen.data import EncodedTable
 from duramen.importances.arguments import trees_of
 from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
 from duramen.importances.measures.fitted.mda import repeats_of, score_of, seed_of, tree_importances
@@ -16,7 +17,6 @@ from duramen.importances.samples import Sample, encode_like, sample_of
 from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 from duramen.support import checks
-from duramen.tables import EncodedTable
 
 THRESHOLDS = {"permimp": 0.95, "party": 0.2}
 

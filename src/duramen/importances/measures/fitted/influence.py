@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.data import EncodedTable, LearningSet
 from duramen.importances.measure import Measure, Words
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.provenance import versions
 from duramen.support.text import quoted
-from duramen.tables import EncodedTable, LearningSet
 
 
 def relative_influence(

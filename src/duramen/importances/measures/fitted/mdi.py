@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from duramen.data import LearningSet
 from duramen.forests.decreases import DecreaseSums
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import forest_of, metadata_of, trees_of
@@ -19,7 +20,6 @@ from duramen.importances.samples import Sample, sample_of
 from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
-from duramen.tables import LearningSet
 
 
 def mdi(

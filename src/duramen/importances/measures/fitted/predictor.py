@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data.containers import names_of, table_like
 from duramen.importances.passes.permutation import ALL
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import refuse_masked
 from duramen.support.provenance import versions
-from duramen.tables.containers import names_of, table_like
 
 
 def predictor_mda(

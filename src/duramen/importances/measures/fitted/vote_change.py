@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from duramen.data.memory import require_memory
 from duramen.forests.forest import AnyForest
 from duramen.importances.arguments import class_names, metadata_of, trees_of
 from duramen.importances.measure import Inputs, Measure, OfTrees, Words
@@ -19,7 +20,6 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.text import quoted
 from duramen.support.warning import warn
-from duramen.tables.memory import require_memory
 
 DEGREES_OF_FREEDOM = ("classes", "pearson")
 

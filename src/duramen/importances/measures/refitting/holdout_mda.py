@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data import Exchangeability, Target
 from duramen.importances.arguments import matched, metadata_of
 from duramen.importances.measure import SCATTERS, Measure, Words
 from duramen.importances.measures.fitted.mda import repeats_of, score_of, tree_importances
@@ -17,7 +18,6 @@ from duramen.jobs.workers import Threads
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import IntArray
-from duramen.tables import Exchangeability, Target
 
 
 def holdout_mda(

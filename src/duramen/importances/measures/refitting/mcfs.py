@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data import EncodedTable, Exchangeability, LearningSet
+from duramen.data.learning_set import unweighted_set
+from duramen.data.memory import require_memory
 from duramen.forests.growth import refuse_many_categories
 from duramen.forests.settings import SPLITS, GrowthSettings
 from duramen.importances.measure import Measure, Words
@@ -21,9 +24,6 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import versions
 from duramen.support.warning import warn
-from duramen.tables import EncodedTable, Exchangeability, LearningSet
-from duramen.tables.learning_set import unweighted_set
-from duramen.tables.memory import require_memory
 
 
 def mcfs(

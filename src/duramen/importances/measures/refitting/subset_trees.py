@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data import EncodedTable, LearningSet
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.parts import arrays_on, joined
 from duramen.forests.settings import GrowthSettings
 from duramen.jobs.replicates import Plan
 from duramen.support.arrays import IntArray
-from duramen.tables import EncodedTable, LearningSet
 
 # Rows x trees of one forest of subsets: 32 MiB of int64.
 _BLOCK = 4_000_000

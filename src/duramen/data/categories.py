@@ -1,0 +1,243 @@
+"""Tables of which every distinct value is a category, of any type that can be sorted or named.
+
+Where `duramen.encode` refuses dates and mixed types, as no tree could split on them, they are
+categories here: for distributions, and for the contexts of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data.exactness import merged, refusal_of
+from duramen.data.learning_set import LearningSet
+from duramen.data.names import check_names, default_names
+from duramen.data.sources import open_source
+from duramen.support.arrays import array_of
+
+Codes = NDArray[np.uint32]
+
+_EXACT = 2.0**53  # float64 holds every whole number up to here
+
+
+@dataclass(frozen=True)
+class CodedColumns:
+    """Columns of a table as codes, and the values that the codes stand for."""
+
+    names: tuple[str, ...]
+    codes: list[Codes]  # p arrays of shape (n,)
+    labels: list[NDArray[Any]]  # ``labels[j][code]`` is the value, missing last
+    n_rows: int
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # how the table was made
+    kinds: tuple[str, ...] | None = None  # of the columns of an encoded table
+
+
+def table_and_target(X: Any, y: Any, weights: Any = None) -> tuple[Any, Any, Any]:
+    """Return table, target and weights: those of a learning set, or those given."""
+    if y is None and isinstance(X, LearningSet):
+        return X.table, X.y, X.weights if weights is None else weights
+    return X, y, weights
+
+
+def coded_columns(X: Any, names: Iterable[str] | None, function: str) -> CodedColumns:
+    """Encode the columns of a table, each value a category.
+
+    Anything with ``codes(j)``, ``values(j)``, ``names`` and ``n_rows``, as an encoded table has
+    them, is taken as it is. Names are those given, or the table's own, or ``x0``, ``x1``, ...
+    """
+    if callable(getattr(X, "codes", None)) and callable(getattr(X, "values", None)):
+        return _of_encoded(X, names, function)
+    source = open_source(X, function)
+    own = source.names or default_names(source.n_columns)
+    chosen = own if names is None else check_names(names, source.n_columns, function)
+    shown = range(source.n_columns) if source.names is None else map(repr, own)
+    coded = [
+        factorize(source.values(j), f"column {name} of X", function) for j, name in enumerate(shown)
+    ]
+    codes, labels = [codes for codes, _ in coded], [labels for _, labels in coded]
+    return CodedColumns(chosen, codes, labels, source.n_rows)
+
+
+def _of_encoded(X: Any, names: Iterable[str] | None, function: str) -> CodedColumns:
+    codes, labels = [], []
+    for j in range(len(X.names)):
+        column = np.asarray(X.codes(j)).astype(np.uint32)
+        known = np.asarray(X.values(j))
+        missing = np.any(column == len(known))
+        column, own = without_gaps(column, with_missing(known) if missing else known)
+        codes.append(column)
+        labels.append(own)
+    chosen = tuple(X.names) if names is None else check_names(names, len(codes), function)
+    metadata, kinds = getattr(X, "metadata", {}), getattr(X, "kinds", None)
+    return CodedColumns(chosen, codes, labels, int(X.n_rows), dict(metadata), kinds)
+
+
+def coded_variable(given: Any, what: str, n_rows: int, function: str) -> tuple[NDArray[Any], Codes]:
+    """Return the values and the codes of a target or context, which is never missing."""
+    codes, labels = factorize(given, what, function)
+    if len(codes) != n_rows:
+        raise ValueError(
+            f"{function}: {what} must have one value per row of X, got {len(codes)} values for "
+            f"{n_rows} rows."
+        )
+    if is_missing(labels[-1]):
+        row = int(np.argmax(codes == len(labels) - 1))
+        raise ValueError(
+            f"{function}: {what} is missing at row {row}; only features may be missing. Hint: "
+            "leave such rows out, or give them a value of their own."
+        )
+    return labels, codes
+
+
+def variable_name(given: Any, otherwise: Sequence[str], taken: Sequence[str]) -> str:
+    """Return the name of a series, or the first other one that is free."""
+    own = getattr(given, "name", None)
+    candidates = [own, *otherwise] if isinstance(own, str) and own else list(otherwise)
+    free = [name for name in candidates if name not in taken]
+    if free:
+        return free[0]
+    name = otherwise[0]
+    while name in taken:
+        name += "'"
+    return name
+
+
+def factorize(column: Any, what: str, function: str) -> tuple[Codes, NDArray[Any]]:
+    """Return the codes and the sorted labels of one column, a missing value last.
+
+    The column holds numbers, truth values, dates, strings or other hashable values; NaN, None and
+    NaT are missing. Labels are truth values, int64, uint64, float64, dates, or objects; the missing
+    one is NaN, NaT or None.
+    """
+    values = _one_dimensional(column, what, function)
+    kind = values.dtype.kind
+    if kind in "cVS":
+        raise TypeError(
+            f"{function}: {what} is of type {values.dtype}; its values must be numbers, strings, "
+            "truth values or dates."
+        )
+    if kind == "O":
+        return _of_objects(values, what, function)
+    if kind == "f":
+        values = float_labels(values, what, function)
+    elif kind in "iu" and values.dtype != np.uint64:
+        values = values.astype(np.int64, copy=False)
+    labels, codes = np.unique(values, return_inverse=True)
+    if kind in "UT":
+        labels = objects(str(label) for label in labels)
+    return codes.astype(np.uint32), labels
+
+
+def float_labels(values: NDArray[Any], what: str, function: str) -> NDArray[np.float64]:
+    """Return numbers as float64; refuse different ones that would become equal."""
+    pair = None if values.dtype == np.float64 else merged(values)
+    if pair is not None:
+        raise refusal_of(pair, what, function)
+    return values.astype(np.float64, copy=False)
+
+
+def _one_dimensional(column: Any, what: str, function: str) -> NDArray[Any]:
+    try:
+        values = array_of(column)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise TypeError(
+            f"{function}: {what} cannot become an array ({type(error).__name__}: {error})."
+        ) from None
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(
+            f"{function}: {what} must have one value per row, got an array of shape {values.shape}."
+        )
+    return values
+
+
+def _of_objects(values: NDArray[Any], what: str, function: str) -> tuple[Codes, NDArray[Any]]:
+    given = [None if is_missing(value) else value for value in values.tolist()]
+    try:
+        distinct = set(given)
+    except TypeError as error:
+        raise TypeError(
+            f"{function}: {what} holds values that cannot be categories ({error}); its values must "
+            "be numbers, strings, truth values or dates."
+        ) from None
+    has_missing = None in distinct
+    distinct.discard(None)
+    ordered = in_order(distinct)
+    code = {value: number for number, value in enumerate(ordered)}
+    code[None] = len(ordered)
+    codes = np.fromiter((code[value] for value in given), dtype=np.uint32, count=len(given))
+    labels = labels_of(ordered)
+    return codes, with_missing(labels) if has_missing else labels
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is missing: None, NaN, NaT or pandas' NA."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return isinstance(value, (float, np.floating)) and bool(value != value)
+
+
+def objects(values: Iterable[Any]) -> NDArray[Any]:
+    """Return a one-dimensional array of objects, whatever the values are."""
+    given = list(values)
+    array = np.empty(len(given), dtype=object)
+    for place, value in enumerate(given):  # all at once would take tuples for rows
+        array[place] = value
+    return array
+
+
+def without_gaps(column: Codes, labels: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:
+    """Drop the labels that no row has, and renumber the codes."""
+    used = np.zeros(len(labels), dtype=bool)
+    used[column] = True
+    if used.all():
+        return column, labels
+    number = (np.cumsum(used) - 1).astype(np.uint32)
+    return number[column], labels[used]
+
+
+def with_missing(labels: NDArray[Any]) -> NDArray[Any]:
+    """Append the missing value that suits the type of the labels."""
+    exact = labels.dtype.kind in "iu" and bool(np.all(np.abs(labels) <= _EXACT))
+    if exact or labels.dtype.kind == "f":
+        return np.append(labels.astype(np.float64), np.nan)
+    if labels.dtype.kind in "mM":
+        return np.append(labels, np.array(["NaT"], dtype=labels.dtype))
+    return objects([*labels.tolist(), None])
+
+
+def in_order(distinct: Iterable[Any]) -> list[Any]:
+    """Sort values; those of several types by the name of the type first."""
+    values = list(distinct)
+    try:
+        return sorted(values)
+    except TypeError:
+        pass
+    try:
+        return sorted(values, key=lambda value: (type(value).__name__, value))
+    except TypeError:
+        return sorted(values, key=lambda value: (type(value).__name__, repr(value)))
+
+
+def labels_of(values: list[Any]) -> NDArray[Any]:
+    """Return values in an array of their own type where all are numbers or truth values."""
+    if values and all(isinstance(value, (bool, np.bool_)) for value in values):
+        return np.array(values, dtype=bool)
+    numbers = (int, float, np.integer, np.floating)
+    if values and all(
+        isinstance(value, numbers) and not isinstance(value, bool) for value in values
+    ):
+        whole = all(isinstance(value, (int, np.integer)) for value in values)
+        kind = np.int64 if whole else np.float64
+        try:
+            return np.array(values, dtype=kind)
+        except OverflowError:
+            return objects(values)
+    return objects(values)

@@ -1,0 +1,262 @@
+"""The encoded table: dense codes of every column, and the values they stand for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen import _kernel
+from duramen.data.kernel_owner import KernelOwner
+from duramen.data.names import KINDS
+from duramen.data.schema import Schema
+from duramen.results.columns import Column, hidden
+from duramen.results.summary import Summarized, Summary
+from duramen.support.provenance import fingerprint
+
+# Columns of more values than these, on average, are copied one by one, fewer all at once.
+_MANY_VALUES = 16
+
+Blocks: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint32]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EncodedTable(Summarized, KernelOwner):
+    """A table whose columns are dense ordinal codes.
+
+    The code of a value is its rank among the m_j sorted distinct values of its column (for
+    ordinal columns in the declared order); a missing value has the code m_j.
+
+    Attributes
+    ----------
+    n_rows : int
+    names : tuple of str
+        One name a column, each once.
+    kinds : tuple of str
+        "numeric", "ordinal" or "nominal".
+    blocks : tuple of ndarray, uint8 (k8, n), uint16 (k16, n) and uint32 (k32, n)
+        The codes; one row of a block is one column of the table, held in the narrowest type.
+    block_of : ndarray of uint8, shape (p,)
+        Which block holds the column.
+    slot : ndarray of int64, shape (p,)
+        Which row of that block.
+    cut_values : ndarray of float64, shape (sum of m_j,)
+        Sorted distinct values of the numeric columns, 0..m_j-1 for the others.
+    value_offsets : ndarray of int64, shape (p + 1,)
+        Where the values of each column begin.
+    labels : mapping of int to ndarray
+        Labels of the ordinal and nominal columns, by index, in code order: strings in arrays of
+        objects, numbers and booleans in arrays of their own type.
+    missing : ndarray of uint8, shape (p,)
+        1 where the column has missing values; it then has m_j + 1 codes.
+    named : bool
+        Whether the names were given, by the table or the user, or are ``x0``, ``x1``, ...
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> table = dm.encode([[0.5, 7.0], [0.1, 7.0], [0.5, 8.0]])
+    >>> table
+    EncodedTable of 3 rows x 2 columns (2 numeric)
+    >>> table.codes(0).tolist(), table.values(0).tolist()
+    ([1, 0, 1], [0.1, 0.5])
+    """
+
+    n_rows: int
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    blocks: Blocks
+    block_of: NDArray[np.uint8]
+    slot: NDArray[np.int64]
+    cut_values: NDArray[np.float64]
+    value_offsets: NDArray[np.int64]
+    labels: Mapping[int, NDArray[Any]]
+    missing: NDArray[np.uint8]
+    named: bool = True
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_rows, n_columns)."""
+        return self.n_rows, self.n_columns
+
+    @property
+    def kind_codes(self) -> NDArray[np.uint8]:
+        """0 numeric, 1 ordinal, 2 nominal; shape (p,)."""
+        return self.schema.kind_codes
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns without the rows, which is what prediction needs."""
+        return Schema(
+            self.names,
+            self.named,
+            self.kinds,
+            self.cut_values,
+            self.value_offsets,
+            self.labels,
+            self.missing,
+        )
+
+    @cached_property
+    def kernel(self) -> _kernel.Table:
+        """The table as it is lent to the kernel."""
+        return _kernel.Table(self.schema.kernel, *self.blocks, self.block_of, self.slot)
+
+    def codes(self, j: int) -> NDArray[Any]:
+        """Return codes of the j-th column; a read-only view of shape (n,)."""
+        view: NDArray[Any] = self.blocks[self.block_of[j]][self.slot[j]]
+        view.flags.writeable = False
+        return view
+
+    def values(self, j: int) -> NDArray[Any]:
+        """Return the values of the j-th column in code order, without missing.
+
+        Floats for a numeric column, labels for an ordinal or nominal one; shape (m_j,).
+        """
+        j = range(self.n_columns)[j]
+        if j in self.labels:
+            return self.labels[j]
+        view = self.cut_values[self.value_offsets[j] : self.value_offsets[j + 1]]
+        view.flags.writeable = False
+        return view
+
+    def n_codes(self) -> NDArray[np.int64]:
+        """Return the number of codes of each column, that of missing included; shape (p,)."""
+        return np.asarray(np.diff(self.value_offsets) + self.missing, dtype=np.int64)
+
+    def constant(self) -> NDArray[np.bool_]:
+        """True where a column has one code only, missing counted as one; shape (p,).
+
+        Rows chosen by `take_rows` keep the codes of the table they came from, and so does this.
+        """
+        return self.n_codes() <= 1
+
+    def take_columns(self, index: ArrayLike) -> "EncodedTable":
+        """Return the columns of the given indices, or of a boolean mask, in that order."""
+        chosen = self._positions(index, self.n_columns, "take_columns")
+        if len(np.unique(chosen)) < len(chosen):
+            raise ValueError(
+                "take_columns: indices must be different, since column names are unique"
+            )
+        block_of = self.block_of[chosen]
+        slot = np.empty(len(chosen), dtype=np.int64)
+        blocks: list[Any] = []
+        for number in range(3):
+            here = block_of == number
+            slot[here] = np.arange(np.count_nonzero(here))
+            blocks.append(self.blocks[number][self.slot[chosen[here]]])
+        numbers = chosen.tolist()
+        values, offsets = self._values_of(chosen)
+        return replace(
+            self,
+            names=tuple([self.names[j] for j in numbers]),
+            kinds=tuple([self.kinds[j] for j in numbers]),
+            blocks=(blocks[0], blocks[1], blocks[2]),
+            block_of=block_of,
+            slot=slot,
+            cut_values=values,
+            value_offsets=offsets,
+            labels={i: self.labels[j] for i, j in enumerate(numbers) if j in self.labels}
+            if self.labels
+            else {},
+            missing=self.missing[chosen],
+        )
+
+    def _values_of(
+        self, chosen: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the values of columns, one after the other, and where each begins and ends."""
+        starts, ends = self.value_offsets[chosen], self.value_offsets[chosen + 1]
+        offsets = np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64)
+        if offsets[-1] > _MANY_VALUES * len(chosen):
+            pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+            return np.concatenate([self.cut_values[start:end] for start, end in pairs]), offsets
+        places = np.repeat(starts - offsets[:-1], ends - starts) + np.arange(offsets[-1])
+        return self.cut_values[places], offsets
+
+    def take_rows(self, index: ArrayLike) -> "EncodedTable":
+        """Return the rows of the given indices, or of a boolean mask; codes keep their meaning."""
+        chosen = self._positions(index, self.n_rows, "take_rows")
+        narrow, middle, wide = self.blocks
+        taken = (  # contiguous, unlike block[:, chosen]
+            np.take(narrow, chosen, axis=1),
+            np.take(middle, chosen, axis=1),
+            np.take(wide, chosen, axis=1),
+        )
+        return replace(self, n_rows=len(chosen), blocks=taken)
+
+    def fingerprint(self) -> str:
+        """Return 64 hexadecimal digits that depend on shape, names, kinds, codes and values.
+
+        The same on every machine; see `duramen.support.provenance`.
+        """
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        labels = [text for j in sorted(self.labels) for text in (str(j), self.labels[j])]
+        return fingerprint(
+            repr(self.shape),
+            "\0".join(self.names),
+            " ".join(self.kinds),
+            *self.blocks,
+            self.block_of,
+            self.slot,
+            self.cut_values,
+            self.value_offsets,
+            self.missing,
+            *labels,
+        )
+
+    def nbytes(self) -> int:
+        """Return bytes of codes and values."""
+        return sum(block.nbytes for block in self.blocks) + self.cut_values.nbytes
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        counts = [(self.kinds.count(kind), kind) for kind in KINDS]
+        kinds = ", ".join(f"{count} {kind}" for count, kind in counts if count)
+        lines = [f"EncodedTable of {self.n_rows} rows x {self.n_columns} columns ({kinds})"]
+        with_missing = int(np.count_nonzero(self.missing))
+        constant = int(np.count_nonzero(self.constant()))
+        if with_missing:
+            lines.append(f"{with_missing} with missing values")
+        if constant:
+            lines.append(f"{constant} constant")
+        return ", ".join(lines)
+
+    def _summary(self, rows: int) -> Summary:
+        shown = range(min(rows, self.n_columns))
+        columns = [
+            Column("column", [self.names[j] for j in shown], left=True),
+            Column("kind", [self.kinds[j] for j in shown], left=True),
+            Column("distinct values", [f"{len(self.values(j)):,}" for j in shown]),
+            Column("missing", ["yes" if self.missing[j] else "" for j in shown], left=True),
+        ]
+        return Summary((repr(self),), columns, hidden(self.n_columns, len(shown), "columns"))
+
+    @staticmethod
+    def _positions(index: ArrayLike, size: int, function: str) -> NDArray[np.int64]:
+        chosen = np.asarray(index)
+        if chosen.ndim != 1 or (chosen.dtype.kind not in "iub" and chosen.size):
+            raise ValueError(
+                f"{function}: index is of shape {chosen.shape} and type {chosen.dtype}; give "
+                "one-dimensional integers, or a boolean mask"
+            )
+        if chosen.dtype == bool:
+            if len(chosen) != size:
+                raise ValueError(f"{function}: the mask has {len(chosen)} entries, not {size}")
+            return np.flatnonzero(chosen)
+        chosen = chosen.astype(np.int64)
+        if chosen.size and (chosen.min() < -size or chosen.max() >= size):
+            raise IndexError(f"{function}: an index lies outside 0..{size - 1}")
+        return np.asarray(chosen % size if size else chosen)

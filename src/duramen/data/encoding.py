@@ -1,0 +1,267 @@
+"""Encoding: from any table to dense codes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen._kernel import ColumnEncoder
+from duramen.data.anndata import is_anndata, matrix_of
+from duramen.data.columns import (
+    Categories,
+    Column,
+    categories_of_numbers,
+    infinite,
+    numbers_of_categories,
+    too_large,
+)
+from duramen.data.encoded import EncodedTable
+from duramen.data.exactness import LARGEST_EXACT
+from duramen.data.memory import require_memory
+from duramen.data.names import check_names, default_names, resolve_kinds
+from duramen.data.sources import Source, open_source
+from duramen.data.stray import StrayValues, stray_values, warn_of_stray_values
+from duramen.support.checks import kernel_threads
+
+_PENDING_BYTES = 1 << 25  # columns wait for the kernel in groups of so many bytes a thread
+
+
+def encode(
+    X: Any,
+    *,
+    names: Iterable[str] | None = None,
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None,
+    n_jobs: int | None = None,
+) -> EncodedTable:
+    """Encode a table into dense codes, one for each distinct value of a column.
+
+    Parameters
+    ----------
+    X : table of shape (n, p)
+        A two-dimensional NumPy array or list of rows; a pandas, polars or pyarrow table; a scipy
+        sparse matrix, which is never made dense as a whole; an AnnData, whose matrix ``X`` has the
+        rows and whose variables are the columns; an `EncodedTable`, which is returned as it is; or
+        a `ColumnStore`, which is mapped into memory.
+    names : iterable of str, optional
+        Names of the columns; by default those of the table, else ``x0``, ``x1``, ...
+    kinds : str, mapping or sequence, optional
+        "numeric", "ordinal" or "nominal": one for all columns, a mapping from names or indices, or
+        a sequence with one entry a column (None: decide by type). By type, numbers and booleans
+        are numeric; ordered categories are ordinal in their order; other categories, polars enums
+        and strings are nominal, their labels sorted. A numeric column named ordinal or nominal has
+        its values as labels. Strings named ordinal are in lexicographic order; a categorical
+        column or an enum named ordinal is in the order of its categories.
+    n_jobs : int, optional
+        Threads; None means 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    EncodedTable
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or not two-dimensional, names repeat, a value is infinite or complex,
+        or integers lie beyond 2**53, where float64 cannot tell them apart.
+    TypeError
+        If a column holds dates, nested values or mixed types.
+    MemoryError
+        If the codes would not fit in memory.
+
+    Warns
+    -----
+    StrayValuesWarning
+        Where a column of text whose kind is not given is nominal although most of its values are
+        numbers: a ``?`` or ``n/a`` among them, or decimal commas.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> rows = [["A", 31.0], ["0", None], ["A", 47.0]]
+    >>> table = dm.encode(rows, names=["blood", "age"])
+    >>> table
+    EncodedTable of 3 rows x 2 columns (1 numeric, 1 nominal), 1 with missing values
+    >>> table.codes(0).tolist(), table.values(0).tolist()
+    ([1, 0, 1], ['0', 'A'])
+    """
+    function = "encode"
+    if isinstance(X, EncodedTable) or hasattr(X, "as_table"):
+        if names is not None or kinds is not None:
+            raise ValueError(
+                "encode: X is encoded already, so names and kinds cannot be given; "
+                "give them when it is encoded first"
+            )
+        return X if isinstance(X, EncodedTable) else X.as_table()
+    if is_anndata(X):
+        X, of_variables = matrix_of(X, function)
+        names = of_variables if names is None else names
+    source = open_source(X, function)
+    _check_size(source, function)
+    if names is not None:
+        chosen = check_names(names, source.n_columns, function)
+    else:
+        chosen = source.names or default_names(source.n_columns)
+    asked = resolve_kinds(kinds, chosen, function)
+    return encode_source(
+        source,
+        chosen,
+        asked,
+        named=names is not None or source.names is not None,
+        n_threads=kernel_threads(function, n_jobs),
+        function=function,
+    )
+
+
+def encode_source(
+    source: Source,
+    chosen: tuple[str, ...],
+    asked: Sequence[str | None],
+    *,
+    named: bool,
+    n_threads: int,
+    function: str,
+    pending: int = _PENDING_BYTES,
+) -> EncodedTable:
+    """Encode a source of p `chosen` names and `asked` kinds, None where the type decides.
+
+    `named` says whether the table or the user gave the names. Columns wait for the kernel in groups
+    of `pending` bytes a thread.
+    """
+    encoder = ColumnEncoder(source.n_rows, n_threads)
+    labels: dict[int, NDArray[Any]] = {}
+    resolved: tuple[str, ...]
+    integral: dict[int, bool] = {}
+    if source.matrix is not None and not _needs_columns(source.matrix, asked):
+        outcome = encoder.add_matrix(source.matrix)
+        if outcome >= 0:
+            raise ValueError(_rejection(source.matrix, function, chosen[outcome]))
+        resolved = ("numeric",) * source.n_columns
+        if set(asked) != {None}:
+            resolved = tuple([kind or "numeric" for kind in asked])
+            integral = dict.fromkeys(range(source.n_columns), source.matrix.dtype.kind != "f")
+    else:
+        group = pending * n_threads
+        resolved, integral = _add_columns(encoder, source, chosen, asked, labels, group, function)
+    blocks, block_of, slot, values, offsets, missing = encoder.finish()
+    for j, whole in integral.items():
+        if resolved[j] != "numeric":  # numbers as categories: their values become labels
+            own = values[offsets[j] : offsets[j + 1]]
+            labels[j] = own.astype(np.int64) if whole else own.copy()
+            own[:] = np.arange(len(own))
+    return EncodedTable(
+        n_rows=source.n_rows,
+        names=chosen,
+        kinds=resolved,
+        blocks=blocks,
+        block_of=block_of,
+        slot=slot,
+        cut_values=values,
+        value_offsets=offsets,
+        labels=labels,
+        missing=missing,
+        named=named,
+    )
+
+
+def _add_columns(
+    encoder: ColumnEncoder,
+    source: Source,
+    names: Sequence[str],
+    asked: Sequence[str | None],
+    labels: dict[int, NDArray[Any]],
+    group: int,
+    function: str,
+) -> tuple[tuple[str, ...], dict[int, bool]]:
+    """Hand the columns to the encoder in their order, numbers in groups of `group` bytes.
+
+    Fills `labels` for columns of categories; returns the kinds, and for each column of numbers
+    that serve as categories whether they are whole.
+    """
+    resolved: list[str] = []
+    integral: dict[int, bool] = {}
+    pending: list[NDArray[Any]] = []
+    stray: list[StrayValues | None] = []
+    pending_bytes = 0
+
+    def flush() -> None:
+        nonlocal pending_bytes
+        outcome = encoder.add(pending)
+        if outcome >= 0:
+            j = len(resolved) - len(pending) + outcome
+            raise ValueError(_rejection(pending[outcome], function, names[j]))
+        pending.clear()
+        pending_bytes = 0
+
+    for j, name in enumerate(names):
+        kind = asked[j]
+        column = source.column(j, name, function, kind)
+        column = _suit(column, kind, function, name)
+        if isinstance(column, Categories):
+            if column.text and kind is None:
+                counts = np.bincount(column.codes, minlength=len(column.labels))
+                stray.append(
+                    stray_values(name, column.labels.tolist(), counts[: len(column.labels)])
+                )
+            flush()
+            encoder.add_codes(column.codes, len(column.labels), column.missing)
+            labels[j] = column.labels
+            resolved.append(kind or ("ordinal" if column.ordered else "nominal"))
+            continue
+        integral[j] = column.dtype.kind != "f"
+        pending.append(column)
+        pending_bytes += column.nbytes
+        resolved.append(kind or "numeric")
+        if pending_bytes > group:
+            flush()
+    flush()
+    warn_of_stray_values([one for one in stray if one is not None], function)
+    return tuple(resolved), integral
+
+
+def _suit(column: Column, kind: str | None, function: str, name: str) -> Column:
+    """Return a column in the form that its kind needs."""
+    if isinstance(column, Categories):
+        if kind == "numeric":
+            return numbers_of_categories(column, function=function, name=name)
+        return column
+    if kind in ("ordinal", "nominal") and _beyond_exact(column):
+        return categories_of_numbers(column)
+    return column
+
+
+def _beyond_exact(array: NDArray[Any]) -> bool:
+    """Return whether integers occur that float64 cannot tell from their neighbors."""
+    return array.dtype == np.int64 and bool(
+        array.max() > LARGEST_EXACT or array.min() < -LARGEST_EXACT
+    )
+
+
+def _needs_columns(matrix: NDArray[Any], asked: Sequence[str | None]) -> bool:
+    """Return whether the matrix cannot go to the kernel as a whole."""
+    return not set(asked) <= {None, "numeric"} and _beyond_exact(matrix)
+
+
+def _rejection(array: NDArray[Any], function: str, name: str) -> str:
+    return (infinite if array.dtype.kind == "f" else too_large)(function, name)
+
+
+def _check_size(source: Source, function: str) -> None:
+    shape = (source.n_rows, source.n_columns)
+    for count, what in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise ValueError(
+                f"{function}: found array with 0 {what}(s) (shape={shape}) while a minimum of 1 "
+                "is required."
+            )
+    if source.n_rows >= 2**32 - 1:
+        raise ValueError(
+            f"{function}: X has {source.n_rows} rows; at most 2**32 - 2 can be encoded: "
+            "take a sample of the rows"
+        )
+    require_memory(
+        source.n_rows * source.n_columns,
+        what=f"a table of {shape[0]} x {shape[1]} codes",
+        function=function,
+        hint="take fewer columns or rows",
+    )

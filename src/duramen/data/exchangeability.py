@@ -1,0 +1,345 @@
+"""Rows that the null hypothesis allows to be exchanged: all, within strata, or whole blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.support.arrays import IntArray
+from duramen.support.provenance import fingerprint
+from duramen.support.text import quoted
+from duramen.support.warning import warn
+
+
+@dataclass(frozen=True, eq=False)
+class Exchangeability:
+    """Rows of a table that may exchange their targets under the null hypothesis.
+
+    Without `strata` and `blocks` all rows may. With `strata`, rows exchange within their stratum
+    only. With `blocks`, the rows of a block stay together: blocks that have one target value each
+    exchange these values; other blocks exchange all of their rows, in order, with blocks of as many
+    rows. With both, blocks exchange within their stratum.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number n of rows.
+    strata : int64 array of shape (n,) or None
+        Number of the stratum of each row. None where there is a single stratum.
+    blocks : int64 array of shape (n,) or None
+        Number of the block of each row. None where each row is a block.
+
+    Examples
+    --------
+    >>> from duramen.data import Exchangeability
+    >>> rows = Exchangeability.checked(4, ["a", "a", "b", "b"], None, function="example")
+    >>> rows.restricted
+    True
+    """
+
+    n_rows: int
+    strata: IntArray | None = None
+    blocks: IntArray | None = None
+
+    @classmethod
+    def checked(
+        cls, n_rows: int, strata: Any = None, blocks: Any = None, *, function: str
+    ) -> Exchangeability:
+        """Check and number strata and blocks.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number n of rows.
+        strata, blocks : array-like of shape (n,) or None
+            Label of the stratum, and of the block, of each row: a list, NumPy array (masked
+            entries are missing), pandas, polars or Arrow column. The labels themselves and their
+            order have no influence on what is drawn.
+        function : str
+            Who asks, for errors.
+
+        Raises
+        ------
+        TypeError
+            If `strata` or `blocks` are a text, or labels cannot be compared.
+        ValueError
+            If there are not n labels, one is missing, or a block lies in several strata.
+        """
+        of_strata = _numbered(strata, n_rows, "strata", function)
+        of_blocks = _numbered(blocks, n_rows, "blocks", function)
+        if of_strata is not None and of_blocks is not None:
+            _, first = np.unique(of_blocks, return_index=True)
+            torn = of_strata != of_strata[first][of_blocks]
+            if torn.any():
+                row = int(np.argmax(torn))
+                other = int(first[of_blocks[row]])
+                raise ValueError(
+                    f"{function}: each block must lie in one stratum, but rows {other} and {row} "
+                    f"are of one block ({_items(blocks)[row]!r}) and of different strata. Hint: "
+                    "give strata that contain whole blocks."
+                )
+        if of_strata is not None and not of_strata.any():
+            of_strata = None
+        if of_blocks is not None and of_blocks.max(initial=0) == n_rows - 1:
+            of_blocks = None
+        return cls(n_rows, of_strata, of_blocks)
+
+    @property
+    def restricted(self) -> bool:
+        """True if some rows must not be exchanged."""
+        return self.strata is not None or self.blocks is not None
+
+    @property
+    def clause(self) -> str:
+        """Clause on strata and blocks for the sentence of a null hypothesis; "" for none."""
+        if self.blocks is None:
+            within = (
+                " Rows are exchanged only within strata, on which features and target may depend."
+            )
+            return "" if self.strata is None else within
+        within = "" if self.strata is None else " within strata"
+        return (
+            f" Whole blocks of rows are exchanged{within}: rows of one block may depend on each "
+            "other."
+        )
+
+    def identity(self) -> dict[str, str]:
+        """Return fingerprints of strata and blocks, for checkpoints; empty where there are none."""
+        given = {"strata": self.strata, "blocks": self.blocks}
+        return {name: fingerprint(codes) for name, codes in given.items() if codes is not None}
+
+    def of_rows(self, rows: NDArray[Any]) -> Exchangeability:
+        """Return strata and blocks of some of the rows, given by index."""
+        strata, blocks = (None if c is None else c[rows] for c in (self.strata, self.blocks))
+        return Exchangeability.checked(len(rows), strata, blocks, function="of_rows")
+
+    def permutation(self, random: np.random.Generator, values: Any = None) -> IntArray:
+        """Draw the row whose value each row takes, all admissible ones with equal probability.
+
+        Parameters
+        ----------
+        random : Generator
+            Source of randomness. Without strata and blocks it is left as by
+            ``random.permutation(n)``, which is then what is returned.
+        values : array of shape (n,) or (n, k), optional
+            What is exchanged. Where it has one value in each block, blocks of different sizes
+            exchange it.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+            A permutation of the rows, unless blocks of different sizes exchange values.
+        """
+        if self.blocks is None:
+            return _within(self.strata, self.n_rows, random)
+        layout = self._layout
+        if values is not None and self._one_a_block(np.asarray(values)):
+            taken = _within(layout.strata, len(layout.sizes), random)
+            return layout.first[taken][layout.of_row]
+        taken = _within(layout.alike, len(layout.sizes), random)
+        order = np.empty(self.n_rows, dtype=np.int64)
+        of_sorted = layout.of_row[layout.rows]
+        within = np.arange(self.n_rows) - layout.starts[of_sorted]
+        order[layout.rows] = layout.rows[layout.starts[taken[of_sorted]] + within]
+        return order
+
+    def count(self, values: Any = None) -> float:
+        """Count the different arrangements that :meth:`permutation` can draw.
+
+        Parameters
+        ----------
+        values : array of shape (n,) or (n, k), optional
+            What is exchanged: arrangements of equal values are one. Without it, permutations of
+            the rows are counted.
+
+        Returns
+        -------
+        float
+            1 at least, which is the order as it is; exact below 1e9, infinite above 1e300.
+        """
+        if self.blocks is None:
+            groups = np.zeros(self.n_rows, np.int64) if self.strata is None else self.strata
+            kinds = np.arange(self.n_rows) if values is None else _kinds(np.asarray(values))
+            return _arrangements(groups, kinds)
+        layout = self._layout
+        if values is None:
+            return _arrangements(layout.alike, np.arange(len(layout.sizes)))
+        of_rows = _kinds(np.asarray(values))
+        if self._one_a_block(of_rows):
+            return _arrangements(layout.strata, of_rows[layout.first])
+        in_blocks = np.split(of_rows[layout.rows], layout.starts[1:])
+        contents: dict[bytes, int] = {}
+        kinds = np.array([contents.setdefault(c.tobytes(), len(contents)) for c in in_blocks])
+        return _arrangements(layout.alike, kinds)
+
+    def require(self, n_draws: int, function: str, values: Any = None) -> None:
+        """Check that strata and blocks leave enough to be permuted; see :meth:`count`.
+
+        Parameters
+        ----------
+        n_draws : int
+            Permutations that are wanted.
+        function : str
+            Who asks, for errors and warnings.
+        values : array of shape (n,) or (n, k), optional
+            What is exchanged.
+
+        Raises
+        ------
+        ValueError
+            If only the order as it is is admissible.
+
+        Warns
+        -----
+        UserWarning
+            If there are fewer different arrangements than draws and the data together.
+        """
+        if not self.restricted:
+            return
+        given = " and ".join(self.identity())
+        count = self.count(values)
+        if count == 1:
+            raise ValueError(
+                f"{function}: {given} must leave rows to exchange, but {self._stuck(values)}. "
+                "Hint: give coarser strata, or blocks of equal size or with one target value "
+                "each."
+            )
+        if count <= n_draws:
+            warn(
+                f"{function}: {given} allow only {count:,.0f} different arrangements of the rows, "
+                f"fewer than the {n_draws:,} permutations requested: p-values below about "
+                f"{1 / count:.2g} have no meaning.",
+            )
+
+    def _stuck(self, values: Any) -> str:
+        """Say why nothing can be exchanged."""
+        if self.blocks is None:
+            alone = "every stratum has one row"
+            return alone if self.count() == 1 else "the target is constant in every stratum"
+        if values is not None and self._one_a_block(np.asarray(values)):
+            return "the target is the same in all blocks that may exchange it"
+        if self.count() == 1:
+            return "no two blocks that may be exchanged have the same number of rows"
+        return "all blocks that may be exchanged have the same targets in the same order"
+
+    def _one_a_block(self, values: NDArray[Any]) -> bool:
+        """Tell whether the rows of a block have one value."""
+        return bool(np.all(values == values[self._layout.first][self._layout.of_row]))
+
+    @cached_property
+    def _layout(self) -> _Layout:
+        """Return where the blocks are."""
+        blocks = np.arange(self.n_rows) if self.blocks is None else self.blocks
+        _, first, of_row, sizes = np.unique(
+            blocks, return_index=True, return_inverse=True, return_counts=True
+        )
+        strata = np.zeros(len(first), np.int64) if self.strata is None else self.strata[first]
+        return _Layout(
+            first=first,
+            of_row=of_row.reshape(-1),
+            rows=np.argsort(of_row.reshape(-1), kind="stable"),
+            starts=np.cumsum(sizes) - sizes,
+            sizes=sizes,
+            strata=strata,
+            alike=_kinds(np.stack([strata, sizes], axis=1)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """Places of the B blocks."""
+
+    first: IntArray  # first row of each block
+    of_row: IntArray  # shape (n,): block of each row, in 0..B-1
+    rows: IntArray  # the n rows, block by block
+    starts: IntArray  # where the rows of each block begin in `rows`
+    sizes: IntArray  # rows of each block
+    strata: IntArray  # stratum of each block
+    alike: IntArray  # number of the set of blocks of one stratum and one size
+
+
+def _within(groups: IntArray | None, n: int, random: np.random.Generator) -> IntArray:
+    """Draw a permutation of n things that keeps each in its group."""
+    drawn: IntArray = random.permutation(n)
+    if groups is None:
+        return drawn
+    # The members of a group, in the order in which they were drawn, take its places.
+    order = np.empty(n, dtype=np.int64)
+    order[np.argsort(groups, kind="stable")] = drawn[np.argsort(groups[drawn], kind="stable")]
+    return order
+
+
+def _kinds(values: NDArray[Any]) -> IntArray:
+    """Return the number of the value of each row; of rows, for two dimensions."""
+    if values.ndim > 1:
+        columns = [_kinds(column) for column in values.reshape(len(values), -1).T]
+        return np.unique(np.stack(columns), axis=1, return_inverse=True)[1].reshape(-1)
+    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _arrangements(groups: IntArray, kinds: IntArray) -> float:
+    """Count the different ways to put things, some of one kind, within their groups."""
+    sizes = np.bincount(groups)
+    pairs = np.unique(np.stack([groups, kinds]), axis=1, return_counts=True)[1]
+    logarithm = math.fsum(map(math.lgamma, (sizes + 1.0).tolist()))
+    logarithm -= math.fsum(map(math.lgamma, (pairs + 1.0).tolist()))
+    if logarithm > 690:  # exp overflows from 709 on
+        return math.inf
+    count = math.exp(logarithm)
+    return float(round(count)) if count < 1e9 else count
+
+
+def _numbered(labels: Any, n_rows: int, parameter: str, function: str) -> IntArray | None:
+    """Return the number of the label of each row, in the order of their first rows."""
+    if labels is None:
+        return None
+    if isinstance(labels, (str, bytes)):
+        raise TypeError(
+            f"{function}: {parameter} must be labels, one for each row, got the text {labels!r}. "
+            "Hint: give the column itself."
+        )
+    shape = getattr(labels, "shape", (len(labels),) if hasattr(labels, "__len__") else ())
+    if shape != (n_rows,):
+        raise ValueError(
+            f"{function}: {parameter} must have a label for each of the {n_rows} rows, got shape "
+            f"{shape}."
+        )
+    numbers: dict[Hashable, int] = {}
+    codes = np.empty(n_rows, dtype=np.int64)
+    for row, label in enumerate(_items(labels)):
+        if _is_missing(label):
+            raise ValueError(
+                f"{function}: {parameter} must have a label for every row, but that of row {row} "
+                "is missing. Hint: give such rows a label of their own, or leave them out."
+            )
+        try:
+            codes[row] = numbers.setdefault(label, len(numbers))
+        except TypeError:
+            raise TypeError(
+                f"{function}: {parameter} must be labels such as texts or whole numbers, got "
+                f"{quoted(label)} for row {row}."
+            ) from None
+    return codes
+
+
+def _items(labels: Any) -> list[Any]:
+    """Return labels of any container as a list of Python's own values; None where masked."""
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "mM":
+        gone = np.isnat(labels) | np.ma.getmaskarray(labels)
+        return [None if nat else text for nat, text in zip(gone, labels.astype(str), strict=True)]
+    for method in ("to_pylist", "tolist", "to_list"):
+        if hasattr(labels, method):
+            return list(getattr(labels, method)())
+    return list(labels)
+
+
+def _is_missing(label: Any) -> bool:
+    if label is None or type(label).__name__ in {"NAType", "NaTType", "MaskedConstant"}:
+        return True
+    return isinstance(label, (float, np.floating)) and bool(label != label)

@@ -1,0 +1,191 @@
+"""New rows in the terms of the columns that training had."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data.columns import (
+    Categories,
+    Column,
+    describe,
+    infinite,
+    numbers_of_categories,
+)
+from duramen.data.encoded import EncodedTable
+from duramen.data.memory import require_memory
+from duramen.data.schema import Schema
+from duramen.data.sources import Source, open_source
+from duramen.support.warning import warn
+
+UNSEEN = -1.0
+
+_Columns: TypeAlias = Schema | EncodedTable
+
+
+def routing_values(
+    schema: _Columns,
+    X: Any,
+    *,
+    estimator_name: str | None = None,
+    function: str = "routing_values",
+) -> NDArray[np.float64]:
+    """Read rows of X in the terms of a schema, to be sent down trees.
+
+    X is anything that `encode` takes. Where an estimator asks, errors read as scikit-learn's do,
+    and names that are missing on one side are warned about. Returned is a C-contiguous float64
+    array of shape (n, p): the value in numeric columns; the code in ordinal and nominal ones, -1
+    for a category that training never saw; NaN for missing. It is X itself where X is such an array
+    and all columns are numeric.
+    """
+    if isinstance(X, EncodedTable):
+        _check_columns(schema, X.n_columns, X.names if X.named else None, estimator_name, function)
+        return _decode(schema, X)
+    source = open_source(X, function)
+    _check_columns(schema, source.n_columns, source.names, estimator_name, function)
+    if source.n_rows == 0:
+        raise ValueError(
+            f"{function}: found array with 0 sample(s) (shape=(0, {schema.n_columns})) while a "
+            "minimum of 1 is required."
+        )
+    if not schema.labels and source.matrix is not None:
+        values = np.ascontiguousarray(source.matrix, dtype=np.float64)
+        _reject_infinities(schema, values, function)
+        return values
+    return _read_columns(schema, source, function)
+
+
+def _read_columns(schema: _Columns, source: Source, function: str) -> NDArray[np.float64]:
+    require_memory(
+        source.n_rows * schema.n_columns * 8,
+        what=f"a dense table of {source.n_rows} x {schema.n_columns} values",
+        function=function,
+        hint="predict fewer rows at a time",
+    )
+    values = np.empty((source.n_rows, schema.n_columns))
+    for j, name in enumerate(schema.names):
+        column = source.column(j, name, function)
+        if j in schema.labels:
+            values[:, j] = _codes_of(column, schema.labels[j], name, function)
+        elif isinstance(column, Categories):
+            values[:, j] = numbers_of_categories(column, function=function, name=name)
+        else:
+            values[:, j] = column
+    _reject_infinities(schema, values, function)
+    return values
+
+
+def _codes_of(
+    column: Column, labels: NDArray[Any], name: str, function: str
+) -> NDArray[np.float64]:
+    """Return codes of the column's values among `labels`."""
+    if not isinstance(column, Categories):
+        missing = np.isnan(column)
+        if missing.all():  # without a value, its type does not tell what it would hold
+            return np.full(len(column), np.nan)
+        known = labels
+        if column.dtype.kind != labels.dtype.kind and labels.dtype != object:
+            known, column = labels.astype(np.float64), column.astype(np.float64)
+        codes = np.full(len(column), np.nan)
+        codes[~missing] = _look_up(column[~missing], known, name, function)
+        return codes
+    found = _look_up(column.labels, labels, name, function)
+    return np.asarray(np.append(found, np.nan)[column.codes])
+
+
+def _decode(schema: _Columns, table: EncodedTable) -> NDArray[np.float64]:
+    values = np.empty((table.n_rows, schema.n_columns))
+    for j, (name, kind) in enumerate(zip(schema.names, schema.kinds, strict=True)):
+        known = table.values(j)
+        if j in schema.labels:
+            of_code = _look_up(known, schema.labels[j], name, "routing_values")
+        elif known.dtype == object and len(known):
+            raise ValueError(
+                f"routing_values: {describe(name)} is {table.kinds[j]} here, but was {kind} "
+                "when fitted; encode both tables with the same kinds"
+            )
+        else:
+            of_code = known.astype(np.float64)
+        values[:, j] = np.append(of_code, np.nan)[table.codes(j)]
+    return values
+
+
+def _reject_infinities(schema: _Columns, values: NDArray[np.float64], function: str) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    for begin in range(0, len(values), 4096):
+        columns = np.isinf(values[begin : begin + 4096]).any(axis=0)
+        if columns.any():
+            raise ValueError(infinite(function, schema.names[int(columns.argmax())]))
+
+
+def _check_columns(
+    schema: _Columns,
+    n_columns: int,
+    names: Sequence[str] | None,
+    estimator_name: str | None,
+    function: str,
+) -> None:
+    """Check number and names of columns, with the messages of scikit-learn."""
+    subject = estimator_name or function
+    if schema.named and names is not None:
+        _check_same_names(tuple(names), schema.names)
+    if n_columns != schema.n_columns:
+        raise ValueError(
+            f"X has {n_columns} features, but {subject} is expecting {schema.n_columns} features "
+            "as input"
+        )
+    if estimator_name is None or schema.named == (names is not None):
+        return
+    if schema.named:
+        message = (
+            f"X does not have valid feature names, but {subject} was fitted with feature names"
+        )
+    else:
+        message = f"X has feature names, but {subject} was fitted without feature names"
+    warn(message)
+
+
+def _look_up(
+    values: NDArray[Any], labels: NDArray[Any], name: str, function: str
+) -> NDArray[np.float64]:
+    """Return the position of each value among the labels, -1 where it is none of them."""
+    if len(labels) == 0 or len(values) == 0:
+        return np.full(len(values), UNSEEN)
+    if (values.dtype == object) != (labels.dtype == object):
+        was, came = ("strings", "numbers") if labels.dtype == object else ("numbers", "strings")
+        known, new = labels[:1].tolist()[0], values[:1].tolist()[0]
+        raise ValueError(
+            f"{function}: {describe(name)} held {was} when fitted, such as {known!r}, but "
+            f"holds {came} now, such as {new!r}; convert it to {was}"
+        )
+    order = None
+    if not bool(np.all(labels[:-1] <= labels[1:])):  # declared orders need not be sorted
+        order = np.argsort(labels, kind="stable")
+    place = np.minimum(np.searchsorted(labels, values, sorter=order), len(labels) - 1)
+    code = place if order is None else order[place]
+    return np.where(labels[code] == values, code.astype(np.float64), UNSEEN)
+
+
+def _check_same_names(names: tuple[str, ...], fitted: tuple[str, ...]) -> None:
+    if names == fitted:
+        return
+    lines = ["The feature names should match those that were passed during fit."]
+    unexpected = sorted(set(names) - set(fitted))
+    absent = sorted(set(fitted) - set(names))
+    if unexpected:
+        lines.append("Feature names unseen at fit time:")
+        lines += _listed(unexpected)
+    if absent:
+        lines.append("Feature names seen at fit time, yet now missing:")
+        lines += _listed(absent)
+    if not unexpected and not absent:
+        lines.append("Feature names must be in the same order as they were in fit.")
+    raise ValueError("\n".join(lines) + "\n")
+
+
+def _listed(names: Sequence[str], most: int = 5) -> list[str]:
+    lines = [f"- {name}" for name in names[:most]]
+    return lines if len(names) <= most else [*lines, "- ..."]

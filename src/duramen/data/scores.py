@@ -1,0 +1,57 @@
+"""Scores of rows: how probable a label is given the columns of a table; and rows of like scores."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data.encoded import EncodedTable
+from duramen.support.arrays import FloatArray, IntArray, of_unit_size
+
+
+def design(table: EncodedTable) -> FloatArray:
+    """Return numeric columns standardized, and an indicator of each value of the others."""
+    columns = []
+    for j in range(table.n_columns):
+        codes, values = np.asarray(table.codes(j)), table.values(j)
+        if table.kinds[j] != "numeric":
+            columns += [(codes == k).astype(np.float64) for k in np.unique(codes)]
+            continue
+        missing = codes >= len(values)
+        numbers = np.append(of_unit_size(np.asarray(values, dtype=np.float64)), 0.0)[codes]
+        known = numbers[~missing]
+        if known.size and known.std() > 0:
+            columns.append(np.where(missing, 0.0, (numbers - known.mean()) / known.std()))
+        if missing.any():
+            columns.append(missing.astype(np.float64))
+    return np.column_stack(columns) if columns else np.zeros((table.n_rows, 1))
+
+
+def log_odds(columns: FloatArray, labels: NDArray[np.integer]) -> FloatArray:
+    """Return log-probabilities of all labels but the first less that of the first.
+
+    They are those of a logistic regression with a ridge penalty; shape (n, C - 1).
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of convergence: a score that is near enough will do
+        model = LogisticRegression(max_iter=200).fit(columns, labels)
+    logs = model.predict_log_proba(columns)
+    odds: FloatArray = np.maximum(logs[:, 1:], -30.0) - np.maximum(logs[:, :1], -30.0)
+    return odds
+
+
+def cut(scores: FloatArray, rows: IntArray, n_strata: int, first: int, found: IntArray) -> None:
+    """Number strata from `first` on among some rows: cut them in two at a quantile, and again."""
+    if n_strata == 1 or len(rows) < 2:
+        found[rows] = first
+        return
+    widest = int(scores[rows].std(axis=0).argmax())
+    left = (n_strata + 1) // 2
+    order = rows[np.argsort(scores[rows, widest], kind="stable")]
+    at = len(rows) * left // n_strata
+    cut(scores, order[:at], left, first, found)
+    cut(scores, order[at:], n_strata - left, first + left, found)

@@ -1,0 +1,286 @@
+"""Tables column by column, with one interface for every container that X may be."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data.columns import Column, from_arrow, from_objects, numbers, refusal
+from duramen.data.names import names_of_labels
+from duramen.support.arrays import array_of, unmasked
+from duramen.support.text import first_line
+
+WHOLE_BYTES = 1 << 26  # tables of at most so many bytes are turned into one matrix, which is quick
+
+
+class Source(Protocol):
+    """A table, column by column."""
+
+    n_rows: int
+    n_columns: int
+    names: tuple[str, ...] | None  # that the container itself gives
+
+    @property
+    def matrix(self) -> NDArray[Any] | None:
+        """All columns at once, in a type that the kernel reads, where they lie so."""
+        ...
+
+    def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
+        """Return the j-th column.
+
+        `name` and `function` are for errors; `kind` is what the user named the column, which
+        decides about the order of its categories.
+        """
+        ...
+
+
+def open_source(X: Any, function: str) -> "ArraySource | SparseSource | FrameSource":
+    """Return the source of X; raises where X is no table.
+
+    Beside columns for the kernel, it gives the values of a column of any type, as they are.
+    """
+    X = unmasked(X)
+    if isinstance(X, np.ndarray):
+        return _open_array(X, function)
+    if type(X).__module__.partition(".")[0] == "scipy" and hasattr(X, "tocsc"):
+        return SparseSource(X, function)
+    source = _open_frame(X, function)
+    if source is not None:
+        return source
+    return _open_array(_array_of(X, function), function)
+
+
+def _array_of(X: Any, function: str) -> NDArray[Any]:
+    if isinstance(X, (str, bytes, dict, set)) or X is None:
+        raise TypeError(
+            f"{function}: X is a {type(X).__name__}; give a two-dimensional array, a data frame, "
+            "an Arrow table or a sparse matrix"
+        )
+    try:
+        return array_of(X)
+    except ValueError as error:
+        raise ValueError(
+            f"{function}: X is ragged, its rows differ in length; give rows of one length ({error})"
+        ) from None
+
+
+def _open_array(X: NDArray[Any], function: str) -> "ArraySource":
+    if X.ndim != 2:
+        many = (
+            "Reshape your data with X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
+        )
+        hint = many if X.ndim < 2 else "reshape it to (n_samples, n_features)"
+        raise ValueError(
+            f"{function}: expected 2D array, got {X.ndim}D array instead (shape={X.shape}). {hint}."
+        )
+    return ArraySource(X, function)
+
+
+class ArraySource:
+    """A NumPy array of two dimensions."""
+
+    names: tuple[str, ...] | None = None
+
+    def __init__(self, X: NDArray[Any], function: str) -> None:
+        self.n_rows, self.n_columns = X.shape
+        self._array, self._function = np.asarray(X), function
+
+    @cached_property
+    def matrix(self) -> NDArray[Any] | None:
+        """All columns, unless they are objects or text."""
+        if self._array.dtype.kind in "OUT":
+            return None
+        return numbers(self._array, function=self._function)
+
+    def values(self, j: int) -> NDArray[Any]:
+        """Return the values of the j-th column."""
+        return self._array[:, j]
+
+    def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
+        """Return the j-th column."""
+        if self.matrix is not None:
+            return self.matrix[:, j]
+        return from_objects(self.values(j).astype(object), function=function, name=name)
+
+
+class SparseSource:
+    """A scipy sparse matrix; one column at a time is made dense."""
+
+    names: tuple[str, ...] | None = None
+    matrix: NDArray[Any] | None = None
+
+    def __init__(self, X: Any, function: str) -> None:
+        if X.ndim != 2:
+            raise ValueError(
+                f"{function}: expected 2D array, got a sparse array of shape {X.shape}. "
+                "Reshape your data to (n_samples, n_features)."
+            )
+        _check_sparse(X, function)
+        self.n_rows, self.n_columns = X.shape
+        self._original, self._function = X, function
+
+    @cached_property
+    def _columns(self) -> Any:
+        columns = self._original.tocsc()
+        if not columns.has_canonical_format:
+            columns = columns.copy()
+            columns.sum_duplicates()
+        return columns
+
+    @cached_property
+    def _numbers(self) -> NDArray[Any]:
+        return numbers(self._columns.data, function=self._function)
+
+    def _dense(self, j: int, data: NDArray[Any]) -> NDArray[Any]:
+        begin, end = self._columns.indptr[j : j + 2]
+        dense = np.zeros(self.n_rows, dtype=data.dtype)
+        dense[self._columns.indices[begin:end]] = data[begin:end]
+        return dense
+
+    def values(self, j: int) -> NDArray[Any]:
+        """Return the values of the j-th column, dense."""
+        return self._dense(j, self._columns.data)
+
+    def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
+        """Return the j-th column, dense."""
+        return self._dense(j, self._numbers)
+
+
+def _check_sparse(X: Any, function: str) -> None:
+    """Check that the indices of a sparse matrix lie within it; SciPy follows any.
+
+    Raises
+    ------
+    ValueError
+        If one does not, or the arrays of the matrix do not fit together.
+    """
+    try:
+        if X.format in ("csr", "csc", "bsr"):
+            X.check_format(full_check=True)
+        elif X.format == "coo":
+            for size, places in zip(X.shape, (X.row, X.col), strict=True):
+                if len(places) != len(X.data):
+                    raise ValueError("its coordinates are not as many as its values")
+                if len(places) and not 0 <= places.min() <= places.max() < size:
+                    raise ValueError(f"a coordinate is not in 0..{size - 1}")
+    except (ValueError, IndexError) as error:
+        raise ValueError(
+            f"{function}: the sparse matrix of shape {X.shape} is damaged ({first_line(error)}). "
+            "Hint: its arrays were changed after it was made; make it anew"
+        ) from None
+
+
+class FrameSource:
+    """A pandas, polars or pyarrow table, or any other that narwhals reads eagerly."""
+
+    def __init__(self, frame: Any, labels: Sequence[Any], function: str) -> None:
+        self.n_rows, self.n_columns = frame.shape
+        self.names = names_of_labels(labels, function)
+        self._frame = frame
+        self._labels = list(labels)
+
+    @cached_property
+    def matrix(self) -> NDArray[Any] | None:
+        """All columns as one matrix where they are of one floating type and not large."""
+        if self.n_rows * self.n_columns * 8 > WHOLE_BYTES or self.n_columns == 0:
+            return None
+        if self._frame.implementation.is_pandas():
+            types = set(self._frame.to_native().dtypes)
+            floating = {np.dtype(np.float64), np.dtype(np.float32)}
+        else:
+            import narwhals as nw
+
+            types = set(self._frame.schema.values())
+            floating = {nw.Float64(), nw.Float32()}
+        if len(types) != 1 or not types <= floating:
+            return None
+        if self._frame.implementation.is_pandas():
+            array = self._frame.to_native().to_numpy()
+        else:
+            array = self._frame.to_numpy()
+        return array if array.dtype.kind == "f" and array.ndim == 2 else None
+
+    def values(self, j: int) -> Any:
+        """Return the j-th column as the library has it."""
+        return self._frame.get_column(self._labels[j]).to_native()
+
+    def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
+        """Return the j-th column."""
+        import narwhals as nw
+
+        series = self._frame.get_column(self._labels[j])
+        dtype = series.dtype
+        if dtype in (nw.Float64, nw.Float32):
+            array = series.to_numpy()
+            if array.dtype.kind == "f":
+                return numbers(array, function=function, name=name)
+        elif (dtype.is_integer() or dtype == nw.Boolean) and not series.null_count():
+            array = series.to_numpy()
+            if array.dtype.kind in "iub":
+                return numbers(array, function=function, name=name)
+        elif dtype == nw.Object or str(dtype) == "Unknown":
+            array = series.to_numpy()
+            if array.dtype == object:
+                return from_objects(array, function=function, name=name)
+            if array.dtype.kind not in "OUTS":
+                return numbers(array, function=function, name=name)
+        elif not _has_codes(dtype):
+            raise TypeError(refusal(str(dtype), function, name))
+        array = _to_arrow(series)
+        ordered = _order_counts(series, dtype, kind)
+        return from_arrow(array, function=function, name=name, ordered=ordered)
+
+
+def _has_codes(dtype: Any) -> bool:
+    import narwhals as nw
+
+    return bool(dtype.is_numeric()) or dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum)
+
+
+def _order_counts(series: Any, dtype: Any, kind: str | None) -> bool | None:
+    """Return whether the order of a categorical column's categories is that of its codes.
+
+    None where the column's own declaration is to decide.
+    """
+    import narwhals as nw
+
+    if kind == "nominal":
+        return False
+    implementation = series.implementation
+    if implementation.is_polars():  # an enum has an order, but seldom means it
+        return kind == "ordinal" and dtype == nw.Enum
+    if kind == "ordinal" and implementation.is_pandas_like():
+        return True
+    return None
+
+
+def _to_arrow(series: Any) -> Any:
+    """Return the column in Arrow, its chunks as they lie and its order declared as it was."""
+    native = series.to_native()
+    if series.implementation.is_pyarrow():
+        return native
+    return series.to_arrow()
+
+
+def _open_frame(X: Any, function: str) -> FrameSource | None:
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise TypeError(f"{function}: X is a lazy {type(X).__name__}; call its .collect() first")
+    labels = getattr(X, "columns", None)
+    if labels is None:
+        return None
+    import narwhals as nw
+
+    if type(X).__module__.partition(".")[0] == "pyarrow":
+        import pyarrow as pa
+
+        labels = X.schema.names
+        X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
+    else:
+        labels = list(labels)
+    names_of_labels(labels, function)  # repeated names have an error of ours
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    return FrameSource(frame, labels, function)

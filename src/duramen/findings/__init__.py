@@ -1,0 +1,5 @@
+"""A look at a table and its target before they are used: what is seldom meant."""
+
+from duramen.findings.table import findings
+
+__all__ = ["findings"]

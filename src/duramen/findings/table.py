@@ -1,0 +1,443 @@
+"""Findings: what in a table or its target is seldom meant to be analyzed as it is.
+
+The look is at the codes of a table: the number of distinct values of a column is known once it is
+encoded, so that a look costs little beside reading the table.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data.encoded import EncodedTable
+from duramen.data.encoding import encode
+from duramen.data.finding import Finding, columns, them
+from duramen.data.names import KINDS
+from duramen.data.stray import StrayValues, StrayValuesWarning
+from duramen.findings.diversity import unequal_values
+from duramen.findings.leaks import of_leaks
+from duramen.findings.target import of_target
+from duramen.io.store.column_store import ColumnStore
+from duramen.support.arrays import IntArray
+from duramen.support.text import quoted
+
+Codes: TypeAlias = EncodedTable | ColumnStore
+
+_FEWEST_ROWS = 10  # among fewer, different values in all rows are no surprise
+_LOOKED_AT = 5  # labels that tell dates
+_MOST_READ = 256  # columns of a store that are read for a closer look
+_OF_A_KIND = 3  # findings of a kind that are told one by one
+_SAMPLED = 64  # rows by which columns are compared first
+_NOMINAL = KINDS.index("nominal")
+_NAMELESS = re.compile(r"(Unnamed: \d+|__index_level_\d+__|level_\d+|index|rownames)?")
+_OF_ROWS = re.compile(r"(^|.*[ _.-])(id|ids|iid|uid|uuid|guid|key|barcode|index)|.*[a-z]ID", re.A)
+READ_AS_MISSING = "read it as missing"
+IDENTIFIER = "identifier"
+_SIGNS_OF_MISSING = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
+_DATE = re.compile(r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([ T]\d.*)?")
+
+
+def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]:
+    """Look at a table, and at a target, for what is seldom meant to be analyzed as it is.
+
+    Parameters
+    ----------
+    X : table of shape (n, p), EncodedTable or ColumnStore
+        Of a store, only columns with many values are read, 256 at most, and as many to compare
+        values, and duplicates are not looked for.
+    y : array-like of shape (n,), optional
+        Classes or numbers.
+    target : str
+        Name of the target, for the sentences.
+
+    Returns
+    -------
+    tuple of Finding
+        Those that the command line refuses first; it leaves identifiers out. "unequal values" is
+        for rankings by MDI and other measures that favor many values; commands tell of it only if
+        they rank by one.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X cannot be encoded for another reason than dates.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import duramen as dm
+    >>> table = pa.table({"id": range(20), "site": [1] * 20, "age": [3, 5] * 10})
+    >>> for finding in dm.findings.findings(table):
+    ...     print(finding.kind, finding.columns)
+    constant ('site',)
+    identifier ('id',)
+    """
+    found: list[Finding] = [] if y is None else [*of_target(y, target)]
+    stray: tuple[StrayValues, ...] = ()
+    if not isinstance(X, EncodedTable | ColumnStore):
+        dates = dates_of(X)
+        found += of_dates(dates)
+        X, stray = _encoded_without(X, dates)
+        found += map(of_stray, stray)
+    if X is not None:
+        found += of_codes(X, [one.name for one in stray])
+        unequal = unequal_values(X, told=names_in(found))
+        found += [] if unequal is None else [unequal]
+        found += [] if y is None else of_leaks(X, y, target, "auto")
+    return in_order(found)
+
+
+def names_in(found: Iterable[Finding]) -> frozenset[str]:
+    """Return the columns that findings name."""
+    return frozenset(name for one in found for name in one.columns)
+
+
+def left_out(found: Iterable[Finding]) -> tuple[str, ...]:
+    """Return the columns that look like identifiers, which analyses leave out by default."""
+    return tuple(name for one in found if one.kind == IDENTIFIER for name in one.columns)
+
+
+def without_identifiers(found: Iterable[Finding], keep: str) -> list[Finding]:
+    """Return findings that say so of columns that are left out, of which nothing else is said.
+
+    `keep` is the option that keeps them, such as "--keep-identifiers keeps {}".
+    """
+    found = list(found)
+    gone, told = frozenset(left_out(found)), []
+    for one in found:
+        if one.kind == IDENTIFIER:
+            it = "it was" if len(one.columns) == 1 else "they were"
+            hint = keep.format(them(one.columns))
+            one = replace(one, found=f"{one.found}: {it} left out", hint=hint, refused=False)
+        elif one.columns and gone.issuperset(one.columns):
+            continue
+        told.append(one)
+    return told
+
+
+def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Put what is refused first, then columns that may be recorded because of the target."""
+    return tuple(sorted(found, key=lambda one: (not one.refused, one.kind != "leak")))
+
+
+def _encoded_without(
+    X: Any, dates: Sequence[str]
+) -> tuple[EncodedTable | None, tuple[StrayValues, ...]]:
+    """Encode the other columns; also return those of text that are nearly numbers."""
+    if dates:
+        import narwhals as nw
+
+        frame = nw.from_native(X, eager_only=True)
+        if len(dates) == len(frame.columns):
+            return None, ()
+        X = frame.drop(*dates).to_native()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", StrayValuesWarning)
+        table = encode(X)
+    messages = [one.message for one in caught]
+    return table, tuple(
+        one for word in messages if isinstance(word, StrayValuesWarning) for one in word.columns
+    )
+
+
+# --- columns ------------------------------------------------------------------------------------
+
+
+def dates_of(X: Any) -> tuple[str, ...]:
+    """Return the names of the columns of dates and times of a data frame."""
+    if type(X).__module__.partition(".")[0] == "pyarrow":
+        import pyarrow as pa
+
+        return tuple(one.name for one in X.schema if pa.types.is_temporal(one.type))
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return ()
+    return tuple(name for name, kind in frame.schema.items() if kind.is_temporal())
+
+
+def of_dates(names: Sequence[str]) -> list[Finding]:
+    """Tell of columns of dates, which cannot be encoded."""
+    if not names:
+        return []
+    have = "has dates or times" if len(names) == 1 else "have dates or times"
+    return [
+        Finding(
+            "date",
+            tuple(names),
+            f"{columns(names)} {have}, which are not encoded",
+            f"leave {them(names)} out, or turn {them(names)} into numbers, such as days since a "
+            "date",
+            refused=True,
+        )
+    ]
+
+
+def of_stray(one: StrayValues) -> Finding:
+    """Tell of a column of text that is nearly one of numbers."""
+    found = f"{one.describe()}; it is treated as categorical"
+    hint = "read the words as missing values, or convert the column to numbers"
+    return Finding("stray values", (one.name,), found, hint, values=one.values)
+
+
+def of_codes(table: Codes, told: Sequence[str] = ()) -> list[Finding]:
+    """Tell of identifiers, constant and duplicate columns, and signs of missing values.
+
+    Columns of text that are told of already, as nearly numbers, are no identifiers.
+    """
+    n_codes = table.n_codes()
+    constant = np.flatnonzero(n_codes <= 1)
+    found: list[Finding] = []
+    if len(constant) and len(constant) < table.n_columns:
+        names = _names(table, constant)
+        are = "is constant" if len(names) == 1 else "are constant"
+        found.append(
+            Finding(
+                "constant",
+                names,
+                f"{columns(names)} {are} and cannot be important",
+                f"leave {them(names)} out",
+            )
+        )
+    nameless = _nameless(table)
+    if isinstance(table, ColumnStore):
+        many = np.flatnonzero(2 * n_codes > table.n_rows)[:_MOST_READ]
+        read = np.union1d(many, nameless)
+        if len(read):
+            chosen = table.take_columns(read)
+            found += _closely(chosen, np.searchsorted(read, nameless), told)
+    else:
+        found += [*_closely(table, nameless, told), *_duplicates(table)]
+    return _few_of_a_kind(found)
+
+
+def _few_of_a_kind(found: Sequence[Finding]) -> list[Finding]:
+    """Keep the first findings of a kind, and gather the others in one."""
+    kinds: dict[str, list[Finding]] = defaultdict(list)
+    for one in found:
+        kinds[one.kind].append(one)
+    few = []
+    for ones in kinds.values():
+        few += ones[:_OF_A_KIND]
+        if rest := ones[_OF_A_KIND:]:
+            names = tuple(name for one in rest for name in one.columns)
+            what = f"likewise {columns(names)} ({ones[0].kind})"
+            few.append(replace(ones[0], columns=names, found=what, values=()))
+    return few
+
+
+def _nameless(table: Codes) -> IntArray:
+    """Return the columns whose names are those of an index that was written to a file."""
+    if isinstance(table, ColumnStore):
+        places = [table._columns.find(name) for name in ("", "Unnamed: 0", "index")]
+        return np.array(sorted(j for j in places if j is not None), dtype=np.int64)
+    if not table.named:
+        return np.zeros(0, dtype=np.int64)
+    return np.array(
+        [j for j, name in enumerate(table.names) if _NAMELESS.fullmatch(name)], dtype=np.int64
+    )
+
+
+def _closely(table: EncodedTable, nameless: IntArray, told: Sequence[str]) -> list[Finding]:
+    """Look at the values of columns in memory."""
+    text = np.flatnonzero(table.kind_codes == _NOMINAL)
+    identifiers, dates = [], []
+    many: list[int] = []
+    if table.n_rows >= _FEWEST_ROWS:
+        for j in text.tolist():
+            labels = table.values(j)
+            if table.names[j] in told:
+                continue
+            if labels.dtype.kind in "OU" and _like_dates(labels):
+                dates.append(j)
+            elif len(labels) == _present(table, j):
+                identifiers.append(j)
+            elif 2 * len(labels) > _present(table, j):
+                many.append(j)
+        counting, rising = _counting(table)
+        identifiers = sorted({*identifiers, *counting})
+    else:
+        rising = []
+    index = [j for j in nameless.tolist() if j not in identifiers]
+    found: list[Finding] = []
+    if identifiers:
+        found.append(_identifiers(_names(table, np.array(identifiers))))
+    if index:
+        names = _names(table, np.array(index))
+        found.append(
+            Finding(
+                "index",
+                names,
+                f"{columns(names)} {'has' if len(names) == 1 else 'have'} a name like that of an "
+                "index saved with the table",
+                f"leave {them(names)} out",
+            )
+        )
+    found += _one_each(table, rising, "row order", "increases from row to row, as row numbers do")
+    found += _one_each(
+        table, dates, "date", "has dates as text, each of which is treated as a category"
+    )
+    found += _one_each(
+        table,
+        many,
+        "many values",
+        "has different text in most rows, which raises its importance by chance",
+    )
+    return [*found, *_signs_of_missing(table)]
+
+
+def _one_each(table: EncodedTable, places: Sequence[int], kind: str, what: str) -> list[Finding]:
+    return [
+        Finding(kind, (name,), f"column {quoted(name)} {what}", "leave it out")
+        for name in (table.names[j] for j in places)
+    ]
+
+
+def _identifiers(names: tuple[str, ...]) -> Finding:
+    one = len(names) == 1
+    each, like = "has a different value in each row", "looks like an identifier"
+    if not one:
+        each, like = "have different values in all rows", "look like identifiers"
+    return Finding(
+        IDENTIFIER,
+        names,
+        f"{columns(names)} {each} and {like}",
+        f"leave {them(names)} out",
+    )
+
+
+def _present(table: EncodedTable, j: int) -> int:
+    """Return the number of rows with a value in a column."""
+    if not table.missing[j]:
+        return table.n_rows
+    return int(np.count_nonzero(table.codes(j) != len(table.values(j))))
+
+
+def _like_dates(labels: NDArray[Any]) -> bool:
+    some = labels[:: max(1, len(labels) // _LOOKED_AT)].tolist()
+    return len(labels) > 2 and all(_DATE.fullmatch(str(one).strip()) for one in some)
+
+
+def _numeric(table: EncodedTable, fewest: int) -> IntArray:
+    """Return the numeric columns of so many distinct values."""
+    enough = np.diff(table.value_offsets) >= fewest
+    return np.flatnonzero((table.kind_codes == KINDS.index("numeric")) & enough)
+
+
+def _counting(table: EncodedTable) -> tuple[list[int], list[int]]:
+    """Return columns of whole numbers that number the rows, and others that rise with them."""
+    starts, m = table.value_offsets, np.diff(table.value_offsets)
+    places = _numeric(table, _FEWEST_ROWS)
+    places = places[table.missing[places].astype(bool) | (m[places] == table.n_rows)]
+    ends = table.cut_values[np.stack([starts[places], starts[places + 1] - 1])]
+    places = places[(ends == np.floor(ends)).all(axis=0)]  # few columns of measurements stay
+    counting, rising = [], []
+    for j in places.tolist():
+        values = table.values(j)
+        if len(values) != _present(table, j) or (values != np.floor(values)).any():
+            continue
+        steps = np.diff(values)
+        if (steps == steps[0]).all() or _OF_ROWS.fullmatch(table.names[j].strip().lower()):
+            counting.append(j)
+        elif (np.diff(table.codes(j).astype(np.int64)) == 1).all():
+            rising.append(j)
+    return counting, rising
+
+
+def _signs_of_missing(table: EncodedTable) -> list[Finding]:
+    """Tell of numbers such as -999 far from all others of their column.
+
+    Not of one that is an ordinary number in more columns than it is far from others.
+    """
+    places, offsets = _numeric(table, 4), table.value_offsets
+    first, last = offsets[places], offsets[places + 1] - 1
+    columns_with: dict[float, list[int]] = defaultdict(list)
+    for end, inward, other in ((first, 1, last), (last, -1, first)):
+        ends, near, far = (table.cut_values[k] for k in (end, end + inward, other))
+        below = (ends < 0) & (near >= 0)  # negative beside numbers that cannot be
+        odd = np.isin(ends, _SIGNS_OF_MISSING)
+        odd &= below | (np.abs(near - ends) > np.abs(far - near))
+        for j, value in zip(places[odd].tolist(), ends[odd].tolist(), strict=True):
+            columns_with[value].append(j)
+    found = []
+    for value, odd_columns in columns_with.items():
+        ordinary = _within_range(table, places, value)
+        if len(ordinary) > len(odd_columns):
+            continue
+        answer = READ_AS_MISSING
+        if ordinary:
+            answer = (
+                f"leave these cells of the file empty; {value:g} is a number within the range of "
+                f"{columns(ordinary)}"
+            )
+        found += [
+            Finding(
+                "missing code",
+                (table.names[j],),
+                f"column {quoted(table.names[j])} has {value:g} far from its other numbers, as "
+                "codes of missing values are",
+                answer,
+                values=(f"{value:g}",),
+            )
+            for j in odd_columns
+        ]
+    return found
+
+
+def _within_range(table: EncodedTable, places: IntArray, value: float) -> list[str]:
+    """Return the columns that have a number, neither as their least nor their largest one."""
+    offsets = table.value_offsets
+    holding = np.searchsorted(offsets, np.flatnonzero(table.cut_values == value), side="right") - 1
+    return [
+        table.names[j]
+        for j in np.intersect1d(places, holding).tolist()
+        if table.cut_values[offsets[j]] < value < table.cut_values[offsets[j + 1] - 1]
+    ]
+
+
+def _duplicates(table: EncodedTable) -> list[Finding]:
+    """Tell of columns that order the rows as another one does."""
+    sampled = np.unique(np.linspace(0, table.n_rows - 1, _SAMPLED).astype(np.int64))
+    varied = ~table.constant()
+    found: list[list[int]] = []
+    blocks: Sequence[NDArray[Any]] = table.blocks
+    for number, block in enumerate(blocks):
+        members: IntArray = np.flatnonzero((table.block_of == number) & varied)
+        slots = table.slot[members]
+        if len(members) < 2:
+            continue
+        some = np.ascontiguousarray(block[np.ix_(slots, sampled)])
+        keys = some.view(np.dtype((np.void, some.dtype.itemsize * some.shape[1]))).ravel()
+        _, group, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        candidates: list[int] = np.flatnonzero(counts[group] > 1).tolist()
+        alike: dict[bytes, list[int]] = defaultdict(list)
+        for i in candidates:
+            alike[block[slots[i]].tobytes()].append(int(members[i]))
+        found += [same for same in alike.values() if len(same) > 1]
+    return [_duplicate(_names(table, np.array(same))) for same in sorted(found)]
+
+
+def _duplicate(names: tuple[str, ...]) -> Finding:
+    first, *others = names
+    have = "has" if len(others) == 1 else "have"
+    return Finding(
+        "duplicate",
+        tuple(others),
+        f"{columns(others)} {have} the same order of values as {quoted(first)}, so that the "
+        "importance is divided among them",
+        f"leave {them(others)} out",
+    )
+
+
+def _names(table: Codes, places: IntArray) -> tuple[str, ...]:
+    if isinstance(table, ColumnStore):
+        return tuple(table.names_of(places))
+    return tuple(table.names[j] for j in places.tolist())

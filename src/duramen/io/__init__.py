@@ -1,0 +1,22 @@
+"""Files of tables and recordings, column stores, and the joining of samples."""
+
+from duramen.io.files import read_table, target_column, write_table
+from duramen.io.formats import catalogue
+from duramen.io.formats.format import Format, Request
+from duramen.io.recordings import Recording, read_recording
+from duramen.io.store.column_store import ColumnStore, open_store
+from duramen.io.store.packing import pack
+
+__all__ = [
+    "ColumnStore",
+    "Format",
+    "Recording",
+    "Request",
+    "catalogue",
+    "open_store",
+    "pack",
+    "read_recording",
+    "read_table",
+    "target_column",
+    "write_table",
+]

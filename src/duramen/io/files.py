@@ -1,0 +1,228 @@
+"""Tables on disk, whole: read from and written to files of the formats in the catalogue."""
+
+import difflib
+import os
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from duramen.data.memory import require_memory
+from duramen.data.names import shown_repeated
+from duramen.data.numbers_in_text import warned
+from duramen.io import formats
+from duramen.io.arrow_threads import require_arrow_threads
+from duramen.io.formats.delimited import comma_separated
+from duramen.io.formats.format import Request
+from duramen.io.formats.missing import with_missing
+from duramen.io.spreadsheets import without_formulas
+from duramen.support.files import expanded, replacing
+from duramen.support.text import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    na_values: Sequence[str] = (),
+    decimal: str = ".",
+    separator: str | None = None,
+    sheet: str | None = None,
+    encoding: str = "utf-8",
+    skip_rows: int = 0,
+    member: str | None = None,
+    as_text: Sequence[str] = (),
+    function: str = "read_table",
+) -> "pa.Table":
+    r"""Read a table from a file.
+
+    In CSV and TSV files the first line names the columns; types are inferred; empty fields and the
+    unquoted words NA, NaN, N/A, null and their like are missing.
+
+    Parameters
+    ----------
+    path : path
+        A file whose ending names its format, one of `duramen.io.catalogue` that can be read;
+        text may be compressed (.gz, .bz2, .zst, .zip). Lines before the table that begin with #
+        are left out, and so are columns without a name and a value.
+    na_values : sequence of str
+        Further words that are missing values, also as numbers, such as "-99". In CSV and TSV files,
+        quoted or not; with any given, quoted empty fields and quoted words such as NA are missing
+        too.
+    decimal : str
+        Decimal point of the numbers in CSV and TSV files: "." or ",".
+    separator : str, optional
+        Character between two fields of CSV and TSV files; by default a comma or a tab, or the one
+        of comma, semicolon, tab and pipe that cuts the first lines into as many fields each, with a
+        warning.
+    sheet : str, optional
+        Sheet of a workbook; by default the first, with a warning where there are others.
+    encoding : str
+        Encoding of text, such as "latin-1".
+    skip_rows : int
+        Number of lines of text, or rows of a sheet, before the one that names the columns.
+    member : str, optional
+        File to read, in a .zip archive of several.
+    as_text : sequence of str
+        Columns of text that stay text, although all of their values are numbers with a unit, with
+        thousands separators or the like, as in `numbers_in_text`; others are read as numbers, with
+        a warning.
+    function : str
+        The function or command that the user called, for errors.
+
+    Returns
+    -------
+    pyarrow.Table
+        At least one row; column names are unique.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+        If there is no such file.
+    ValueError
+        If the format is not known, or the file is empty, has no rows, repeats a column name, is
+        not UTF-8 text, has rows of unequal length, ends within a quoted field, or is damaged.
+    MemoryError
+        If the file is larger than the memory that is left.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from duramen.io import read_table
+    >>> _ = Path("ages.csv").write_text("name,age\nAda,36\nBo,NA\n")
+    >>> read_table("ages.csv").to_pydict()
+    {'name': ['Ada', 'Bo'], 'age': [36, None]}
+    """
+    path = expanded(path, function)
+    how: dict[str, Any] = {"encoding": encoding, "skip_rows": skip_rows, "member": member}
+    request = Request(function, na_values, decimal, separator=separator, sheet=sheet, **how)
+    chosen = formats.checked_file(path, function, "read")
+    require_arrow_threads(function)
+    n_bytes = path.stat().st_size if chosen.n_bytes is None else chosen.n_bytes(path, request)
+    require_memory(
+        n_bytes,
+        what=f"the table in {path}",
+        function=function,
+        hint=f"duramen pack {shlex.quote(path.name)} --out STORE makes a store of it in little "
+        "memory, of which duramen rank STORE --max-rows N and others read what they need",
+    )
+    table = with_missing(formats.whole(path, chosen, request), () if chosen.text else na_values)
+    repeated = shown_repeated(table.column_names)
+    if repeated:
+        below = f"skip_rows={skip_rows + 1} (--skip-rows {skip_rows + 1})"
+        more = f", or, if the next line names the columns, give {below}"
+        raise ValueError(
+            f"{function}: {path} has more than one column named {repeated}; rename them"
+            + (more if chosen.text or chosen.sheets else "")
+        )
+    if table.num_rows == 0:
+        raise ValueError(f"{function}: {path} has column names but no rows")
+    sure = comma_separated(formats.text_of(path, request))
+    return warned(table, function, as_text=as_text, decimal=decimal, thousands=sure)
+
+
+def target_column(
+    table: "pa.Table", name: str, *, function: str = "target_column"
+) -> tuple["pa.Table", "pa.ChunkedArray"]:
+    """Split a table into its features and its target.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    name : str
+        The column that is the target.
+    function : str
+        The function or command that the user called, for errors.
+
+    Returns
+    -------
+    (features, target)
+        The table without that column, and the column.
+
+    Raises
+    ------
+    ValueError
+        If the table lacks the column, with the closest name there is, or has no other.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from duramen.io import target_column
+    >>> features, target = target_column(pa.table({"age": [3, 5], "ill": [0, 1]}), "ill")
+    >>> features.column_names, target.to_pylist()
+    (['age'], [0, 1])
+    """
+    names = table.column_names
+    if name not in names:
+        close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        folded = [other for other in names if other.strip().lower() == name.strip().lower()]
+        found = (folded or close)[:1]
+        if found:
+            hint = f"did you mean {quoted(found[0])}?"
+        else:
+            shown = ", ".join(quoted(other) for other in names[:10])
+            hint = f"its columns are {shown}" + (", ..." if len(names) > 10 else "")
+        raise ValueError(f"{function}: the table has no column {quoted(name)}; {hint}")
+    if len(names) == 1:
+        raise ValueError(f"{function}: the table has no column besides the target {quoted(name)}")
+    position = names.index(name)
+    return table.remove_column(position), table.column(position)
+
+
+def write_table(
+    table: Any,
+    path: str | os.PathLike[str],
+    *,
+    spreadsheet_safe: bool = False,
+    function: str = "write_table",
+) -> None:
+    """Write a table to a file, whole or not at all.
+
+    The file is written beside its place under another name and then moved there, so that whoever
+    looks sees the old file or the new one, and nothing half-written stays behind.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    path : path
+        A file whose ending names its format, one of `duramen.io.catalogue` that can be
+        written.
+    spreadsheet_safe : bool, default=False
+        Whether text in CSV and TSV files that a spreadsheet would evaluate as a formula, such as a
+        name that begins with ``=``, ``+``, ``-`` or ``@``, gets an apostrophe before it. Without
+        it text is written as it is. Parquet files hold no formulas, and in workbooks text is never
+        one.
+    function : str
+        The function or command that the user called, for errors.
+
+    Raises
+    ------
+    ValueError
+        If the ending is another one.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import pyarrow as pa
+    >>> from duramen.io import write_table
+    >>> table = pa.table({"name": ["=1+1", "age"], "importance": [0.5, -0.1]})
+    >>> write_table(table, "safe.csv", spreadsheet_safe=True)
+    >>> print(Path("safe.csv").read_text())
+    "name","importance"
+    "'=1+1",0.5
+    "age",-0.1
+    <BLANKLINE>
+    """
+    path = expanded(path, function)
+    chosen = formats.format_of(path)
+    written = () if chosen is None else chosen.written or chosen.suffixes
+    if chosen is None or chosen.write is None or path.suffix.lower() not in written:
+        known = formats.listed("write")
+        raise ValueError(f"{function}: cannot write {path.name!r}; files may be {known}")
+    if spreadsheet_safe and chosen.text:
+        table = without_formulas(table)
+    with replacing(path) as file:
+        chosen.write(table, file)

@@ -1,0 +1,140 @@
+"""File formats of tables: one record a format, found by the ending of a file's name.
+
+Whatever reads, packs, opens or writes files goes by `catalogue`, and so do help texts and messages.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from duramen.catalogue import Catalogue
+from duramen.io.formats.arrow import ARROW
+from duramen.io.formats.excel import EXCEL
+from duramen.io.formats.format import Format, Request
+from duramen.io.formats.geo import GEO
+from duramen.io.formats.h5ad import ANNDATA
+from duramen.io.formats.npy import NPY
+from duramen.io.formats.parquet import PARQUET, is_folder
+from duramen.io.formats.plink import PLINK
+from duramen.io.formats.text import CSV, TEXT, TSV
+from duramen.io.formats.text_file import COMPRESSIONS, TextFile
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+catalogue = Catalogue(
+    "file format", (CSV, TSV, TEXT, GEO, PARQUET, ARROW, EXCEL, NPY, ANNDATA, PLINK)
+)
+"""All file formats; ``register`` adds one."""
+
+
+_HEAD = 64  # bytes that tell formats with the same ending
+_PACKED = ((b"\x1f\x8b", ".txt.gz"), (b"BZh", ".txt.bz2"), (b"\x28\xb5\x2f\xfd", ".txt.zst"))
+
+
+def able(one: Format, *uses: str) -> bool:
+    """Return whether a format has one of some functions: "read", "groups", "columns", "write"."""
+    return any(getattr(one, use) is not None for use in uses)
+
+
+def listed(*uses: str) -> str:
+    """Name the formats that have one of some functions, with the endings of their files."""
+    chosen = [one for one in catalogue if able(one, *uses)]
+    written = uses == ("write",)
+    endings = [(one.written if written else ()) or one.suffixes for one in chosen]
+    names = [f"{one.title} ({', '.join(own)})" for one, own in zip(chosen, endings, strict=True)]
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def format_of(path: str | os.PathLike[str]) -> Format | None:
+    """Return the format of a file by the ending of its name; None where it is not known.
+
+    Of several with that ending, the one whose files begin as this one does; a folder of Parquet
+    files is a table of that format.
+    """
+    if is_folder(path):
+        return PARQUET
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes] or [""]
+    compressed = len(suffixes) > 1 and suffixes[-1] in COMPRESSIONS
+    wanted = suffixes[-2] if compressed else suffixes[-1]
+    alike = [one for one in catalogue if wanted in one.suffixes and (one.text or not compressed)]
+    if len(alike) > 1:
+        head = TextFile(Path(path)).head(_HEAD)
+        alike.sort(key=lambda one: not (one.begins and head.startswith(one.begins)))
+        alike = [one for one in alike if not one.begins or head.startswith(one.begins)]
+    return alike[0] if alike else None
+
+
+def suffix_of(head: bytes) -> str:
+    """Return the ending of the name of a file that begins with some bytes; text if not known."""
+    marked = [(one.begins, one.suffixes[0]) for one in catalogue if one.begins]
+    found = [suffix for mark, suffix in (*marked, *_PACKED) if head.startswith(mark)]
+    return found[0] if found else TEXT.suffixes[0]
+
+
+def checked_file(path: Path, function: str, *uses: str) -> Format:
+    """Return the format of a file that is to be read, which has one of the functions in `uses`."""
+    if path.is_dir() and not is_folder(path):
+        raise IsADirectoryError(f"{function}: {path} is a directory; give a file: {listed(*uses)}")
+    if not path.exists():
+        raise FileNotFoundError(f"{function}: there is no file {path}{_similar_file(path)}")
+    found, last = format_of(path), path.suffix.lower()
+    if found is None or not able(found, *uses):
+        what = f"the extension {last!r} of {path.name!r}"
+        takers = "duramen rank, select and context"
+        hint = "" if found is None else f". Hint: duramen pack makes a store of it, for {takers}"
+        raise ValueError(
+            f"{function}: {what if last else f'{path.name!r}, no extension,'} is not known; files "
+            f"may be {listed(*uses)}{hint}"
+        )
+    if path.stat().st_size == 0 and path.is_file():
+        raise ValueError(f"{function}: {path} is empty (0 bytes)")
+    return found
+
+
+def text_of(path: Path, request: Request) -> TextFile | None:
+    """Return the text of a file as it is asked for; None where its format is not one of text."""
+    found = format_of(path)
+    return None if found is None or not found.text else TextFile.of(path, found.separator, request)
+
+
+def whole(path: Path, one: Format, request: Request) -> pa.Table:
+    """Read a table whole, by a format that can be read.
+
+    Raises
+    ------
+    ValueError
+        If options of text are given for a file that holds none, or the file cannot be read.
+    """
+    refuse_text_options(path.name, one, request)
+    assert one.read is not None
+    return one.read(path, request)
+
+
+def refuse_text_options(name: str, one: Format | None, request: Request) -> None:
+    """Raise ValueError where options of text, or a sheet, are given for what holds none."""
+    if request.sheet is not None and not (one is not None and one.sheets):
+        raise ValueError(
+            f"{request.function}: sheet must not be given for {name}, which is not a workbook."
+        )
+    sheets = one is not None and one.sheets
+    typed = one is not None and one.read is not None and not request.transpose
+    fits = {"na_values": typed, "skip_rows": sheets}.get(request.of_text or "", False)
+    if request.of_text is not None and not fits and not (one is not None and one.text):
+        text = " and ".join(known.title for known in catalogue if known.text)
+        raise ValueError(
+            f"{request.function}: {request.of_text} must not be given for {name}, whose values "
+            f"have types; it is for {text} files."
+        )
+
+
+def _similar_file(path: Path) -> str:
+    try:
+        others = [other.name for other in path.parent.iterdir()]
+    except OSError:
+        return f": the folder {path.parent} does not exist"
+    close = difflib.get_close_matches(path.name, others, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

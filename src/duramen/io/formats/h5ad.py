@@ -1,0 +1,287 @@
+"""AnnData files (.h5ad) as inputs.
+
+Read with h5py alone, in the layouts of all versions: a matrix of cells by genes, dense or sparse.
+What is known of the cells and of the genes is in `h5ad_frames`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.io.formats.format import Format, Request
+from duramen.io.formats.h5ad_frames import frame_of, index_of, text_of
+from duramen.io.formats.hdf5 import check_links, explained, h5py_for
+from duramen.io.formats.input import Input
+from duramen.io.formats.spool import Spool
+from duramen.io.store.budget import columns_within
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_WHAT = "an .h5ad"
+_CELL_BYTES = 32  # of a dense cell: the cell, its value, its code, and room to sort
+_STORED_BYTES = 48  # of an entry of a sparse matrix, in a group of columns
+_SORTED_BYTES = 160  # of an entry that is sorted into a group
+
+
+def open_h5ad(path: Path, request: Request) -> DenseInput | SparseInput:
+    """Open a matrix of an .h5ad file: a layer, "raw" or, by default, X."""
+    function, transpose = request.function, request.transpose
+    h5py = h5py_for(path, function)
+    with explained(path, function, _WHAT):
+        file = h5py.File(path, "r")
+        check_links(file)
+        matrix, rows, columns = _matrix(file, request.layer, path, function)
+        given = Axes(path, file, *((columns, rows) if transpose else (rows, columns)), function)
+        if not isinstance(matrix, h5py.Dataset):
+            found: DenseInput | SparseInput = SparseInput(given, matrix, request)
+        elif matrix.ndim == 2 and matrix.dtype.kind in "biuf":
+            found = DenseInput(given, matrix, request)
+        else:
+            raise ValueError(
+                f"its matrix is of shape {matrix.shape} and type {matrix.dtype}, not of two "
+                "dimensions of numbers"
+            )
+    for count, kind in zip(found.shape, ("rows", "columns"), strict=True):
+        if not count:
+            raise ValueError(f"{function}: {path} is empty: its matrix has no {kind}")
+    wanted = (len(given.row_names), len(given.names))
+    if wanted != found.shape:
+        raise ValueError(
+            f"{function}: {path} is damaged: its matrix is of shape {found.shape}, its names of "
+            f"rows and columns are {wanted}"
+        )
+    return found
+
+
+def _matrix(file: Any, layer: str | None, path: Path, function: str) -> tuple[Any, str, str]:
+    """Return the matrix, and where the names of its rows and columns are."""
+    if layer is None:
+        if "X" not in file:
+            raise ValueError(f"{function}: {path} has no matrix X; it has {sorted(file)}")
+        return file["X"], "obs", "var"
+    if layer == "raw":
+        for matrix, columns in (("raw/X", "raw/var"), ("raw.X", "raw.var")):
+            if matrix in file:
+                return file[matrix], "obs", columns
+    there = sorted(file["layers"]) if "layers" in file else []
+    if layer in there:
+        return file["layers"][layer], "obs", "var"
+    raise ValueError(f"{function}: {path} has no layer {layer!r}; its layers are {there}")
+
+
+class Axes:
+    """The file, with what is known of the rows and the columns of the table."""
+
+    def __init__(self, path: Path, file: Any, rows: str, columns: str, function: str) -> None:
+        self.path = path
+        self.function = function
+        self.file = file
+        self._rows = rows
+        self.row_names = index_of(file[rows])
+        self.names = index_of(file[columns])
+
+    def samples(self) -> pa.Table:
+        """Return the annotations of the rows, their names first."""
+        with explained(self.path, self.function, _WHAT):
+            return frame_of(self.file, self._rows, self.row_names)
+
+
+class _Matrix(Input):
+    """Matrix of an .h5ad file, dense or sparse."""
+
+    shape: tuple[int, int]
+
+    def __init__(self, given: Axes, request: Request) -> None:
+        self._given, self._budget, self._transpose = given, request.budget, request.transpose
+        self.where = str(given.path)
+        self.files = (given.path,)
+        self.names = given.names
+
+    def samples(self) -> pa.Table:
+        """Return the obs of the file, or its var where it is transposed."""
+        return self._given.samples()
+
+    def groups(self, start: int, work: Path) -> Iterator[Any]:
+        """Yield neighboring columns."""
+        with explained(self._given.path, self._given.function, _WHAT):
+            yield from self._groups(start, work)
+
+    @abstractmethod
+    def _groups(self, start: int, work: Path) -> Iterator[Any]:
+        """As `groups`; errors may be of any kind."""
+
+
+class DenseInput(_Matrix):
+    """A dense matrix; where its chunks are wider than a group, it is spooled."""
+
+    def __init__(self, given: Axes, matrix: Any, request: Request) -> None:
+        super().__init__(given, request)
+        self._matrix = matrix
+        rows, columns = matrix.shape
+        self.shape = (columns, rows) if request.transpose else (rows, columns)
+        self.n_columns = self.shape[1]
+
+    def _groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
+        n, p = self.shape
+        size = self._matrix.dtype.itemsize
+        width = columns_within(self._budget, n, _CELL_BYTES + 2 * size)
+        tall, wide = (self._matrix.chunks or (1, 1))[:: -1 if self._transpose else 1]
+        if wide <= width or width >= p:
+            width -= width % wide if width < p else 0
+            for begin in range(start - start % width, p, width):
+                group = self._part(0, n, begin, min(begin + width, p))
+                yield group[:, max(0, start - begin) :]
+            return
+        bounds = [*range(0, p, width), p]
+        spool = Spool(work)
+        if not spool.done:
+            height = max(1, self._budget // (4 * p * size))
+            height -= height % tall if height > tall else 0
+            for begin in range(0, n, height):
+                rows = self._part(begin, min(begin + height, n), 0, p)
+                self.on_spooled(rows.nbytes)
+                spool.add([rows[:, a:b].tobytes() for a, b in pairwise(bounds)])
+            spool.finish()
+        for tile, (begin, end) in enumerate(pairwise(bounds)):
+            if start < end:
+                group = np.frombuffer(spool.read(tile), dtype=self._matrix.dtype)
+                yield group.reshape(n, end - begin)[:, max(0, start - begin) :]
+        spool.remove()
+
+    def _part(self, top: int, bottom: int, begin: int, end: int) -> NDArray[Any]:
+        if self._transpose:
+            return np.asarray(self._matrix[begin:end, top:bottom]).T
+        return np.asarray(self._matrix[top:bottom, begin:end])
+
+
+class SparseInput(_Matrix):
+    """A sparse matrix; one that is stored by rows is spooled."""
+
+    def __init__(self, given: Axes, group: Any, request: Request) -> None:
+        super().__init__(given, request)
+        attributes = group.attrs
+        kind = text_of(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
+        if kind[:3] not in ("csr", "csc"):
+            raise ValueError(
+                f"{given.function}: {given.path} holds a matrix of the kind {kind!r}; known kinds "
+                "are dense, csr_matrix and csc_matrix"
+            )
+        shape = attributes.get("shape", attributes.get("h5sparse_shape"))
+        rows, columns = (int(count) for count in shape)
+        self.shape = (columns, rows) if request.transpose else (rows, columns)
+        self.n_columns = self.shape[1]
+        self._by_columns = (kind[:3] == "csc") != request.transpose
+        self._data, self._indices = group["data"], group["indices"]
+        self._starts = np.asarray(group["indptr"][:], dtype=np.int64)
+        self._step = max(1 << 12, request.budget // _SORTED_BYTES)
+        major, self._minor = self.shape[:: -1 if self._by_columns else 1]
+        whole = (
+            min(self.shape) >= 0
+            and len(self._starts) == major + 1
+            and self._starts[0] == 0
+            and (np.diff(self._starts) >= 0).all()
+            and self._starts[-1] == len(self._data) == len(self._indices)
+            and self._data.dtype.kind in "biuf"
+        )
+        if not whole:
+            raise ValueError("its sparse matrix is incomplete")
+
+    def _places(self, first: int, last: int) -> NDArray[np.int64]:
+        """Indices of stored entries, checked."""
+        indices = np.asarray(self._indices[first:last], dtype=np.int64)
+        if len(indices) and not 0 <= indices.min() <= indices.max() < self._minor:
+            raise ValueError(f"an index of its sparse matrix is not in 0..{self._minor - 1}")
+        return indices
+
+    def _groups(self, start: int, work: Path) -> Iterator[Any]:
+        """Yield neighboring columns, as sparse matrices."""
+        stored = self._stored()
+        bounds = self._bounds(stored)
+        if self._by_columns:
+            for begin, end in pairwise(bounds):
+                if start < end:
+                    yield self._stored_columns(max(begin, start), end)
+            return
+        spool = Spool(work)
+        if not spool.done:
+            self._fill(spool, np.array(bounds))
+        for tile, (begin, end) in enumerate(pairwise(bounds)):
+            if start < end:
+                yield self._spooled_columns(spool, tile, begin, end)[:, max(0, start - begin) :]
+        spool.remove()
+
+    def _stored(self) -> NDArray[np.int64]:
+        """Return the number of stored entries of each column."""
+        if self._by_columns:
+            return np.diff(self._starts)
+        counts = np.zeros(self.n_columns, dtype=np.int64)
+        for begin in range(0, len(self._indices), self._step):
+            part = self._places(begin, begin + self._step)
+            counts += np.bincount(part, minlength=self.n_columns)
+        return counts
+
+    def _bounds(self, stored: NDArray[np.int64]) -> list[int]:
+        """Return the bounds of groups that take the budget each."""
+        costs = self.shape[0] * _CELL_BYTES / 2 + stored * _STORED_BYTES
+        bounds, total = [0], 0.0
+        for j, cost in enumerate(costs.tolist()):
+            if total + cost > self._budget / 2 and j > bounds[-1]:
+                bounds.append(j)
+                total = 0.0
+            total += cost
+        return [*bounds, self.n_columns]
+
+    def _stored_columns(self, begin: int, end: int) -> Any:
+        from scipy import sparse
+
+        first, last = int(self._starts[begin]), int(self._starts[end])
+        return sparse.csc_matrix(
+            (
+                self._data[first:last],
+                self._places(first, last),
+                self._starts[begin : end + 1] - first,
+            ),
+            shape=(self.shape[0], end - begin),
+        )
+
+    def _fill(self, spool: Spool, bounds: NDArray[np.int64]) -> None:
+        """Sort the entries, some at a time, into groups of columns."""
+        for first in range(0, len(self._data), self._step):
+            last = min(first + self._step, len(self._data))
+            columns = self._places(first, last)
+            rows = np.searchsorted(self._starts, np.arange(first, last), side="right") - 1
+            tiles = np.searchsorted(bounds, columns, side="right") - 1
+            order = np.argsort(tiles, kind="stable")
+            borders = np.searchsorted(tiles[order], np.arange(len(bounds)))
+            parts = (rows[order], columns[order], np.asarray(self._data[first:last])[order])
+            pieces = []
+            for a, b in pairwise(borders):
+                entries = np.empty(b - a, dtype=self._entry)
+                for name, part in zip(self._entry.names or (), parts, strict=True):
+                    entries[name] = part[a:b]
+                pieces.append(entries.tobytes())
+            self.on_spooled(sum(map(len, pieces)))
+            spool.add(pieces)
+        spool.finish()
+
+    @property
+    def _entry(self) -> np.dtype[Any]:
+        return np.dtype([("row", "u4"), ("column", "u4"), ("value", self._data.dtype)])
+
+    def _spooled_columns(self, spool: Spool, tile: int, begin: int, end: int) -> Any:
+        from scipy import sparse
+
+        entries = np.frombuffer(spool.read(tile), dtype=self._entry)
+        places = (entries["row"], entries["column"] - np.uint32(begin))
+        return sparse.csc_matrix((entries["value"], places), shape=(self.shape[0], end - begin))
+
+
+ANNDATA = Format("anndata", "AnnData", (".h5ad",), groups=open_h5ad, layers=True, begins=b"\x89HDF")

@@ -1,0 +1,393 @@
+"""CSV and TSV files, whole and as inputs.
+
+Types are inferred by Arrow over all of a column: whatever is spooled is text, and a column is
+parsed when all of it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from duramen.io.formats.delimited import (
+    check_digits,
+    checked_separator,
+    ends_in_quote,
+    explain_encoding,
+    explain_ragged,
+    explained,
+    last_cell,
+    text_options,
+)
+from duramen.io.formats.format import Format, Request
+from duramen.io.formats.gene_annotation import describing, warn_of
+from duramen.io.formats.input import FIRST_ROWS, Input
+from duramen.io.formats.lines import BOM, Lines, UnclosedQuote, lines_of, unquoted
+from duramen.io.formats.size import text_bytes
+from duramen.io.formats.spool import Spool
+from duramen.io.formats.text_file import TextFile
+from duramen.io.row_names import named_rows
+from duramen.io.store.budget import columns_within
+from duramen.support.warning import warn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LEAST_CHUNK = 1 << 16
+_LARGEST_TILE = 1 << 30  # Arrow's reader counts the bytes of a block in 31 bits
+_CELL_BYTES = 28  # of a cell that is parsed: the value, its code, and room to sort
+_TEXT_COPIES = 3  # of a tile: as it was read, as it is parsed, as strings
+_WORK = 24  # bytes that cutting a byte of text takes
+_SPLIT_WORK = 96  # where every field becomes a Python object
+
+
+def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
+    """Read a text file whole."""
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    function, options = request.function, text_options(request)
+    text = _text(path, delimiter, request)
+
+    def parsed(source: Any, chosen: Any = options) -> pa.Table:
+        if isinstance(source, BytesIO):
+            source.seek(0)
+        return pa_csv.read_csv(
+            source,
+            parse_options=pa_csv.ParseOptions(delimiter=text.delimiter, newlines_in_values=True),
+            convert_options=chosen,
+        )
+
+    source: Any = path
+    with explained(text):
+        if not text.plain:  # what comes through a pipe cannot be read again
+            with text.opened() as stream:
+                source = BytesIO(stream.read())
+        table = parsed(source)
+        if last_cell(table) == "" and text.path.is_file() and text.end(1) == text.sign:
+            # Without a line end, Arrow takes an empty last field for quoted if one before it is.
+            with text.opened() as stream:
+                source = BytesIO(stream.read() + b"\n")
+            table = parsed(source)
+        table.column_names  # noqa: B018  decodes the names
+    if any(pa.types.is_binary(field.type) for field in table.schema):
+        explain_encoding(text)
+    check_digits(table, options, partial(parsed, source), function)
+    if path.is_file() and ends_in_quote(table, text.end, text.opened, text.delimiter):
+        raise ValueError(f"{function}: cannot read {path} (a quote is not closed)")
+    return without_empty(table)
+
+
+def without_empty(table: pa.Table) -> pa.Table:
+    """Leave out columns without a name and a value, as a separator at the end of lines makes."""
+    names = zip(table.column_names, table.columns, strict=True)
+    kept = [j for j, (name, one) in enumerate(names) if name or one.null_count < len(one)]
+    return table if len(kept) in (0, table.num_columns) else table.select(kept)
+
+
+def write_text(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
+    """Write a text file."""
+    import pyarrow.csv as pa_csv
+
+    options = pa_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+    pa_csv.write_csv(table, file, options)
+
+
+def open_text(path: Path, request: Request, delimiter: str) -> Input:
+    """Open a text file as an input."""
+    kind = TransposedTextInput if request.transpose else TextInput
+    return kind(_text(path, delimiter, request), request)
+
+
+def _text(path: Path, usual: str, request: Request) -> TextFile:
+    """Return the text of a file; warns where its separator is another one than its ending tells."""
+    checked_separator(request)
+    text = TextFile.of(path, usual, request)
+    found = text.delimiter
+    if usual and found not in (usual, request.separator):
+        warn(
+            f"{request.function}: {path.name} is separated by {found!r}, not by {usual!r}, "
+            f"and was read accordingly. Hint: separator={found!r} confirms this."
+        )
+    return text
+
+
+class _Text(Input):
+    """A file of delimited text."""
+
+    def __init__(self, text: TextFile, request: Request) -> None:
+        self.where = str(text.path)
+        self.files = (text.path,)
+        self._file, self._path = text, text.path
+        self._delimiter = text.delimiter
+        self._budget, self._function = request.budget, request.function
+        self._threads = request.n_threads > 1
+        self._options, self._request = text_options(request), request
+
+    def _lines(self, work: int) -> Iterator[Lines]:
+        """Yield the lines of the file, in parts that take `work` times their length to be cut."""
+        chunk = max(_LEAST_CHUNK, self._budget // work)
+        with self._explained(), self._file.opened() as stream:
+            yield from lines_of(stream, self._delimiter.encode(), chunk)
+
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self._file)
+
+    def _header(self) -> list[str]:
+        """Return the fields of the first line."""
+        for lines in self._lines(_WORK):
+            with self._explained():
+                return [unquoted(field).decode("utf-8") for field in lines.fields(0)]
+        raise ValueError(
+            f"{self._function}: {self._path} is empty; its first line must name the columns"
+        )
+
+    def _ragged(self, n_fields: int, wanted: int) -> ValueError:
+        explain_ragged(self._file)
+        return ValueError(
+            f"{self._function}: {self._path} has a line of {n_fields} fields, but its header has "
+            f"{wanted}"
+        )
+
+    def _no_rows(self) -> ValueError:
+        return ValueError(f"{self._function}: {self._path} has column names but no rows")
+
+    def _parsed(
+        self,
+        text: Any,
+        names: Sequence[str] | None,
+        skip_empty: bool,
+        titles: Sequence[str] = (),
+    ) -> pa.Table:
+        """Text as a table, typed as `read_table` types it; `titles` name its columns in errors."""
+        import pyarrow as pa
+        import pyarrow.csv as pa_csv
+
+        if names is not None and bytes(text[:3]) == BOM:
+            text = BOM + bytes(text)  # Arrow takes the first one away, wherever text was cut
+
+        def read(options: Any) -> pa.Table:
+            return pa_csv.read_csv(
+                pa.BufferReader(pa.py_buffer(text)),
+                read_options=pa_csv.ReadOptions(
+                    use_threads=self._threads,
+                    block_size=min(max(1 << 16, len(text) + 1), _LARGEST_TILE),
+                    column_names=None if names is None else list(names),
+                ),
+                parse_options=pa_csv.ParseOptions(
+                    delimiter=self._delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=skip_empty,
+                ),
+                convert_options=options,
+            )
+
+        with self._explained():
+            table = read(self._options)
+        check_digits(table, self._options, read, self._function, titles)
+        if any(pa.types.is_binary(field.type) for field in table.schema):
+            explain_encoding(self._file)
+        return table
+
+
+class TextInput(_Text):
+    """A file whose lines are rows; the first one names the columns.
+
+    Where the whole would take more than the budget, the text of groups of columns is spooled.
+    """
+
+    def __init__(self, text: TextFile, request: Request) -> None:
+        super().__init__(text, request)
+        self._titles = self._header()
+        self.names, self.n_columns = self._titles, len(self._titles)
+
+    def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
+        """Return the first rows, and a function that reads whole columns."""
+        import pyarrow.csv as pa_csv
+
+        with self._explained(), self._file.opened() as stream:
+            lines = islice(TextFile.buffered(stream), FIRST_ROWS + 1)
+            text = b"".join(line.rstrip(b"\r\n") + b"\n" for line in lines)
+        try:
+            first = self._parsed(text, None, skip_empty=True)
+        except ValueError:
+            return None  # a line may go on in the next one, or packing says what is wrong
+        options = text_options(self._request)
+
+        def read(places: Sequence[int]) -> pa.Table:
+            names = [self._titles[j] for j in places]
+            options.include_columns = names
+            parsing = pa_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
+            with self._explained(), self._file.opened() as stream:
+                return pa_csv.read_csv(stream, parse_options=parsing, convert_options=options)
+
+        return first, read
+
+    def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
+        """Yield groups of columns: all at once, or tile by tile."""
+        n_lines, n_bytes = self._size()
+        width = min(
+            columns_within(
+                self._budget, n_lines, _CELL_BYTES, _TEXT_COPIES * n_bytes / self.n_columns
+            ),
+            max(1, _LARGEST_TILE * self.n_columns // n_bytes),
+        )
+        if width >= self.n_columns:
+            with self._explained(), self._file.opened() as stream:
+                text = stream.read()
+            if not text.endswith((b"\n", b"\r")):
+                text += b"\n"  # else Arrow takes an empty last field for quoted if one before it is
+            table = self._parsed(text, None, skip_empty=True)
+            if not table.num_rows:
+                raise self._no_rows()
+            with self._explained():
+                if ends_in_quote(
+                    table, lambda size: text[-size:], lambda: BytesIO(text), self._delimiter
+                ):
+                    raise UnclosedQuote
+            places = list(range(self.n_columns))
+            yield table.rename_columns([f"{j}" for j in places]).select(places[start:])
+            return
+        bounds = [*range(0, self.n_columns, width), self.n_columns]
+        spool = Spool(work)
+        if not spool.done:
+            self._fill(spool, bounds)
+        for tile in range(len(bounds) - 1):
+            begin, end = max(start, bounds[tile]), bounds[tile + 1]
+            if begin < end:
+                names = [f"{j}" for j in range(bounds[tile], end)]
+                titles = self._titles[bounds[tile] : end]
+                table = self._parsed(spool.read(tile), names, False, titles)
+                yield table.select(list(range(begin - bounds[tile], end - bounds[tile])))
+        spool.remove()
+
+    def _size(self) -> tuple[int, int]:
+        """Return the number of lines at the most, and bytes of text."""
+        n_lines = n_bytes = 0
+        with self._explained(), self._file.opened() as stream:
+            while block := stream.read(1 << 20):
+                n_lines += max(block.count(b"\n"), block.count(b"\r"))
+                n_bytes += len(block)
+        return n_lines + 1, n_bytes
+
+    def _fill(self, spool: Spool, bounds: list[int]) -> None:
+        """Cut every line at the borders of the tiles."""
+        header = True
+        n_rows = 0
+        for part in self._lines(_WORK):
+            lines = part.rest(1) if header else part
+            header = False
+            if not len(lines):
+                continue
+            n_fields = lines.n_fields()
+            wrong = np.flatnonzero(n_fields != self.n_columns)
+            if len(wrong):
+                raise self._ragged(int(n_fields[wrong[0]]), self.n_columns)
+            n_rows += len(lines)
+            self.on_spooled(len(part.data))
+            spool.add(_tiles(lines, bounds))
+        if not n_rows:
+            raise self._no_rows()
+        spool.finish()
+
+
+def _tiles(lines: Lines, bounds: list[int]) -> list[bytes]:
+    """Return the text of the columns between the bounds, line by line."""
+    view = memoryview(lines.data)
+    pieces = []
+    first = lines.first_cut[:-1]
+    begin = lines.begin
+    for bound in bounds[1:]:
+        last = bound == bounds[-1]
+        end = lines.end if last else lines.cuts[first + bound - 1]
+        texts = [view[b:e] for b, e in zip(begin.tolist(), end.tolist(), strict=True)]
+        pieces.append(b"\n".join([*texts, b""]))
+        begin = end + 1
+    return pieces
+
+
+class TransposedTextInput(_Text):
+    """A file whose lines are columns, each beginning with its name; the first one names the rows.
+
+    That first line may lack a field above the names, as R writes it.
+    """
+
+    def __init__(self, text: TextFile, request: Request) -> None:
+        super().__init__(text, request)
+        self._rows = self._header()
+        names: list[str] = []
+        wanted = 0
+        for lines in self._columns(0, _WORK):
+            n_fields = lines.n_fields()
+            wanted = wanted or int(n_fields[0])
+            wrong = np.flatnonzero(n_fields != wanted)
+            if len(wrong):
+                raise self._ragged(int(n_fields[wrong[0]]), wanted)
+            ends = np.append(lines.cuts, 0)[lines.first_cut[:-1]] if wanted > 1 else lines.end
+            data = lines.data
+            with self._explained():
+                names += [
+                    unquoted(data[b:e]).decode("utf-8")
+                    for b, e in zip(lines.begin.tolist(), ends.tolist(), strict=True)
+                ]
+        if not names:
+            raise self._no_rows()
+        if len(self._rows) == wanted:
+            self._rows = self._rows[1:]
+        if not self._rows or len(self._rows) != wanted - 1:
+            raise self._ragged(wanted, len(self._rows))
+        self._before = describing(self._rows)
+        warn_of(self._rows[: self._before], self._path.name, self._function)
+        self._rows = self._rows[self._before :]
+        self.names = names
+        self.n_columns = len(names)
+
+    def samples(self) -> pa.Table:
+        """Return the names of the rows."""
+        import pyarrow as pa
+
+        return named_rows(pa.table({"sample": pa.array(self._rows, pa.string())}), "sample")
+
+    def _columns(self, start: int, work: int) -> Iterator[Lines]:
+        """Yield the lines from `start` on, the first one not counted."""
+        seen = 0
+        for lines in self._lines(work):
+            skip = max(0, start + 1 - seen)
+            seen += len(lines)
+            if skip < len(lines):
+                yield lines.rest(skip)
+
+    def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
+        """Yield groups of lines as columns."""
+        delimiter = self._delimiter.encode()
+        for lines in self._columns(start, _SPLIT_WORK):
+            columns = [lines.fields(i)[self._before + 1 :] for i in range(len(lines))]
+            text = b"\n".join([delimiter.join(row) for row in zip(*columns, strict=True)] + [b""])
+            yield self._parsed(text, [f"{j}" for j in range(len(lines))], skip_empty=False)
+
+
+def _delimited(name: str, title: str, suffixes: tuple[str, ...], delimiter: str) -> Format:
+    """Return the record of text with a delimiter."""
+    return Format(
+        name,
+        title,
+        suffixes,
+        read=partial(read_text, delimiter=delimiter),
+        groups=partial(open_text, delimiter=delimiter),
+        write=partial(write_text, delimiter=delimiter),
+        n_bytes=lambda path, request: text_bytes(TextFile.of(path, delimiter, request)),
+        text=True,
+        separator=delimiter,
+    )
+
+
+CSV = _delimited("csv", "CSV", (".csv",), ",")
+TSV = _delimited("tsv", "TSV", (".tsv", ".tab"), "\t")
+TEXT = _delimited("text", "Text", (".txt", ".zip"), "")

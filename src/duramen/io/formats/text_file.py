@@ -1,0 +1,407 @@
+"""Text of a file as bytes of UTF-8: unpacked, decoded, from the line that names the columns on."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import shlex
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from duramen.io.formats.lines import BOM
+from duramen.support.text import quoted
+
+if TYPE_CHECKING:
+    from duramen.io.formats.format import Request
+
+ZIP = ".zip"
+COMPRESSIONS = (".gz", ".bz2", ".zst", ZIP)
+SEPARATORS = (",", ";", "\t", "|")
+ANY = (*SEPARATORS, " ")  # of files whose ending does not tell the separator
+UTF8 = "utf-8"
+_HEAD, _LINES = 1 << 16, 20  # bytes and lines by which the separator is told
+_BLOCK = 1 << 18
+_OF_EXCEL = re.compile(rb"sep=(.)\s*", re.IGNORECASE)  # first line that some programs write
+_NUMBER = re.compile(r"\s*(-?\d+([.,]\d*)?([eE][-+]?\d+)?|NA|NaN|)\s*", re.ASCII)
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """Text in a file.
+
+    Attributes
+    ----------
+    path : Path
+    usual : str
+        Separator that the ending of the file stands for; "" where it stands for none.
+    separator : str, optional
+        Separator that was asked for.
+    encoding : str
+        Encoding of the text.
+    skip_rows : int
+        Number of lines before the one that names the columns.
+    member : str, optional
+        File to take, in a .zip archive of several.
+    function : str
+        The function or command that the user called, for errors.
+    until : bytes
+        What the line after the last one begins with.
+    """
+
+    path: Path
+    usual: str = ","
+    separator: str | None = None
+    encoding: str = UTF8
+    skip_rows: int = 0
+    member: str | None = None
+    function: str = "read_table"
+    until: bytes = b""
+
+    @classmethod
+    def of(cls, path: Path, usual: str, request: Request) -> TextFile:
+        """Return the text that a request asks for.
+
+        Raises
+        ------
+        ValueError
+            If an option is not as documented.
+        """
+        function = request.function
+        if isinstance(request.skip_rows, bool) or request.skip_rows != max(0, request.skip_rows):
+            raise ValueError(
+                f"{function}: skip_rows must be a number of lines, got {request.skip_rows!r}."
+            )
+        try:
+            encoding = codecs.lookup(request.encoding).name
+            "".encode(encoding)
+        except (LookupError, TypeError, ValueError):
+            raise ValueError(
+                f"{function}: encoding (--encoding) must be the name of one, such as 'utf-8', "
+                f"'latin-1', 'cp1252' or 'utf-16', got {request.encoding!r}."
+            ) from None
+        asked = request.separator, encoding, int(request.skip_rows), request.member
+        return cls(path, usual, *asked, function)
+
+    @cached_property
+    def archived(self) -> bool:
+        """True if the file is a .zip archive."""
+        return self.path.suffix.lower() == ZIP
+
+    @cached_property
+    def plain(self) -> bool:
+        """True if the text is that of the file as Arrow reads it."""
+        changed = (
+            self.archived or self.encoding != UTF8 or self._skipped or self._header or self.until
+        )
+        return self.path.is_file() and not changed
+
+    @property
+    def size(self) -> int:
+        """Bytes of the text, as far as they are known: compressed ones where it is compressed."""
+        if self.archived:
+            with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(self.path) as archive:
+                parts = {one.filename: one.file_size for one in archive.infolist()}
+                return parts[self._chosen(list(parts))]
+        return self.path.stat().st_size
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        """Open the text, as a stream of bytes."""
+        with self._decoded() as stream:
+            first = self._header if self.path.is_file() else b""
+            rest = _after(stream, self.skipped + bool(first))
+            rest = _buffered(_chained(first, rest)) if first else rest
+            yield _buffered(_before(self.until, self.buffered(rest))) if self.until else rest
+
+    @staticmethod
+    def buffered(stream: Any) -> Any:
+        """Return a stream that gives lines."""
+        return _buffered(iter(lambda: stream.read(_BLOCK), b""))
+
+    def head(self, size: int) -> bytes:
+        """Return the first bytes of all of the text; none where they cannot be read."""
+        if not self.path.is_file():
+            return b""
+        try:
+            with self._decoded() as stream:
+                return bytes(stream.read(size))
+        except (OSError, EOFError, ValueError):
+            return b""
+
+    def end(self, size: int) -> bytes:
+        """Return the last bytes of the text."""
+        if self.plain and self.path.suffix.lower() not in COMPRESSIONS:
+            with open(self.path, "rb") as file:
+                file.seek(max(0, self.path.stat().st_size - size))
+                return file.read()
+        rest = b""
+        with self.opened() as stream:
+            while block := stream.read(_BLOCK):
+                rest = (rest + block)[-size:]
+        return rest
+
+    @cached_property
+    def skipped(self) -> int:
+        """Number of lines before the one that names the columns."""
+        return self._skipped if self.path.is_file() else self.skip_rows
+
+    @cached_property
+    def delimiter(self) -> str:
+        """Separator that was asked for, or told by the first lines.
+
+        Another one than the usual only where that one does not cut all lines into as many fields,
+        and the other does. Of what comes through a pipe, which cannot be read again, the usual one.
+        """
+        if self.separator is not None:
+            return self.separator
+        lines: list[str] = self._lines[self._skipped :]
+        usual = self.usual or "\t"
+        signs: dict[str, None] = dict.fromkeys((usual, *(SEPARATORS if self.usual else ANY)))
+        for lacking in (0, 1):  # fields of the header, as R writes it
+            n_fields = {sign: _fields(lines, sign, lacking) for sign in signs}
+            if n_fields[usual] > 1:
+                return usual
+            if max(n_fields.values()) > 1:
+                break
+        return max(n_fields, key=lambda sign: n_fields[sign])
+
+    @property
+    def sign(self) -> bytes:
+        """The separator, as bytes."""
+        return self.delimiter.encode()
+
+    # --- bytes ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _decoded(self) -> Iterator[Any]:
+        """Open all of the text, as UTF-8."""
+        with ExitStack() as stack:
+            stream = stack.enter_context(self._unpacked())
+            if self.encoding != UTF8:
+                blocks = _recoded(stream, self.encoding)
+                stream = _buffered(self._readable(blocks))
+            yield stream
+
+    def _readable(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield blocks; says so where they are not in the encoding."""
+        try:
+            yield from blocks
+        except UnicodeError as error:
+            raise ValueError(
+                f"{self.function}: {self.path} is not text in {self.encoding} ({error}); check "
+                "encoding (--encoding)"
+            ) from None
+
+    @contextmanager
+    def _unpacked(self) -> Iterator[Any]:
+        import pyarrow as pa
+
+        if self.archived:
+            with self._member() as stream:
+                yield stream
+        else:
+            with pa.input_stream(self.path, compression="detect") as stream:
+                yield stream
+
+    @contextmanager
+    def _member(self) -> Iterator[Any]:
+        """Open the file in a .zip archive."""
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                name = self._chosen([one.filename for one in archive.infolist()])
+                with archive.open(name) as stream:
+                    yield stream
+        except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+            raise ValueError(f"{self.function}: cannot read {self.path} ({error})") from None
+
+    def _chosen(self, names: list[str]) -> str:
+        """Return the name of the file to take of an archive."""
+        tables = [name for name in names if not name.endswith("/") and not _is_hidden(name)]
+        if self.member is not None and self.member not in tables:
+            self._refuse_members("has no file", tables, self.member)
+        if self.member is None and len(tables) != 1:
+            self._refuse_members("holds several files" if tables else "holds no file", tables)
+        name = self.member or tables[0]
+        if Path(name).suffix.lower() in _OF_BYTES:
+            raise ValueError(
+                f"{self.function}: {self.path} holds {name}, which is not text; unzip it and give "
+                "that file"
+            )
+        return name
+
+    def _refuse_members(self, what: str, names: list[str], asked: str = "") -> NoReturn:
+        shown = ", ".join(map(quoted, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+        first = names[0] if names else ""
+        hint = (
+            f". Hint: member={first!r} (--member {shlex.quote(first)}) takes one" if first else ""
+        )
+        there = f": {shown}" if names else ""
+        named = f" {quoted(asked)}" if asked else ""
+        raise ValueError(f"{self.function}: {self.path} {what}{named}{there}{hint}")
+
+    # --- the first lines --------------------------------------------------------------------------
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        """The first lines of all of the text; none where they cannot be read."""
+        if not self.path.is_file():
+            return []
+        try:
+            with self._decoded() as stream:
+                text: bytes = _after(stream, self.skip_rows).read(_HEAD + 1)
+        except (OSError, EOFError):
+            return []  # reading it says what is wrong
+        lines = text[:_HEAD].removeprefix(BOM).decode(UTF8, "replace").splitlines()
+        if len(text) > _HEAD and len(lines) > 1:
+            lines.pop()  # it may be cut
+        return [""] * self.skip_rows + lines
+
+    @cached_property
+    def _skipped(self) -> int:
+        """Number of lines to skip: as asked for, comments, and the name of the separator."""
+        count, lines = self.skip_rows, self._lines
+        if len(lines) > count and _OF_EXCEL.fullmatch(lines[count].encode()):
+            count += 1
+        while len(lines) > count + 1 and _is_comment(lines[count], lines[count + 1]):
+            count += 1
+        return count
+
+    @cached_property
+    def _header(self) -> bytes:
+        """Line of names in place of the one that lacks a field: R's, or of rows that end in one.
+
+        Empty where the line may stay as it is.
+        """
+        lines = self._lines[self._skipped :]
+        try:
+            rows = [row for row in csv.reader(lines, delimiter=self.delimiter) if row][:_LINES]
+        except csv.Error:
+            return b""
+        if len(rows) < 3 or {len(row) for row in rows[1:]} != {len(rows[0]) + 1}:
+            return b""
+        sign, line = self.delimiter, next(line for line in lines if line)
+        if not any(row[-1] for row in rows[1:]):
+            return f"{line}{sign}\n".encode()
+        is_names = _are_names(lines, rows, sign) and is_data(rows[1], rows[2:])
+        return f"{sign}{line}\n".encode() if is_names else b""
+
+
+_OF_BYTES = (
+    *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".pq", ".arrow", ".feather", ".ipc"),
+    *(".npy", ".npz", ".h5", ".h5ad", ".bed", ".pdf", ".rds", ".rdata", ".sav", ".dta", ".zip"),
+)
+
+
+def _is_hidden(name: str) -> bool:
+    """Tell whether a file in an archive is one that a system adds."""
+    return name.startswith("__MACOSX/") or Path(name).name.startswith(".")
+
+
+def _fields(lines: list[str], separator: str, lacking: int) -> int:
+    """Return the number of fields of the first lines, or 1 where they differ in it.
+
+    The very first one lacks so many.
+    """
+    try:
+        rows = csv.reader(lines, delimiter=separator)
+        counts = [len(row) for row in islice(rows, _LINES) if row]
+    except csv.Error:
+        return 1
+    if lacking and counts:
+        counts[0] += lacking
+    return counts[0] if len(set(counts)) == 1 else 1
+
+
+def _is_comment(line: str, following: str) -> bool:
+    """Tell whether a line is a comment: one with # that is not cut as the next one is."""
+    if not line.startswith("#"):
+        return False
+    sign = max(ANY, key=following.count)
+    return line.startswith("##") or line.count(sign) != following.count(sign)
+
+
+def _are_names(lines: list[str], rows: list[list[str]], sign: str) -> bool:
+    """Tell whether the first fields are names of rows, or their numbers, and no number is cut.
+
+    Where commas separate fields, they are names only in quotes: a comma within a number would make
+    as many fields.
+    """
+    names = [row[0] for row in rows[1:]]
+    if len(set(names)) < len(names):
+        return False
+    numbered = names == [str(i + 1) for i in range(len(names))]
+    quoted_names = all(line.startswith('"') for line in [one for one in lines if one][1:_LINES])
+    return numbered or quoted_names or sign not in (",", ";")
+
+
+def is_data(row: list[str], others: list[list[str]]) -> bool:
+    """Tell whether a row has a number wherever all others have, and there is such a place."""
+    places = [j for j in range(1, len(row)) if all(_NUMBER.fullmatch(other[j]) for other in others)]
+    return bool(places) and all(_NUMBER.fullmatch(row[j]) for j in places)
+
+
+class _Blocks(io.RawIOBase):
+    """Blocks of bytes as a file."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks, self._rest = blocks, memoryview(b"")
+
+    def readable(self) -> bool:
+        """Return true."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Copy bytes; 0 at the end."""
+        while not self._rest:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._rest = memoryview(block)
+        count = min(len(buffer), len(self._rest))
+        buffer[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+
+def _buffered(blocks: Iterator[bytes]) -> Any:
+    return io.BufferedReader(_Blocks(blocks))
+
+
+def _after(stream: Any, count: int) -> Any:
+    """Return the stream after so many lines."""
+    if not count:
+        return stream
+    buffered = TextFile.buffered(stream)
+    for _ in range(count):
+        buffered.readline()
+    return buffered
+
+
+def _before(mark: bytes, stream: Any) -> Iterator[bytes]:
+    """Yield the lines before one that begins with a mark."""
+    for line in iter(stream.readline, b""):
+        if line.startswith(mark):
+            return
+        yield line
+
+
+def _chained(first: bytes, stream: Any) -> Iterator[bytes]:
+    yield first
+    yield from iter(lambda: stream.read(_BLOCK), b"")
+
+
+def _recoded(stream: Any, encoding: str) -> Iterator[bytes]:
+    """Yield text in UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    while block := stream.read(_BLOCK):
+        yield decoder.decode(block).encode(UTF8)
+    yield decoder.decode(b"", final=True).encode(UTF8)

@@ -1,0 +1,395 @@
+"""Recordings of fluorescence: from the files of imaging programs to frames by neurons."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.io import files, formats
+from duramen.io.formats.hdf5 import opened
+from duramen.io.formats.npy import HEADER_ERRORS
+from duramen.io.formats.text_matrix import is_text_matrix, read_text_matrix
+from duramen.support import checks
+from duramen.support.files import expanded
+from duramen.support.text import first_line, quoted
+from duramen.support.warning import warn
+
+_FUNCTION = "read_recording"
+LAYOUTS = ("auto", "table", "suite2p", "caiman")
+NEURONS = ("auto", "columns", "rows")
+MISSING = ("refuse", "drop", "interpolate")
+_HDF5 = (".h5", ".hdf5", ".hdf")
+_CAIMAN_TRACES = ("F_dff", "C")  # the first there is
+_MANY_TIMES = 5  # neurons per frame, beyond which rows and columns may be exchanged
+_FEWEST_FRAMES = 10  # in fewer, a neuron may increase from frame to frame
+_BLOCK = 1 << 22  # cells looked at together for NaN
+
+FloatArray = NDArray[np.floating[Any]]
+
+
+class Recording(NamedTuple):
+    """Fluorescence of neurons.
+
+    Attributes
+    ----------
+    fluorescence : float array of shape (n_frames, n)
+        Fluorescence, frames by neurons.
+    names : tuple of str
+        Names of the n neurons.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from duramen.io import Recording
+    >>> Recording(np.zeros((3, 2), dtype=np.float32), ("N1", "N2")).fluorescence.shape
+    (3, 2)
+    """
+
+    fluorescence: FloatArray
+    names: tuple[str, ...]
+
+
+def read_recording(
+    path: str | os.PathLike[str],
+    *,
+    layout: str = "auto",
+    key: str | None = None,
+    neurons: str = "auto",
+    accepted_only: bool = True,
+    neuropil: float | None = None,
+    missing: str = "refuse",
+    drop: Iterable[str] = (),
+) -> Recording:
+    """Read a recording of fluorescence.
+
+    The layouts are
+
+    * ``"table"``: text with a line of names (.csv, .tsv) or without (also .txt, .dat), .npy,
+      Parquet, Arrow, or HDF5 (.h5, .hdf5), with neurons as `neurons` says;
+    * ``"suite2p"``: ``F.npy``, neurons by frames, with ``iscell.npy`` and ``Fneu.npy`` beside it;
+    * ``"caiman"``: HDF5 of CaImAn, neurons by frames in ``estimates/F_dff``, else ``estimates/C``;
+    * ``"auto"``: suite2p for a folder with ``F.npy`` and for an ``F.npy`` beside an ``iscell.npy``,
+      CaImAn for HDF5 with a group ``estimates``, and a table for all else.
+
+    Parameters
+    ----------
+    path : path
+        File, or the folder of suite2p.
+    layout : {"auto", "table", "suite2p", "caiman"}
+        Layout of the file.
+    key : str, optional
+        Array in an HDF5 file, such as ``"estimates/S"``. By default the traces of CaImAn, or the
+        only array of two dimensions.
+    neurons : {"auto", "columns", "rows"}
+        Whether the neurons of a table are its columns or its rows; "auto" is columns, and an error
+        where these are more than five times as many as the rows. Rows of a table with names of
+        columns may begin with the name of their neuron.
+    accepted_only : bool
+        Keep the neurons that suite2p takes for cells (``iscell.npy``), or that CaImAn has accepted
+        (``estimates/idx_components``), where this is known.
+    neuropil : float, optional
+        Fraction of ``Fneu.npy`` of suite2p to subtract, often 0.7.
+    missing : {"refuse", "drop", "interpolate"}
+        Treatment of frames with NaN: an error, leaving out frames with any, or values in between
+        those of the nearest frames before and after (at the ends: the nearest value).
+    drop : iterable of str
+        Names of neurons, or of columns that are none, such as times, to leave out.
+
+    Returns
+    -------
+    Recording
+        Frames by neurons in float32 or float64, and names: those of the file, else N1, N2, ...,
+        by the places of the neurons in the file. An .npy file is mapped, not read, where nothing
+        is left out, subtracted or filled in. A column of a table that increases from each frame to
+        the next, as times do, is left out with a warning.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is damaged or of another layout, holds no two-dimensional array of numbers, has
+        many times more neurons than frames, or has NaN that is to be refused, in all frames, or in
+        all values of a neuron.
+    ModuleNotFoundError
+        If HDF5 is to be read and h5py is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from duramen.io import read_recording
+    >>> np.save("traces.npy", np.arange(6.0).reshape(2, 3))
+    >>> read_recording("traces.npy", neurons="rows").fluorescence.shape
+    (3, 2)
+    """
+    checks.check_choice(_FUNCTION, "layout", layout, LAYOUTS)
+    checks.check_choice(_FUNCTION, "neurons", neurons, NEURONS)
+    checks.check_choice(_FUNCTION, "missing", missing, MISSING)
+    only = checks.check_flag(_FUNCTION, "accepted_only", accepted_only)
+    if neuropil is not None:
+        neuropil = checks.check_real(_FUNCTION, "neuropil", neuropil, 0)
+    file = expanded(path, _FUNCTION)
+    folder = file.is_dir() and layout in ("auto", "suite2p")
+    if folder:
+        file = file / "F.npy"
+    if not file.is_file():
+        planes = sorted(one.parent.name for one in file.parent.glob("plane*/F.npy"))
+        hint = f". Hint: give its folder {planes[0]}." if folder and planes else ""
+        raise FileNotFoundError(f"{_FUNCTION}: there is no file {file}{hint}")
+    suite2p = folder or layout == "suite2p" or (layout == "auto" and _beside_cells(file))
+    if neuropil is not None and not suite2p:
+        raise checks.refuse(_FUNCTION, "neuropil", "None but for suite2p", neuropil)
+    if key is not None and file.suffix.lower() not in _HDF5:
+        raise checks.refuse(_FUNCTION, "key", "None but for HDF5 files", key)
+    if suite2p:
+        found = _suite2p(file, only, neuropil)
+        return _without_missing(_without(found, tuple(drop), file), missing, file)
+    if layout == "caiman" or file.suffix.lower() in _HDF5:
+        found = _hdf5(file, layout, key, neurons, only)
+    elif file.suffix.lower() == ".npy":
+        found = _oriented(_npy(file), neurons, None, file)
+    elif is_text_matrix(file):
+        found = _oriented(read_text_matrix(file, _FUNCTION), neurons, None, file)
+    elif neurons == "rows":
+        found = _table(file, neurons)
+    else:
+        found, drop = _table(file, neurons, drop), ()  # columns that need not be numbers
+    found = _without_times(_without(found, tuple(drop), file), file)
+    return _without_missing(found, missing, file)
+
+
+def _check_orientation(frames: int, count: int, file: Path) -> None:
+    """Refuse a recording whose neurons are many times its frames."""
+    if count > _MANY_TIMES * frames:
+        raise ValueError(
+            f"{_FUNCTION}: {file} has {frames:,} rows and {count:,} columns, which would be "
+            f"{frames:,} frames of {count:,} neurons. Hint: neurons='rows' (--neurons rows) where "
+            "neurons are rows; neurons='columns' (--neurons columns) confirms the columns."
+        )
+
+
+def _without_times(found: Recording, file: Path) -> Recording:
+    """Leave out columns that increase from frame to frame, as times do and no neuron does."""
+    light = found.fluorescence
+    if len(light) < _FEWEST_FRAMES:
+        return found
+    few = (np.diff(light[:_FEWEST_FRAMES], axis=0) > 0).all(axis=0)
+    times = [j for j in np.flatnonzero(few).tolist() if (np.diff(light[:, j]) > 0).all()]
+    if not times or 2 * len(times) >= light.shape[1]:
+        return found
+    listed = ", ".join(quoted(found.names[j]) for j in times)
+    warn(
+        f"{_FUNCTION}: {listed} of {file.name} increases from each frame to the next, as times "
+        "do, and was left out."
+    )
+    kept = np.setdiff1d(np.arange(light.shape[1]), times)
+    return Recording(light[:, kept], tuple(found.names[j] for j in kept))
+
+
+def _beside_cells(file: Path) -> bool:
+    return file.name == "F.npy" and (file.parent / "iscell.npy").is_file()
+
+
+def _npy(file: Path) -> FloatArray:
+    """Map a matrix of an .npy file; numbers that are no floats are converted."""
+    try:
+        array = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (*HEADER_ERRORS, OSError, OverflowError) as error:
+        raise ValueError(
+            f"{_FUNCTION}: {file} is no .npy file of numbers, or is damaged ({first_line(error)})"
+        ) from None
+    return _floats(array, file)
+
+
+def _floats(array: NDArray[Any], file: Path) -> FloatArray:
+    """Check a matrix of numbers, and return it in float32 or float64."""
+    if array.ndim != 2 or array.dtype.kind not in "biuf" or 0 in array.shape:
+        raise ValueError(
+            f"{_FUNCTION}: {file} must hold a matrix of numbers, got shape {array.shape} and type "
+            f"{array.dtype}"
+        )
+    if array.dtype in (np.float32, np.float64):
+        return array
+    return array.astype(np.float32 if array.dtype.itemsize <= 2 else np.float64)
+
+
+def _oriented(
+    array: FloatArray, neurons: str, names: tuple[str, ...] | None, file: Path
+) -> Recording:
+    """Return frames by neurons, with the names N1, N2, ... where there are none."""
+    if neurons == "auto":
+        _check_orientation(array.shape[0], array.shape[1], file)
+    light = array.T if neurons == "rows" else array
+    return Recording(light, names or _numbered(np.arange(light.shape[1])))
+
+
+def _numbered(places: NDArray[np.integer[Any]]) -> tuple[str, ...]:
+    return tuple(f"N{i + 1}" for i in places)
+
+
+def _chosen(array: FloatArray, keep: NDArray[np.bool_], file: Path) -> Recording:
+    """Return the chosen neurons of neurons by frames."""
+    if len(keep) != len(array):
+        raise ValueError(
+            f"{_FUNCTION}: {file} has {len(array)} neurons, but the list of accepted neurons has "
+            f"{len(keep)}"
+        )
+    if not keep.any():
+        raise ValueError(
+            f"{_FUNCTION}: {file} has no accepted neurons. Hint: accepted_only=False keeps all."
+        )
+    names = _numbered(np.flatnonzero(keep))
+    return Recording((array if keep.all() else array[keep]).T, names)
+
+
+def _suite2p(file: Path, only: bool, neuropil: float | None) -> Recording:
+    """Read suite2p's F.npy."""
+    light = _npy(file)
+    keep = np.ones(len(light), dtype=np.bool_)
+    cells = file.with_name("iscell.npy")
+    if only and cells.is_file():
+        keep = _npy(cells)[:, 0] > 0
+    found = _chosen(light, keep, file)
+    if neuropil is None:
+        return found
+    around = file.with_name("Fneu.npy")
+    if not around.is_file():
+        raise FileNotFoundError(
+            f"{_FUNCTION}: neuropil needs {around}, which does not exist. Hint: neuropil=None "
+            "subtracts nothing."
+        )
+    other = _npy(around)
+    if other.shape != light.shape:
+        raise ValueError(
+            f"{_FUNCTION}: {around} has shape {other.shape}, but {file} has {light.shape}"
+        )
+    less = np.asarray(found.fluorescence - other.dtype.type(neuropil) * other[keep].T)
+    return Recording(less, found.names)
+
+
+def _hdf5(file: Path, layout: str, key: str | None, neurons: str, only: bool) -> Recording:
+    """Read an array of an HDF5 file, by the layout of CaImAn where it has that."""
+    with opened(file, _FUNCTION, "an HDF5") as content:
+        matrices: list[str] = []
+        content.visititems(
+            lambda name, node: matrices.append(name) if getattr(node, "ndim", 0) == 2 else None
+        )
+        caiman = layout == "caiman" or (layout == "auto" and "estimates" in content)
+        traces = [f"estimates/{name}" for name in _CAIMAN_TRACES] if caiman else matrices
+        if key is None and not caiman and len(matrices) > 1:
+            raise checks.refuse(_FUNCTION, "key", f"one of {', '.join(matrices)}", key)
+        usable = [name for name in ([key] if key else traces) if name.strip("/") in matrices]
+        if not usable:
+            raise ValueError(
+                f"{_FUNCTION}: {file} must hold a matrix {' or '.join([key] if key else traces)}, "
+                f"got {', '.join(matrices) or 'none'}. Hint: key names another."
+            )
+        array = _floats(content[usable[0]][()], file)
+        components: Any = content.get("estimates/idx_components") if caiman and only else None
+        places = components[()] if getattr(components, "ndim", 0) == 1 else None
+    if not caiman:
+        return _oriented(array, neurons, None, file)
+    keep = np.ones(len(array), dtype=np.bool_)
+    if places is not None:
+        if places.size and not (places.min() >= 0 and places.max() < len(array)):
+            raise ValueError(f"{_FUNCTION}: {file} lists accepted neurons that are not in it")
+        keep = np.isin(np.arange(len(array)), places)
+    return _chosen(array, keep, file)
+
+
+def _without(found: Recording, drop: tuple[str, ...], file: Path) -> Recording:
+    """Leave neurons out by name."""
+    if not drop:
+        return found
+    _check_dropped(drop, found.names, file)
+    kept = [i for i, name in enumerate(found.names) if name not in drop]
+    return Recording(found.fluorescence[:, kept], tuple(found.names[i] for i in kept))
+
+
+def _check_dropped(drop: Iterable[str], names: Sequence[str], file: Path) -> None:
+    for name in drop:
+        if name not in names:
+            close = get_close_matches(name, names, n=1)
+            hint = f"did you mean {close[0]}" if close else ""
+            raise checks.refuse(_FUNCTION, "drop", f"names of columns of {file}", name, hint)
+    if set(names) <= set(drop):
+        raise checks.refuse(_FUNCTION, "drop", "less than all columns", len(names))
+
+
+def _table(file: Path, neurons: str, drop: Iterable[str] = ()) -> Recording:
+    """Read a table whose columns have names."""
+    formats.checked_file(file, _FUNCTION, "read")
+    table = files.read_table(file, function=_FUNCTION)
+    if left_out := list(drop):
+        _check_dropped(left_out, table.column_names, file)
+        table = table.drop_columns(left_out)
+    names: tuple[str, ...] | None = tuple(table.column_names)
+    if not table.column_names[0] and neurons != "rows":
+        raise ValueError(
+            f"{_FUNCTION}: the first column of {file} must have a name. Hint: leave out the index "
+            "of the rows when the file is written."
+        )
+    first = table.schema.field(0).type
+    if neurons == "rows":
+        texts = table.column(0).to_pylist()
+        named = all(isinstance(text, str) for text in texts)
+        names = tuple(texts) if named else None
+        table = table.remove_column(0) if named else table
+    elif str(first).endswith("string"):
+        raise ValueError(
+            f"{_FUNCTION}: the column {quoted(table.column_names[0])} of {file} must hold numbers. "
+            "Hint: neurons='rows' where rows begin with the name of their neuron."
+        )
+    columns = []
+    for name in table.column_names:
+        column = table.column(name).to_numpy()
+        if column.dtype.kind not in "biuf":
+            raise ValueError(
+                f"{_FUNCTION}: the column {quoted(name)} of {file} must hold numbers, got "
+                f"{table.schema.field(name).type}"
+            )
+        columns.append(column)
+    kind = np.result_type(np.float32, *(column.dtype for column in columns))
+    array = np.empty((table.num_rows, len(columns)), dtype=kind)
+    for j, column in enumerate(columns):
+        array[:, j] = column
+    return _oriented(_floats(array, file), neurons, names, file)
+
+
+def _without_missing(found: Recording, missing: str, file: Path) -> Recording:
+    """Refuse frames with NaN, leave them out, or fill them in."""
+    light = found.fluorescence
+    step = max(1, _BLOCK // light.shape[1])
+    gaps = np.concatenate(
+        [~np.isfinite(light[k : k + step]).all(axis=1) for k in range(0, len(light), step)]
+    )
+    count = int(gaps.sum())
+    if count == 0:
+        return found
+    if missing == "refuse":
+        raise ValueError(
+            f"{_FUNCTION}: {file} must hold finite numbers, got NaN or infinity in {count} of "
+            f"{len(light)} frames, the first one {int(np.argmax(gaps))}. Hint: missing='drop' or "
+            "'interpolate'."
+        )
+    empty = [name for name, column in zip(found.names, light.T, strict=True) if _all_gaps(column)]
+    if empty or (missing == "drop" and count == len(light)):
+        what = f"the neurons {', '.join(empty[:5])}" if empty else "any frame"
+        raise ValueError(f"{_FUNCTION}: {file} must hold finite numbers for {what}, got only NaN")
+    if missing == "drop":
+        return Recording(np.ascontiguousarray(light[~gaps]), found.names)
+    filled, frames = np.array(light), np.arange(len(light))
+    for j in np.flatnonzero(~np.isfinite(light[gaps]).all(axis=0)):
+        known = np.isfinite(light[:, j])
+        filled[~known, j] = np.interp(frames[~known], frames[known], light[known, j])
+    return Recording(filled, found.names)
+
+
+def _all_gaps(column: FloatArray) -> bool:
+    return not np.isfinite(column).any()

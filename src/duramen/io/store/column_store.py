@@ -1,0 +1,458 @@
+"""A table whose columns stay on disk until they are taken."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.data.encoded import EncodedTable
+from duramen.data.encoding import encode
+from duramen.data.names import KINDS
+from duramen.io import formats
+from duramen.io.formats.columns import Columns
+from duramen.io.store import layout
+from duramen.io.store.beside import samples_table
+from duramen.io.store.packed import PackedColumns
+from duramen.io.store.pairing import Pairing, names_of, pair
+from duramen.io.store.reader import LocalFolder
+from duramen.io.store.remote import Place, open_place, place_of
+from duramen.io.store.row_ids import Names, names_in, of_store
+from duramen.results.columns import Column, hidden
+from duramen.results.summary import Summarized, Summary
+from duramen.support.files import expanded
+from duramen.support.text import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FEW_NAMES = 20_000  # among so many, a name that is close is looked for
+
+
+class ColumnStore(Summarized):
+    """A table on disk: codes, values and names as in an `EncodedTable`, read when they are taken.
+
+    It comes from `open_store` or `pack`. Anything in this package that takes a table takes a store.
+    Whatever is read is checked against its checksum, so that a store that was damaged is refused
+    and does not lead to wrong results. A store can be pickled, as its path or URL, and used by
+    several threads at a time.
+
+    Attributes
+    ----------
+    path : Path or Place
+        Where it is: the folder of a packed store, or a .bed file. For a store elsewhere, what has
+        `fs` and `path` of fsspec, and is the URL as a text.
+    n_rows, n_columns : int
+    samples_pairing : str or None
+        How the rows of `samples` were paired with those of the store; None where they are the
+        store's own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> import duramen as dm
+    >>> samples = pa.table({"ill": [0, 1, 1]})
+    >>> store = dm.pack(np.arange(6.0).reshape(3, 2), "two.store", samples=samples)
+    >>> store.shape, store.names, store.kinds
+    ((3, 2), ('x0', 'x1'), ('numeric', 'numeric'))
+    >>> columns, y = store.target("ill")
+    >>> columns.tolist(), y.tolist()
+    ([0, 1], [0, 1, 1])
+    """
+
+    def __init__(
+        self, columns: Columns, path: Path | Place, samples: pa.Table | None = None
+    ) -> None:
+        self._columns = columns
+        self._samples = samples
+        self._table: weakref.ref[EncodedTable] | None = None
+        self.path: Any = path
+        self.samples_pairing: str | None = None
+        self._id_column: str | None = None  # column whose values named the rows of annotations
+        self.n_rows = columns.n_rows
+        self.n_columns = columns.n_columns
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Absolute: another process may work in another folder.
+        place = self.path.absolute() if isinstance(self.path, Path) else self.path
+        return _reopened, (place, self._samples, self.samples_pairing)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_rows, n_columns)."""
+        return self.n_rows, self.n_columns
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns, read anew each time: a million take some 70 MB."""
+        everything = range(0, self.n_columns, 1 << 16)
+        return tuple(
+            name
+            for begin in everything
+            for name in self._columns.names(
+                np.arange(begin, min(begin + (1 << 16), self.n_columns))
+            )
+        )
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kind of each column: "numeric", "ordinal" or "nominal"."""
+        return tuple([KINDS[kind] for kind in self._columns.kind_codes().tolist()])
+
+    def n_codes(self) -> NDArray[np.int64]:
+        """Return the number of codes of each column, that of missing included; shape (p,)."""
+        parts = [part["n_values"] + (part["n_missing"] > 0) for part in self._columns.records()]
+        return np.concatenate(parts).astype(np.int64)
+
+    def names_of(self, index: ArrayLike) -> tuple[str, ...]:
+        """Return the names of the columns of the given indices, or of a mask."""
+        chosen = EncodedTable._positions(index, self.n_columns, "names_of")
+        return tuple(self._columns.names(chosen))
+
+    def find(self, name: str) -> int:
+        """Return the index of the column of that name.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        found = self._columns.find(name)
+        if found is None:
+            raise KeyError(self._unknown(name))
+        return found
+
+    def _unknown(self, name: str) -> str:
+        """Say that there is no column of that name, and which comes near."""
+        hint = ""
+        if self.n_columns <= _FEW_NAMES:
+            close = difflib.get_close_matches(name, self.names, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+        return f"{self._columns.where} has no column {quoted(name)}{hint}"
+
+    def take_columns(self, index: ArrayLike) -> EncodedTable:
+        """Return the columns of the given indices, or of a boolean mask, in that order, in memory.
+
+        Reads these columns and nothing else; memory does not grow with the store.
+
+        Parameters
+        ----------
+        index : array-like of int, shape (q,), or mask of shape (p,)
+
+        Returns
+        -------
+        EncodedTable
+            The same, bit for bit, as of the encoded table.
+
+        Raises
+        ------
+        ValueError
+            If an index occurs twice, or what is read is damaged.
+        IndexError
+            If there is no such column.
+        """
+        chosen = EncodedTable._positions(index, self.n_columns, "take_columns")
+        if len(np.unique(chosen)) < len(chosen):
+            raise ValueError(
+                "take_columns: indices must be different, since column names are unique"
+            )
+        return self._columns.take(chosen)
+
+    def codes(self, j: int) -> NDArray[Any]:
+        """Return codes of the j-th column; read-only, of shape (n,)."""
+        return self._columns.take(np.array([range(self.n_columns)[j]])).codes(0)
+
+    def values(self, j: int) -> NDArray[Any]:
+        """Return the values of the j-th column, as `EncodedTable.values`."""
+        return self._columns.take(np.array([range(self.n_columns)[j]])).values(0)
+
+    def as_table(self) -> EncodedTable:
+        """Return all columns; those of a packed store mapped into memory, others read into it.
+
+        Everything is checked when this is first asked for. Names and kinds are in memory: some
+        120 MB for a million columns.
+
+        Raises
+        ------
+        ValueError
+            If anything is damaged.
+        MemoryError
+            If the codes of a .bed file do not fit into memory.
+        """
+        known = None if self._table is None else self._table()
+        if known is None:
+            known = self._columns.table()
+            self._table = weakref.ref(known)
+        return known
+
+    @property
+    def samples(self) -> pa.Table | None:
+        """Sample annotations, one row for each row of the store; None where there are none.
+
+        The .fam file of a PLINK file, ``obs`` of an .h5ad file, the first line of a transposed
+        text, or what `pack` or `open_store` was given.
+        """
+        return self._columns.samples() if self._samples is None else self._samples
+
+    @property
+    def row_names(self) -> tuple[str, ...] | None:
+        """The names of the rows; None where they have none.
+
+        IID of a PLINK file (FID_IID where IID alone is not unique), ``obs_names`` of an .h5ad file,
+        the first line of a transposed text.
+        """
+        names = names_of(self.samples)
+        return None if names is None else tuple(names.labels)
+
+    @property
+    def variants(self) -> pa.Table | None:
+        """Place of each column on the genome; None where that is not known.
+
+        The .bim file of a PLINK file, read anew each time: ``name``, ``chromosome``, ``position``
+        in base pairs, ``allele_1`` (A1, whose copies are counted) and ``allele_2``, one row a
+        column.
+        """
+        known = self._columns.variants()
+        return None if known is None else known.add_column(0, "name", [self.names])
+
+    def target(self, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Return a column, or else a column of `samples`, as a target, and what may explain it.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        columns : ndarray of int64
+            The indices of all columns but that one.
+        y : ndarray of shape (n,)
+            Labels, or numbers: int64 where all of them are whole, else float64. Missing values
+            are None or NaN.
+
+        Raises
+        ------
+        KeyError
+            If neither the store nor its samples have a column of that name.
+        """
+        everything = np.arange(self.n_columns)
+        found = self._columns.find(name)
+        if found is not None:
+            table = self._columns.take(np.array([found]))
+            return np.delete(everything, found), _decoded(table)
+        samples = self.samples
+        if samples is not None and name in samples.column_names:
+            return everything, _decoded(encode(samples.select([name])))
+        others = () if samples is None else samples.column_names
+        there = (
+            ", and neither have its samples, whose columns are "
+            f"{', '.join(map(quoted, others[:10]))}"
+            if others
+            else ""
+        )
+        raise KeyError(f"{self._unknown(name)}{there}")
+
+    def to_table(self) -> pa.Table:
+        """Return name, kind, number of distinct values and of missing ones of all columns."""
+        import pyarrow as pa
+
+        codes = pa.array(self._columns.kind_codes())
+        kinds = pa.DictionaryArray.from_arrays(codes, pa.array(KINDS)).cast(pa.string())
+        parts = list(self._columns.records())
+        columns = {
+            "name": pa.array(self.names, pa.string()),
+            "kind": kinds,
+            "values": pa.array(np.concatenate([part["n_values"] for part in parts])),
+            "missing": pa.array(np.concatenate([part["n_missing"] for part in parts])),
+        }
+        return pa.table(columns)
+
+    def fingerprint(self) -> str:
+        """Return 64 hexadecimal digits that depend on shape, names, codes, values and labels.
+
+        The same however and from whatever the table was packed, and for a .bed file in place and
+        packed; another number than the fingerprint of an `EncodedTable`, which cannot be had
+        without all codes in memory.
+        """
+        return self._columns.fingerprint()
+
+    def verify(self) -> None:
+        """Read everything and compare it with its checksums.
+
+        A .bed file has none: its begin and its size are checked.
+
+        Raises
+        ------
+        ValueError
+            With the file that is damaged.
+        """
+        self._columns.verify()
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        codes = self._columns.kind_codes()
+        counts = [(int(np.count_nonzero(codes == k)), kind) for k, kind in enumerate(KINDS)]
+        kinds = ", ".join(f"{count} {kind}" for count, kind in counts if count)
+        where = self.path.name
+        return f"ColumnStore {where} of {self.n_rows} rows x {self.n_columns} columns ({kinds})"
+
+    def _summary(self, rows: int) -> Summary:
+        shown = np.arange(min(rows, self.n_columns))
+        kinds = [KINDS[kind] for kind in self._columns.kind_codes()[shown].tolist()]
+        columns = [
+            Column("column", self.names_of(shown), left=True),
+            Column("kind", kinds, left=True),
+        ]
+        return Summary((repr(self),), columns, hidden(self.n_columns, len(shown), "columns"))
+
+
+def _decoded(table: EncodedTable) -> NDArray[Any]:
+    """Return the values of the only column of a table."""
+    values, codes = table.values(0), table.codes(0)
+    if not table.missing[0]:
+        if values.dtype.kind == "f" and (values == np.floor(values)).all():
+            values = values.astype(np.int64)
+        return np.asarray(values[codes])
+    absent: Any = None if values.dtype == object else np.nan
+    kind = object if values.dtype == object else np.float64
+    return np.asarray(np.append(values.astype(kind), np.array([absent], dtype=kind))[codes])
+
+
+def open_store(
+    path: str | os.PathLike[str] | Place,
+    samples: Any = None,
+    *,
+    samples_id: str | None = None,
+    samples_by_position: bool = False,
+    samples_match: str = "exact",
+) -> ColumnStore:
+    """Open a table on disk, to read columns of it as they are needed.
+
+    Parameters
+    ----------
+    path : path, URL or fsspec path
+        A folder that `pack` wrote, or a PLINK .bed file with its .bim and .fam files beside it,
+        which is used in place: its columns are the copies of the first allele (A1 of the .bim
+        file), 0, 1 or 2. A packed folder may also lie wherever fsspec gets: a URL such as
+        ``"s3://bucket/cohort.store"``, or an object with `fs` and `path` (universal_pathlib) or
+        `fs` and `root` (a mapper of fsspec), which are pickled with the options of the file system.
+    samples : path or table, optional
+        Sample annotations, such as classes, in place of those that the store has itself. Their rows
+        are paired with those of the store by name (`ColumnStore.row_names`), in whatever order they
+        come; rows that are not in the store are ignored, and rows of the store without annotations,
+        fewer than half of them, get missing values. A store without names is searched for a column
+        that holds them. By position only where neither side has names.
+    samples_id : str, optional
+        Column of `samples`, or of the store, with the names of the rows; by default the column
+        whose values match, or the index of a pandas frame.
+    samples_by_position : bool
+        Whether `samples` has one row for each row of the store, in the same order. An error where
+        both sides have the same names in another order.
+    samples_match : {"exact", "fold"}
+        Whether names must agree as they are, or without case, spaces, signs between letters and
+        digits, an X before a digit (R's ``make.names``) and leading zeros of whole numbers.
+
+    Returns
+    -------
+    ColumnStore
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder or file.
+    TypeError
+        If `samples` is neither a path nor a table.
+    ValueError
+        If `samples` lacks half of the rows of the store, has one twice, has another number of rows
+        where they are paired by position, or several columns that could name them, or if folded
+        names are not unique; if it is no store, is of a
+        later version, is damaged as far as can be told by sizes and by the files that are read at
+        once, or a .bed file and its neighbors do not belong together; if the protocol of a URL is
+        not known.
+    ModuleNotFoundError
+        If a URL needs fsspec, and that is not there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> _ = dm.pack(np.arange(12.0).reshape(3, 4), "cells.store", names=["a", "b", "c", "d"])
+    >>> store = dm.open_store("cells.store")
+    >>> store.find("c"), store.take_columns([2]).values(0).tolist()
+    (2, [2.0, 6.0, 10.0])
+    """
+    function = "open_store"
+    columns, place = _opened(path, function)
+    asked = Pairing(
+        samples_id, samples_by_position, samples_match, Path(columns.where).name, function
+    )
+    if samples is None:
+        asked.check_unused()
+        return ColumnStore(columns, place)
+    if isinstance(samples, str | os.PathLike):
+        samples = samples_table(samples, function)
+    names = names_of(columns.samples()) or _own_names(columns, samples, samples_id)
+    paired = pair(samples, names, columns.n_rows, asked)
+    store = ColumnStore(columns, place, paired.table)
+    store.samples_pairing, store._id_column = paired.note, paired.column
+    return store
+
+
+def _own_names(columns: Columns, samples: Any, samples_id: str | None) -> list[Names]:
+    """Return the columns of a store that may name its rows.
+
+    Raises
+    ------
+    ValueError
+        If `samples_id` is a column of the store that names no rows.
+    """
+    place = None if samples_id is None else columns.find(samples_id)
+    if place is None:
+        return of_store(columns, samples_table(samples, "open_store").column_names)
+    names = names_in(columns.take(np.array([place])), 0)
+    if names is None:
+        raise ValueError(
+            f"open_store: column {quoted(samples_id)} of {columns.where} must hold the name of "
+            "every row, as text or whole numbers, but some are missing or not whole."
+        )
+    return [names]
+
+
+def _reopened(path: Any, samples: pa.Table | None, pairing: str | None) -> ColumnStore:
+    """Open a store that was pickled; its annotations are in its order."""
+    columns, place = _opened(path, "open_store")
+    store = ColumnStore(columns, place, samples)
+    store.samples_pairing = pairing
+    return store
+
+
+def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Columns, Path | Place]:
+    place = place_of(path, function)
+    if place is not None:
+        return open_place(place, function), place
+    path = expanded(path, function)  # type: ignore[arg-type]
+    if path.is_dir():
+        if not (path / layout.HEADER).is_file():
+            raise ValueError(
+                f"{function}: {path} is not a column store: it has no {layout.HEADER}. Hint: pack "
+                "a table there"
+            )
+        return PackedColumns(LocalFolder(path), function), path
+    if not path.exists():
+        raise FileNotFoundError(f"{function}: there is no folder or file {path}")
+    chosen = formats.format_of(path)
+    if chosen is None or chosen.columns is None:
+        others = formats.listed("columns")
+        raise ValueError(
+            f"{function}: {path} is not a column store; give the folder of one, or a file of "
+            f"{others}. Hint: pack({path.name!r}, folder) makes one of a table"
+        )
+    return chosen.columns(path, function), path

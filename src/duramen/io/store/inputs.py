@@ -1,0 +1,149 @@
+"""Inputs of what is to be packed: files of any format, and tables in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data.columns import Column
+from duramen.data.encoded import EncodedTable
+from duramen.data.sources import Source, open_source
+from duramen.io import formats
+from duramen.io.formats.format import Request
+from duramen.io.formats.input import Input
+from duramen.io.formats.missing import with_missing
+from duramen.io.store.budget import columns_within
+from duramen.io.store.column_store import ColumnStore
+from duramen.support.files import expanded
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_CELL_BYTES = 28  # of a group: the cells, their codes and values, and room to sort
+
+
+def open_input(source: Any, request: Request) -> Input:
+    """Open what is to be packed.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+        If there is no such file.
+    ValueError
+        If its format is not known, or it cannot be read, or an option does not apply to it.
+    """
+    function, layer = request.function, request.layer
+    if not isinstance(source, str | os.PathLike):
+        formats.refuse_text_options("a table", None, request)
+        if layer is not None:
+            raise ValueError(f"{function}: layer={layer!r} is for {_layered()}, not for tables")
+        return _of_table(source, request)
+    path = expanded(source, request.function)
+    chosen = formats.checked_file(path, function, "groups", "read")
+    if layer is not None and not chosen.layers:
+        raise ValueError(f"{function}: layer={layer!r} is for {_layered()}, and {path} is not one")
+    formats.refuse_text_options(path.name, chosen, request)
+    if chosen.groups is not None:
+        return chosen.groups(path, request)
+    if request.transpose:
+        raise ValueError(f"{function}: transpose=True is not for {chosen.title} files")
+    table = with_missing(formats.whole(path, chosen, request), request.na_values)
+    return SourceInput(table, request, path)
+
+
+def _layered() -> str:
+    return " and ".join(f"{one.suffixes[0]} files" for one in formats.catalogue if one.layers)
+
+
+def _of_table(source: Any, request: Request) -> Input:
+    if isinstance(source, EncodedTable | ColumnStore):
+        if request.transpose:
+            raise ValueError(
+                f"{request.function}: an encoded table cannot be transposed; transpose it "
+                "before it is encoded"
+            )
+        return EncodedInput(source, request.budget)
+    if request.transpose:
+        if not hasattr(source, "T") or hasattr(source, "columns"):
+            raise ValueError(
+                f"{request.function}: transpose=True is for files, arrays and sparse matrices; a "
+                f"{type(source).__name__} must be transposed before it is packed"
+            )
+        source = source.T
+    return SourceInput(source, request)
+
+
+class SourceInput(Input):
+    """Anything that `encode` takes, also if it was read from a file."""
+
+    def __init__(self, X: Any, request: Request, path: Path | None = None) -> None:
+        self.where, self.files = ("the table", ()) if path is None else (str(path), (path,))
+        self._source = open_source(X, request.function)
+        self.n_columns = self._source.n_columns
+        self.names = self._source.names
+        n_rows = self._source.n_rows
+        if not n_rows or not self.n_columns:
+            shape = (n_rows, self.n_columns)
+            raise ValueError(
+                f"{request.function}: {self.where} is empty, of shape {shape}; a table needs "
+                "a row and a column"
+            )
+        self._width = columns_within(request.budget, n_rows, _CELL_BYTES)
+
+    def groups(self, start: int, work: Path) -> Iterator[Source]:
+        """Yield neighboring columns of the table."""
+        for begin in range(start, self.n_columns, self._width):
+            yield Part(self._source, begin, min(begin + self._width, self.n_columns))
+
+
+class Part:
+    """The columns `begin` to `end` of a source, as a source."""
+
+    def __init__(self, source: Source, begin: int, end: int) -> None:
+        self.n_rows = source.n_rows
+        self.n_columns = end - begin
+        self.names = None if source.names is None else source.names[begin:end]
+        self.matrix: NDArray[Any] | None = (
+            None if source.matrix is None else source.matrix[:, begin:end]
+        )
+        self._source, self._begin = source, begin
+
+    def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
+        """Return the j-th of these columns."""
+        return self._source.column(self._begin + j, name, function, kind)
+
+
+class EncodedInput(Input):
+    """A table that is encoded, or a store."""
+
+    encoded = True
+
+    def __init__(self, table: EncodedTable | ColumnStore, budget: int) -> None:
+        self.where = "the table"
+        self._table = table
+        self.n_columns = table.n_columns
+        self._width = columns_within(budget, table.n_rows, _CELL_BYTES)
+        named = self._columns(0, 1).named
+        self.names = table.names if named else None
+
+    def samples(self) -> pa.Table | None:
+        """Return the annotations of the store."""
+        return self._table.samples if isinstance(self._table, ColumnStore) else None
+
+    def variants(self) -> Iterator[pa.Table] | None:
+        """Yield where the columns of the store lie on the genome."""
+        known = self._table._columns.variants() if isinstance(self._table, ColumnStore) else None
+        return None if known is None else iter((known,))
+
+    def _columns(self, begin: int, end: int) -> EncodedTable:
+        return self._table.take_columns(np.arange(begin, min(end, self.n_columns)))
+
+    def groups(self, start: int, work: Path) -> Iterator[EncodedTable]:
+        """Yield neighboring columns of the table."""
+        for begin in range(start, self.n_columns, self._width):
+            yield self._columns(begin, begin + self._width)

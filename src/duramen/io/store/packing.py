@@ -1,0 +1,482 @@
+"""Packing: any table into a store, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from duramen import __version__
+from duramen.configuration import shows_progress
+from duramen.data.encoded import EncodedTable
+from duramen.data.encoding import encode_source
+from duramen.data.names import check_names, resolve_kinds
+from duramen.data.numbers_in_text import places_of_text, warned
+from duramen.data.sources import open_source
+from duramen.io.arrow_threads import require_arrow_threads
+from duramen.io.formats import text_of
+from duramen.io.formats.delimited import comma_separated
+from duramen.io.formats.format import Request
+from duramen.io.formats.input import Input
+from duramen.io.formats.missing import with_missing
+from duramen.io.store import layout
+from duramen.io.store.beside import check_samples
+from duramen.io.store.budget import memory_bytes
+from duramen.io.store.column_store import ColumnStore, open_store
+from duramen.io.store.inputs import Part, open_input
+from duramen.io.store.names import Repeats, repetition
+from duramen.io.store.pairing import Pairing, names_of, pair
+from duramen.io.store.part import check_place, making, part_of
+from duramen.io.store.row_ids import Names, of_encoded, of_table, texts_of
+from duramen.io.store.writer import StoreWriter
+from duramen.support.checks import kernel_threads
+from duramen.support.files import expanded, naming
+from duramen.support.warning import warn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FUNCTION = "pack"
+_READ_AT_ONCE = 64  # columns, at the most, that are read before others for names of rows
+_HINT = "rename them, or give names="
+
+
+def pack(
+    source: Any,
+    path: str | os.PathLike[str],
+    *,
+    names: Iterable[str] | None = None,
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None,
+    transpose: bool = False,
+    layer: str | None = None,
+    samples: Any = None,
+    samples_id: str | None = None,
+    samples_by_position: bool = False,
+    samples_match: str = "exact",
+    na_values: Sequence[str] = (),
+    decimal: str = ".",
+    separator: str | None = None,
+    sheet: str | None = None,
+    encoding: str = "utf-8",
+    skip_rows: int = 0,
+    member: str | None = None,
+    as_text: Sequence[str] = (),
+    memory: str | int = "512MB",
+    overwrite: bool = False,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> ColumnStore:
+    """Pack a table into a column store, a folder on disk, in bounded memory.
+
+    Columns, kinds, values, missing values and codes are those that `encode` gives, of a file as
+    `read_table` reads it. The store is made in a hidden folder beside its place and moved there
+    when it is whole. Where the work on a file is stopped, that folder stays, and the same call goes
+    on from it; a call that asks for something else warns and starts anew.
+
+    Parameters
+    ----------
+    source : path or table
+        A file whose ending names its format, one of `duramen.io.catalogue`; text may be
+        compressed (.gz, .bz2, .zst). Or anything that `encode` takes.
+    path : path
+        The folder to make.
+    names : iterable of str, optional
+        Names of the columns, in place of those of the source.
+    kinds : str, mapping or sequence, optional
+        Kinds of the columns, as in `encode`.
+    transpose : bool
+        Whether rows of the source are columns of the table, such as genes. A CSV, TSV, Parquet or
+        Arrow file has their names in its first column, and names the rows in its first line.
+    layer : str, optional
+        Of an .h5ad file, the layer to take in place of X, or "raw".
+    samples : path or table, optional
+        Sample annotations, kept beside the columns in place of those of the source: the .fam file
+        of a .bed file, ``obs`` of an .h5ad file. Their rows are paired with those of the source by
+        name, as in `open_store`.
+    samples_id : str, optional
+        Column of `samples`, or of the source, with the names of the rows; by default the column
+        whose values match.
+    samples_by_position : bool
+        Whether `samples` has one row for each row of the source, in the same order. An error where
+        both sides have the same names in another order.
+    samples_match : {"exact", "fold"}
+        How names are compared, as in `open_store`.
+    na_values : sequence of str
+        Further words that are missing values in a CSV or TSV file, as in `read_table`.
+    decimal : str
+        Decimal point of the numbers in a CSV or TSV file: "." or ",".
+    separator : str, optional
+        Character between two fields of a CSV or TSV file, as in `read_table`.
+    sheet : str, optional
+        Sheet of a workbook, as in `read_table`.
+    encoding : str
+        Encoding of text, as in `read_table`.
+    skip_rows : int
+        Lines of text, or rows of a sheet, before the one that names the columns.
+    member : str, optional
+        File to pack, in a .zip archive of several.
+    as_text : sequence of str
+        Columns of text of a file or an Arrow table that stay text, as in `read_table`.
+    memory : str or int
+        Memory to use for columns that are worked on, such as "512MB" or a number of bytes: beyond
+        what the interpreter, its packages and some 60 bytes a column take. A single column has to
+        fit, and a single row of a text; text and sparse matrices that are stored by rows need room
+        on disk for another copy.
+    overwrite : bool
+        Whether a store at `path` is replaced.
+    n_jobs : int, optional
+        Threads; None means 1, -1 all processors. The result does not depend on it.
+    verbose : int
+        Whether to show progress on standard error.
+
+    Returns
+    -------
+    ColumnStore
+        The store, opened.
+
+    Raises
+    ------
+    FileExistsError
+        If `path` exists and is no store, or is one and `overwrite` is false.
+    ValueError
+        If the source is empty, damaged, or of unequal rows, names repeat, `samples` cannot be
+        paired with its rows as in `open_store`, or a parameter is not as described; and whatever
+        `encode` raises it for.
+    TypeError
+        If a column holds dates, nested values or mixed types.
+    OSError
+        If the source cannot be read, or the folder not be made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> np.save("genes.npy", np.arange(12.0).reshape(3, 4))
+    >>> dm.pack("genes.npy", "genes.store")
+    ColumnStore genes.store of 3 rows x 4 columns (4 numeric)
+    """
+    asked = Options(
+        names=names,
+        kinds=kinds,
+        transpose=transpose,
+        layer=layer,
+        samples=samples,
+        samples_id=samples_id,
+        samples_by_position=samples_by_position,
+        samples_match=samples_match,
+        na_values=na_values,
+        decimal=decimal,
+        separator=separator,
+        sheet=sheet,
+        encoding=encoding,
+        skip_rows=skip_rows,
+        member=member,
+        as_text=as_text,
+        memory=memory,
+        overwrite=overwrite,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    return pack_with(source, path, asked)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of `pack`."""
+
+    names: Iterable[str] | None = None
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None
+    transpose: bool = False
+    layer: str | None = None
+    samples: Any = None
+    samples_id: str | None = None
+    samples_by_position: bool = False
+    samples_match: str = "exact"
+    na_values: Sequence[str] = ()
+    decimal: str = "."
+    separator: str | None = None
+    sheet: str | None = None
+    encoding: str = "utf-8"
+    skip_rows: int = 0
+    member: str | None = None
+    as_text: Sequence[str] = ()
+    memory: str | int = "512MB"
+    overwrite: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+    function: str = _FUNCTION
+
+
+def pack_with(
+    source: Any,
+    path: str | os.PathLike[str],
+    asked: Options,
+    finishing: Callable[[Path], None] | None = None,
+) -> ColumnStore:
+    """Pack as `pack` does; `finishing` may add files to the whole store, before it is in place."""
+    place = expanded(path, _FUNCTION)
+    names, kinds, transpose, layer = asked.names, asked.kinds, asked.transpose, asked.layer
+    overwrite, verbose = asked.overwrite, asked.verbose
+    if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):
+        kinds = list(kinds)
+    budget = memory_bytes(asked.memory, _FUNCTION)
+    n_threads = kernel_threads(_FUNCTION, asked.n_jobs)
+    check_place(place, overwrite, _FUNCTION)
+    require_arrow_threads(_FUNCTION)
+    text = (asked.na_values, asked.decimal)
+    named = ("separator", "sheet", "encoding", "skip_rows", "member")
+    how: dict[str, Any] = {name: getattr(asked, name) for name in named}
+    request = Request(asked.function, *text, transpose, layer, budget, n_threads, **how)
+    given = open_input(source, request)
+    chosen: Sequence[str] | None = given.names
+    if names is not None:
+        chosen = check_names(names, given.n_columns, _FUNCTION)
+    else:
+        _check_unique(given)
+    encoder = _Encoder(given, chosen, kinds, request, asked.as_text)
+    annotations = _Annotations(given, asked, named=chosen is not None)
+    options: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
+    options |= {"na_values": list(asked.na_values), "decimal": asked.decimal}
+    unasked = Request(_FUNCTION)
+    options |= {name: one for name, one in how.items() if one != getattr(unasked, name)}
+    options |= {"as_text": list(asked.as_text)} if asked.as_text else {}
+    plan = _plan(given, chosen if names is not None else None, kinds, options)
+    with (
+        naming(place, part_of(place)),
+        making(place, plan, _FUNCTION) as (folder, found),
+    ):
+        if found == "another":
+            message = (
+                f"{_FUNCTION}: what an earlier call left beside {place} was packed from another "
+                "source or with other options, or the source has changed since: packing starts "
+                "anew"
+            )
+            warn(message)
+        writer = StoreWriter(folder, chosen is not None, _FUNCTION)
+        with _progress(given, writer.n_columns, verbose) as report:
+            annotations.see_again(given, encoder, writer.n_columns, folder)
+            for group in given.groups(writer.n_columns, folder):
+                writer.append(annotations.seen(encoder.encoded(group, writer.n_columns)))
+                report(writer.n_columns)
+        beside = annotations.paired()
+        _check_whole(writer, given, beside)
+        rows = None if beside is None else iter((beside,))
+        tables = {layout.SAMPLES: rows, layout.VARIANTS: given.variants()}
+        writer.finish(tables, _described(given, transpose, layer), _HINT)
+        if finishing is not None:
+            finishing(folder)
+    store = open_store(place)
+    store.samples_pairing = annotations.note
+    return store
+
+
+class _Annotations:
+    """Sample annotations of what is packed, paired with its rows.
+
+    Where the source has no row names, a column may hold them, known when all of them were seen.
+    """
+
+    def __init__(self, given: Input, asked: Options, named: bool) -> None:
+        where = given.files[0].name if given.files else given.where
+        options = asked.samples_id, asked.samples_by_position, asked.samples_match
+        self._asked = Pairing(*options, where, asked.function)
+        self._samples, self._table = asked.samples, given.samples()
+        self._columns: list[Names] = []
+        self.note: str | None = None
+        self._searched = False
+        if asked.samples is None:
+            self._asked.check_unused()
+            return
+        names = names_of(self._table)
+        self._searched = names is None and named  # columns without names name no rows
+        if names is not None:
+            self._pair(names, len(names.labels))
+        elif not named:
+            self._pair([], None)
+        elif columns := _names_at_once(given):
+            pair(asked.samples, columns, None, self._asked)  # raises before packing
+
+    def _pair(self, names: Names | Sequence[Names], n_rows: int | None) -> None:
+        paired = pair(self._samples, names, n_rows, self._asked)
+        self._table, self.note = paired.table, paired.note
+
+    def see_again(self, given: Input, encoder: _Encoder, end: int, folder: Path) -> None:
+        """Look at the columns that an earlier call has packed."""
+        seen = 0
+        if self._searched and end:
+            for group in given.groups(0, folder):
+                seen += self.seen(encoder.encoded(group, seen)).n_columns
+                if seen >= end:
+                    return
+
+    def seen(self, table: EncodedTable) -> EncodedTable:
+        """Look for columns that may name the rows, and return the table."""
+        if self._searched:
+            self._columns += of_encoded(table)
+        return table
+
+    def paired(self) -> pa.Table | None:
+        """Return the annotations in the order of the rows; None without any."""
+        if self._searched:
+            columns = {names.columns: names for names in self._columns}  # some were seen twice
+            self._pair(list(columns.values()), None)
+        return self._table
+
+
+def _names_at_once(given: Input) -> list[Names]:
+    """Return the columns that may name the rows, where they are few and are read before others."""
+    beginning = given.beginning()
+    if beginning is None:
+        return []
+    first, read = beginning
+    places = [
+        j
+        for j, column in enumerate(first.columns)
+        if (texts := texts_of(column)) is not None and len(set(texts)) > 1
+    ]
+    return of_table(read(places)) if 0 < len(places) <= _READ_AT_ONCE else []
+
+
+class _Encoder:
+    """Encodes groups of columns, by the names and kinds that are settled for all of them."""
+
+    def __init__(
+        self,
+        given: Input,
+        names: Sequence[str] | None,
+        kinds: Any,
+        request: Request,
+        as_text: Sequence[str],
+    ) -> None:
+        n_threads = request.n_threads
+        text = text_of(given.files[0], request) if given.files else None
+        self._missing = () if text is not None else request.na_values
+        self._text: dict[str, Any] = {
+            "as_text": as_text,
+            "decimal": request.decimal,
+            "thousands": comma_separated(text),
+        }
+        if kinds is not None and given.encoded:
+            raise ValueError(
+                f"{_FUNCTION}: the table is encoded already, so kinds cannot be given; give them "
+                "when it is encoded first"
+            )
+        given.kinds_chosen = kinds is not None
+        known = names
+        if isinstance(kinds, Mapping) and names is None:
+            known = [f"x{j}" for j in range(given.n_columns)]
+        self._kinds = (
+            None
+            if kinds is None
+            else resolve_kinds(kinds, known or range(given.n_columns), _FUNCTION)  # type: ignore[arg-type]
+        )
+        self._names, self._n_threads = names, n_threads
+        self._pending = max(1 << 16, request.budget // (8 * n_threads))
+
+    def encoded(self, group: Any, begin: int) -> EncodedTable:
+        """Encode a group of columns, the first of which is column `begin`."""
+        if isinstance(group, EncodedTable):
+            return replace(
+                group,
+                names=self._names_of(begin, group.n_columns),
+                named=self._names is not None,
+            )
+        group = self._numbers_read(group, begin)
+        source = group if isinstance(group, Part) else open_source(group, _FUNCTION)
+        end = begin + source.n_columns
+        kinds = list((None,) * source.n_columns if self._kinds is None else self._kinds[begin:end])
+        names = self._names_of(begin, source.n_columns)
+        for j in places_of_text(group, names, self._text["as_text"]):
+            kinds[j] = kinds[j] or "nominal"
+        return encode_source(
+            source,
+            names,
+            tuple(kinds),
+            named=self._names is not None,
+            n_threads=self._n_threads,
+            function=_FUNCTION,
+            pending=self._pending,
+        )
+
+    def _numbers_read(self, group: Any, begin: int) -> Any:
+        """Read numbers in the text of columns, where they come as an Arrow table."""
+        if type(group).__module__.partition(".")[0] != "pyarrow":
+            return group
+        table = group.rename_columns(list(self._names_of(begin, group.num_columns)))
+        table = with_missing(table, self._missing)
+        return warned(table, _FUNCTION, **self._text).rename_columns(group.column_names)
+
+    def _names_of(self, begin: int, count: int) -> tuple[str, ...]:
+        if self._names is None:
+            return tuple([f"x{j}" for j in range(begin, begin + count)])
+        return tuple(self._names[begin : begin + count])
+
+
+def _check_unique(given: Input) -> None:
+    if given.names is None:
+        return
+    repeats = Repeats()
+    repeats.see(layout.name_bytes(name) for name in given.names)
+    repeated = repeats.among(layout.name_bytes(name) for name in given.names)
+    if repeated:
+        raise repetition(repeated, given.where, _FUNCTION, _HINT)
+
+
+def _check_whole(writer: StoreWriter, given: Input, samples: pa.Table | None) -> None:
+    if writer.n_columns != given.n_columns:
+        raise ValueError(
+            f"{_FUNCTION}: {given.where} gave {writer.n_columns} columns, not {given.n_columns}; "
+            "it changed while it was packed"
+        )
+    check_samples(samples, writer.n_rows or 0, _FUNCTION)
+
+
+def _plan(
+    given: Input,
+    names: Sequence[str] | None,
+    kinds: Any,
+    options: Mapping[str, Any],
+) -> dict[str, Any] | None:
+    """Return a record of source and options; None for a table in memory, which cannot resume."""
+    if not given.files:
+        return None
+    files = []
+    for path in given.files:
+        there = path.resolve().stat()
+        files.append([str(path.resolve()), there.st_size, there.st_mtime_ns])
+    asked = repr((names, sorted(kinds.items(), key=repr) if isinstance(kinds, Mapping) else kinds))
+    return {
+        "version": __version__,
+        "format": layout.FORMAT,
+        "files": files,
+        "asked": sha256(asked.encode("utf-8", "surrogatepass")).hexdigest(),
+        **options,
+    }
+
+
+def _described(given: Input, transpose: bool, layer: str | None) -> dict[str, Any]:
+    """Return the entries of the header about the source."""
+    return {
+        "version": __version__,
+        "source": [path.name for path in given.files],
+        "transpose": bool(transpose),
+        "layer": layer,
+    }
+
+
+@contextmanager
+def _progress(given: Input, done: int, verbose: int) -> Iterator[Callable[[int], None]]:
+    """Give a function that is told how many columns are done; show that, and what is spooled."""
+    if not shows_progress(verbose):
+        yield lambda done: None
+        return
+    from tqdm.auto import tqdm
+
+    spooled = tqdm(desc=f"{_FUNCTION}: cut", unit="B", unit_scale=True, delay=0.1)
+    given.on_spooled = spooled.update
+    with spooled, tqdm(total=given.n_columns, initial=done, desc=_FUNCTION, unit="column") as bar:
+        yield lambda done: bar.update(done - bar.n)

@@ -1,0 +1,313 @@
+"""Which rows may be exchanged: strata, blocks, and how many arrangements there are."""
+
+import datetime
+import itertools
+import warnings
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.grid import one_test
+
+from duramen.data.exchangeability import Exchangeability
+
+
+def checked(n, strata=None, blocks=None):
+    return Exchangeability.checked(n, strata, blocks, function="f")
+
+
+def admissible(n, strata, blocks):
+    """All permutations, by the definition: blocks move whole, in order, within their stratum."""
+    rows = range(n)
+    strata = [0] * n if strata is None else strata
+    blocks = list(rows) if blocks is None else blocks
+    members = {b: [i for i in rows if blocks[i] == b] for b in blocks}
+    found = []
+    for order in itertools.permutations(rows):
+        same = all(strata[i] == strata[order[i]] for i in rows)
+        whole = all([order[i] for i in mine] in list(members.values()) for mine in members.values())
+        if same and whole:
+            found.append(order)
+    return found
+
+
+def assert_uniform(drawn, possible, draws):
+    """A chi-squared statistic of equal frequencies that a right sampler exceeds in 1 of 10,000."""
+    from scipy import stats
+
+    counts = Counter(drawn)
+    assert set(counts) == set(possible)
+    expected = draws / len(possible)
+    statistic = sum((counts[one] - expected) ** 2 / expected for one in possible)
+    assert statistic < stats.chi2.isf(1e-4, max(1, len(possible) - 1))
+
+
+SCHEMES = {
+    "strata": ("aabab", None),
+    "a stratum of one row": ("abbb", None),
+    "blocks": (None, "aabbc"),
+    "blocks that are scattered": (None, "abacbc"),
+    "blocks of different sizes": (None, "aabbcde"),
+    "blocks within strata": ("xxxxyyyy"[:6], "aabbcd"),
+}
+
+
+@one_test
+@pytest.mark.parametrize("strata, blocks", SCHEMES.values(), ids=SCHEMES)
+def test_every_admissible_permutation_is_drawn_as_often(strata, blocks):
+    n = len(strata or blocks)
+    scheme = checked(n, strata and list(strata), blocks and list(blocks))
+    possible = admissible(n, strata, blocks)
+    assert scheme.count() == len(possible)
+    random = np.random.default_rng(0)
+    draws = 200 * len(possible)
+    drawn = [tuple(scheme.permutation(random).tolist()) for _ in range(draws)]
+    assert_uniform(drawn, possible, draws)
+
+
+def test_blocks_of_one_value_exchange_it_whatever_their_size():
+    blocks = np.array([0, 0, 0, 1, 2, 2, 3])
+    values = np.array(["ill", "ill", "well", "well"])[blocks]
+    scheme = checked(7, None, blocks)
+    possible = [tuple(np.array(one)[blocks]) for one in _distinct(["ill", "ill", "well", "well"])]
+    assert scheme.count(values) == len(possible) == 6
+    random = np.random.default_rng(1)
+    drawn = [tuple(values[scheme.permutation(random, values)]) for _ in range(3000)]
+    assert_uniform(drawn, possible, 3000)
+
+
+def _distinct(values):
+    return sorted(set(itertools.permutations(values)))
+
+
+def test_blocks_of_one_value_exchange_it_within_strata():
+    blocks, strata = np.array([0, 0, 1, 2, 3, 3]), np.array([0, 0, 0, 1, 1, 1])
+    values = np.array([1, 0, 1, 0])[blocks]
+    scheme = checked(6, strata, blocks)
+    random = np.random.default_rng(2)
+    drawn = Counter(tuple(values[scheme.permutation(random, values)]) for _ in range(2000))
+    assert set(drawn) == {
+        tuple(np.array(pair)[blocks])
+        for pair in [(1, 0, 1, 0), (0, 1, 1, 0), (1, 0, 0, 1), (0, 1, 0, 1)]
+    }
+    assert scheme.count(values) == 4
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 12), kinds=st.integers(1, 4))
+@settings(max_examples=60)
+def test_counts_are_those_of_what_can_be_drawn(seed, n, kinds):
+    random = np.random.default_rng(seed)
+    strata = random.integers(0, 3, n)
+    values = random.integers(0, kinds, n)
+    expected = 1
+    for stratum in np.unique(strata):
+        mine = values[strata == stratum]
+        ways = {()}
+        for left in range(len(mine)):  # distinct orders, one place at a time
+            ways = {
+                (*way, v)
+                for way in ways
+                for v in set(mine.tolist())
+                if way.count(v) < (mine == v).sum()
+            }
+            assert all(len(way) == left + 1 for way in ways)
+        expected *= len(ways)
+    assert checked(n, strata).count(values) == expected
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 30))
+@settings(max_examples=60)
+def test_draws_respect_strata_and_blocks(seed, n):
+    random = np.random.default_rng(seed)
+    blocks = random.integers(0, max(1, n // 2), n)
+    strata = random.integers(0, 2, n)[blocks]
+    scheme = checked(n, strata, blocks)
+    order = scheme.permutation(random)
+    assert sorted(order.tolist()) == list(range(n))
+    np.testing.assert_array_equal(strata[order], strata)
+    for block in np.unique(blocks):
+        taken = order[blocks == block]
+        assert len(set(blocks[taken].tolist())) == 1
+        np.testing.assert_array_equal(taken, np.flatnonzero(blocks == blocks[taken[0]]))
+
+
+@one_test
+@pytest.mark.parametrize("n", [1, 2, 17])
+@pytest.mark.parametrize("given_", [{}, {"strata": 0}, {"blocks": 1}, {"strata": 0, "blocks": 1}])
+def test_without_restriction_the_stream_is_that_of_a_plain_permutation(n, given_):
+    labels = {"strata": np.zeros(n, int), "blocks": np.arange(n)[::-1]}
+    scheme = checked(n, **{name: labels[name] for name in given_})
+    assert not scheme.restricted
+    assert scheme.identity() == {}
+    assert scheme.clause == ""
+    one, other = np.random.default_rng(n), np.random.default_rng(n)
+    for _ in range(3):
+        np.testing.assert_array_equal(scheme.permutation(one), other.permutation(n))
+    assert one.random() == other.random()
+
+
+def test_names_of_labels_have_no_influence():
+    strata, blocks = list("aabbaabb"), [7, 7, 8, 8, 1, 1, 2, 2]
+    plain = checked(8, strata, blocks)
+    renamed = checked(8, [{"a": "z", "b": "c"}[s] for s in strata], [-b for b in blocks])
+    assert plain.identity() == renamed.identity() != checked(8, strata).identity()
+    np.testing.assert_array_equal(
+        plain.permutation(np.random.default_rng(0)), renamed.permutation(np.random.default_rng(0))
+    )
+
+
+CONTAINERS = {
+    "list": list,
+    "tuple": tuple,
+    "numpy": np.array,
+    "object": lambda labels: np.array(labels, dtype=object),
+    "masked": np.ma.array,
+    "pandas": pd.Series,
+    "categorical": pd.Categorical,
+    "nullable": lambda labels: pd.Series(labels, dtype="string"),
+    "index": pd.Index,
+    "polars": pl.Series,
+    "polars categories": lambda labels: pl.Series(labels, dtype=pl.Categorical),
+    "arrow": pa.array,
+    "arrow chunks": lambda labels: pa.chunked_array([labels[:2], labels[2:]]),
+    "arrow dictionary": lambda labels: pa.array(labels).dictionary_encode(),
+}
+
+
+@one_test
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+def test_labels_of_every_container_are_the_same(container):
+    labels = ["b", "a", "b", "c", "a"]
+    scheme = checked(5, container(labels))
+    np.testing.assert_array_equal(scheme.strata, [0, 1, 0, 2, 1])
+
+
+@one_test
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [1, 2, 1],
+        [1.0, 2.0, 1.0],
+        np.array(["2020-01-01", "2021-01-01", "2020-01-01"], dtype="datetime64[ns]"),
+        pd.to_datetime(pd.Series(["2020-01-01", "2021-01-01", "2020-01-01"])),
+        [datetime.date(2020, 1, 1), datetime.date(2021, 1, 1), datetime.date(2020, 1, 1)],
+        [True, False, True],
+        ["1", 1, "1"],
+    ],
+    ids=str,
+)
+def test_labels_of_any_type(labels):
+    np.testing.assert_array_equal(checked(3, labels).strata, [0, 1, 0])
+
+
+MISSING = {
+    "none": ["a", None, "b"],
+    "nan": [1.0, np.nan, 2.0],
+    "nan among texts": ["a", float("nan"), "b"],
+    "numpy nan": np.array([1.0, np.nan, 2.0]),
+    "nat": np.array(["2020-01-01", "NaT", "2021-01-01"], dtype="datetime64[ns]"),
+    "pandas na": pd.Series(["a", pd.NA, "b"], dtype="string"),
+    "pandas nat": pd.to_datetime(pd.Series(["2020-01-01", None, "2021-01-01"])),
+    "pandas integers": pd.Series([1, pd.NA, 2], dtype="Int64"),
+    "categorical": pd.Categorical(["a", None, "b"]),
+    "polars": pl.Series(["a", None, "b"]),
+    "arrow": pa.array([1, None, 2]),
+    "masked": np.ma.array([1, 2, 3], mask=[0, 1, 0]),
+    "masked texts": np.ma.array(["a", "b", "c"], mask=[0, 1, 0]),
+    "masked dates": np.ma.array(
+        np.array(["2020-01-01", "2020-01-02", "2021-01-01"], dtype="datetime64[D]"), mask=[0, 1, 0]
+    ),
+}
+
+
+@one_test
+@pytest.mark.parametrize("parameter", ["strata", "blocks"])
+@pytest.mark.parametrize("labels", MISSING.values(), ids=MISSING)
+def test_missing_labels_are_refused(labels, parameter):
+    with pytest.raises(ValueError, match=f"^f: {parameter} must have .* that of row 1 is missing"):
+        checked(3, **{parameter: labels})
+
+
+@one_test
+@pytest.mark.parametrize(
+    "labels, error, message",
+    [
+        ([1, 2], ValueError, r"a label for each of the 3 rows, got shape \(2,\)"),
+        (np.zeros((3, 1)), ValueError, r"got shape \(3, 1\)"),
+        (pd.DataFrame({"a": [1, 2, 3]}), ValueError, r"got shape \(3, 1\)"),
+        (3, ValueError, r"got shape \(\)"),
+        ("abc", TypeError, "got the text 'abc'"),
+        ([[1], [2], [3]], TypeError, r"labels such as texts or whole numbers, got \[1\] for row 0"),
+    ],
+)
+def test_what_is_no_label_a_row_is_refused(labels, error, message):
+    with pytest.raises(error, match=message):
+        checked(3, labels)
+
+
+def test_torn_blocks_are_refused_by_name():
+    message = r"rows 1 and 3 are of one block \('b'\) and of different strata"
+    with pytest.raises(ValueError, match=message):
+        checked(4, ["x", "x", "y", "y"], ["a", "b", "c", "b"])
+
+
+@one_test
+@pytest.mark.parametrize(
+    "strata, blocks, values, message",
+    [
+        ([0, 1, 2, 3], None, [0, 1, 0, 1], "strata must leave .* every stratum has one row"),
+        ([0, 0, 1, 1], None, [0, 0, 1, 1], "the target is constant in every stratum"),
+        (None, [0, 0, 0, 0], [0, 1, 0, 1], "blocks must leave .* same number of rows"),
+        (None, [0, 0, 0, 1], [0, 1, 0, 1], "no two blocks .* have the same number of rows"),
+        (None, [0, 0, 1, 1], [0, 1, 0, 1], "the same targets in the same order"),
+        (None, [0, 0, 0, 1], [1, 1, 1, 1], "the target is the same in all blocks"),
+        ([0, 0, 0, 1], [0, 0, 1, 2], [1, 1, 1, 0], "strata and blocks must leave"),
+    ],
+)
+def test_nothing_to_exchange_is_an_error(strata, blocks, values, message):
+    with pytest.raises(ValueError, match=f"^f: .*{message}"):
+        checked(4, strata, blocks).require(9, "f", np.array(values))
+
+
+def test_fewer_arrangements_than_permutations_are_pointed_out():
+    scheme = checked(8, [0, 0, 0, 0, 1, 1, 1, 1])
+    values = np.array([0, 0, 1, 1, 0, 0, 1, 1])
+    with pytest.warns(
+        UserWarning, match="f: strata allow only 36 different .* the 99 .* about 0.028"
+    ):
+        scheme.require(99, "f", values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scheme.require(35, "f", values)
+        scheme.require(99, "f")  # 576 permutations of the rows
+        checked(4).require(99, "f", values[:4])  # as ever without strata
+
+
+def test_rows_of_a_table_take_their_strata_and_blocks_along():
+    scheme = checked(6, [0, 0, 0, 1, 1, 1], [0, 0, 1, 2, 2, 3])
+    part = scheme.of_rows(np.array([0, 1, 3, 4]))
+    assert part.count() == 1
+    assert part.n_rows == 4
+    np.testing.assert_array_equal(part.strata, [0, 0, 1, 1])
+
+
+def test_targets_of_several_columns():
+    scheme = checked(4, None, [0, 0, 1, 1])
+    values = np.array([[1, 2], [1, 2], [3, 4], [3, 4]])
+    assert scheme.count(values) == 2
+    seen = {
+        tuple(map(tuple, values[scheme.permutation(np.random.default_rng(s), values)]))
+        for s in range(20)
+    }
+    assert len(seen) == 2
+
+
+def test_counts_of_many_rows_are_no_error():
+    assert checked(10_000, np.arange(10_000) % 2).count() == np.inf
+    assert checked(10_000, np.arange(10_000) // 2).count() == np.inf
+    assert checked(60, np.arange(60) // 2).count() == pytest.approx(2.0**30)

@@ -1,0 +1,205 @@
+"""The learning set: checked once, derived without another look, the same answers as X and y."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import duramen as dm
+from duramen.cli.app import app
+from duramen.data import Exchangeability, LearningSet, target
+from duramen.support import provenance as fingerprints
+
+WORDS = np.array(["no", "yes"])
+
+
+def rows(n=60, p=5, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    return X, (X[:, 0] + 0.5 * random.normal(size=n) > 0).astype(int)
+
+
+def test_what_it_holds():
+    X, y = rows()
+    weights = np.arange(60.0)
+    data = dm.learning_set(
+        X, WORDS[y], sample_weight=weights, names=list("abcde"), strata=y, kinds={"e": "ordinal"}
+    )
+    assert data.task == "classification"
+    assert (data.n_rows, data.n_columns, len(data)) == (60, 5, 60)
+    assert data.names == tuple("abcde")
+    assert data.table.kinds[4] == "ordinal"
+    assert data.classes.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(data.y, WORDS[y])
+    np.testing.assert_array_equal(data.weights, weights)
+    np.testing.assert_array_equal(data.exchangeability.strata, np.where(y == y[0], 0, 1))
+    assert str(
+        data
+    ) == f"LearningSet of 60 rows x 5 columns; target: no: {60 - y.sum()}, yes: " + str(y.sum())
+
+
+@pytest.mark.parametrize("task, values", [("regression", [0, 1]), ("classification", [0.0, 1.0])])
+def test_the_task_can_be_named(task, values):
+    X, y = rows()
+    assert dm.learning_set(X, np.array(values)[y], task=task).task == task
+
+
+def test_weighted_classification_with_a_named_task_and_an_unknown_one():
+    X, y = rows()
+    with pytest.raises(ValueError, match="learning_set: task must be 'auto', "):
+        dm.learning_set(X, y, task="ranking")
+
+
+def test_of_rows_keeps_the_classes_that_occur():
+    X, _ = rows()
+    y = np.repeat(["a", "b", "c"], 20)
+    data = dm.learning_set(X, y, sample_weight=np.arange(60.0), blocks=np.arange(60) // 2)
+    some = data.of_rows(np.r_[0:5, 45:60])
+    assert some.classes.tolist() == ["a", "c"]
+    np.testing.assert_array_equal(some.y, np.r_[y[:5], y[45:]])
+    np.testing.assert_array_equal(some.target.values, np.repeat([0, 1], [5, 15]))
+    np.testing.assert_array_equal(some.weights, np.r_[0.0:5, 45.0:60])
+    assert some.exchangeability.blocks.max() == 10
+    encoded = dm.learning_set(data.table.take_rows(np.r_[0:5, 45:60]), some.y)
+    np.testing.assert_array_equal(encoded.target.values, some.target.values)
+
+
+def test_permuted_and_replaced_targets():
+    X, y = rows()
+    data = dm.learning_set(X, WORDS[y])
+    order = np.random.default_rng(0).permutation(60)
+    np.testing.assert_array_equal(data.permuted(order).y, WORDS[y][order])
+    numbers = target.encode_target(X[:, 0], "regression")
+    assert data.with_target(numbers).task == "regression"
+    assert data.with_exchangeability(Exchangeability(60, y)).exchangeability.strata is y
+
+
+def test_fingerprints():
+    X, y = rows()
+    data, same = (dm.learning_set(X, y) for _ in range(2))
+    assert data.fingerprint == same.fingerprint
+    order = np.random.default_rng(0).permutation(60)
+    others = [
+        dm.learning_set(X, WORDS[y]),
+        dm.learning_set(X, y, sample_weight=np.arange(60.0)),
+        dm.learning_set(X[:, ::-1], y),
+        data.permuted(order),
+        data.permuted(order, key=1),
+        data.permuted(order, key=2),
+        data.with_table(data.table.take_columns([0, 1]), key=1).permuted(order, key=1),
+    ]
+    assert len({data.fingerprint, *(one.fingerprint for one in others)}) == 1 + len(others)
+    assert data.permuted(order, key=1).fingerprint == same.permuted(order, key=1).fingerprint
+
+
+def test_the_same_answers_as_from_a_table_and_its_target():
+    X, y = rows()
+    labels = WORDS[y]
+    data = dm.learning_set(X, labels)
+    model = dm.RandomForestClassifier(40, random_state=0)
+    one, other = (dm.RandomForestClassifier(**model.get_params()) for _ in range(2))
+    one.fit(X, labels)
+    other.fit(data)
+    assert one.forest_.fingerprint == other.forest_.fingerprint
+    np.testing.assert_array_equal(one.forest_.threshold, other.forest_.threshold)
+    measures = dm.importances
+    for measure in (measures.mda, measures.noising, measures.conditional_mda, measures.vote_change):
+        assert measure(one, X, labels).equals(measure(other, data))
+    assert measures.mdi(one, X, labels, rows="oob").equals(measures.mdi(other, data, rows="oob"))
+    for measure in (measures.air, measures.sandri, measures.holdout_mda):
+        assert measure(model, X, labels, random_state=1).equals(
+            measure(model, data, random_state=1)
+        )
+    tests = dm.significance
+    few = {"n_permutations": 5, "random_state": 2}
+    for test in (tests.altmann, tests.max_t, tests.hapfelmeier, tests.fdr_curve):
+        assert test(model, X, labels, **few).equals(test(model, data, **few))
+    searches = [
+        dm.SequentialRandomSubspace(30, n_subspace_features=3, random_state=0) for _ in range(2)
+    ]
+    searches[0].fit(X, labels)
+    searches[1].fit(data)
+    assert searches[0].importances_.equals(searches[1].importances_)
+    context = np.arange(60) % 2
+    found = [
+        dm.context_importances(*given, context=context, n_estimators=9, n_permutations=9,
+                               random_state=0)
+        for given in ((X, labels), (data,))
+    ]  # fmt: skip
+    assert found[0].equals(found[1])
+
+
+def test_weights_go_with_the_rows():
+    X, y = rows()
+    weights = np.random.default_rng(0).integers(0, 3, 60)
+    data = dm.learning_set(X, y, sample_weight=weights)
+    one = dm.ExtraTreesClassifier(5, random_state=0).fit(X, y, weights).forest_
+    other = dm.ExtraTreesClassifier(5, random_state=0).fit(data).forest_
+    np.testing.assert_array_equal(one.threshold, other.threshold)
+    assert one.fingerprint == other.fingerprint
+    for refused in (
+        lambda: dm.SequentialRandomSubspace(3).fit(data),
+        lambda: dm.context_importances(data, context=y),
+        lambda: dm.importances.mcfs(data),
+    ):
+        with pytest.raises(ValueError, match="the rows of this learning set have weights"):
+            refused()
+
+
+def test_a_classifier_takes_classes_and_nothing_beside_a_learning_set():
+    X, y = rows()
+    data = dm.learning_set(X, X[:, 0])
+    forest = dm.RandomForestClassifier(3)
+    with pytest.raises(ValueError, match=r"fit: the target of this learning set is numbers, but c"):
+        forest.fit(data)
+    with pytest.raises(ValueError, match=r"X is a learning set, which already holds y"):
+        forest.fit(dm.learning_set(X, y), y)
+    with pytest.raises(
+        ValueError, match=r"altmann: X is a learning set, which already holds strata"
+    ):
+        dm.significance.altmann(forest, dm.learning_set(X, y), strata=y)
+    with pytest.raises(ValueError, match=r"one_probe: the rows of this learning set have strata"):
+        dm.significance.one_probe(forest, dm.learning_set(X, y, strata=np.arange(60) % 2))
+    with pytest.raises(ValueError, match=r"y to be passed, but the target y is None"):
+        forest.fit(X)
+
+
+def test_strata_of_a_learning_set_are_those_of_the_argument():
+    X, y = rows()
+    strata = np.arange(60) // 20
+    forest = dm.ExtraTreesClassifier(5)
+    few = {"n_permutations": 7, "random_state": 0}
+    one = dm.significance.altmann(forest, X, y, strata=strata, **few)
+    other = dm.significance.altmann(forest, dm.learning_set(X, y, strata=strata), **few)
+    assert one.equals(other)
+
+
+def test_a_command_checks_the_target_once_and_fingerprints_the_data_once(tmp_path, monkeypatch):
+    counts = Counter()
+
+    def counted(module, name):
+        function = getattr(module, name)
+
+        def count(*given, **named):
+            counts[name] += 1
+            return function(*given, **named)
+
+        monkeypatch.setattr(module, name, count)
+
+    counted(target, "_classes")
+    counted(target, "_to_numpy")
+    counted(fingerprints, "_of_array")
+    derived = []
+    own = LearningSet._derived
+    monkeypatch.setattr(
+        LearningSet, "_derived", lambda self, *a, **k: derived.append(1) or own(self, *a, **k)
+    )
+    words = "rank --demo --significance altmann --permutations 20 --trees 20 --quiet --out"
+    result = CliRunner().invoke(app, [*words.split(), str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert counts["_classes"] == 1  # encodes
+    assert counts["_to_numpy"] == 1  # checks
+    assert len(derived) == 20
+    # Blocks, places and values of the columns, and codes and labels of the target: each once.
+    assert counts["_of_array"] == 10

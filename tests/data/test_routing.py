@@ -1,0 +1,100 @@
+"""Rows to be predicted are read in the terms of training, or refused as scikit-learn refuses."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from duramen.data import Schema, encode
+from duramen.data.routing import routing_values
+
+FRAME = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0]})
+
+
+def test_plain_numbers_are_not_copied() -> None:
+    X = np.random.default_rng(0).normal(size=(7, 3))
+    table = encode(X)
+    assert routing_values(table, X) is X
+    assert isinstance(table.schema, Schema)
+    X[0, 0] = np.nan
+    assert routing_values(table, X) is X
+    X[1, 1] = 1e308
+    X[2, 1] = 1e308  # their sum overflows, they do not
+    assert routing_values(table, X) is X
+
+
+def test_infinities_are_named() -> None:
+    table = encode(FRAME)
+    X = np.ones((3, 2))
+    X[1, 1] = -np.inf
+    with pytest.raises(ValueError, match="predict: column 'b' contains infinity"):
+        routing_values(table, X, function="predict")
+
+
+def test_other_types_become_float64() -> None:
+    table = encode(np.eye(3))
+    for dtype in (np.float32, np.int8, bool, object):
+        X = np.eye(3)[:2].astype(dtype)
+        routed = routing_values(table, X)
+        assert routed.dtype == np.float64
+        np.testing.assert_array_equal(routed, np.eye(3)[:2])
+
+
+def test_number_of_columns() -> None:
+    table = encode(np.eye(3))
+    with pytest.raises(ValueError, match="X has 2 features, but Forest is expecting 3 features as"):
+        routing_values(table, np.ones((4, 2)), estimator_name="Forest")
+    with pytest.raises(ValueError, match="Reshape your data"):
+        routing_values(table, np.ones(3))
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        routing_values(table, np.ones((0, 3)))
+
+
+def test_names_must_be_those_of_training() -> None:
+    table = encode(FRAME)
+    start = "The feature names should match those that were passed during fit.\n"
+    with pytest.raises(ValueError, match=start + "Feature names unseen at fit time:\n- c\nFeat"):
+        routing_values(table, FRAME.rename(columns={"b": "c"}))
+    with pytest.raises(ValueError, match=start + "Feature names must be in the same order"):
+        routing_values(table, FRAME[["b", "a"]])
+    with pytest.raises(ValueError, match=start + "Feature names seen at fit time, yet now missing"):
+        routing_values(table, FRAME[["a"]])
+
+
+def test_names_on_one_side_only_are_warned_about() -> None:
+    named, plain = encode(FRAME), encode(FRAME.to_numpy())
+    with pytest.warns(UserWarning, match="X does not have valid feature names, but F was fitted w"):
+        routing_values(named, FRAME.to_numpy(), estimator_name="F")
+    with pytest.warns(UserWarning, match="X has feature names, but F was fitted without"):
+        routing_values(plain, FRAME, estimator_name="F")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        routing_values(named, FRAME, estimator_name="F")
+        routing_values(plain, FRAME.to_numpy(), estimator_name="F")
+
+
+def test_unseen_and_missing_categories() -> None:
+    table = encode(pd.DataFrame({"c": ["b", "a", "d"], "n": [1, 2, 3]}))
+    new = pd.DataFrame({"c": ["d", None, "c", "a", "zz", ""], "n": [1, None, 9, 1, 1, 1]})
+    routed = routing_values(table, new)
+    np.testing.assert_array_equal(routed[:, 0], [2, np.nan, -1, 0, -1, -1])
+    np.testing.assert_array_equal(routed[:, 1], [1, np.nan, 9, 1, 1, 1])
+    other = encode(new)
+    np.testing.assert_array_equal(routing_values(table, other), routed)
+
+
+def test_a_column_that_changed_its_type() -> None:
+    table = encode(pd.DataFrame({"c": ["b", "a"], "n": [1, 2]}))
+    with pytest.raises(ValueError, match="column 'c' held strings when fitted, such as 'a', but"):
+        routing_values(table, pd.DataFrame({"c": [1, 2], "n": [1, 2]}))
+    with pytest.raises(ValueError, match="column 'n' must hold numbers to be numeric, got strings"):
+        routing_values(table, pd.DataFrame({"c": ["a"], "n": ["a"]}))
+    with pytest.raises(ValueError, match="column 'n' is nominal here, but was numeric"):
+        routing_values(table, encode(pd.DataFrame({"c": ["a"], "n": ["a"]})))
+
+
+def test_a_column_that_was_all_missing() -> None:
+    table = encode(pd.DataFrame({"c": pd.Categorical([None, None]), "n": [1, 2]}))
+    routed = routing_values(table, pd.DataFrame({"c": ["a", None], "n": [1, 2]}))
+    np.testing.assert_array_equal(routed[:, 0], [-1, np.nan])

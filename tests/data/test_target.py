@@ -1,0 +1,164 @@
+"""Targets: classes are sorted and coded, numbers are float64, the rest is refused."""
+
+import datetime
+import decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
+from tests.grid import one_test
+
+from duramen.data import encode_target, infer_task
+
+WORDS = ["b", "a", "c", "b"]
+STRINGS = {
+    "list": WORDS,
+    "tuple": tuple(WORDS),
+    "numpy": np.array(WORDS),
+    "objects": np.array(WORDS, dtype=object),
+    "pandas": pd.Series(WORDS),
+    "category": pd.Series(WORDS, dtype="category"),
+    "categorical": pd.Categorical(WORDS),
+    "polars": pl.Series(WORDS),
+    "polars categorical": pl.Series(WORDS, dtype=pl.Categorical),
+    "polars enum": pl.Series(WORDS, dtype=pl.Enum(["c", "b", "a"])),
+    "arrow": pa.array(WORDS),
+    "arrow chunks": pa.chunked_array([WORDS[:1], WORDS[1:]]),
+    "arrow dictionary": pa.array(WORDS).dictionary_encode(),
+}
+
+
+@one_test
+@pytest.mark.parametrize("container", STRINGS)
+def test_strings_are_classes_from_every_container(container: str) -> None:
+    y = STRINGS[container]
+    target = encode_target(y, "classification", n_rows=4)
+    classes, codes = target.classes, target.values
+    assert classes.tolist() == ["a", "b", "c"]
+    assert codes.dtype == np.uint32
+    assert codes.tolist() == [1, 0, 2, 1]
+    assert infer_task(y) == "classification"
+
+
+NUMBERS = [2, 1, 3, 2]
+
+
+@one_test
+@pytest.mark.parametrize(
+    "y",
+    [
+        NUMBERS,
+        np.array(NUMBERS, dtype=np.int8),
+        np.array(NUMBERS, dtype=object),
+        pd.Series(NUMBERS, dtype="Int64"),
+        pl.Series(NUMBERS),
+        pa.array(NUMBERS),
+        np.array(NUMBERS, dtype=float),
+        np.array([decimal.Decimal(v) for v in NUMBERS]),
+        pa.array([decimal.Decimal(v) for v in NUMBERS]),
+    ],
+)
+def test_numbers_from_every_container(y: object) -> None:
+    target = encode_target(y, "regression").values
+    assert target.dtype == np.float64
+    assert target.tolist() == [2.0, 1.0, 3.0, 2.0]
+    target = encode_target(y, "classification")
+    classes, codes = target.classes, target.values
+    assert classes.tolist() == [1, 2, 3]
+    assert codes.tolist() == [1, 0, 2, 1]
+
+
+def test_classes_keep_their_type() -> None:
+    assert encode_target([True, False], "classification").classes.dtype == bool
+    assert encode_target(pa.array([True, False]), "classification").classes.dtype == bool
+    assert encode_target(pl.Series([True, False]), "classification").classes.dtype == bool
+    assert encode_target(np.array([3, 1], np.int16), "classification").classes.dtype == np.int16
+    assert encode_target(np.array([3.0, 1]), "classification").classes.dtype == np.float64
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        ([True, False], "classification"),
+        (["1.5", "2"], "classification"),
+        (np.arange(20), "classification"),
+        (np.arange(21), "regression"),
+        (np.arange(1000) % 3, "classification"),
+        ([0.0, 1.0], "regression"),
+        (pd.Series([1, 2], dtype="category"), "classification"),
+    ],
+)
+def test_the_task_that_a_target_suggests(y: object, task: str) -> None:
+    assert infer_task(y) == task
+
+
+def test_a_column_is_flattened_with_a_warning() -> None:
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        target = encode_target(np.array([[1.0], [2.0]]), "regression").values
+    assert target.tolist() == [1.0, 2.0]
+
+
+def test_one_class() -> None:
+    with pytest.raises(ValueError, match="fit: y has one class only, 'a'; at least two classes"):
+        encode_target(["a", "a"], "classification")
+    target = encode_target(["a", "a"], "classification", allow_one_class=True)
+    classes, codes = target.classes, target.values
+    assert classes.tolist() == ["a"]
+    assert codes.tolist() == [0, 0]
+
+
+DAY = datetime.datetime(2020, 1, 1)
+BOTH = ("classification", "regression")
+
+
+@one_test
+@pytest.mark.parametrize("task", BOTH)
+@pytest.mark.parametrize(
+    ("y", "error", "message"),
+    [
+        (None, ValueError, "fit requires y to be passed, but the target y is None"),
+        ([], ValueError, "y is empty"),
+        ([1.0, np.nan], ValueError, "Input y contains NaN .* at row 1"),
+        ([1.0, np.inf], ValueError, "Input y contains infinity .* at row 1"),
+        (["a", None], ValueError, "Input y contains NaN .* at row 1"),
+        (pd.Series(["a", None]), ValueError, "Input y contains NaN .* at row 1"),
+        (pd.Series([1, None], dtype="Int64"), ValueError, "Input y contains NaN .* at row 1"),
+        (pd.Series(["a", None], dtype="category"), ValueError, "Input y contains NaN"),
+        (pl.Series(["a", None]), ValueError, "Input y contains NaN"),
+        (pl.Series([1, None]), ValueError, "Input y contains NaN"),
+        (pa.array([1, None]), ValueError, "Input y contains NaN"),
+        (pa.array([True, None]), ValueError, "Input y contains NaN"),
+        (np.eye(2), ValueError, r"1d array, got an array of shape \(2, 2\)"),
+        (np.float64(3), ValueError, r"1d array, got an array of shape \(\)"),
+        ([[1], [1, 2]], ValueError, "y is ragged"),
+        ([1j, 2], ValueError, "Complex data not supported"),
+        (np.array(["2020"], "M8[D]"), TypeError, r"datetime64\[D\]"),
+        (pa.array([DAY]), TypeError, "datetime64"),
+        (np.array([DAY], dtype=object), TypeError, "of the types datetime"),
+        (np.array(["a", 1], dtype=object), TypeError, "of the types int, str"),
+        (["a", 1], TypeError, "of the types int, str"),
+        (sp.csr_matrix([[1.0]]), TypeError, "sparse"),
+    ],
+)
+def test_bad_targets(task: str, y: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        encode_target(y, task)
+
+
+def test_wrong_lengths_and_tasks() -> None:
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[3, 2\]"):
+        encode_target([1, 2], "regression", n_rows=3)
+    with pytest.raises(ValueError, match=r"task must be 'auto', .* got 'ranking'"):
+        encode_target([1, 2], "ranking")
+
+
+def test_quantities_are_no_classes_and_words_no_quantities() -> None:
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        encode_target([0.5, 1.5, 2.0], "classification")
+    with pytest.raises(ValueError, match="y holds 'a' at row 1, which is not a number; for labels"):
+        encode_target(["1", "a"], "regression")

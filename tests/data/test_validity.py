@@ -1,0 +1,55 @@
+"""Values that must ascend within each column, checked whole and in pieces, against a plain loop."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from tests.grid import one_test
+
+from duramen.data import validity
+from duramen.data.validity import unknown_code, unsorted_values
+
+
+def wrong(values: np.ndarray, offsets: np.ndarray) -> bool:
+    columns = [values[begin:end] for begin, end in pairwise(offsets.tolist())]
+    return any(
+        not np.isfinite(one).all() or (np.diff(one) <= 0).any() for one in columns if len(one)
+    )
+
+
+@one_test
+@pytest.mark.parametrize("piece", [1, 3, 1 << 17])
+def test_values_ascend(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validity, "_PIECE", piece)
+    random = np.random.default_rng(piece)
+    counts = {True: 0, False: 0}
+    for _ in range(2000):
+        sizes = random.integers(0, 4, random.integers(1, 6))
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        values = np.concatenate([np.sort(random.normal(size=size)) for size in sizes])
+        for _ in range(random.integers(0, 3)):
+            if len(values):
+                odd = [np.nan, np.inf, -np.inf, 0.0, 1.0, -1.0]
+                values[random.integers(len(values))] = random.choice(odd)
+        expected = wrong(values, offsets)
+        counts[expected] += 1
+        assert (unsorted_values(values, offsets) is not None) == expected
+        cut = int(random.integers(0, len(values) + 1))
+        before = float(values[cut - 1]) if cut else -np.inf
+        first = unsorted_values(values[:cut], offsets)
+        second = unsorted_values(values[cut:], offsets, cut, before)
+        assert ((first or second) is not None) == expected
+    assert min(counts.values()) > 200
+
+
+@one_test
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32])
+def test_codes_are_known(kind: type) -> None:
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        k, n = random.integers(1, 6, 2)
+        n_codes = random.integers(1, 4, k) if random.random() < 0.5 else np.full(k, 2)
+        codes = random.integers(0, 3, (k, n)).astype(kind)
+        bad = np.flatnonzero((codes >= n_codes[:, np.newaxis]).any(axis=1))
+        assert unknown_code(codes, n_codes) == (int(bad[0]) if len(bad) else None)
+    assert unknown_code(np.empty((0, 5), dtype=kind), np.empty(0, dtype=np.int64)) is None

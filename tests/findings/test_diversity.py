@@ -1,0 +1,114 @@
+"""Diversity of columns, and what is told of columns that differ in it."""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen.findings.diversity import LARGE, diversity, unequal_values
+from duramen.findings.table import findings
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("counts", [[3, 3], [5, 1], [2, 2, 2], [1] * 7, [4, 2, 1], [6]])
+@pytest.mark.parametrize("m", [1, 2, 4, 6])
+def test_diversity_is_the_mean_over_all_draws(counts, m):
+    column = np.repeat(np.arange(len(counts)), counts)
+    drawn = [len(set(some)) for some in combinations(column.tolist(), min(m, len(column)))]
+    assert len(drawn) == comb(len(column), min(m, len(column)))
+    assert diversity(counts, m) == pytest.approx(np.mean(drawn) - 1, abs=1e-12)
+
+
+def test_diversity_is_never_above_that_of_all_rows():
+    assert diversity([2, 2], 10) == 1
+    assert diversity([7], 10) == 0
+    assert diversity([0, 3, 0], 2) == 0
+
+
+def binary(fraction, n=200):
+    return np.arange(n) < fraction * n
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ([binary(0.5), RNG.random(200)], True),
+        ([binary(0.5), RNG.integers(0, 3, 200)], False),
+        ([binary(0.5), RNG.integers(0, 4, 200)], True),
+        ([binary(0.5), binary(0.3)], False),
+        ([binary(0.5), binary(0.05)], True),
+        ([RNG.random(200), RNG.integers(0, 60, 200)], False),
+        ([RNG.random(200), np.zeros(200)], False),  # a constant column is told of as that
+        ([RNG.random(200)], False),
+    ],
+)
+def test_columns_are_told_of_from_a_ratio_of_two(columns, told):
+    found = unequal_values(dm.encode(np.column_stack(columns)))
+    assert (found is not None) == told
+
+
+def test_the_sentence_names_both_ends_and_the_ratio():
+    table = dm.encode(np.column_stack([RNG.random(200), binary(0.5)]), names=["age", "sex"])
+    found = unequal_values(table, "frequency")
+    assert found.kind == "unequal values"
+    assert found.columns == ("sex", "age")
+    assert "'sex' has 2 distinct values, the most frequent in 50% of the rows" in found.found
+    assert "'age' has 200, the most frequent in less than 1%" in found.found
+    assert found.found.endswith("those like 'age' get more frequency than those like 'sex'")
+    assert unequal_values(table).found.endswith("'sex', up to about 9.0 times as much")
+
+
+def test_genotypes_are_told_of_by_their_allele_frequencies():
+    genotypes = np.repeat([[0, 1, 2]], [60, 100, 40], axis=1).ravel()
+    rare = np.repeat([0, 1], [196, 4])
+    turned = 2 - rare  # the other allele is the minor one
+    for one in (rare, turned):
+        found = unequal_values(dm.encode(np.column_stack([genotypes, one])))
+        assert "minor-allele frequencies from 0.01 ('x1') to 0.45 ('x0')" in found.found
+    zeros_and_ones = dm.encode(np.column_stack([binary(0.5), rare]))
+    assert "allele" not in unequal_values(zeros_and_ones).found
+
+
+def test_a_few_odd_columns_among_many_are_passed_over():
+    table = RNG.random((100, 60))
+    table[:, 7] = binary(0.5, 100)
+    assert unequal_values(dm.encode(table)) is None
+    table[:, 10:20] = RNG.integers(0, 2, (100, 10))
+    assert unequal_values(dm.encode(table)) is not None
+
+
+def test_columns_that_are_told_of_already_are_passed_over():
+    table = dm.encode(np.column_stack([binary(0.5), RNG.random(200), RNG.random(200)]))
+    assert unequal_values(table, told=["x0"]) is None
+    assert unequal_values(table, told=["x1"]).columns == ("x0", "x2")
+
+
+def test_missing_values_count_as_a_value():
+    column = np.where(binary(0.5), np.nan, 1.0)
+    assert dm.encode(column[:, np.newaxis]).n_codes() == [2]
+    assert unequal_values(dm.encode(np.column_stack([column, binary(0.5)]))) is None
+
+
+def test_rows_that_were_left_out_leave_codes_without_rows():
+    table = dm.encode(np.column_stack([binary(0.5), np.arange(200), RNG.random(200)]))
+    first = table.take_rows(np.arange(100))  # the first column is constant in them
+    assert unequal_values(first) is None
+
+
+def test_stores_and_large_tables_are_sampled_evenly(tmp_path):
+    codes = RNG.binomial(2, np.tile([0.05, 0.5], 600), (60, 1200)).astype(np.int8)
+    store = dm.pack(codes, tmp_path / "s")
+    for table in (store, dm.encode(codes)):
+        found = unequal_values(table)
+        assert "minor-allele frequencies" in found.found
+    assert unequal_values(dm.pack(codes[:, 1::2], tmp_path / "t")) is None
+
+
+def test_a_look_at_a_table_tells_of_them():
+    table = dm.encode(np.column_stack([binary(0.5), RNG.random(200)]))
+    kinds = [one.kind for one in findings(table)]
+    assert kinds == ["unequal values"]
+    assert LARGE == 2

@@ -1,0 +1,213 @@
+"""PLINK files: in place, packed, and as another package reads them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.grid import one_test
+from tests.io.store.stores import assert_same, genotypes, left_over, small_budget, write_bed
+
+import duramen as dm
+from duramen.data import encode
+from duramen.io import open_store, pack, read_table
+from duramen.io.positions import Positions
+from duramen.io.store.view import of_rows, without
+
+
+def numbers(copies: np.ndarray) -> np.ndarray:
+    return np.where(copies < 0, np.nan, copies.astype(float))
+
+
+@one_test
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 31])
+def test_in_place_and_packed_are_the_encoded_numbers(tmp_path, monkeypatch, n):
+    small_budget(monkeypatch, 3000)
+    copies = genotypes(n, 83, seed=n)
+    path = write_bed(tmp_path / "x.bed", copies)
+    expected = encode(numbers(copies), names=[f"rs{j}" for j in range(83)])
+    inplace = open_store(path)
+    packed = pack(path, tmp_path / "s")
+    for store in (inplace, packed):
+        assert_same(store, expected)
+        assert store.samples["IID"].to_pylist() == [f"I{i}" for i in range(n)]
+        assert store.samples["phenotype"].to_pylist() == [None, *(i % 3 for i in range(1, n))]
+    assert inplace.fingerprint() == packed.fingerprint()
+    assert pack(inplace, tmp_path / "t").fingerprint() == packed.fingerprint()
+    assert inplace.to_table().equals(packed.to_table())
+    assert inplace.find("rs7") == packed.find("rs7") == 7
+
+
+BIM = "1 rs0 0 10 A C\n1\trs1\t0\t25\tG\tT\n\nX rs2 0.5 7 AT C\n0 rs3 0 0 0 G\n"
+VARIANTS = {
+    "name": ["rs0", "rs1", "rs2", "rs3"],
+    "chromosome": ["1", "1", "X", "0"],
+    "position": [10, 25, 7, 0],
+    "allele_1": ["A", "G", "AT", "0"],
+    "allele_2": ["C", "T", "C", "G"],
+}
+
+
+def test_places_and_alleles_in_place_and_packed(tmp_path):
+    path = write_bed(tmp_path / "x.bed", genotypes(9, 4), bim=BIM)
+    packed = pack(path, tmp_path / "s")
+    again = pack(packed, tmp_path / "t")
+    for store in (open_store(path), packed, again, pickle.loads(pickle.dumps(packed))):
+        assert store.variants.to_pydict() == VARIANTS
+    others = without(packed, [1])
+    assert others.variants["name"].to_pylist() == ["rs0", "rs2", "rs3"]
+    assert others.variants["position"].to_pylist() == [10, 7, 0]
+    assert of_rows(others, np.array([1, 2])).variants.equals(others.variants)
+    assert pack(np.eye(3), tmp_path / "u").variants is None
+    places = Positions.of(packed, ("rs2", "rs0"), "test")
+    assert (places.chromosomes, places.position.tolist()) == (("1", "X"), [7, 10])
+    with pytest.raises(ValueError, match="positions of the columns of this store are not known"):
+        Positions.of(open_store(tmp_path / "u"), ("x0",), "test")
+
+
+@pytest.mark.parametrize(
+    "line", ["1 rs1 0 x A C", "1 rs1 0 5 A", "1 rs1 0 99999999999999999999 A C"]
+)
+def test_a_damaged_place_is_an_error_when_it_is_read(tmp_path, line):
+    path = write_bed(tmp_path / "x.bed", genotypes(9, 2), bim=f"1 rs0 0 10 A C\n{line}\n")
+    store = open_store(path)
+    with pytest.raises(ValueError, match="position in base pairs; it has another line near line 1"):
+        _ = store.variants
+
+
+def test_damaged_places_of_a_store(tmp_path):
+    path = write_bed(tmp_path / "x.bed", genotypes(9, 4), bim=BIM)
+    pack(path, tmp_path / "s")
+    place = tmp_path / "s" / "variants.arrow"
+    data = bytearray(place.read_bytes())
+    data[len(data) // 2] ^= 1
+    place.write_bytes(data)
+    with pytest.raises(ValueError, match=r"variants.arrow is damaged"):
+        _ = open_store(tmp_path / "s").variants
+
+
+@settings(max_examples=25)
+@given(
+    copies=st.lists(st.lists(st.integers(-1, 2), min_size=3, max_size=3), min_size=1, max_size=9)
+)
+def test_random_genotypes(tmp_path_factory, copies):
+    array = np.array(copies)
+    path = write_bed(tmp_path_factory.mktemp("bed") / "x.bed", array)
+    table = open_store(path).as_table()
+    assert table.fingerprint() == encode(numbers(array), names=["rs0", "rs1", "rs2"]).fingerprint()
+
+
+def test_what_another_reader_sees(tmp_path):
+    bed_reader = pytest.importorskip("bed_reader")
+    path = write_bed(tmp_path / "x.bed", genotypes(30, 50))
+    with bed_reader.open_bed(path) as bed:
+        values, names = bed.read(dtype="float64"), list(bed.sid)
+    assert_same(open_store(path), encode(values, names=names))
+
+
+@pytest.mark.shared
+def test_hapmap(tmp_path, shared_data):
+    bed_reader = pytest.importorskip("bed_reader")
+    folder = shared_data / "hapmap3-plink"
+    with bed_reader.open_bed(folder / "hapmap3.bed") as bed:
+        values = bed.read(dtype="float32")
+    inplace = open_store(folder / "hapmap3.bed")
+    expected = encode(values, names=inplace.names)
+    packed = pack(
+        folder / "hapmap3.bed", tmp_path / "s", samples=folder / "samples.csv", memory="2MB"
+    )
+    assert expected.shape == (957, 14079)
+    assert int(np.isnan(values).sum()) == sum(packed.to_table()["missing"].to_pylist()) == 20548
+    assert_same(inplace, expected)
+    assert_same(packed, expected)
+    assert inplace.fingerprint() == packed.fingerprint()
+    columns, y = packed.target("y")
+    assert (len(columns), len(set(y))) == (14079, 11)
+    assert inplace.samples["IID"].equals(read_table(folder / "samples.csv")["IID"])
+    chosen = np.random.default_rng(0).choice(columns, 300, replace=False)
+    forest = dm.ExtraTreesClassifier(30, random_state=0).fit(packed.take_columns(chosen), y)
+    again = dm.ExtraTreesClassifier(30, random_state=0).fit(inplace.take_columns(chosen), y)
+    assert (forest.feature_importances_ == again.feature_importances_).all()
+
+
+def test_kinds_and_names(tmp_path):
+    copies = genotypes(20, 5)
+    path = write_bed(tmp_path / "x.bed", copies, names=["."] * 5)
+    with pytest.raises(
+        ValueError, match=r"x\.bim has more than one column named '\.'.*Hint: plink2"
+    ):
+        open_store(path)
+    with pytest.raises(
+        ValueError, match=r"x\.bim has more than one column named '\.'.*give names="
+    ):
+        pack(path, tmp_path / "s")
+    names = list("abcde")
+    store = pack(path, tmp_path / "s", names=names, kinds="nominal")
+    assert_same(store, encode(numbers(copies), names=names, kinds="nominal"))
+    assert_same(pack(path, tmp_path / "t", names=names), encode(numbers(copies), names=names))
+
+
+def test_a_store_can_be_pickled(tmp_path):
+    path = write_bed(tmp_path / "x.bed", genotypes(9, 9))
+    for store in (open_store(path), pack(path, tmp_path / "s")):
+        again = pickle.loads(pickle.dumps(store))
+        assert again.as_table().fingerprint() == store.as_table().fingerprint()
+
+
+def test_bim_with_spaces(tmp_path):
+    bim = "1 a 0 1 A C\n1  b  0 2 A C\n\n"
+    path = write_bed(tmp_path / "x.bed", genotypes(5, 2), bim=bim)
+    assert open_store(path).names == ("a", "b")
+
+
+def shorten(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda bed: shorten(bed), "truncated"),
+        (lambda bed: bed.write_bytes(bed.read_bytes() + b"\0"), "too long"),
+        (lambda bed: bed.write_bytes(b""), "empty|begins with nothing"),
+        (lambda bed: bed.write_bytes(b"\x6c\x1b\x00" + bed.read_bytes()[3:]), "by samples"),
+        (
+            lambda bed: bed.write_bytes(b"PK\x01" + bed.read_bytes()[3:]),
+            "not a PLINK 1 binary file",
+        ),
+        (lambda bed: bed.with_suffix(".bim").write_text("1 a 0 1 A C\n"), "1 variants"),
+        (lambda bed: bed.with_suffix(".bim").write_text("a\n"), r"\.bim is cut short near line 1"),
+        (lambda bed: bed.with_suffix(".bim").write_bytes(b"1 \xff 0\n"), "not UTF-8"),
+        (lambda bed: bed.with_suffix(".bim").write_text(""), r"\.bim is empty"),
+        (lambda bed: bed.with_suffix(".fam").write_text("a b c d 1 2\n"), "of 1 samples"),
+        (lambda bed: bed.with_suffix(".fam").write_text("a b c\n"), "3 words in line 1, not 6"),
+        (lambda bed: bed.with_suffix(".fam").write_text(""), r"\.fam is empty"),
+        (lambda bed: bed.with_suffix(".bim").unlink(), r"no file .*x\.bim"),
+        (lambda bed: bed.with_suffix(".fam").unlink(), r"no file .*x\.fam"),
+    ],
+)
+def test_damaged_files_are_refused(tmp_path, damage, message):
+    path = write_bed(tmp_path / "x.bed", genotypes(10, 6))
+    damage(path)
+    for call in (open_store, lambda bed: pack(bed, tmp_path / "s")):
+        with pytest.raises((ValueError, FileNotFoundError), match=message):
+            call(path)
+    assert not (tmp_path / "s").exists()
+    assert left_over(tmp_path) == []
+
+
+def test_a_file_that_is_cut_while_it_is_open(tmp_path):
+    path = write_bed(tmp_path / "x.bed", genotypes(10, 6))
+    store = open_store(path)
+    with open(path, "rb+") as file:
+        file.truncate(8)
+    with pytest.raises(ValueError, match="truncated while it was open"):
+        store.take_columns([5])
+    with pytest.raises(ValueError, match="truncated"):
+        store.verify()
+    with pytest.raises(ValueError, match="transpose=True is not for"):
+        pack(write_bed(tmp_path / "y.bed", genotypes(2, 2)), tmp_path / "s", transpose=True)

@@ -1,0 +1,312 @@
+"""What is damaged, or no store, is refused with the reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.grid import one_test
+from tests.io.store.stores import left_over
+
+import duramen as dm
+from duramen.data import encode
+from duramen.io import open_store, pack
+from duramen.io.store import layout
+from duramen.io.store.view import without
+
+FRAME = pd.DataFrame(
+    {
+        "a": np.arange(30) % 4,
+        "b": np.arange(30.0),
+        "c": list("xyz") * 10,
+        "d": np.arange(30) % 2 == 0,
+    }
+)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return pack(
+        FRAME, tmp_path / "s", samples=pd.DataFrame({"y": range(30)}), samples_by_position=True
+    )
+
+
+def flip(path, at):
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(bytes(data))
+
+
+def test_samples_of_ones_own_take_the_place_of_what_is_known(store, tmp_path):
+    own = pd.DataFrame({"kind": ["u", "v"] * 15})
+    own.to_csv(tmp_path / "own.csv", index=False)
+    for samples in (own, tmp_path / "own.csv", str(tmp_path / "own.csv")):
+        opened = open_store(store.path, samples, samples_by_position=True)
+        assert opened.samples.column_names == ["kind"]
+        columns, y = opened.target("kind")
+        assert columns.tolist() == [0, 1, 2, 3]
+        assert y.tolist() == ["u", "v"] * 15
+        assert opened.fingerprint() == store.fingerprint()
+    for same in (pickle.loads(pickle.dumps(opened)), without(opened, [1])):
+        assert same.samples.column_names == ["kind"]
+    assert store.samples.column_names == ["y"]
+
+
+@pytest.mark.parametrize(
+    ("samples", "error", "message"),
+    [
+        (
+            pd.DataFrame({"y": [1, 2]}),
+            ValueError,
+            "open_store: samples has 2 rows, but the table has 30",
+        ),
+        ([1, 2], TypeError, "open_store: samples is a list; give a data frame"),
+        ("no.csv", FileNotFoundError, "no.csv"),
+    ],
+)
+def test_samples_that_will_not_do_are_refused(store, samples, error, message):
+    with pytest.raises(error, match=message):
+        open_store(store.path, samples, samples_by_position=True)
+
+
+@pytest.mark.parametrize("name", ["columns.bin", "shared.bin", "names.bin"])
+def test_what_is_read_at_once_is_checked_at_once(store, name):
+    flip(store.path / name, -1)
+    with pytest.raises(ValueError, match=f"open_store: .*{name} is damaged.*checksum"):
+        open_store(store.path)
+
+
+def test_codes_are_checked_whenever_they_are_read(store):
+    flip(store.path / "codes.u1", 30 + 7)  # column b, its 8th row
+    opened = open_store(store.path)
+    opened.take_columns([0, 2, 3])
+    for read in (
+        lambda: opened.take_columns([3, 1]),
+        lambda: opened.codes(1),
+        lambda: opened.values(1),
+    ):
+        with pytest.raises(ValueError, match=r"codes\.u1 is damaged: the codes of column 'b'"):
+            read()
+    for read in (opened.verify, opened.as_table, lambda: dm.encode(opened)):
+        with pytest.raises(ValueError, match=r"codes\.u1 is damaged"):
+            read()
+
+
+@pytest.mark.parametrize(("name", "column"), [("values.f8", 1), ("labels.bin", 2)])
+def test_values_and_labels_are_checked_whenever_they_are_read(store, name, column):
+    at = {"values.f8": 8 * 4 + 5, "labels.bin": 16}[name]
+    flip(store.path / name, at)
+    opened = open_store(store.path)
+    opened.take_columns([0, 3])
+    with pytest.raises(ValueError, match=f"column {column} do not match their checksum"):
+        opened.take_columns([0, column])
+    with pytest.raises(ValueError, match=f"{name} is damaged"):
+        opened.verify()
+
+
+def test_names_that_are_read_later_are_checked_then(store, monkeypatch):
+    monkeypatch.setattr("duramen.io.store.packed.KEPT_NAMES", 0)
+    flip(store.path / "names.bin", 3)
+    opened = open_store(store.path)
+    opened.take_columns([0])
+    with pytest.raises(ValueError, match="column 3 do not match their checksum"):
+        opened.take_columns([3])
+
+
+def test_samples_are_checked(store):
+    flip(store.path / "samples.arrow", 100)
+    opened = open_store(store.path)
+    with pytest.raises(ValueError, match=r"samples\.arrow is damaged"):
+        _ = opened.samples
+
+
+@pytest.mark.parametrize("name", [*layout.CODES[:1], "values.f8", "columns.bin", "labels.bin"])
+def test_truncated_and_absent_files(store, name):
+    path = store.path / name
+    data = path.read_bytes()
+    path.write_bytes(data[:-1])
+    with pytest.raises(ValueError, match=f"{name} is damaged: it has {len(data) - 1} bytes, not"):
+        open_store(store.path)
+    path.unlink()
+    with pytest.raises(ValueError, match=f"s is damaged: {name} is not there"):
+        open_store(store.path)
+
+
+def test_cut_while_open(store):
+    with open(store.path / "codes.u1", "rb+") as file:
+        file.truncate(70)
+    with pytest.raises(ValueError, match="truncated while it was open"):
+        store.take_columns([0, 2])
+
+
+def test_headers(store, tmp_path):
+    path = store.path / "header.json"
+    good = json.loads(path.read_text())
+    for changes, message in [
+        ({"n_rows": 29}, "does not match its own check"),
+        ({"format": 2}, "format 2, this version reads up to 1; a later duramen"),
+        ({"what": "forest"}, "describes a 'forest', not a column store"),
+        ({"format": None}, "describes"),
+    ]:
+        path.write_text(json.dumps({**good, **changes}))
+        with pytest.raises(ValueError, match=message):
+            open_store(store.path)
+    for text in ("", "[]", "{}", json.dumps(good)[:-20]):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=r"header\.json is not the header of a column store"):
+            open_store(store.path)
+    path.unlink()
+    with pytest.raises(ValueError, match=r"s is not a column store: it has no header\.json.*pack"):
+        open_store(store.path)
+    with pytest.raises(FileNotFoundError, match="there is no folder or file"):
+        open_store(tmp_path / "nothing")
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    with pytest.raises(
+        ValueError, match=r"a\.csv is not a column store; give .*Hint: pack\('a\.csv'"
+    ):
+        open_store(tmp_path / "a.csv")
+
+
+def test_places(store, tmp_path):
+    before = store.fingerprint()
+    with pytest.raises(FileExistsError, match=r"is a column store already.*overwrite=True"):
+        pack(FRAME, tmp_path / "s")
+    assert open_store(tmp_path / "s").fingerprint() == before
+    changed = pack(FRAME[:9], tmp_path / "s", overwrite=True)
+    assert (changed.n_rows, changed.samples) == (9, None)
+    assert store.take_columns([1]).n_rows == 30  # the old one is open still
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "precious").write_text("!")
+    (tmp_path / "file").write_text("!")
+    for name in ("folder", "file"):
+        for overwrite in (False, True):
+            with pytest.raises(FileExistsError, match="was left unchanged; choose another"):
+                pack(FRAME, tmp_path / name, overwrite=overwrite)
+    with pytest.raises(FileNotFoundError, match="which is not a folder; create it first"):
+        pack(FRAME, tmp_path / "no" / "where")
+    assert (tmp_path / "folder" / "precious").exists()
+    assert left_over(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
+def test_a_folder_that_cannot_be_written_to(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError, match="cannot be written to"):
+        pack(FRAME, tmp_path / "s")
+    tmp_path.chmod(0o700)
+
+
+def test_indices(store):
+    table = encode(FRAME)
+    mask = np.array([True, False, True, False])
+    assert store.take_columns(mask).names == ("a", "c")
+    assert store.take_columns([-1, 0]).fingerprint() == table.take_columns([-1, 0]).fingerprint()
+    assert store.take_columns([]).shape == (30, 0)
+    for index, error, message in [
+        ([0, 0], ValueError, "indices must be different"),
+        ([4], IndexError, r"outside 0\.\.3"),
+        ([0.5], ValueError, "one-dimensional integers"),
+        (mask[:3], ValueError, "the mask has 3 entries"),
+    ]:
+        with pytest.raises(error, match=message):
+            store.take_columns(index)
+    with pytest.raises(IndexError):
+        store.codes(4)
+    assert store.find("c") == 2
+    with pytest.raises(KeyError, match="has no column 'e'"):
+        store.find("e")
+    with pytest.raises(ValueError, match="encoded already, so names and kinds"):
+        encode(store, kinds="nominal")
+
+
+def test_default_names_are_found(tmp_path):
+    store = pack(np.eye(12), tmp_path / "s")
+    assert store.find("x11") == 11
+    for name in ("x12", "x01", "y1", "x", "x-1", "x²"):
+        with pytest.raises(KeyError):
+            store.find(name)
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("source", "options", "error", "message"),
+    [
+        ("nothing.csv", {}, FileNotFoundError, r"no file .*nothing\.csv"),
+        ("a.docx", {}, ValueError, r"extension '\.docx' of 'a\.docx' is not known; files may be"),
+        ("a.npy.gz", {}, ValueError, r"extension '\.gz'"),
+        ("table", {}, ValueError, "'table', no extension, is not known"),
+        (".", {}, IsADirectoryError, "is a directory"),
+        ("empty.csv", {}, ValueError, r"empty \(0 bytes\)"),
+        ("bad.parquet", {}, ValueError, "is not a Parquet file, or is damaged"),
+        ("bad.arrow", {}, ValueError, "is not an Arrow file, or is damaged"),
+        ("bad.npy", {}, ValueError, r"is not an \.npy file, or is damaged"),
+        ("good.csv", {"layer": "raw"}, ValueError, r"layer='raw' is for \.h5ad files"),
+        ("good.csv", {"memory": "much"}, ValueError, "memory must be a size such as '512MB'"),
+        ("good.csv", {"memory": "10kB"}, ValueError, "memory must be at least 1MB"),
+        ("good.csv", {"memory": True}, ValueError, "memory must be a size"),
+        ("good.csv", {"n_jobs": 0}, ValueError, "pack: n_jobs must be an int other than 0"),
+        ("good.csv", {"names": ["a", "b"]}, ValueError, "names has 2 entries, but X has 1"),
+        ("good.csv", {"kinds": "odd"}, ValueError, "kinds holds 'odd'"),
+        ("good.csv", {"kinds": {"y": "nominal"}}, ValueError, "kinds names the column 'y'"),
+    ],
+)
+def test_bad_sources(tmp_path, monkeypatch, source, options, error, message):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.docx", "a.npy.gz", "table", "bad.parquet", "bad.arrow", "bad.npy"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "good.csv").write_text("x\n1\n2\n")
+    with pytest.raises(error, match=message):
+        pack(source, "s", **options)
+    assert not (tmp_path / "s").exists()
+    assert left_over(tmp_path) == []
+
+
+def test_bad_tables(tmp_path):
+    for source, options, error, message in [
+        (np.zeros((0, 3)), {}, ValueError, "the table is empty"),
+        (FRAME, {"transpose": True}, ValueError, "a DataFrame must be transposed before"),
+        (encode(FRAME), {"transpose": True}, ValueError, "encoded table cannot be transposed"),
+        (encode(FRAME), {"kinds": "nominal"}, ValueError, "kinds cannot be given"),
+        (FRAME, {"layer": "X"}, ValueError, "not for tables"),
+        (np.array([[np.inf]]), {}, ValueError, "pack: .*infinity"),
+        (pd.DataFrame({"m": ["a", 1.5]}), {}, TypeError, "pack: column 'm' mixes float and str"),
+        (None, {}, TypeError, "X is a NoneType"),
+    ]:
+        with pytest.raises(error, match=message):
+            pack(source, tmp_path / "s", **options)
+    np.save(tmp_path / "o.npy", np.array([[None]], dtype=object), allow_pickle=True)
+    with pytest.raises(TypeError, match="holds Python objects"):
+        pack(tmp_path / "o.npy", tmp_path / "s")
+    np.save(tmp_path / "v.npy", np.zeros(3))
+    with pytest.raises(ValueError, match=r"an array of shape \(3,\)"):
+        pack(tmp_path / "v.npy", tmp_path / "s")
+    np.save(tmp_path / "t.npy", np.zeros((3, 3)))
+    data = (tmp_path / "t.npy").read_bytes()
+    (tmp_path / "t.npy").write_bytes(data[:-1])
+    with pytest.raises(ValueError, match="is truncated: it has 199 bytes, its header requires 200"):
+        pack(tmp_path / "t.npy", tmp_path / "s")
+    assert left_over(tmp_path) == []
+
+
+def test_bad_transposed_files(tmp_path):
+    for frame, error, message in [
+        (pd.DataFrame({"g": [1, 2], "s": [1, 2]}), TypeError, "holds the names of the columns"),
+        (pd.DataFrame({"g": ["a", None], "s": [1, 2]}), ValueError, "a name is missing"),
+        (pd.DataFrame({"g": ["a", "b"]}), ValueError, "no other column"),
+        (pd.DataFrame({"g": ["a"], "s": [1], "t": ["u"]}), TypeError, "'t' holds text and 's' num"),
+        (
+            pd.DataFrame({"g": ["a", "a"], "s": [1, 2]}),
+            ValueError,
+            "more than one column named 'a'",
+        ),
+        (pd.DataFrame({"g": ["a"], "s": [pd.Timestamp(0)]}), TypeError, "is of type timestamp"),
+    ]:
+        frame.to_parquet(tmp_path / "a.parquet")
+        with pytest.raises(error, match=message):
+            pack(tmp_path / "a.parquet", tmp_path / "s", transpose=True)
+    assert left_over(tmp_path) == []

@@ -1,0 +1,386 @@
+"""Sample annotations are paired with the rows of a table by name, in whatever order they come."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from tests.grid import one_test
+from tests.io.store.stores import genotypes, write_bed
+
+import duramen as dm
+from duramen.io import open_store, pack
+
+N = 40
+ORDER = np.random.default_rng(1).permutation(N)
+
+
+@pytest.fixture
+def bed(tmp_path):
+    return write_bed(tmp_path / "a.bed", genotypes(N, 6))
+
+
+def annotations(n=N, **columns):
+    """In the order of the rows: their names and two columns; shuffled by `ORDER` in the tests."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"IID": [f"I{i}" for i in range(n)], **columns})
+    return frame.assign(age=rng.integers(20, 90, n), state=rng.choice(["well", "ill"], n))
+
+
+def rewritten_fam(bed, names):
+    lines = [f"{fid} {iid} 0 0 1 -9\n" for fid, iid in names]
+    bed.with_suffix(".fam").write_text("".join(lines))
+
+
+@pytest.mark.parametrize("title", ["IID", "#IID", "person"])
+@pytest.mark.parametrize("form", ["csv", "pandas", "arrow"])
+def test_plink_files_go_by_iid(bed, tmp_path, title, form):
+    known = annotations().rename(columns={"IID": title})
+    mixed = known.iloc[ORDER]
+    mixed.to_csv(tmp_path / "known.csv", index=False)
+    given = {
+        "csv": tmp_path / "known.csv",
+        "pandas": mixed,
+        "arrow": pa.table(mixed.to_dict("list")),
+    }
+    store = open_store(bed, given[form])
+    assert store.samples.column("age").to_pylist() == known["age"].tolist()
+    assert store.target("state")[1].tolist() == known["state"].tolist()
+    assert store.samples_pairing == (
+        f"Rows of samples were paired with those of a.bed by column {title!r}."
+    )
+    assert store.row_names == tuple(known[title])
+    packed = pack(bed, tmp_path / "s", samples=given[form])
+    assert packed.target("age")[1].tolist() == known["age"].tolist()
+    assert packed.samples_pairing == store.samples_pairing
+    again = open_store(tmp_path / "s", mixed.iloc[::-1])  # a store keeps the names
+    assert again.target("age")[1].tolist() == known["age"].tolist()
+    assert again.row_names == store.row_names
+
+
+def test_what_is_paired_can_be_pickled_and_seen_in_part(bed):
+    from duramen.io.store.view import without
+
+    known = annotations()
+    store = without(open_store(bed, known.iloc[ORDER]), [0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for one in (store, pickle.loads(pickle.dumps(store))):
+            assert one.samples.column("age").to_pylist() == known["age"].tolist()
+            assert one.samples_pairing.endswith("by column 'IID'.")
+
+
+def test_families_name_rows_whose_iid_repeats(bed, tmp_path):
+    names = [(f"F{i // 2}", f"{i % 2 + 1}") for i in range(N)]
+    rewritten_fam(bed, names)
+    known = annotations().drop(columns="IID")
+    known.insert(0, "#FID", [fid for fid, _ in names])
+    known.insert(1, "IID", [int(iid) for _, iid in names])
+    store = open_store(bed, known.iloc[ORDER])
+    assert store.row_names == tuple("_".join(name) for name in names)
+    assert store.samples.column("age").to_pylist() == known["age"].tolist()
+    assert "by column '#FID' and 'IID'" in store.samples_pairing
+    known["sample"] = store.row_names  # as PLINK joins them
+    joined = open_store(bed, known.drop(columns=["#FID", "IID"]).iloc[ORDER])
+    assert joined.samples.column("age").to_pylist() == known["age"].tolist()
+    packed = pack(bed, tmp_path / "s")
+    assert packed.row_names == store.row_names
+    assert (
+        open_store(tmp_path / "s", known.iloc[ORDER])
+        .samples.column("age")
+        .equals(store.samples.column("age"))
+    )
+
+
+def test_numbers_that_lost_their_zeros(bed, tmp_path):
+    rewritten_fam(bed, [("F", f"{i:04d}") for i in range(N)])
+    known = annotations().assign(IID=[f"{i:04d}" for i in range(N)])
+    known.iloc[ORDER].to_csv(tmp_path / "known.csv", index=False)  # read as 0, 1, ...
+    store = open_store(bed, tmp_path / "known.csv")
+    assert store.samples.column("age").to_pylist() == known["age"].tolist()
+    assert store.row_names == tuple(known["IID"])
+
+
+def test_a_column_of_numbers_that_only_looks_like_names(bed):
+    rewritten_fam(bed, [("F", f"{i + 30}") for i in range(N)])
+    known = annotations().drop(columns="IID")
+    with pytest.raises(ValueError, match="no column of samples holds the names of the rows of a"):
+        open_store(bed, known)
+
+
+def test_an_index_of_several_types_names_nothing(bed):
+    known = annotations().drop(columns="IID").set_index(pd.Index([1, *"b" * (N - 1)], dtype=object))
+    with pytest.raises(ValueError, match="no column of samples holds the names of the rows of a"):
+        open_store(bed, known)
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+def test_h5ad_files_go_by_their_names(tmp_path, transpose):
+    anndata = pytest.importorskip("anndata")
+    names = [f"cell{i}" for i in range(N)]
+    other = [f"gene{j}" for j in range(5)]
+    X = genotypes(N, 5).astype(float)
+    table = anndata.AnnData(
+        X=X.T if transpose else X,
+        obs=pd.DataFrame(index=other if transpose else names),
+        var=pd.DataFrame(index=names if transpose else other),
+    )
+    table.write_h5ad(tmp_path / "a.h5ad")
+    known = annotations().drop(columns="IID").set_index(pd.Index(names))
+    store = pack(
+        tmp_path / "a.h5ad", tmp_path / "s", transpose=transpose, samples=known.iloc[ORDER]
+    )
+    assert store.row_names == tuple(names)
+    assert store.target("age")[1].tolist() == known["age"].tolist()
+    assert store.samples_pairing.endswith("by column 'index'.")
+    known.iloc[ORDER].to_csv(tmp_path / "known.csv")  # the names under an empty title
+    for opened in (
+        open_store(tmp_path / "s", tmp_path / "known.csv"),
+        open_store(pack(tmp_path / "a.h5ad", tmp_path / "t", transpose=transpose).path, known),
+    ):
+        assert opened.target("age")[1].tolist() == known["age"].tolist()
+
+
+def test_transposed_text_goes_by_its_first_line(tmp_path):
+    frame = pd.DataFrame(genotypes(N, 5), index=[f"I{i}" for i in range(N)])
+    frame.T.rename_axis("gene").rename(lambda j: f"g{j}").to_csv(tmp_path / "a.csv")
+    known = annotations()
+    store = pack(tmp_path / "a.csv", tmp_path / "s", transpose=True, samples=known.iloc[ORDER])
+    assert store.target("age")[1].tolist() == known["age"].tolist()
+    pd.read_csv(tmp_path / "a.csv").to_parquet(tmp_path / "a.parquet")
+    other = pack(tmp_path / "a.parquet", tmp_path / "t", transpose=True, samples=known.iloc[ORDER])
+    assert other.target("age")[1].tolist() == known["age"].tolist()
+
+
+def test_a_column_of_the_store_names_rows(tmp_path):
+    known = annotations()
+    frame = pd.DataFrame({"IID": known["IID"], "x": np.random.default_rng(0).normal(size=N)})
+    pack(frame, tmp_path / "s")
+    for options in ({}, {"samples_id": "IID"}):
+        store = open_store(tmp_path / "s", known.iloc[ORDER], **options)
+        assert store.target("age")[1].tolist() == known["age"].tolist()
+    other = known.rename(columns={"IID": "patient"}).iloc[ORDER]
+    for options in ({}, {"samples_id": "IID"}, {"samples_id": "patient"}):
+        store = open_store(tmp_path / "s", other, **options)
+        assert store.target("age")[1].tolist() == known["age"].tolist()
+        assert "by column 'IID' of s and column 'patient' of samples" in store.samples_pairing
+    pack(frame.assign(IID=range(100, 100 + N)), tmp_path / "n")
+    numbered = known.assign(IID=range(100, 100 + N)).iloc[ORDER]
+    for options in ({}, {"samples_id": "IID"}):
+        store = open_store(tmp_path / "n", numbered, **options)
+        assert store.target("age")[1].tolist() == known["age"].tolist()
+    pack(frame.assign(IID=np.linspace(0, 1, N)), tmp_path / "f")
+    with pytest.raises(ValueError, match=r"column 'IID' of .*f must hold the name of every row"):
+        open_store(tmp_path / "f", known, samples_id="IID")
+
+
+def test_packing_looks_for_a_column_of_names(tmp_path):
+    known = annotations()
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=N), "who": known["IID"]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    for source in (frame, tmp_path / "a.csv"):
+        store = pack(source, tmp_path / "s", samples=known.iloc[ORDER], overwrite=True)
+        assert store.target("age")[1].tolist() == known["age"].tolist()
+        assert "by column 'who' of" in store.samples_pairing
+    with pytest.raises(ValueError, match="'I0' is like 'i0'"):
+        pack(frame, tmp_path / "t", samples=known.assign(IID=known["IID"].str.lower()))
+    with pytest.raises(ValueError, match=r"samples_by_position .* is wrong here"):
+        pack(frame, tmp_path / "t", samples=known.iloc[ORDER], samples_by_position=True)
+
+
+# --- rows that are missing, double or too many ---------------------------------------------------
+
+
+def test_rows_that_are_not_in_the_data_are_ignored(bed):
+    known = annotations()
+    more = pd.concat([known, known.assign(IID="other"), known.assign(IID=None)[:1]])
+    store = open_store(bed, more.iloc[np.random.default_rng(0).permutation(len(more))])
+    assert store.target("age")[1].tolist() == known["age"].tolist()
+    assert store.samples_pairing.endswith(" 41 rows of samples are not in a.bed and were ignored.")
+
+
+def test_rows_without_annotations_have_missing_values(bed):
+    known = annotations().iloc[ORDER]
+    store = open_store(bed, known[~known["IID"].isin(["I3", "I7"])])
+    wanted = annotations()["age"].tolist()
+    wanted[3] = wanted[7] = None
+    assert store.samples.column("age").to_pylist() == wanted
+    assert "38 of 40 rows have annotations; 2 rows have none" in store.samples_pairing
+    assert "'I3', 'I7'" in store.samples_pairing
+    assert store.row_names == tuple(f"I{i}" for i in range(N))
+    lower = known.assign(IID=known["IID"].where(known["IID"] != "I3", "i3"))
+    assert "(--samples-match fold) pairs 40" in open_store(bed, lower).samples_pairing
+
+
+def test_few_annotations_are_refused(bed):
+    known = annotations()
+    with pytest.raises(ValueError, match=r"column 'IID' lacks 30 of 40: 'I10', 'I11', .* Hint:"):
+        open_store(bed, known[:10])
+    with pytest.raises(ValueError, match=r"no column of samples .* of a\.bed, such as 'I0', 'I1'"):
+        open_store(bed, known.assign(IID=[f"P{i}" for i in range(N)]))
+    with pytest.raises(ValueError, match=r"pack: samples must have a row for most rows of a\.bed"):
+        pack(bed, bed.parent / "s", samples=known[:19])
+    assert not (bed.parent / "s").exists()
+
+
+def test_names_that_are_double_are_refused(bed):
+    known = annotations()
+    with pytest.raises(ValueError, match="but column 'IID' has 'I0' more than once"):
+        open_store(bed, pd.concat([known, known[:1]]))
+    rewritten_fam(bed, [("F", "same" if i < 2 else f"I{i}") for i in range(N)])
+    with pytest.raises(ValueError, match=r"a\.bed \(FID and IID\) must be unique .* 'F_same'"):
+        open_store(bed, known.assign(FID="F", IID=["same", "same", *known["IID"][2:]]))
+    store = open_store(bed, known, samples_by_position=True)
+    assert store.target("age")[1].tolist() == known["age"].tolist()
+    twice = pd.concat([known, known]).drop(columns="age")
+    with pytest.raises(ValueError, match=r"column 'IID' has 'I0', .* more than once"):
+        open_store(write_bed(bed.parent / "b.bed", genotypes(N, 6)), twice)
+
+
+# --- which column, and none ----------------------------------------------------------------------
+
+
+def test_the_column_can_be_named(bed):
+    known = annotations()
+    known["mother"] = known["IID"].iloc[::-1].tolist()  # holds the same names, in another order
+    known["copy"] = known["IID"]
+    assert open_store(bed, known.iloc[ORDER]).target("age")[1].tolist() == known["age"].tolist()
+    one = open_store(bed, known.iloc[ORDER], samples_id="mother")
+    assert one.target("age")[1].tolist() == known["age"].tolist()[::-1]
+    renamed = known.rename(columns={"IID": "person"}).drop(columns="copy")
+    with pytest.raises(
+        ValueError,
+        match="several columns of samples could hold the row names: column 'person', column 'mo",
+    ):
+        open_store(bed, renamed)
+    both = renamed.assign(mother=renamed["person"])  # the same order: either will do
+    assert open_store(bed, both.iloc[ORDER]).target("age")[1].tolist() == known["age"].tolist()
+
+
+def test_by_position_only_when_asked_or_without_names(bed, tmp_path):
+    known = annotations()
+    plain = known.drop(columns="IID")
+    store = open_store(bed, plain.iloc[ORDER], samples_by_position=True)
+    assert store.target("age")[1].tolist() == known["age"].iloc[ORDER].tolist()
+    assert store.samples_pairing == "Rows of samples were paired by position, as asked."
+    assert store.row_names == tuple(f"I{i}" for i in range(N))
+    with pytest.raises(ValueError, match=r"samples_by_position \(--samples-by-position\) pairs"):
+        open_store(bed, plain)
+    with pytest.raises(ValueError, match="samples has 39 rows, but the table has 40"):
+        open_store(bed, plain[:39], samples_by_position=True)
+    pack(np.random.default_rng(0).normal(size=(N, 3)), tmp_path / "s")
+    store = open_store(tmp_path / "s", plain)
+    assert "by position, as neither s nor samples has row names" in store.samples_pairing
+    assert store.target("age")[1].tolist() == plain["age"].tolist()
+    with pytest.raises(ValueError, match="samples has 39 rows, but the table has 40"):
+        open_store(tmp_path / "s", plain[:39])
+    with pytest.raises(ValueError, match=r"samples has names of rows \(column 'IID'\), but s has"):
+        open_store(tmp_path / "s", known)
+    assert open_store(tmp_path / "s", known, samples_by_position=True).samples.num_rows == N
+
+
+def test_positions_that_names_contradict_are_refused(bed):
+    known = annotations()
+    assert open_store(bed, known, samples_by_position=True).row_names == tuple(known["IID"])
+    for frame in (known, known.rename(columns={"IID": "x"}).assign(x=known["IID"].str.lower())):
+        with pytest.raises(ValueError, match=r"in another order, 'I\d+' in row \d+ instead of 1"):
+            open_store(bed, frame.iloc[ORDER], samples_by_position=True)
+
+
+# --- names that differ ---------------------------------------------------------------------------
+
+
+def test_names_that_differ_by_case_and_signs_are_offered_and_folded(bed):
+    rewritten_fam(bed, [("F", f"Pat-{i}_a") for i in range(N)])
+    known = annotations().assign(IID=[f"pat.{i}.A" for i in range(N)]).iloc[ORDER]
+    with pytest.raises(ValueError, match=r"fold\) ignores .* pairs 40 of 40 with column 'IID'"):
+        open_store(bed, known)
+    store = open_store(bed, known, samples_match="fold")
+    assert store.target("age")[1].tolist() == annotations()["age"].tolist()
+    assert store.samples_pairing.endswith("by column 'IID', folded.")
+    with pytest.raises(ValueError, match="samples_match must be one of 'exact', 'fold', got 'f'"):
+        open_store(bed, known, samples_match="f")
+
+
+def test_folding_that_is_ambiguous_is_refused(bed):
+    names = [f"s{i}" for i in range(N - 1)]
+    rewritten_fam(bed, [("F", name) for name in [*names, "S1"]])
+    known = annotations().assign(IID=[name.title() for name in [*names, "s.1"]])
+    with pytest.raises(ValueError, match="does not tell 's1', 'S1' apart"):
+        open_store(bed, known, samples_match="fold")
+    rewritten_fam(bed, [("F", name) for name in [*names, "t"]])
+    known = annotations().assign(IID=[name.upper() for name in [*names, "s1."]])
+    with pytest.raises(ValueError, match=r"'S1' and 'S1\.' which are alike when folded"):
+        open_store(bed, known, samples_match="fold")
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def test_numbers_of_rows_are_no_names(bed, numbers):
+    """Counting annotations would pair them by position, under another name."""
+    ids = [f"{i}" if numbers else f"P{i}" for i in range(1, N + 1)]
+    rewritten_fam(bed, [("F", name) for name in ids])
+    known = annotations().assign(IID=[f"P{i:03d}" for i in range(1, N + 1)]).iloc[ORDER]
+    known = known.rename(columns={"IID": "person"}).assign(row=range(1, N + 1))
+    with pytest.raises(ValueError, match="only numbers its rows" if numbers else "no column of"):
+        open_store(bed, known)
+
+
+def test_numbers_that_a_spreadsheet_made_fractions(bed):
+    rewritten_fam(bed, [("F", f"{i}") for i in range(100, 100 + N)])
+    known = annotations().assign(IID=np.arange(100.0, 100 + N)).iloc[ORDER]
+    for frame in (known, known.assign(IID=known["IID"].astype(str))):
+        store = open_store(bed, frame)
+        assert store.target("age")[1].tolist() == annotations()["age"].tolist()
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"samples_id": "who"},
+            "samples has no column 'who'; its columns are 'IID', 'age', 'state'",
+        ),
+        (
+            {"samples_id": "weight"},
+            "column 'weight' of samples is of type double; row names must be",
+        ),
+        ({"samples_id": "IID", "samples_by_position": True}, "give one of them"),
+    ],
+)
+def test_wrong_options(bed, options, message):
+    known = annotations()
+    known = known.assign(weight=0.5) if "weight" in message else known
+    for call in (
+        open_store,
+        lambda path, samples, **more: pack(path, bed.parent / "s", samples=samples, **more),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call(bed, known, **options)
+
+
+def test_options_without_what_they_are_for(bed, tmp_path):
+    for option in ({"samples_id": "a"}, {"samples_by_position": True}):
+        with pytest.raises(ValueError, match="need samples"):
+            open_store(bed, **option)
+        with pytest.raises(ValueError, match="need samples"):
+            pack(bed, tmp_path / "s", **option)
+    frame = pd.DataFrame({"x": range(N)})
+    store = dm.pack(frame, tmp_path / "s")
+    assert store.row_names is None
+    with pytest.raises(ValueError, match="needs row names in s, or a column"):
+        open_store(tmp_path / "s", annotations(), samples_id="IID")
+
+
+@one_test
+@pytest.mark.parametrize("said", [b"[", b'["gone"]', b"7", b"[[1]]", b"[" * 100_000])
+def test_annotations_that_lie_about_names_are_refused(said):
+    import pyarrow as pa
+
+    from duramen.io.store.pairing import names_of
+
+    table = pa.table({"y": [1, 2]}).replace_schema_metadata({b"duramen.row_names": said})
+    with pytest.raises(ValueError, match="the row names that they refer to are missing"):
+        names_of(table)

@@ -1,0 +1,189 @@
+"""Text that is cut into tiles is read as Arrow reads the whole."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from tests.grid import one_test
+from tests.io.store.stores import assert_same, left_over, small_budget
+
+from duramen.data import encode
+from duramen.io import pack, read_table
+from duramen.io.formats.lines import lines_of, unquoted
+
+CELLS = ["", "1", "-2", "3.5", "NA", '"NA"', "true", "a", '"a,b"', '"q""r"', '"two\nlines"', 'x"y"']
+CELLS += ['"a"b', '""', " 1", "2020-01-01", "é", "1e3", "nan", '""""', '"\r\n"', "0"]
+
+
+def fields_by_state(text: bytes) -> list[list[bytes]]:
+    """The fields of every line that is not empty, one byte after the other."""
+    rows: list[list[bytes]] = []
+    row: list[bytes] = []
+    field, state, after_quote = b"", "start", False
+    for byte in [*text, ord("\n")]:
+        c = bytes([byte])
+        if state == "quoted" and not after_quote:
+            after_quote = c == b'"'
+            field += c
+            continue
+        if state == "quoted" and after_quote:
+            after_quote = False
+            if c == b'"':
+                field += c
+                continue
+            state = "plain"
+        if c in b",\r\n":
+            row.append(field)
+            field, state = b"", "start"
+            if c != b",":
+                if row != [b""]:
+                    rows.append(row)
+                row = []
+        else:
+            state = "quoted" if state == "start" and c == b'"' else "plain"
+            field += c
+    return rows
+
+
+@settings(max_examples=150)
+@given(text=st.text(alphabet='a,"\r\n', max_size=60), chunk=st.integers(1, 20))
+@example(text='"a""', chunk=1)
+@example(text='a"b,"c"\n"d', chunk=3)
+def test_lines_are_cut_as_a_machine_of_states_would(text, chunk):
+    data = text.encode()
+    expected = fields_by_state(data)
+    try:
+        found = [
+            lines.fields(i)
+            for lines in lines_of(io.BytesIO(data), b",", chunk)
+            for i in range(len(lines))
+        ]
+    except ValueError:
+        assert unclosed(data)
+    else:
+        assert not unclosed(data)
+        assert found == expected
+
+
+def unclosed(data: bytes) -> bool:
+    """Whether a quote is open at the end, where a comma then would not begin another field."""
+    without, with_comma = fields_by_state(data + b"x"), fields_by_state(data + b",x")
+    return sum(map(len, without)) == sum(map(len, with_comma))
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [("a", "a"), ('"a"', "a"), ('"a""b"', 'a"b'), ('"a"b', "ab"), ('""', ""), ('a"b"', 'a"b"')],
+)
+def test_unquoted(field, text):
+    assert unquoted(field.encode()) == text.encode()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::duramen.data.StrayValuesWarning")
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(st.lists(st.sampled_from(CELLS), min_size=4, max_size=4), min_size=1, max_size=9),
+    end=st.sampled_from(["\n", "\r\n", "\n\n"]),
+    last=st.booleans(),
+    mark=st.booleans(),
+)
+@example(rows=[["1", "", "a", ""], ["", "", "", ""]], end="\n", last=False, mark=True)
+def test_what_is_spooled_is_read_as_the_whole(tmp_path_factory, rows, end, last, mark):
+    folder = tmp_path_factory.mktemp("text")
+    # Arrow takes an empty last field for quoted, where the one before is and no line end follows.
+    last = last or not rows[-1][-1]
+    text = end.join(",".join(row) for row in [["p", '"q,r"', "s", "t"], *rows])
+    path = folder / "a.csv"
+    path.write_bytes((("\ufeff" if mark else "") + text + (end if last else "")).encode())
+    expected = error = None
+    try:
+        expected = encode(read_table(path))
+    except (ValueError, TypeError) as refused:
+        error = type(refused)
+    for budget in (1, 3000, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            small_budget(patch, budget, chunk=8)
+            if error is not None:
+                with pytest.raises(error):
+                    pack(path, folder / f"s{budget}")
+            else:
+                assert_same(pack(path, folder / f"s{budget}"), expected)
+    assert left_over(folder) == []
+
+
+def test_types_are_inferred_over_the_whole_column(tmp_path, monkeypatch):
+    small_budget(monkeypatch, 30_000, chunk=1000)
+    lines = ["x,y,z", *(["1,0,2"] * 2000), "1.5,true,3", "1,1,a"]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    store = pack(tmp_path / "a.csv", tmp_path / "s")
+    assert_same(store, encode(read_table(tmp_path / "a.csv")))
+    assert store.kinds == ("numeric", "numeric", "nominal")
+
+
+def test_lines_that_are_longer_than_the_budget(tmp_path, monkeypatch):
+    small_budget(monkeypatch, 1000)
+    names = ",".join(f"a rather long name {j}" for j in range(300))
+    (tmp_path / "a.csv").write_text(f"{names}\n" + ",".join("7" * 300) + "\n")
+    store = pack(tmp_path / "a.csv", tmp_path / "s")
+    assert_same(store, encode(read_table(tmp_path / "a.csv")))
+
+
+def test_lines_that_are_longer_than_a_block_of_arrow(tmp_path):
+    names = ",".join(f"x{'y' * 100}{j}" for j in range(15_000))
+    (tmp_path / "a.csv").write_text(f"{names}\n" + ",".join("7" * 15_000) + "\n")
+    assert pack(tmp_path / "a.csv", tmp_path / "s").shape == (1, 15_000)
+
+
+@one_test
+@pytest.mark.parametrize("budget", [1, 10**9])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("x,y\n", "has column names but no rows"),
+        ("\n\n", "is empty"),
+        ("x,y,x\n1,2,3\n", "has more than one column named 'x'; .*Hint: rename"),
+        ("x,y\n1,2\n\n3\n4,5\n", "has 1 field in line 4, but its header has 2"),
+        ('x,y\n"1\n1",2\n3,4,5\n', "has 3 fields in line 4, but its header has 2"),
+        (b"x,y\na,b\nc,d\xe9\n", "byte 0xe9 at offset 11 .line 3.*--encoding latin-1"),
+        (b"x,\xe9\na,b\n", "byte 0xe9 at offset 2 .line 1"),
+        ("u,v\n1,2\n3,inf\n", "column 'v' contains infinity"),
+        ("u,v\n1,2\n3,9007199254740993\n", r"column 'v' holds integers beyond 2\*\*53"),
+    ],
+)
+def test_bad_text(tmp_path, monkeypatch, content, message, budget):
+    small_budget(monkeypatch, budget)
+    path = tmp_path / "a.csv"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(ValueError, match=r"(?s)pack: .*" + message):
+        pack(path, tmp_path / "s")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.csv"]
+
+
+def test_bad_text_that_is_found_when_it_is_cut(tmp_path, monkeypatch):
+    small_budget(monkeypatch, 1)
+    (tmp_path / "a.csv").write_text('x,y\n1,"2\n')
+    with pytest.raises(ValueError, match="a quote is not closed"):
+        pack(tmp_path / "a.csv", tmp_path / "s")
+    (tmp_path / "b.csv").write_text("x,day\n1,2020-01-01\n")
+    with pytest.raises(TypeError, match="pack: column 'day' is of type Date"):
+        pack(tmp_path / "b.csv", tmp_path / "s")
+
+
+def test_bad_transposed_text(tmp_path):
+    path = tmp_path / "a.csv"
+    for text, message in [
+        ("g,s1\n", "but no rows"),
+        ("g,s1,s2\na,1,2\nb,1\n", "has 2 fields in line 3"),
+        ("g,s1,s2,s3\na,1,2\n", "fields"),
+        ("g\na\n", "fields"),
+        ("g,s1\na,1\na,2\n", "has more than one column named 'a'"),
+    ]:
+        path.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            pack(path, tmp_path / "s", transpose=True)
+    assert left_over(tmp_path) == []

@@ -1,0 +1,276 @@
+"""Files are read whole with their types, or refused with the place of what is wrong."""
+
+import gzip
+import os
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from tests.grid import one_test
+
+from duramen.data import encode
+from duramen.io import pack, read_table, target_column, write_table
+
+TABLE = pa.table({"gene": ["g,1", 'say "b"', None], "x": [1.5, None, -2.0], "n": [1, 2, 3]})
+TEXT = 'gene,x,n\n"g,1",1.5,1\n"say ""b""",NA,2\n,-2.0,3\n'
+
+
+def write_text(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def test_csv_tsv_and_compressed(tmp_path: Path) -> None:
+    plain = write_text(tmp_path / "a.csv", TEXT)
+    with gzip.open(tmp_path / "b.CSV.gz", "wt") as file:
+        file.write(TEXT)
+    marked = write_text(tmp_path / "c.csv", "\ufeff" + TEXT)
+    tabs = write_text(tmp_path / "d.tsv", 'gene\tx\tn\ng,1\t1.5\t1\n"say ""b"""\tNA\t2\n\t-2\t3\n')
+    windows = write_text(tmp_path / "e.csv", TEXT.replace("\n", "\r\n"))
+    for path in (plain, tmp_path / "b.CSV.gz", marked, tabs, windows, str(plain)):
+        assert read_table(path).equals(TABLE)
+
+
+def test_parquet_and_arrow(tmp_path: Path) -> None:
+    pq.write_table(TABLE, tmp_path / "a.parquet")
+    pyarrow.feather.write_feather(TABLE, tmp_path / "b.feather")
+    for name, writer_of in (("c.arrow", pa.ipc.new_file), ("d.arrow", pa.ipc.new_stream)):
+        with pa.OSFile(str(tmp_path / name), "wb") as file, writer_of(file, TABLE.schema) as writer:
+            writer.write_table(TABLE)
+    for name in ("a.parquet", "b.feather", "c.arrow", "d.arrow"):
+        assert read_table(tmp_path / name).equals(TABLE)
+
+
+def test_row_labels_of_pandas_are_not_a_column(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": [1, 2]}, index=["r", "s"])
+    frame.to_parquet(tmp_path / "a.parquet")
+    with pytest.warns(UserWarning, match="index of a pandas frame, was left out"):
+        table = read_table(tmp_path / "a.parquet")
+    assert table.column_names == ["x"]
+
+
+def test_values_within_quotes(tmp_path: Path) -> None:
+    path = write_text(tmp_path / "a.csv", 'w,n\n"NA",1\nNA,2\n"two\nlines",3\n')
+    assert read_table(path).column("w").to_pylist() == ["NA", None, "two\nlines"]
+
+
+def test_types_are_inferred_over_the_whole_file(tmp_path: Path) -> None:
+    lines = ["x"] + ["1"] * 400_000 + ["1.5"] + ["a"]
+    table = read_table(write_text(tmp_path / "a.csv", "\n".join(lines)))
+    assert table.num_rows == 400_002
+    assert pa.types.is_string(table.schema.field("x").type)
+
+
+def test_infinity_in_a_file_is_named(tmp_path: Path) -> None:
+    path = write_text(tmp_path / "a.csv", "u,v\n1,2\n3,inf\n")
+    with pytest.raises(ValueError, match="column 'v' contains infinity"):
+        encode(read_table(path))
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "", "is empty"),
+        ("a.csv", "x,y\n", "has column names but no rows"),
+        ("a.csv", "x,y,x,y,z\n1,2,3,4,5\n", "has more than one column named 'x', 'y'; rename"),
+        ("a.csv", "x,y\n1,2\n\n3\n4,5\n", "has 1 field in line 4, but its header has 2"),
+        ("a.csv", 'x,y\n"1\n1",2\n3,4,5\n', "has 3 fields in line 4, but its header has 2"),
+        ("a.tsv", "x\ty\n1\t2\n3\n", "has 1 field in line 3"),
+        ("a.csv", b"x,y\na,b\nc,d\xe9\n", "byte 0xe9 at offset 11 .line 3.*--encoding latin-1"),
+        ("a.csv", b"x,\xe9\na,b\n", "byte 0xe9 at offset 2 .line 1"),
+        ("a.csv", b"x,y\na,b\xc3", "byte 0xc3 at offset 7 .line 2"),
+        (
+            "a.csv",
+            "x,y\n1,2\n".encode("utf-16"),
+            "byte 0xff at offset 0 .line 1.*--encoding utf-16",
+        ),
+        ("a.csv.gz", b"no gzip", "cannot read"),
+        ("a.parquet", b"no parquet", "is not a Parquet file, or is damaged"),
+        ("a.arrow", b"no arrow at all", "is not an Arrow file, or is damaged"),
+        ("a.feather", b"\0" * 64, "is not an Arrow file, or is damaged"),
+        ("a.docx", "x", "the extension '.docx' of 'a.docx' is not known; files may be CSV"),
+        ("table", "x", "'table', no extension, is not known"),
+        ("a.tar.gz", "x", "the extension '.gz' of 'a.tar.gz' is not known"),
+        ("a.h5ad", "x", r"\.ods\)\. Hint: duramen pack makes a store of it"),
+    ],
+)
+def test_bad_files(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
+    path = write_text(tmp_path / name, content)
+    with pytest.raises(ValueError, match=r"(?s)rank: .*" + message):
+        read_table(path, function="rank")
+
+
+def test_a_bad_byte_far_into_the_file(tmp_path: Path) -> None:
+    line = "é,1\n".encode() * 400_000  # two-byte characters that fall on the ends of blocks
+    path = write_text(tmp_path / "a.csv", b"x,y\n" + b"z" + line + b"\xff,1\n")
+    with pytest.raises(ValueError, match=rf"0xff at offset {5 + len(line)} \(line 400002\)"):
+        read_table(path)
+
+
+def test_missing_files_and_folders(tmp_path: Path) -> None:
+    write_text(tmp_path / "genes.csv", TEXT)
+    with pytest.raises(FileNotFoundError, match=r"no file .*gene\.csv; did you mean 'genes\.csv'"):
+        read_table(tmp_path / "gene.csv")
+    with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist"):
+        read_table(tmp_path / "nowhere" / "a.csv")
+    with pytest.raises(IsADirectoryError, match="is a directory; give a file"):
+        read_table(tmp_path)
+
+
+def test_target_column() -> None:
+    features, target = target_column(TABLE, "x")
+    assert features.column_names == ["gene", "n"]
+    assert target.to_pylist() == [1.5, None, -2.0]
+    with pytest.raises(
+        ValueError, match="rank: the table has no column 'genes'; did you mean 'gene'"
+    ):
+        target_column(TABLE, "genes", function="rank")
+    with pytest.raises(ValueError, match="did you mean 'x'"):
+        target_column(TABLE, " X")
+    with pytest.raises(ValueError, match="no column 'label'; its columns are 'gene', 'x', 'n'"):
+        target_column(TABLE, "label")
+    with pytest.raises(ValueError, match="no column besides the target 'n'"):
+        target_column(TABLE.select(["n"]), "n")
+
+
+@one_test
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet"])
+def test_what_is_written_can_be_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("something older")
+    write_table(TABLE, path)
+    assert read_table(path).equals(TABLE)
+    assert os.listdir(tmp_path) == [name]
+    assert path.stat().st_mode & 0o044 == 0o044 & ~_umask()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@one_test
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError])
+def test_a_failure_leaves_the_old_file(
+    tmp_path: Path, name: str, failure: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(source: object, target: object) -> None:
+        raise failure
+
+    path = tmp_path / name
+    path.write_text("older")
+    monkeypatch.setattr(os, "replace", broken)
+    with pytest.raises(failure):
+        write_table(TABLE, path)
+    assert path.read_text() == "older"
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_other_formats_are_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"cannot write 'a\.npy'; files may be CSV \(\.csv\)"):
+        write_table(TABLE, tmp_path / "a.npy")
+
+
+@one_test
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.tsv"])
+def test_a_quote_that_is_not_closed_does_not_swallow_the_rest(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+
+    def read(text: str) -> pa.Table:
+        data = text.replace(",", "\t" if ".tsv" in name else ",").encode()
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return read_table(path)
+
+    open_text = ['a,b\n1,x\n2,"y\n3,z\n', 'a,b\n1,x\n2,"y""\n', 'b\nx\n"y']
+    for text in (*open_text, 'a,b\n1,2\n2,"3', 'a,b\n1,\n2,"', 'a,b\n"1","2"\n"2","NA'):
+        with pytest.raises(ValueError, match=r"read_table: cannot read .* \(a quote is not closed"):
+            read(text)
+        with pytest.raises(ValueError, match=r"pack: cannot read .* \(a quote is not closed"):
+            pack(path, tmp_path / "s")
+    for text in (
+        'a,b\n1,"x\ny"\n2,""y',
+        'a,b\n1,x\n2,x""y"',
+        'b\nx\n"""y"',
+        'a,b\n"1","2"',
+        'a,b\n1,2\n2,"3\n"',
+        'b\n"\n"',
+        'b\n"\n"\n',
+    ):
+        assert read(text).num_rows >= 1
+        pack(path, tmp_path / "s", overwrite=True)
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_an_empty_last_field_is_missing_with_and_without_a_line_end(
+    tmp_path: Path, end: str
+) -> None:
+    table = read_table(write_text(tmp_path / "a.csv", 'a,b\n1,2\n"3",' + end))
+    assert table.column("b").to_pylist() == [2, None]
+    quoted = read_table(write_text(tmp_path / "b.csv", 'a,b\n1,2\n"3",""' + end))
+    assert quoted.column("b").to_pylist() == ["2", ""]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_text_that_a_spreadsheet_would_evaluate(tmp_path: Path, kind: str) -> None:
+    plain = ["age", "-1", "+1.5e-3", "-.5", "a-b", "'quoted", None, "", "x = 1"]
+    guarded = {
+        "=1+1": "'=1+1",
+        "+a": "'+a",
+        "-x": "'-x",
+        "-1+cmd": "'-1+cmd",
+        "@s": "'@s",
+        "\tx": "'\tx",
+        "\rx": "'\rx",
+        "  =1": "'  =1",
+        "\u200b=1": "'\u200b=1",
+        "\uff1d1": "'\uff1d1",
+        "a;=1": "a;'=1",
+        "a\n@b": "a\n'@b",
+        'say "=1"': 'say "\'=1"',
+    }
+    names = [*plain, *guarded]
+    for kind_of_column in (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())):
+        column = pa.array(names, pa.string()).cast(kind_of_column)
+        table = pa.table({"=name": column, "value": [-1.5] * len(names)})
+        options = pa_csv.ParseOptions(
+            delimiter="," if kind == "csv" else "\t", newlines_in_values=True
+        )
+        convert = pa_csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
+        for safe, name, wanted in (
+            (False, "=name", names),
+            (True, "'=name", [*plain, *guarded.values()]),
+        ):
+            write_table(table, tmp_path / f"a.{kind}", spreadsheet_safe=safe)
+            read = pa_csv.read_csv(tmp_path / f"a.{kind}", None, options, convert)
+            assert read.column_names == [name, "value"]
+            assert read[name].to_pylist() == wanted
+            assert read["value"].to_pylist() == [-1.5] * len(names)
+    write_table(table, tmp_path / "a.parquet", spreadsheet_safe=True)
+    assert read_table(tmp_path / "a.parquet").column_names == ["=name", "value"]
+
+
+@pytest.mark.limits_memory  # of the process that reads a workbook
+def test_a_workbook_holds_text_as_text(tmp_path: Path) -> None:
+    """What begins like a formula is none; what a cell cannot hold is left out."""
+    openpyxl = pytest.importorskip("openpyxl")
+    names = ["=1+1", "@s", "a\x01b", None]
+    table = pa.table({"=name": names, "value": [1.5, float("nan"), None, -2.0], "rank": range(4)})
+    write_table(table, tmp_path / "a.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "a.xlsx").active
+    assert [cell.data_type for cell in sheet["A"]] == ["s", "s", "s", "s", "n"]
+    read = read_table(tmp_path / "a.xlsx")
+    assert read["=name"].to_pylist() == ["=1+1", "@s", "a\ufffdb", None]
+    assert read["value"].to_pylist() == [1.5, None, None, -2.0]
+    assert read["rank"].to_pylist() == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match=r"cannot write 'a\.ods'"):
+        write_table(table, tmp_path / "a.ods")
+    wide = pa.table({f"c{j}": [0] for j in range(16_385)})
+    with pytest.raises(ValueError, match="a sheet holds"):
+        write_table(wide, tmp_path / "b.xlsx")

@@ -1,0 +1,145 @@
+"""Workbooks: what their cells become, and sheets whose extent no reader should try to hold."""
+
+from __future__ import annotations
+
+import io
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from duramen.io import read_table
+from duramen.io.formats import workbook_process
+from duramen.io.formats.workbook_extent import _extent_of, check_extent
+
+openpyxl = pytest.importorskip("openpyxl")
+pytest.importorskip("python_calamine")
+pytestmark = pytest.mark.limits_memory  # of the process that reads a workbook
+BASE = {"A1": "a", "B1": "b", "A2": 1, "B2": 2, "A3": 3, "B3": 9.5}
+
+
+def workbook(path: Path, cells: dict[str, object]) -> Path:
+    book = openpyxl.Workbook()
+    for place, value in cells.items():
+        book.active[place] = value
+    book.save(path)
+    return path
+
+
+def altered(path: Path, part: str, old: bytes, new: bytes) -> Path:
+    """Replace bytes in a part of a workbook."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    assert old in parts[part]
+    parts[part] = parts[part].replace(old, new)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return path
+
+
+@pytest.mark.parametrize("last", ["XFD1048576", "E1048576"])
+def test_a_cell_far_away_is_named(tmp_path: Path, last: str) -> None:
+    """The reader would ask for 512 GB, and end the process."""
+    path = workbook(tmp_path / "t.xlsx", {**BASE, last: 1})
+    assert path.stat().st_size < 8000
+    with pytest.raises(ValueError, match=rf"far away .* 1,048,576 rows .* down to {last}, and 7 "):
+        read_table(path)
+
+
+def test_a_reference_beyond_a_sheet_is_named(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", BASE)
+    altered(path, "xl/worksheets/sheet1.xml", b'r="B3"', b'r="ZZZZ3"')
+    with pytest.raises(ValueError, match="has a cell ZZZZ3, and sheets end at XFD1048576"):
+        read_table(path)
+
+
+def test_whole_numbers_beyond_64_bits_are_floats(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", {**BASE, "A2": 2**63, "B2": -(2**63), "B3": 1e300})
+    table = read_table(path)
+    assert table["a"].to_pylist() == [2.0**63, 3.0]
+    assert table["b"].to_pylist() == [-(2.0**63), 1e300]
+    path = workbook(tmp_path / "u.xlsx", {**BASE, "A2": 2**53, "B3": 7})
+    assert [str(kind) for kind in read_table(path).schema.types] == ["int64", "int64"]
+
+
+def test_a_workbook_without_sheets_is_refused(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", BASE)
+    with zipfile.ZipFile(path) as archive:
+        book = archive.read("xl/workbook.xml")
+    begin, end = book.index(b"<sheets>") + len(b"<sheets>"), book.index(b"</sheets>")
+    altered(path, "xl/workbook.xml", book[begin:end], b"")
+    with pytest.raises(ValueError, match="is a workbook without sheets"):
+        read_table(path)
+
+
+def test_empty_rows_and_columns_around_and_within_are_left_out(tmp_path: Path) -> None:
+    cells = {"C3": "a", "D3": "b", "C4": 1, "D4": "x", "D9": "y"}
+    table = read_table(workbook(tmp_path / "t.xlsx", cells))
+    assert table.to_pydict() == {"a": [1, None], "b": ["x", "y"]}
+
+
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_the_extent_is_that_of_the_filled_cells(prefix: str) -> None:
+    """Against the cells that were drawn; half of the others have a format and no value."""
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        rows = np.sort(random.choice(np.arange(1, 2000), int(random.integers(1, 30)), False))
+        filled, lines = [], []
+        for row in rows.tolist():
+            cells = ""
+            for column in np.sort(random.choice(np.arange(1, 900), 5, False)).tolist():
+                name = openpyxl.utils.get_column_letter(column)
+                if random.random() < 0.5:
+                    filled.append((row, column))
+                    cells += f'<{prefix}c r="{name}{row}"><{prefix}v>1</{prefix}v></{prefix}c>'
+                else:
+                    cells += f'<{prefix}c r="{name}{row}" s="1"/>'
+            lines.append(f'<{prefix}row r="{row}">{cells}</{prefix}row>')
+        sheet = f"<{prefix}worksheet>{''.join(lines)}</{prefix}worksheet>".encode()
+        extent = _extent_of(io.BytesIO(sheet))
+        assert extent.filled == len(filled)
+        if filled:
+            assert extent.rows == (min(filled)[0], max(filled)[0])
+            columns = [column for _, column in filled]
+            assert extent.columns == (min(columns), max(columns))
+
+
+def test_a_sheet_that_does_not_fit_into_memory_is_refused_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = workbook(tmp_path / "t.xlsx", BASE)
+    check_extent(path, "Sheet", "f")
+    monkeypatch.setattr("duramen.data.memory.available_bytes", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"'Sheet' of .* spans 3 rows and 2 columns"):
+        check_extent(path, "Sheet", "f")
+
+
+def test_a_reader_that_ends_its_process_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import os\nos.abort()\n")
+    path = workbook(tmp_path / "t.xlsx", BASE)
+    monkeypatch.setattr(workbook_process, "__file__", str(program))
+    with pytest.raises(ValueError, match="its reader has ended: too large, or damaged"):
+        read_table(path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a limit on memory")
+def test_repeated_cells_of_an_open_document_end_no_process(tmp_path: Path) -> None:
+    """17 billion cells in a kilobyte: the reader may take memory in proportion to the file."""
+    import tests.faults.damaged_workbooks as made
+
+    path = tmp_path / "t.ods"
+    path.write_bytes(made.sound("ods"))
+    assert read_table(path).num_rows == len(made.ROWS) - 1
+    repeated = b'<table:table-row table:number-rows-repeated="1048576">'
+    altered(path, "content.xml", b"<table:table-row>", repeated)
+    cell = b'<table:table-cell table:number-columns-repeated="16384" office'
+    altered(path, "content.xml", b"<table:table-cell office", cell)
+    with pytest.raises(ValueError, match=r"cannot read .*t\.ods as a workbook"):
+        read_table(path)
