@@ -116,8 +116,6 @@ class _Fit:
         """
         columns = [self.target]
         for term in self.terms:
-            if tested in term.features and len(term.features) > 1:
-                continue  # it would take the place of the association that is tested
             own = _columns(self.bases, term.features)
             columns.append(own)
             if tested not in term.features:
