@@ -139,6 +139,8 @@ class Family:
     run: Callable[[Problem, int], list[Bool]]
     settings: tuple[int, ...] = ()
     """Numbers that its results depend on beside the problem."""
+    survival: bool = True
+    """Whether its methods take survival times."""
 
 
 def default_test(trees: int, permutations: int) -> Family:
@@ -170,7 +172,7 @@ def families(trees: int, permutations: int) -> dict[str, Family]:
         "max-t": default_test(trees, permutations),
         "ranks": Family({"rank tests, BH": LEVEL, "rank tests, Holm": LEVEL}, of_ranks),
         "knockoffs": Family({"knockoff+, .2": 0.2, "knockoff+, .1": 0.1}, of_knockoffs),
-        "boruta": Family({"Boruta": LEVEL}, boruta),
+        "boruta": Family({"Boruta": LEVEL}, boruta, survival=False),
     }
 
 
@@ -217,7 +219,10 @@ def compared(
 ) -> dict[str, Result]:
     """Results of all methods on a problem, from the folder as far as they are there."""
     results = {}
+    survival = PROBLEMS[name](np.random.default_rng(0)).task == "survival"
     for key, family in methods.items():
+        if survival and not family.survival:
+            continue
         parts = (name, key, *map(str, family.settings))
         file = "-".join("".join(c if c.isalnum() else "-" for c in part) for part in parts)
         values = run_replicates(
