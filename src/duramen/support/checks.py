@@ -40,11 +40,11 @@ def is_real(value: Any) -> bool:
 
 
 def check_integer(
-    owner: str, name: str, value: Any, least: int, *, most: int = MOST, hint: str = ""
+    owner: str, name: str, value: Any, least: int, *, most: float = MOST, hint: str = ""
 ) -> int:
-    """Check an integer in ``least``..``most``."""
+    """Check an integer in ``least``..``most``, which may be infinite."""
     if not is_integer(value) or not least <= value <= most:
-        large = most != MOST or (is_integer(value) and value > most)
+        large = most not in (MOST, math.inf) or (is_integer(value) and value > most)
         allowed = f"an int in {least}..{most}" if large else f"an int >= {least}"
         raise refuse(owner, name, allowed, value, hint)
     return int(value)
@@ -152,7 +152,7 @@ def check_real(
     below = above and (value < most or (ends[1] == "]" and value == most))
     if not below or not math.isfinite(value):
         sign = ">=" if ends[0] == "[" else ">"
-        allowed = f"a number {sign} {least:g}"
+        allowed = f"a number {sign} {least:g}" if least > -math.inf else "a finite number"
         if most < math.inf:
             allowed = f"a number in {ends[0]}{least:g}, {most:g}{ends[1]}"
         raise refuse(owner, name, allowed, value, hint)

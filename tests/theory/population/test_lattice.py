@@ -285,8 +285,8 @@ def test_the_estimate_in_words():
         0.4: "less than a second",
         1.04: "about 1 s",
         40: "about 40 s",
-        100: "about 1.7 minutes",
-        7300: "about 2 hours",
+        100: "about 1.7 min",
+        7300: "about 2.0 h",
         86400 * 450: "about 450 days",
         1e12: "longer than a lifetime",
     }

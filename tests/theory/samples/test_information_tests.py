@@ -1,6 +1,5 @@
 import math
 from collections import Counter
-from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.theory.samples.chi_square import chi_square_quantile, chi_square_tail
 from duramen.theory.samples.information_tests import (
     degrees_of_freedom,
     expected_information,
@@ -38,50 +36,6 @@ tables = st.integers(1, 4).flatmap(
         st.lists(st.integers(0, 12), min_size=width, max_size=width), min_size=1, max_size=4
     )
 ).filter(lambda rows: sum(map(sum, rows)) > 0)  # fmt: skip
-
-
-# --- the chi-square law ---------------------------------------------------------------------------
-
-
-@one_test
-@pytest.mark.parametrize("freedom", [0.5, 1, 2, 3, 7, 31.9, 32, 33, 150, 4e3, 1e6])
-def test_tail_and_quantile_against_scipy(freedom):
-    law = scipy.stats.chi2(freedom)
-    for tail in (1e-200, 1e-40, 1e-9, 0.01, 0.3, 0.5, 0.8, 0.99):
-        x = law.isf(tail)
-        assert chi_square_tail(x, freedom) == pytest.approx(law.sf(x), rel=1e-10)
-        assert chi_square_quantile(tail, freedom) == pytest.approx(x, rel=1e-11)
-
-
-@one_test
-@pytest.mark.parametrize(
-    "freedom, x", [(10_000, 15_569.2), (2, 1e-9), (2, 1400.0), (40, 20.0), (200_000, 200_500.5)]
-)
-def test_tail_to_twelve_digits(freedom, x):
-    """With an even number of degrees the tail is a finite sum: here with 60 digits."""
-    with localcontext() as context:
-        context.prec = 60
-        z, term, total = Decimal(x) / 2, Decimal(1), Decimal(0)
-        for k in range(freedom // 2):
-            total += term
-            term *= z / (k + 1)
-        exact = total * (-z).exp()
-        assert abs(Decimal(chi_square_tail(x, freedom)) / exact - 1) < Decimal("1e-12")
-
-
-@given(st.floats(0.1, 500), st.floats(1e-12, 1 - 1e-9))
-@settings(max_examples=100)
-def test_quantile_inverts_the_tail(freedom, tail):
-    x = chi_square_quantile(tail, freedom)
-    assert chi_square_tail(x, freedom) == pytest.approx(tail, rel=1e-9)
-
-
-def test_ends_of_the_law():
-    assert chi_square_tail(0.0, 3) == 1.0
-    assert chi_square_tail(-1.0, 3) == 1.0
-    assert chi_square_tail(math.inf, 3) == 0.0
-    assert chi_square_quantile(0.0, 3) == math.inf
-    assert chi_square_quantile(1.0, 3) == 0.0
 
 
 # --- the law of plug-in information ---------------------------------------------------------------

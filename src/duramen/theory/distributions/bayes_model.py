@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from duramen.results.columns import Column, counted, hidden
 from duramen.results.summary import Framed, Summary
 from duramen.support.arrays import FloatArray
-from duramen.theory.arguments import check_choice
+from duramen.support.checks import check_choice
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.partition import Partition

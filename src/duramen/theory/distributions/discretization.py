@@ -20,7 +20,7 @@ from duramen.data.categories import (
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import FloatArray
-from duramen.theory.arguments import check_choice, whole
+from duramen.support.checks import check_choice, check_integer
 
 Method: TypeAlias = Literal["quantile", "uniform", "mdl"]
 METHODS: tuple[str, ...] = ("quantile", "uniform", "mdl")
@@ -169,7 +169,7 @@ def discretize(
     [6.5]
     """
     check_choice("discretize", "method", method, METHODS)
-    whole("discretize", "n_bins", n_bins, 2)
+    check_integer("discretize", "n_bins", n_bins, 2)
     X, y, _ = table_and_target(X, y)
     if method == "mdl" and y is None:
         raise ValueError("discretize: method='mdl' needs the target y.")

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.data.categories import Codes, float_labels
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import OF_DISTRIBUTIONS, FloatArray, check_magnitude
+from duramen.support.checks import check_choice
 from duramen.support.provenance import frozen_metadata
-from duramen.theory.arguments import check_choice
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.merging import merge_rows
 from duramen.theory.distributions.partition import IndexArray, Partition

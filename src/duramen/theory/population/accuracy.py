@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
-from duramen.theory.arguments import check_choice, real, refuse, whole
+from duramen.support.checks import check_choice, check_integer, check_real, refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import centered_numbers, check_distribution
 from duramen.theory.distributions.information import CRITERIA
@@ -149,9 +149,9 @@ def population_mda(
     growth = _growth(dist, max_features, max_depth, criterion, unseen)
     wanted = _loss(dist, loss, criterion)
     check_choice(_FUNCTION, "votes", votes, VOTES)
-    real(_FUNCTION, "level", level, 0.0)
+    check_real(_FUNCTION, "level", level, 0.0)
     conditions = _conditions(dist, given, level)
-    whole(_FUNCTION, "max_nodes", max_nodes, 1)
+    check_integer(_FUNCTION, "max_nodes", max_nodes, 1)
     routes = Routes(_FUNCTION, dist, growth, int(max_nodes))
     before, values = _expected_losses(routes, wanted, votes, conditions)
     settings = {
@@ -181,9 +181,9 @@ def _growth(
 ) -> Growth:
     """Check the settings of the trees."""
     p = max(1, dist.n_features)
-    K = p if max_features is None else whole(_FUNCTION, "max_features", max_features, 1)
+    K = p if max_features is None else check_integer(_FUNCTION, "max_features", max_features, 1)
     if max_depth is not None:
-        whole(_FUNCTION, "max_depth", max_depth, 1, hint="None grows trees in full.")
+        check_integer(_FUNCTION, "max_depth", max_depth, 1, hint="None grows trees in full")
     check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
     dist.numbers_of_classes(_FUNCTION, criterion)
     check_choice(_FUNCTION, "unseen", unseen, UNSEEN)

@@ -13,7 +13,7 @@ import numpy as np
 
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
-from duramen.theory.arguments import whole
+from duramen.support.checks import check_integer
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.population.importances import importances_of
@@ -88,9 +88,9 @@ def redundant_importances(
     function = "redundant_importances"
     check_distribution(function, dist)
     j = dist.index(feature)
-    whole(function, "copies", copies, 0)
+    check_integer(function, "copies", copies, 0)
     if max_depth is not None:
-        whole(function, "max_depth", max_depth, 1, hint="None grows trees in full.")
+        check_integer(function, "max_depth", max_depth, 1, hint="None grows trees in full")
     p, P = dist.n_features, dist.n_features + int(copies)
     depth = P if max_depth is None else min(int(max_depth), P)
     options: dict[str, Any] = {
@@ -179,9 +179,9 @@ def irrelevant_importances(
     """
     function = "irrelevant_importances"
     check_distribution(function, dist)
-    whole(function, "count", count, 0)
+    check_integer(function, "count", count, 0)
     if max_depth is not None:
-        whole(function, "max_depth", max_depth, 1, hint="None grows trees in full.")
+        check_integer(function, "max_depth", max_depth, 1, hint="None grows trees in full")
     p, P = dist.n_features, dist.n_features + int(count)
     depth = P if max_depth is None else min(int(max_depth), P)
     own = lattice_importances(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.support.arrays import BoolArray, FloatArray
-from duramen.theory.arguments import whole
+from duramen.support.checks import check_integer
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.partition import IndexArray
 from duramen.theory.population.row_sets import (
@@ -106,7 +106,7 @@ class CellWalk:
 
     def __init__(self, function: str, dist: FiniteDistribution, depth: int, max_nodes: int) -> None:
         self.function = function
-        self.max_nodes = whole(function, "max_nodes", max_nodes, 1)
+        self.max_nodes = check_integer(function, "max_nodes", max_nodes, 1)
         self.depth = depth
         self.n_features = dist.n_features
         self.weights = dist.weights

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from duramen.results.context_importances import ContextImportances
 from duramen.support.arrays import FloatArray
-from duramen.theory.arguments import check_choice, refuse, whole
+from duramen.support.checks import check_choice, check_integer, refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import centered_numbers, check_distribution
 from duramen.theory.distributions.information import CRITERIA
@@ -124,7 +124,7 @@ def population_context_importances(
     check_choice(_FUNCTION, "empty", empty, ("skip", "zero"))
     check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
     if max_depth is not None:
-        whole(_FUNCTION, "max_depth", max_depth, 1, hint="None grows trees in full.")
+        check_integer(_FUNCTION, "max_depth", max_depth, 1, hint="None grows trees in full")
     p = dist.n_features
     depth = p if max_depth is None else min(int(max_depth), p)
 
@@ -178,7 +178,7 @@ def check_context(function: str, dist: object) -> None:
             "dist",
             "a distribution with a context",
             repr(given).splitlines()[0],
-            "FiniteDistribution.from_table(X, y, context=...) gives it one.",
+            "FiniteDistribution.from_table(X, y, context=...) gives it one",
         )
     if given.n_contexts < 2:
         raise refuse(
@@ -186,7 +186,7 @@ def check_context(function: str, dist: object) -> None:
             "dist",
             "a distribution with at least two values of the context",
             cast("NDArray[np.generic]", given.context_values).tolist(),
-            "a context that never changes has no effect.",
+            "a context that never changes has no effect",
         )
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
+from duramen.support.checks import check_choice, check_integer
 from duramen.support.provenance import fingerprint, versions
-from duramen.theory.arguments import check_choice, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import CRITERIA
@@ -133,10 +133,14 @@ def population_importances(
     check_distribution(_FUNCTION, dist)
     p = dist.n_features
     if subspace is not None:
-        whole(_FUNCTION, "subspace", subspace, 1, p)
+        check_integer(_FUNCTION, "subspace", subspace, 1, most=p)
     if max_depth is not None:
-        whole(_FUNCTION, "max_depth", max_depth, 1, hint="None grows trees in full.")
-    K = max(1, p) if max_features is None else whole(_FUNCTION, "max_features", max_features, 1)
+        check_integer(_FUNCTION, "max_depth", max_depth, 1, hint="None grows trees in full")
+    K = (
+        max(1, p)
+        if max_features is None
+        else check_integer(_FUNCTION, "max_features", max_features, 1)
+    )
     check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
     check_choice(_FUNCTION, "splits", splits, FAMILIES)
     if K == 1 and splits == "multiway" and cut == "random":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.support.arrays import FloatArray
-from duramen.theory.arguments import check_choice, real, refuse, whole
+from duramen.support.checks import check_choice, check_integer, check_real, kernel_threads
+from duramen.support.text import duration
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import centered_numbers, check_distribution
 from duramen.theory.distributions.information import CRITERIA
@@ -24,7 +24,6 @@ HOURS = 6.0
 
 # The kernel's numbers of the criteria.
 _CODES = {"gini": 0, "entropy": 1, "variance": 2}
-_MOST_THREADS = 256
 
 # Weights that are whole multiples of a common one are rows that count 1, some of them repeated,
 # which the kernel handles faster: as long as that does not make the table much longer.
@@ -48,12 +47,6 @@ _PROBE_SECONDS = 0.25
 _GOOD = 0.1  # relative standard error at which an estimate is good enough
 _PATIENCE = 300.0  # seconds that a hint may propose
 _LIFETIME = 80 * 365.25 * 86400
-_UNITS = (
-    (172800.0, 86400.0, "days"),
-    (5400.0, 3600.0, "hours"),
-    (90.0, 60.0, "minutes"),
-    (0.0, 1.0, "s"),
-)
 
 
 @dataclass(frozen=True)
@@ -102,9 +95,7 @@ def _duration(seconds: float) -> str:
         return "less than a second"
     if seconds > _LIFETIME:
         return "longer than a lifetime"
-    _, size, unit = next(one for one in _UNITS if seconds >= one[0])
-    amount = seconds / size
-    return f"about {amount:.2g} {unit}" if amount < 100 else f"about {amount:,.0f} {unit}"
+    return f"about {duration(seconds)}"
 
 
 def lattice_importances(
@@ -131,7 +122,7 @@ def lattice_importances(
     """
     walk = _walk(function, dist, max_depth, criterion, n_jobs)
     if max_hours is not None:
-        real(function, "max_hours", max_hours, 0.0, hint="None allows any time.")
+        check_real(function, "max_hours", max_hours, 0.0, hint="None allows any time")
     p, depth = dist.n_features, walk.depth
     if p == 0 or dist.n_classes == 1:
         return np.zeros((p, depth))
@@ -198,22 +189,6 @@ def lattice_cost(
     return _estimated(walk, dist.n_features)
 
 
-def threads(function: str, n_jobs: int | None) -> int:
-    """Resolve ``n_jobs`` to a number of threads: None is 1, -1 all processors, -2 all but one."""
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, bool) or n_jobs == 0:
-        raise refuse(function, "n_jobs", "an int other than 0, or None", n_jobs, "-1 means all.")
-    asked = whole(function, "n_jobs", n_jobs, -_MOST_THREADS)
-    if asked > 0:
-        return min(asked, _MOST_THREADS)
-    if hasattr(os, "sched_getaffinity"):
-        n_processors = len(os.sched_getaffinity(0))
-    else:
-        n_processors = os.cpu_count() or 1
-    return min(max(1, n_processors + 1 + asked), _MOST_THREADS)
-
-
 @dataclass(frozen=True)
 class _Walk:
     """Arguments of the walk in the kernel."""
@@ -235,10 +210,10 @@ def _walk(
     check_distribution(function, dist)
     check_choice(function, "criterion", criterion, CRITERIA)
     if max_depth is not None:
-        whole(function, "max_depth", max_depth, 1, hint="None grows trees in full.")
+        check_integer(function, "max_depth", max_depth, 1, hint="None grows trees in full")
     p = dist.n_features
     depth = p if max_depth is None else min(int(max_depth), p)
-    n_threads = threads(function, n_jobs)
+    n_threads = kernel_threads(function, n_jobs)
     if dist.context is not None:
         dist = dist.marginal(range(p), keep_context=False)
     numbers, unit = None, 1.0

@@ -12,13 +12,14 @@ features depend on each other (Gregorutti et al. 2015, 2017; thesis, eq. 4.8), a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
-from duramen.theory.arguments import real, refuse, whole
+from duramen.support.checks import check_integer, check_real, refuse
 
 Groups = Mapping[str, Sequence[int | str]]
 
@@ -159,10 +160,10 @@ def block_mda(correlation: float, size: int, with_target: float) -> float:
     0.10331
     """
     function = "block_mda"
-    q = whole(function, "size", size, 1)
+    q = check_integer(function, "size", size, 1)
     lowest = -1.0 / (q - 1) if q > 1 else -1.0
-    c = real(function, "correlation", correlation, lowest, 1.0, open_ends=True)
-    tau = real(function, "with_target", with_target)
+    c = check_real(function, "correlation", correlation, lowest, 1.0, ends="()")
+    tau = check_real(function, "with_target", with_target, -inf)
     return 2.0 * (tau / (1.0 + (q - 1) * c)) ** 2
 
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from duramen.support.arrays import FloatArray
-from duramen.theory.arguments import check_choice, refuse, whole
+from duramen.support.checks import check_choice, check_integer, refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import CRITERIA
@@ -123,10 +123,10 @@ def tree_importances(
     [[0.0, 0.5], [0.0, 0.5]]
     """
     check_distribution(function, dist)
-    whole(function, "max_features", max_features, 1)
-    whole(function, "max_nodes", max_nodes, 1)
+    check_integer(function, "max_features", max_features, 1)
+    check_integer(function, "max_nodes", max_nodes, 1)
     if max_depth is not None:
-        whole(function, "max_depth", max_depth, 1, hint="None grows trees in full.")
+        check_integer(function, "max_depth", max_depth, 1, hint="None grows trees in full")
     check_choice(function, "criterion", criterion, CRITERIA)
     check_choice(function, "splits", splits, FAMILIES)
     check_choice(function, "cut", cut, CUTS)
@@ -136,7 +136,7 @@ def tree_importances(
             "cut",
             "'random' for multiway splits",
             cut,
-            "a feature has a single multiway split; splits='any' offers a choice.",
+            "a feature has a single multiway split; splits='any' offers a choice",
         )
     _check_size(function, dist, splits, max_nodes)
     trees = _Trees(Nodes(dist, criterion, splits), int(max_features), cut, int(max_nodes), function)

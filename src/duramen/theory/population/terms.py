@@ -12,8 +12,8 @@ import numpy as np
 from duramen.results.columns import Column, counted, hidden
 from duramen.results.summary import Framed, Summary
 from duramen.support.arrays import FloatArray
+from duramen.support.checks import check_integer
 from duramen.support.text import fixed
-from duramen.theory.arguments import whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import Decrease
 from duramen.theory.distributions.partition import Partition
@@ -149,7 +149,7 @@ def conditioning_terms(
     decrease = Decrease(_FUNCTION, dist, criterion)
     m = dist.index(feature)
     if max_depth is not None:
-        whole(_FUNCTION, "max_depth", max_depth, 1)
+        check_integer(_FUNCTION, "max_depth", max_depth, 1)
     p = dist.n_features
     largest = p - 1 if max_depth is None else min(int(max_depth), p) - 1
     n_terms = sum(comb(p - 1, k) for k in range(largest + 1))

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.checks import check_integer, check_real
 from duramen.support.frames import native_frame
-from duramen.theory.arguments import real, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.information import TOLERANCE
 from duramen.theory.distributions.subset_entropies import conditional_entropies
@@ -222,9 +222,11 @@ def feature_context_dependence(
     [('X1', ('independent', 'independent')), ('X2', ('complementary', 'redundant'))]
     """
     check_context(_FUNCTION, dist)
-    allowed = real(_FUNCTION, "tolerance", tolerance, 0.0)
+    allowed = check_real(_FUNCTION, "tolerance", tolerance, 0.0)
     p = dist.n_features
-    searched = p - 1 if max_degree is None else whole(_FUNCTION, "max_degree", max_degree, 0)
+    searched = (
+        p - 1 if max_degree is None else check_integer(_FUNCTION, "max_degree", max_degree, 0)
+    )
     searched = min(searched, p - 1)
     _check_subsets(p, searched)
     walk = CellWalk(_FUNCTION, dist, searched + 1, max_nodes)

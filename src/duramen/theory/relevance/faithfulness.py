@@ -8,7 +8,7 @@ from typing import Any
 
 from duramen.results.columns import Column, counted, hidden
 from duramen.results.summary import Framed, Summary
-from duramen.theory.arguments import refuse
+from duramen.support.checks import refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.subset_entropies import joint_entropies

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.checks import check_integer, check_real
 from duramen.support.frames import native_frame
-from duramen.theory.arguments import real, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import TOLERANCE
@@ -170,7 +170,7 @@ def feature_relevance(
     """
     check_distribution("feature_relevance", dist)
     p = dist.n_features
-    threshold = real("feature_relevance", "level", level, 0.0) + TOLERANCE
+    threshold = check_real("feature_relevance", "level", level, 0.0) + TOLERANCE
     searched = _searched("feature_relevance", p, max_degree)
     lattice = layers(p, min(searched + 1, p))
     entropies = conditional_entropies(dist.codes, dist.target, dist.weights, lattice)
@@ -309,7 +309,7 @@ def _kind(strong: bool, found: bool, complete: bool) -> Kind:
 
 def _searched(function: str, p: int, max_degree: int | None) -> int:
     """Return the size of the largest conditioning to search, at most p - 1."""
-    largest = p - 1 if max_degree is None else whole(function, "max_degree", max_degree, 0)
+    largest = p - 1 if max_degree is None else check_integer(function, "max_degree", max_degree, 0)
     searched = min(largest, p - 1)
     n = count_subsets(p, searched + 1)
     if n > LIMIT:

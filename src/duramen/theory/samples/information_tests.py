@@ -16,19 +16,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from duramen.support.arrays import FloatArray
-from duramen.theory.arguments import real, refuse, whole
-from duramen.theory.samples.chi_square import chi_square_quantile, chi_square_tail
+from duramen.support.checks import check_integer, check_real, refuse
 
 Unit = Literal["bits", "nats"]
 
 _NATS_PER: Mapping[str, float] = {"bits": math.log(2.0), "nats": 1.0}
-_tails = np.vectorize(chi_square_tail, otypes=[np.float64])
 
 
 # --- distribution for given numbers of values -----------------------------------------------------
@@ -56,9 +56,9 @@ def degrees_of_freedom(n_values: int, n_classes: int, n_conditions: int = 1) -> 
     8
     """
     function = "degrees_of_freedom"
-    x = whole(function, "n_values", n_values, 1)
-    y = whole(function, "n_classes", n_classes, 1)
-    return whole(function, "n_conditions", n_conditions, 1) * (x - 1) * (y - 1)
+    x = check_integer(function, "n_values", n_values, 1)
+    y = check_integer(function, "n_classes", n_classes, 1)
+    return check_integer(function, "n_conditions", n_conditions, 1) * (x - 1) * (y - 1)
 
 
 def expected_information(
@@ -96,7 +96,7 @@ def expected_information(
     0.0289
     """
     function = "expected_information"
-    rows = whole(function, "n_rows", n_rows, 1)
+    rows = check_integer(function, "n_rows", n_rows, 1, most=inf)
     freedom = degrees_of_freedom(n_values, n_classes, n_conditions)
     return freedom / (2.0 * rows * _nats(function, unit))
 
@@ -149,7 +149,7 @@ def information_p_value(
     0.1396
     """
     function = "information_p_value"
-    K = whole(function, "n_candidates", n_candidates, 1)
+    K = check_integer(function, "n_candidates", n_candidates, 1, most=inf)
     freedom = degrees_of_freedom(n_values, n_classes, n_conditions)
     shared, rows = np.asarray(information, np.float64), np.asarray(n_rows, np.float64)
     if not np.all(np.isfinite(shared)):
@@ -159,7 +159,7 @@ def information_p_value(
     statistic = 2.0 * rows * _nats(function, unit) * shared
     if freedom == 0:
         return _plain(np.ones_like(statistic))
-    return _plain(np.minimum(1.0, K * _tails(statistic, float(freedom))))
+    return _plain(np.minimum(1.0, K * special.chdtrc(freedom, statistic)))
 
 
 def information_threshold(
@@ -194,12 +194,12 @@ def information_threshold(
     0.0684
     """
     function = "information_threshold"
-    alpha = real(function, "level", level, 0.0, 1.0, open_ends=True)
-    rows = whole(function, "n_rows", n_rows, 1)
-    K = whole(function, "n_candidates", n_candidates, 1)
+    alpha = check_real(function, "level", level, 0.0, 1.0, ends="()")
+    rows = check_integer(function, "n_rows", n_rows, 1, most=inf)
+    K = check_integer(function, "n_candidates", n_candidates, 1, most=inf)
     freedom = degrees_of_freedom(n_values, n_classes, n_conditions)
     scale = 2.0 * rows * _nats(function, unit)
-    return chi_square_quantile(alpha / K, float(freedom)) / scale if freedom else 0.0
+    return float(special.chdtri(freedom, alpha / K)) / scale if freedom else 0.0
 
 
 # --- tables of counts -----------------------------------------------------------------------------
@@ -286,12 +286,12 @@ def node_test(counts: ArrayLike, *, n_candidates: int = 1) -> NodeTest:
     NodeTest: 0.1887 bits from 80 rows; 0.009017 expected by chance, p = 4.76e-06 (chi-square, 1 df)
     """
     function = "node_test"
-    K = whole(function, "n_candidates", n_candidates, 1)
+    K = check_integer(function, "n_candidates", n_candidates, 1, most=inf)
     cells = _checked_counts(function, counts)
     n = int(cells.sum())
     freedom = sum(_freedom(cell) for cell in cells)
     nats = math.fsum(_information(cell) * float(cell.sum()) for cell in cells) / n
-    tail = chi_square_tail(2.0 * n * nats, float(freedom)) if freedom else 1.0
+    tail = float(special.chdtrc(freedom, 2.0 * n * nats)) if freedom else 1.0
     return NodeTest(
         information=nats / _NATS_PER["bits"],
         n_rows=n,
@@ -344,7 +344,7 @@ def _checked_counts(function: str, counts: ArrayLike) -> FloatArray:
     cells = table.astype(np.float64).reshape(-1, *table.shape[-2:])
     if not np.all(cells >= 0) or not np.all(cells == np.floor(cells)) or np.any(np.isinf(cells)):
         raise refuse(
-            function, "counts", "whole numbers >= 0", counts, "give rows, not fractions or weights."
+            function, "counts", "whole numbers >= 0", counts, "give rows, not fractions or weights"
         )
     if not cells.sum() > 0:
         raise refuse(function, "counts", "above 0 in at least one cell", counts)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from duramen.theory.samples.chi_square import chi_square_quantile
+from scipy import special
+
 from duramen.theory.samples.information_tests import expected_information, information_threshold
 
 _MEDIAN = 0.5
@@ -62,7 +63,7 @@ def chance_of_the_best(n_rows: int, n_candidates: int, n_classes: int) -> float:
     classes are equally frequent; C is 1 for a number.
     """
     if n_classes == 1:
-        return min(1.0, chi_square_quantile(_MEDIAN / n_candidates, 1.0) / n_rows)
+        return min(1.0, float(special.chdtri(1.0, _MEDIAN / n_candidates)) / n_rows)
     bits = information_threshold(_MEDIAN, n_rows, 2, n_classes, n_candidates=n_candidates)
     return min(1.0, math.log2(n_classes), bits)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.support.arrays import FloatArray
-from duramen.theory.arguments import real, refuse, whole
+from duramen.support.checks import check_integer, check_real, refuse
 
 # A transition matrix, or a table of distributions, larger than this is refused.
 _MOST_CELLS = 2**26
@@ -114,13 +115,15 @@ class Chain:
                 "scenario",
                 "one of 'chain', 'clique', 'marginal'",
                 scenario,
-                "for others, give their conditionings to simulate.",
+                "for others, give their conditionings to simulate",
             )
         self.step = _STEPS[scenario]
-        self.p = whole(function, "n_features", n_features, 1)
-        self.q = whole(function, "subspace", subspace, 1, self.p, "it holds at most all features.")
-        self.r = whole(function, "n_relevant", n_relevant, 1, self.p)
-        self.places = kept_places(self.q, real(function, "keep", keep, 0.0, 1.0))
+        self.p = check_integer(function, "n_features", n_features, 1, most=inf)
+        self.q = check_integer(
+            function, "subspace", subspace, 1, most=self.p, hint="it holds at most all features"
+        )
+        self.r = check_integer(function, "n_relevant", n_relevant, 1, most=self.p)
+        self.places = kept_places(self.q, check_real(function, "keep", keep, 0.0, 1.0))
 
     def row(self, i: int) -> FloatArray:
         """Return the probabilities that i, i+1, .., r features are found after the next tree."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.support.arrays import BoolArray
-from duramen.theory.arguments import refuse, whole
+from duramen.support.checks import check_integer, refuse
 
 # For each relevant feature its minimal conditionings, each a set of indices of relevant features.
 Conditionings = Sequence[Sequence[Collection[int]]]
@@ -49,7 +49,7 @@ def named_conditionings(scenario: str, n_relevant: int) -> Conditionings:
 
 def conditionings_of(function: str, scenario: str, n_relevant: int) -> Conditionings:
     """Return the conditionings of a named scenario, in the name of a function."""
-    r = whole(function, "n_relevant", n_relevant, 1)
+    r = check_integer(function, "n_relevant", n_relevant, 1)
     everyone: frozenset[int] = frozenset(range(r))
     if scenario == "chain":
         return tuple((frozenset(range(m)),) for m in range(r))
@@ -101,8 +101,10 @@ def random_conditionings(
     [2, 1, 1, 0]
     """
     function = "random_conditionings"
-    r = whole(function, "n_relevant", n_relevant, 1)
-    top = whole(function, "max_degree", max_degree, 0, r - 1, "a degree counts other features.")
+    r = check_integer(function, "n_relevant", n_relevant, 1)
+    top = check_integer(
+        function, "max_degree", max_degree, 0, most=r - 1, hint="a degree counts other features"
+    )
     rng = np.random.default_rng(random_state)
     while True:
         degrees = rng.integers(0, top + 1, r)

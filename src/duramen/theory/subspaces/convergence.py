@@ -27,12 +27,13 @@ any p.
 from __future__ import annotations
 
 import math
+from math import inf
 from typing import Literal
 
 import numpy as np
 
 from duramen.support.arrays import FloatArray
-from duramen.theory.arguments import real, whole
+from duramen.support.checks import check_integer, check_real
 from duramen.theory.subspaces.chains import Chain, ratio_of_places, refuse_large
 
 _ROUNDING = 1e-14  # of a probability
@@ -148,7 +149,7 @@ def trees_to_find_all(
     """
     function = "trees_to_find_all"
     chain = Chain(function, scenario, n_features, subspace, n_relevant, keep)
-    allowed = real(function, "risk", risk, 0.0, 1.0, open_ends=True)
+    allowed = check_real(function, "risk", risk, 0.0, 1.0, ends="()")
     # A probability of exactly 1 - risk is enough, on whichever side rounding puts it.
     wanted = 1.0 - allowed - min(_ROUNDING, 1e-3 * allowed)
     if math.isinf(_expected(chain)):
@@ -236,9 +237,9 @@ def companions_probability(n_features: int, subspace: int, degree: int) -> float
     40812
     """
     function = "companions_probability"
-    p = whole(function, "n_features", n_features, 1)
-    q = whole(function, "subspace", subspace, 1, p)
-    k = whole(function, "degree", degree, 0, p - 1)
+    p = check_integer(function, "n_features", n_features, 1, most=inf)
+    q = check_integer(function, "subspace", subspace, 1, most=p)
+    k = check_integer(function, "degree", degree, 0, most=p - 1)
     return float(np.prod(ratio_of_places(p, q, np.arange(k + 1))))
 
 
@@ -268,9 +269,9 @@ def blind_probability(n_features: int, subspace: int, n_relevant: int) -> float:
     0.951
     """
     function = "blind_probability"
-    p = whole(function, "n_features", n_features, 1)
-    q = whole(function, "subspace", subspace, 1, p)
-    r = whole(function, "n_relevant", n_relevant, 0, p)
+    p = check_integer(function, "n_features", n_features, 1, most=inf)
+    q = check_integer(function, "subspace", subspace, 1, most=p)
+    r = check_integer(function, "n_relevant", n_relevant, 0, most=p)
     few, many = sorted((q, r))
     return float(np.prod(ratio_of_places(p, p - many, np.arange(few))))
 
@@ -312,7 +313,7 @@ def found_distribution(
     [0.6944, 0.2778, 0.0278]
     """
     function = "found_distribution"
-    n_trees = whole(function, "n_trees", n_trees, 0)
+    n_trees = check_integer(function, "n_trees", n_trees, 0, most=inf)
     chain = Chain(function, scenario, n_features, subspace, n_relevant, keep)
     refuse_large(function, (n_trees + 1) * (chain.r + 1), f"{n_trees + 1} times {chain.r + 1}")
     start = np.eye(1, chain.r + 1)
@@ -360,7 +361,7 @@ def found_curve(
     [0.0, 0.167, 0.333, 0.495]
     """
     function = "found_curve"
-    length = whole(function, "n_trees", n_trees, 0) + 1
+    length = check_integer(function, "n_trees", n_trees, 0, most=inf) + 1
     matrix = Chain(function, scenario, n_features, subspace, n_relevant, keep).matrix(function)
     block = 1 << math.isqrt(length).bit_length()
     number = np.arange(matrix.shape[0], dtype=np.float64)[np.newaxis]

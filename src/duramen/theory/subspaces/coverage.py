@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal, localcontext
+from math import inf
 
-from duramen.theory.arguments import real, whole
+from duramen.support.checks import check_integer, check_real
 from duramen.theory.subspaces.chains import rounded_up
 from duramen.theory.subspaces.convergence import expected_trees
 
@@ -140,7 +141,7 @@ def draws_needed(n_features: int, drawn: int, risk: float = 0.05) -> int:
     27
     """
     p, K, _ = _checked("draws_needed", n_features, drawn, 0)
-    delta = real("draws_needed", "risk", risk, 0.0, 1.0, open_ends=True)
+    delta = check_real("draws_needed", "risk", risk, 0.0, 1.0, ends="()")
     if p == K:
         return 1
     return max(1, rounded_up(math.log(p / delta) / -math.log1p(-K / p)))
@@ -190,6 +191,6 @@ def expected_draws(n_features: int, drawn: int) -> float:
 
 
 def _checked(function: str, n_features: int, drawn: int, n_draws: int) -> tuple[int, int, int]:
-    p = whole(function, "n_features", n_features, 1)
-    K = whole(function, "drawn", drawn, 1, p, "a draw takes different features.")
-    return p, K, whole(function, "n_draws", n_draws, 0)
+    p = check_integer(function, "n_features", n_features, 1, most=inf)
+    K = check_integer(function, "drawn", drawn, 1, most=p, hint="a draw takes different features")
+    return p, K, check_integer(function, "n_draws", n_draws, 0, most=inf)

@@ -26,11 +26,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any
 
 from duramen.results.columns import Column
 from duramen.results.summary import Summarized, Summary
-from duramen.theory.arguments import real, refuse, whole
+from duramen.support.checks import check_integer, check_real, refuse
 from duramen.theory.subspaces.cautions import cautions
 from duramen.theory.subspaces.convergence import blind_probability, companions_probability
 from duramen.theory.subspaces.plan_options import PlanOption, comes_after, plan_option
@@ -196,16 +197,16 @@ def plan(
     (878, 0.5, 166)
     """
     function = "plan"
-    n = whole(function, "n_rows", n_rows, 1)
-    p = whole(function, "n_features", n_features, 1)
-    budget = whole(function, "memory", memory, 1, hint="it is a number of bytes.")
+    n = check_integer(function, "n_rows", n_rows, 1, most=inf)
+    p = check_integer(function, "n_features", n_features, 1, most=inf)
+    budget = check_integer(function, "memory", memory, 1, most=inf, hint="it is a number of bytes")
     counts = _checked_relevant(relevant, p)
     if bytes_per_value not in (1, 2, 4):
         raise refuse(function, "bytes_per_value", "1, 2 or 4", bytes_per_value)
-    classes = whole(function, "n_classes", n_classes, 1)
-    delta = real(function, "risk", risk, 0.0, 1.0, open_ends=True)
+    classes = check_integer(function, "n_classes", n_classes, 1)
+    delta = check_real(function, "risk", risk, 0.0, 1.0, ends="()")
     given = keep if isinstance(keep, Iterable) else [keep]
-    fractions = sorted({real(function, "keep", fraction, 0.0, 1.0) for fraction in given})
+    fractions = sorted({check_real(function, "keep", fraction, 0.0, 1.0) for fraction in given})
     if not fractions:
         raise refuse(function, "keep", "at least one fraction", keep)
 
@@ -244,7 +245,7 @@ def _checked_relevant(relevant: Mapping[int, int], p: int) -> dict[int, int]:
     if not isinstance(relevant, Mapping) or not relevant:
         raise refuse("plan", "relevant", "a mapping of degrees to numbers of features", relevant)
     counts = {
-        whole("plan", "a degree in relevant", degree, 0): whole(
+        check_integer("plan", "a degree in relevant", degree, 0): check_integer(
             "plan", f"relevant[{degree!r}]", number, 1
         )
         for degree, number in sorted(relevant.items())
@@ -258,7 +259,7 @@ def _checked_relevant(relevant: Mapping[int, int], p: int) -> dict[int, int]:
             "relevant",
             f"at least {highest + 1} features if one has degree {highest}",
             relevant,
-            "a degree counts other relevant features, which must be listed too.",
+            "a degree counts other relevant features, which must be listed too",
         )
     return counts
 

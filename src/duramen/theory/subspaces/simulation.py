@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from numbers import Integral, Real
 from typing import Any
 
@@ -26,7 +27,7 @@ import numpy as np
 
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.theory.arguments import real, refuse, whole
+from duramen.support.checks import check_integer, check_real, refuse
 from duramen.theory.subspaces.chains import kept_places
 from duramen.theory.subspaces.conditionings import (
     Conditionings,
@@ -218,8 +219,10 @@ def simulate(
     True
     """
     function = "simulate"
-    p = whole(function, "n_features", n_features, 1)
-    q = whole(function, "subspace", subspace, 1, p, "it holds at most all features.")
+    p = check_integer(function, "n_features", n_features, 1, most=inf)
+    q = check_integer(
+        function, "subspace", subspace, 1, most=p, hint="it holds at most all features"
+    )
     network = ConditioningTable(_resolved(scenario, n_relevant))
     if network.r > p:
         raise refuse(function, "n_features", f"at least the {network.r} relevant features", p)
@@ -228,9 +231,9 @@ def simulate(
     )
     found_at = _ensembles(
         grower,
-        kept_places(q, real(function, "keep", keep, 0.0, 1.0)),
-        whole(function, "n_trees", n_trees, 0),
-        whole(function, "n_replicates", n_replicates, 1),
+        kept_places(q, check_real(function, "keep", keep, 0.0, 1.0)),
+        check_integer(function, "n_trees", n_trees, 0, most=inf),
+        check_integer(function, "n_replicates", n_replicates, 1),
     )
     return Simulation(
         found_at=found_at,
@@ -272,8 +275,10 @@ def _candidates(max_features: int | float | None, q: int) -> int:
     if max_features is None:
         return q
     if isinstance(max_features, Real) and not isinstance(max_features, Integral):
-        return max(1, int(real("simulate", "max_features", max_features, 0.0, 1.0) * q))
-    return whole("simulate", "max_features", max_features, 1, q, "a tree sees q features.")
+        return max(1, int(check_real("simulate", "max_features", max_features, 0.0, 1.0) * q))
+    return check_integer(
+        "simulate", "max_features", max_features, 1, most=q, hint="a tree sees q features"
+    )
 
 
 def _ensembles(grower: _Grower, places: int, n_trees: int, n_replicates: int) -> IntArray:
