@@ -43,12 +43,12 @@ def test_display():
 
 
 def test_n_jobs():
-    assert checks.kernel_threads("f", None) == 1
+    assert checks.check_jobs("f", None) == 1
     with dm.config_context(n_jobs=3):
-        assert checks.kernel_threads("f", None) == 3
-        assert checks.kernel_threads("f", 2) == 2
+        assert checks.check_jobs("f", None) == 3
+        assert checks.check_jobs("f", 2) == 2
         assert dm.RandomForestClassifier().get_params()["n_jobs"] is None
-    assert checks.kernel_threads("f", None) == 1
+    assert checks.check_jobs("f", None) == 1
 
 
 def test_progress(capsys):

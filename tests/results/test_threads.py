@@ -29,10 +29,29 @@ def test_the_threads_that_start_do_all_the_work(monkeypatch: pytest.MonkeyPatch)
         assert list(pool.map(abs, range(-50, 0))) == list(range(50, 0, -1))
 
 
-def test_a_pool_without_threads_tells_of_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pool_without_threads_works_in_the_calling_one(monkeypatch: pytest.MonkeyPatch) -> None:
     _limit(monkeypatch, 0)
-    with Pool(8) as pool, pytest.raises(MemoryError, match="no thread can be started"):
-        pool.submit(abs, -1)
+    with Pool(8) as pool:
+        assert list(pool.map(abs, range(-50, 0))) == list(range(50, 0, -1))
+        failed = pool.submit(int, "x")
+        with pytest.raises(ValueError, match="invalid literal"):
+            failed.result()
+
+
+def test_leaving_a_pool_cancels_what_has_not_begun() -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def first() -> str:
+        begun.set()
+        go.wait()
+        return "done"
+
+    with Pool(1) as pool:
+        futures = [pool.submit(first), *(pool.submit(abs, -1) for _ in range(9))]
+        begun.wait()
+        threading.Timer(0.05, go.set).start()
+    assert futures[0].result() == "done"
+    assert all(future.cancelled() for future in futures[1:])
 
 
 @one_test
@@ -48,6 +67,7 @@ def test_threads_leave_half_of_the_addresses(monkeypatch: pytest.MonkeyPatch) ->
     assert startable(8) == 3 + 1
     monkeypatch.setattr(threads, "addresses_left", lambda: 0)
     assert startable(8) == 1
-    with Pool(8) as pool:  # the first thread has to start
+    begun = threading.active_count()
+    with Pool(8) as pool:
         assert list(pool.map(abs, range(-9, 0))) == list(range(9, 0, -1))
-        assert len(pool._threads) == 1
+        assert threading.active_count() == begun

@@ -22,7 +22,7 @@ from duramen.data.memory import require_memory
 from duramen.data.names import check_names, default_names, resolve_kinds
 from duramen.data.sources import Source, open_source
 from duramen.data.stray import StrayValues, stray_values, warn_of_stray_values
-from duramen.support.checks import kernel_threads
+from duramen.support.checks import check_jobs
 
 _PENDING_BYTES = 1 << 25  # columns wait for the kernel in groups of so many bytes a thread
 
@@ -108,7 +108,7 @@ def encode(
         chosen,
         asked,
         named=names is not None or source.names is not None,
-        n_threads=kernel_threads(function, n_jobs),
+        n_threads=check_jobs(function, n_jobs),
         function=function,
     )
 

@@ -54,7 +54,7 @@ class Rows:
         if max_rows is not None:
             values = values[_spaced(len(values), max_rows)]
         own = np.array(values, dtype=np.float64, order="C", copy=True)
-        return cls(forest, own, checks.kernel_threads(function, n_jobs))
+        return cls(forest, own, checks.check_jobs(function, n_jobs))
 
     def __len__(self) -> int:
         return len(self.values)

@@ -218,7 +218,7 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
         return prediction.rows_of(self.forest_, X, self._owner, f"{self._owner}.{method}")
 
     def _threads(self) -> int:
-        return checks.kernel_threads(self._owner, self.n_jobs)
+        return checks.check_jobs(self._owner, self.n_jobs)
 
     def _mean_values(self, X: Any, method: str) -> NDArray[np.float64]:
         rows = self._routed(X, method)

@@ -214,7 +214,7 @@ PARAMETERS = (
         "n_jobs",
         "int or None",
         "Number of threads; None for 1, -1 for all processors. The result does not depend on it.",
-        lambda given, name, value: checks.kernel_threads(given.owner, value),
+        lambda given, name, value: checks.check_jobs(given.owner, value),
     ),
     Parameter(
         "random_state",

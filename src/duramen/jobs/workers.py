@@ -80,7 +80,6 @@ class Threads:
         if self.number == 1:
             yield partial(starmap, task)
             return
-        pool = Pool(self.number)
 
         def run(jobs: Jobs) -> Iterator[Any]:
             ahead: deque[Future[Any]] = deque()
@@ -92,10 +91,8 @@ class Threads:
                     return
                 yield ahead.popleft().result()
 
-        try:
+        with Pool(self.number) as pool:
             yield run
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True)

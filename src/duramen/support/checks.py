@@ -16,7 +16,6 @@ import numpy as np
 
 from duramen.configuration import get_config
 from duramen.support.text import quoted
-from duramen.support.threads import startable
 
 MOST = int(np.iinfo(np.uint32).max)
 MOST_THREADS = 256
@@ -160,16 +159,7 @@ def check_real(
 
 
 def check_jobs(owner: str, value: Any) -> int:
-    """Resolve ``n_jobs`` to a number of threads of Python, as joblib does.
-
-    At most 256, and no more than the system lets the process start: a limit on processes or memory
-    makes the work slower, and changes nothing else.
-    """
-    return startable(kernel_threads(owner, value))
-
-
-def kernel_threads(owner: str, value: Any) -> int:
-    """Resolve ``n_jobs`` for the kernel alone, which does without threads that cannot start.
+    """Resolve ``n_jobs`` to a number of threads, at most 256, as joblib does.
 
     None stands for the `n_jobs` of `set_config`.
     """

@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, Self, TypeVar
+
+_T = TypeVar("_T")
 
 _USUAL_STACK = 1 << 23
 
@@ -47,22 +53,88 @@ def _stack_bytes() -> int:
     return _USUAL_STACK if most == resource.RLIM_INFINITY else max(most, 1 << 16)
 
 
-class Pool(ThreadPoolExecutor):
-    """A pool whose work is done by the threads that can be started, if not all of them can."""
+class Pool:
+    """Threads that take calls from a queue, as many as can be started up to a number.
 
-    def _adjust_thread_count(self) -> None:
-        """Start another thread, which the pool can do without once it has one."""
+    Where none can, the calling thread does the work. Leaving the context cancels what has not
+    begun.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._most = number
+        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+
+    def submit(self, function: Callable[..., _T], *arguments: Any) -> Future[_T]:
+        """Call a function on one of the threads."""
+        call = _Call(Future(), function, arguments)
+        self._calls.put(call)
+        if len(self._threads) < self._most:
+            self._start()
+        if not self._threads:
+            self._calls.get()
+            call.run()
+        return call.future
+
+    def map(self, function: Callable[..., _T], items: Iterable[Any]) -> Iterator[_T]:
+        """Yield the results for all items, in their order."""
+        for future in [self.submit(function, item) for item in items]:
+            yield future.result()
+
+    def _start(self) -> None:
         left = addresses_left()
-        if self._threads and left is not None and left < 2 * _stack_bytes():
+        thread = threading.Thread(target=self._serve, daemon=True)
+        try:
+            if left is not None and left < 2 * _stack_bytes():
+                raise MemoryError
+            thread.start()
+        except (RuntimeError, MemoryError):
+            self._most = len(self._threads)
+        else:
+            self._threads.append(thread)
+
+    def _serve(self) -> None:
+        while (call := self._calls.get()) is not None:
+            call.run()
+            del call  # its result may be large
+
+    def __enter__(self) -> Self:
+        """Return the pool."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Cancel the calls that have not begun, and wait for the others."""
+        while not self._calls.empty():
+            try:
+                call = self._calls.get_nowait()
+            except Empty:
+                break
+            if call is not None:
+                call.future.cancel()
+        for _thread in self._threads:
+            self._calls.put(None)
+        for thread in self._threads:
+            thread.join()
+
+
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """Call of a function, and its result to come."""
+
+    future: Future[Any]
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def run(self) -> None:
+        """Call the function, unless that was canceled."""
+        if not self.future.set_running_or_notify_cancel():
             return
         try:
-            super()._adjust_thread_count()
-        except RuntimeError:  # the task is in the queue already
-            if not self._threads:
-                raise MemoryError(
-                    "no thread can be started; raise the limit on processes or memory, or use one "
-                    "job"
-                ) from None
+            result = self.function(*self.arguments)
+        except BaseException as error:
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(result)
 
 
 def addresses_left() -> int | None:

@@ -33,7 +33,7 @@ from duramen.io.store.pairing import Pairing, names_of, pair
 from duramen.io.store.part import check_place, making, part_of
 from duramen.io.store.row_ids import Names, of_encoded, of_table, texts_of
 from duramen.io.store.writer import StoreWriter
-from duramen.support.checks import kernel_threads
+from duramen.support.checks import check_jobs
 from duramen.support.files import expanded, naming
 from duramen.support.warning import warn
 
@@ -224,7 +224,7 @@ def pack_with(
     if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):
         kinds = list(kinds)
     budget = memory_bytes(asked.memory, _FUNCTION)
-    n_threads = kernel_threads(_FUNCTION, asked.n_jobs)
+    n_threads = check_jobs(_FUNCTION, asked.n_jobs)
     check_place(place, overwrite, _FUNCTION)
     require_arrow_threads(_FUNCTION)
     text = (asked.na_values, asked.decimal)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.support.arrays import FloatArray
-from duramen.support.checks import check_choice, check_integer, check_real, kernel_threads
+from duramen.support.checks import check_choice, check_integer, check_jobs, check_real
 from duramen.support.text import duration
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import centered_numbers, check_distribution
@@ -213,7 +213,7 @@ def _walk(
         check_integer(function, "max_depth", max_depth, 1, hint="None grows trees in full")
     p = dist.n_features
     depth = p if max_depth is None else min(int(max_depth), p)
-    n_threads = kernel_threads(function, n_jobs)
+    n_threads = check_jobs(function, n_jobs)
     if dist.context is not None:
         dist = dist.marginal(range(p), keep_context=False)
     numbers, unit = None, 1.0
