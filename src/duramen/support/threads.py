@@ -85,8 +85,8 @@ class Pool:
         left = addresses_left()
         thread = threading.Thread(target=self._serve, daemon=True)
         try:
-            if left is not None and left < 2 * _stack_bytes():
-                raise MemoryError
+            if left is not None and left < (len(self._threads) + 2) * _stack_bytes():
+                raise MemoryError  # stacks take half of the addresses at most
             thread.start()
         except (RuntimeError, MemoryError):
             self._most = len(self._threads)
