@@ -4,7 +4,7 @@ import pytest
 from tests.grid import one_test
 
 from duramen.data import encode
-from duramen.data.permuted import with_permuted
+from duramen.data.recoding import with_permuted
 
 
 def mixed(n=300):

@@ -6,7 +6,7 @@ from contextlib import redirect_stderr
 import numpy as np
 
 import duramen as dm
-from duramen.analyses.clock import Clock
+from duramen.analyses.execution import Clock
 from duramen.jobs.progress import estimates, stepwise_bar, titled
 from duramen.jobs.replicates import Plan, run_replicates
 

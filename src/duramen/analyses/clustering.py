@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from duramen.analyses.clock import Clock
+from duramen.analyses.execution import Clock
 from duramen.analyses.problem import Problem
 
 if TYPE_CHECKING:

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from duramen.analyses.clock import Clock
 from duramen.analyses.wording import PYTHON, Wording
+
+
+@dataclass
+class Clock:
+    """Seconds that the steps took."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Time a step, whose name is the title of progress bars."""
+        from duramen.jobs.progress import titled  # imports that take long
+
+        start = time.perf_counter()
+        with titled(name.replace("_", "-")):
+            yield
+        self.seconds[name] = round(time.perf_counter() - start, 4)
 
 
 def _silent(_: str) -> None:

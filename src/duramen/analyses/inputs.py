@@ -11,7 +11,7 @@ from duramen.analyses.execution import Execution
 from duramen.analyses.problem import Problem, loaded
 from duramen.analyses.stray import stray_columns
 from duramen.data import Finding
-from duramen.data.anndata import is_anndata
+from duramen.data.containers import is_anndata
 from duramen.data.learning_set import given_set, learning_set
 from duramen.findings.leaks import of_leaks
 from duramen.findings.table import (

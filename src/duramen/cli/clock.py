@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from duramen.analyses.clock import Clock as ClockOfSteps
+from duramen.analyses.execution import Clock as ClockOfSteps
 from duramen.cli.ending import raise_lost_stop
 
 

@@ -16,7 +16,7 @@ from duramen.context.options import Options
 from duramen.context.subject import Growth, binned, subject_of
 from duramen.context.values import Context, split_off
 from duramen.data import EncodedTable, Exchangeability, LearningSet, encode
-from duramen.data.column_target import column_target, refuse_missing
+from duramen.data.target import column_target, refuse_missing
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
 from duramen.results.context_importances import ContextImportances
 from duramen.results.context_network import ContextNetwork

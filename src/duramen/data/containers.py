@@ -80,3 +80,24 @@ def _positions(where: str, chosen: list[str], names: Any) -> list[int]:
             f"{where} must be columns of X, got {unknown[:5]}. Hint: X has {list(names)[:10]}."
         )
     return [position[name] for name in chosen]
+
+
+def is_anndata(X: Any) -> bool:
+    """Tell whether an object is an AnnData, which need not be installed."""
+    return type(X).__module__.partition(".")[0] == "anndata" and hasattr(X, "var_names")
+
+
+def matrix_of(X: Any, function: str) -> tuple[Any, list[str]]:
+    """Return the matrix ``X`` of an AnnData and the names of its variables.
+
+    Raises
+    ------
+    ValueError
+        If it has no matrix.
+    """
+    matrix = X.to_memory().X if getattr(X, "isbacked", False) else X.X
+    if matrix is None:
+        raise ValueError(
+            f"{function}: the AnnData has no matrix X. Hint: give a layer, X=adata.layers[NAME]."
+        )
+    return matrix, [str(name) for name in X.var_names]

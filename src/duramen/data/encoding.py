@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen._kernel import ColumnEncoder
-from duramen.data.anndata import is_anndata, matrix_of
 from duramen.data.columns import (
     Categories,
     Column,
@@ -16,6 +15,7 @@ from duramen.data.columns import (
     numbers_of_categories,
     too_large,
 )
+from duramen.data.containers import is_anndata, matrix_of
 from duramen.data.encoded import EncodedTable
 from duramen.data.exactness import LARGEST_EXACT
 from duramen.data.memory import require_memory

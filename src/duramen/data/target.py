@@ -1,5 +1,8 @@
 """The target: labels become class codes, numbers become float64."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -9,10 +12,12 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data.columns import of_decimals
+from duramen.data.encoded import EncodedTable
 from duramen.data.exactness import merged, refusal_of
 from duramen.data.kernel_owner import KernelOwner
 from duramen.data.survival import is_structured, survival_codes, survival_columns
 from duramen.support.arrays import array_of, check_magnitude, unmasked
+from duramen.support.text import quoted
 from duramen.support.warning import warn
 
 Task: TypeAlias = Literal["classification", "regression", "survival"]
@@ -102,7 +107,7 @@ class Target(KernelOwner):
             return known
         return self.values if self.classes is None else self.classes[self.values]
 
-    def take(self, rows: NDArray[Any]) -> "Target":
+    def take(self, rows: NDArray[Any]) -> Target:
         """Return the target of some of the rows, given by index, with the classes that occur."""
         values = self.values[rows]
         if self.classes is None:
@@ -113,7 +118,7 @@ class Target(KernelOwner):
         rank = np.cumsum(present, dtype=np.uint32) - np.uint32(1)
         return Target(rank[values], self.classes[present])
 
-    def centered(self, *, scale: bool = False) -> "Target":
+    def centered(self, *, scale: bool = False) -> Target:
         """Return numbers with mean 0, divided by their deviation if asked to; others as they are.
 
         Numbers that are all equal are not divided.
@@ -418,3 +423,39 @@ def _reads_as_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def column_target(table: EncodedTable, j: int, function: str) -> Target:
+    """Return a column as a target: numbers where it is numeric, else classes.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        n rows of p columns.
+    j : int
+        Index of a column without missing values.
+    function : str
+        Function that the user called, for errors.
+    """
+    values = np.asarray(table.values(j))[table.codes(j)]
+    task: Task = "regression" if table.kinds[j] == "numeric" else "classification"
+    return encode_target(values, task, allow_one_class=True, function=function)
+
+
+def refuse_missing(
+    table: EncodedTable, targets: Sequence[int] | NDArray[np.int64], function: str
+) -> None:
+    """Raise where a column that is to be a target has missing values.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such column.
+    """
+    lacking = [j for j in targets if table.missing[j]]
+    if lacking:
+        raise ValueError(
+            f"{function}: {quoted(table.names[lacking[0]])} must have no missing values as a "
+            f"target; number of targets with missing values: {len(lacking)}. Hint: leave out the "
+            "rows, fill the gaps, or name the complete columns as targets."
+        )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable, LearningSet, Target, Task, encode, encode_target
@@ -19,20 +19,20 @@ from duramen.data.exchangeability import Exchangeability
 from duramen.data.learning_set import given_set
 from duramen.data.memory import require_memory
 from duramen.data.weights import row_weights
-from duramen.estimators import storage
 from duramen.estimators.class_weights import combine_class_weight
 from duramen.estimators.growth import Growth
 from duramen.estimators.parameters import PARAMETERS, Given, Lacking, resolve
-from duramen.estimators.pruning import Prunable
 from duramen.estimators.renamed import check_parameters
 from duramen.estimators.warm_start import TreeEstimators, check_kept
-from duramen.forests import export, memory, prediction
+from duramen.forests import export, memory, prediction, pruning
 from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.guidance import Guidance
 from duramen.forests.paths import decision_path
+from duramen.forests.pruning import PruningPath
 from duramen.forests.settings import GrowthSettings
+from duramen.forests.storage import PLAIN
 from duramen.jobs.progress import progress_bar
 from duramen.support import checks
 from duramen.support.arrays import refuse_masked_rows
@@ -339,7 +339,7 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "forest_")
         given = self.get_params(deep=False).items()
-        parameters = {name: storage.plain_parameter(name, value) for name, value in given}
+        parameters = {name: _plain_parameter(name, value) for name, value in given}
         arrays, plain = forest_storage.pack(self.forest_.fields())
         known = [name for name in self._saved if hasattr(self, name)]
         arrays.update({name: np.asarray(getattr(self, name)) for name in known})
@@ -359,7 +359,7 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def _unpacked(cls, saved: forest_storage.Saved) -> Self:
         plain = saved.header["parameters"].items()
-        estimator = cls(**{name: storage.parameter_from_plain(value) for name, value in plain})
+        estimator = cls(**{name: _parameter_from_plain(value) for name, value in plain})
         estimator._adopt(Forest.unpacked(saved))
         for name in cls._saved:
             if name in saved.arrays:
@@ -376,6 +376,56 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+class Prunable:
+    """Mixin of the estimators whose nodes have an impurity."""
+
+    forest_: Forest
+
+    def cost_complexity_pruning_path(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> PruningPath:
+        """Grow the trees without pruning, and compute the path along which they can be pruned.
+
+        For an estimator of one tree it is the path that scikit-learn's trees have; that of a
+        forest joins those of its trees, each of which is pruned by itself.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`. The estimator stays as it is.
+
+        Returns
+        -------
+        PruningPath
+            Values for `ccp_alpha`, the impurities and the numbers of leaves that they lead to (see
+            :func:`duramen.forests.cost_complexity_pruning_path`).
+        """
+        grown: Any = clone(self).set_params(ccp_alpha=0.0, oob_score=False)
+        return pruning.cost_complexity_pruning_path(grown.fit(X, y, sample_weight).forest_)
+
+    def pruned(self, ccp_alpha: float) -> Self:
+        """Return a fitted copy of the estimator with its trees pruned, as if grown so.
+
+        Parameters
+        ----------
+        ccp_alpha : float
+            Complexity parameter (see :func:`duramen.forests.pruned`). The copy lacks out-of-bag
+            estimates, which only `fit` computes.
+
+        Raises
+        ------
+        ValueError
+            When `ccp_alpha` is no number from 0.
+        """
+        check_is_fitted(self, "forest_")
+        copy: Any = clone(self)
+        copy._adopt(pruning.pruned(self.forest_, ccp_alpha))
+        for name in copy._saved:
+            if hasattr(self, name) and not name.startswith("oob_"):
+                setattr(copy, name, getattr(self, name))
+        return cast(Self, copy.set_params(ccp_alpha=copy.forest_.settings.ccp_alpha))
 
 
 class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[misc]
@@ -508,3 +558,26 @@ class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[mis
         guess = prediction.deviations(self.forest_, self._routed(X, "predict"), self._threads())
         truth = np.asarray(y, dtype=np.float64) - self.forest_.origin
         return float(r2_score(truth, guess[:, 0], sample_weight=weights))
+
+
+def _plain_parameter(name: str, value: Any) -> Any:
+    """Return a parameter as JSON can hold it, or what stands for one that JSON cannot hold."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, PLAIN):
+        return value
+    if name == "random_state":
+        return None
+    if name == "oob_score":
+        return True
+    if isinstance(value, Mapping):
+        pairs = [[_plain_parameter(name, k), _plain_parameter(name, v)] for k, v in value.items()]
+        return {"pairs": pairs}
+    return [_plain_parameter(name, entry) for entry in value]
+
+
+def _parameter_from_plain(value: Any) -> Any:
+    """Return the parameter that :func:`plain_parameter` made plain."""
+    if isinstance(value, dict):
+        return dict(value["pairs"])
+    return value

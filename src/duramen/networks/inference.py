@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable
-from duramen.data.column_target import refuse_missing
 from duramen.data.memory import require_memory
+from duramen.data.target import refuse_missing
 from duramen.jobs.replicates import Plan, run_jobs
 from duramen.networks.targets import (
     NORMALIZATIONS,

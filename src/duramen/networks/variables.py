@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, encode, encode_target
-from duramen.data.column_target import column_target
 from duramen.data.containers import table_like
 from duramen.data.exchangeability import Exchangeability
+from duramen.data.target import column_target
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.text import quoted

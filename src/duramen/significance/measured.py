@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, Exchangeability, LearningSet
-from duramen.data.permuted import with_permuted
+from duramen.data.recoding import with_permuted
 from duramen.importances import Inputs, Measure, Words, catalogue
 from duramen.importances.refit import data_for, leaves_rows_out, seeded, template_of
 from duramen.results.importances import Importances

@@ -7,7 +7,7 @@ from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
-from duramen.data.permuted import with_permuted
+from duramen.data.recoding import with_permuted
 from duramen.importances import group
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.importances import Importances

@@ -11,7 +11,7 @@ from tests.significance.noise import TINY, Interrupted, band, correlation, kille
 
 import duramen as dm
 from duramen.data.exchangeability import Exchangeability
-from duramen.data.permuted import with_permuted
+from duramen.data.recoding import with_permuted
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance.discoveries import pooled_rates
 from duramen.significance.error_rates.fdr_curve import fdr_curve

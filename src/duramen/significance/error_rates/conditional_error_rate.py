@@ -11,7 +11,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.data.permuted import with_permuted
+from duramen.data.recoding import with_permuted
 from duramen.importances import group
 from duramen.results.error_rates import ErrorRates
 from duramen.results.importances import Importances

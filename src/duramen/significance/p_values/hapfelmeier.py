@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.permuted import with_permuted
+from duramen.data.recoding import with_permuted
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.significance import Significance
 from duramen.significance.cost import announced

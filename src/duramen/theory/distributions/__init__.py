@@ -3,9 +3,8 @@
 from duramen.theory.distributions import examples, specification
 from duramen.theory.distributions.bayes_model import BayesModel, bayes_model
 from duramen.theory.distributions.discretization import Discretized, discretize
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.finite_distribution import FiniteDistribution, Sample
 from duramen.theory.distributions.information import TOLERANCE
-from duramen.theory.distributions.sampling import Sample
 from duramen.theory.distributions.specification import specify
 from duramen.theory.distributions.variables import CONTEXT, TARGET
 

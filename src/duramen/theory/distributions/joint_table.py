@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import prod
 from os import PathLike
@@ -12,16 +12,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.data.categories import Codes, float_labels
+from duramen.data.categories import Codes, float_labels, objects, without_gaps
+from duramen.results.archive import as_damage, read_archive, write_archive
+from duramen.results.columns import Column as ShownColumn
+from duramen.results.columns import counted
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import OF_DISTRIBUTIONS, FloatArray, check_magnitude
 from duramen.support.checks import check_choice
 from duramen.support.provenance import frozen_metadata
 from duramen.theory.distributions.information import CRITERIA
-from duramen.theory.distributions.merging import merge_rows
 from duramen.theory.distributions.partition import IndexArray, Partition
-from duramen.theory.distributions.storage import read_distribution, write_distribution
-from duramen.theory.distributions.text import distribution_summary
 from duramen.theory.distributions.validation import (
     check_context,
     check_names,
@@ -273,3 +273,115 @@ def _frozen(given: ArrayLike, dtype: Any = None) -> NDArray[Any]:
     array = np.array(given, dtype=dtype, order="C")
     array.setflags(write=False)
     return array
+
+
+_SHOWN_FEATURES = 10
+
+
+def distribution_summary(columns: Columns, weights: FloatArray, rows: int) -> Summary:
+    """Return the sizes of a distribution and its first rows, with their probabilities."""
+    target, context, p = columns.target, columns.context, len(columns.features)
+    counts = [
+        counted(len(weights), "row"),
+        counted(p, "feature"),
+        f"{counted(len(target.values), 'value')} of {target.name}",
+    ]
+    if context is not None:
+        counts.append(f"{counted(len(context.values), 'value')} of the context")
+    shown = [*columns.features[:_SHOWN_FEATURES], *columns.all[p:]]
+    first = weights[:rows]
+    cells = [
+        ShownColumn(one.name, list(map(str, one.values[one.codes[:rows]].tolist())))
+        for one in shown
+    ]
+    cells.append(ShownColumn("probability", [f"{weight:.6g}" for weight in first], bars=first))
+    more = len(weights) - len(first), p - _SHOWN_FEATURES
+    below = [
+        f"... and {counted(count, noun)}"
+        for count, noun in zip(more, ("more row", "more feature"), strict=True)
+        if count > 0
+    ]
+    return Summary((f"FiniteDistribution: {', '.join(counts)}",), cells, tuple(below))
+
+
+def merge_rows(columns: Columns, weights: FloatArray) -> tuple[Columns, FloatArray]:
+    """Merge equal rows, and drop rows of weight zero and values without a row.
+
+    The distinct rows are in lexicographic order of features, context and target, with their
+    probabilities.
+    """
+    alive = weights > 0
+    kept = [_present(column, alive) for column in columns.all]
+    mass = weights[alive]
+    rows = Partition.by(((column.codes, len(column.values)) for column in kept), len(mass))
+    first = rows.first_rows()
+    # In the order of their size, weights add up to the same bits in whatever order rows came.
+    order = np.argsort(mass, kind="stable")
+    total = np.bincount(rows.cell[order], weights=mass[order], minlength=rows.n_cells)
+    merged = [replace(column, codes=column.codes[first]) for column in kept]
+    p = len(columns.features)
+    context = None if columns.context is None else merged[p]
+    return Columns(tuple(merged[:p]), merged[-1], context), total / total.sum()
+
+
+def _present(column: Column, alive: NDArray[np.bool_]) -> Column:
+    codes = column.codes if alive.all() else column.codes[alive]
+    return Column(column.name, *without_gaps(codes, column.values))
+
+
+_FORMAT = 1
+_ARRAYS = ("codes", "target", "weights")
+_TEXTS = ("target_name", "context_name")
+
+
+def write_distribution(path: str | PathLike[str], fields: Mapping[str, Any]) -> None:
+    """Write the fields of a distribution to one archive; see `FiniteDistribution.save`."""
+    arrays: dict[str, NDArray[Any]] = {key: fields[key] for key in _ARRAYS}
+    values = {f"labels_{j}": labels for j, labels in enumerate(fields["labels"])}
+    values["classes"] = fields["classes"]
+    if fields["context"] is not None:
+        arrays["context"] = fields["context"]
+        values["context_values"] = fields["context_values"]
+    as_text: dict[str, list[Any]] = {}
+    for key, labels in values.items():
+        if labels.dtype == object:
+            as_text[key] = _writable(labels, key)
+        else:
+            arrays[key] = labels
+    header = {
+        "what": "FiniteDistribution",
+        "format": _FORMAT,
+        "names": list(fields["names"]),
+        **{key: fields[key] for key in _TEXTS},
+        "values": as_text,
+        "metadata": dict(fields["metadata"]),
+    }
+    write_archive(path, header, arrays)
+
+
+def read_distribution(path: str | PathLike[str]) -> dict[str, Any]:
+    """Return the fields of a distribution that `write_distribution` wrote."""
+    header, arrays = read_archive(
+        path, what="FiniteDistribution", newest=_FORMAT, function="FiniteDistribution.load"
+    )
+    with as_damage(path, "FiniteDistribution.load"):
+        arrays.update({key: objects(labels) for key, labels in header["values"].items()})
+        return {
+            **{key: arrays[key] for key in (*_ARRAYS, "classes")},
+            **{key: header[key] for key in (*_TEXTS, "metadata")},
+            "names": tuple(header["names"]),
+            "labels": tuple(arrays[f"labels_{j}"] for j in range(len(header["names"]))),
+            "context": arrays.get("context"),
+            "context_values": arrays.get("context_values"),
+        }
+
+
+def _writable(labels: NDArray[Any], key: str) -> list[Any]:
+    values: list[Any] = labels.tolist()
+    for value in values:
+        if value is not None and not isinstance(value, (str, bool, int, float)):
+            raise TypeError(
+                f"FiniteDistribution.save: {key} holds {value!r} of type {type(value).__name__}; "
+                "only strings, numbers, truth values and dates of NumPy can be saved."
+            )
+    return values

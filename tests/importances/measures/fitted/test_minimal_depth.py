@@ -16,8 +16,7 @@ from duramen.importances.measures.fitted.minimal_depth import (
     minimal_depth,
     minimal_depth_distribution,
 )
-from duramen.importances.passes.nodes import Nodes
-from duramen.importances.passes.subtrees import maximal
+from duramen.importances.passes.nodes import Nodes, maximal
 
 
 def table(n=80, seed=0):

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from duramen.data import LearningSet
 from duramen.forests.decreases import DecreaseSums
 from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.structure import decreases
 from duramen.importances.arguments import forest_of, metadata_of, trees_of
 from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
-from duramen.importances.passes.corrections import CORRECTIONS, corrected
 from duramen.importances.passes.heldout import HeldOut
+from duramen.importances.passes.nodes import Nodes, blocks
 from duramen.importances.passes.run_sums import RunSums
+from duramen.importances.passes.tally import Tally
 from duramen.importances.samples import Sample, sample_of
 from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from duramen.forests.forest import Forest
 
 
 def mdi(
@@ -274,3 +279,37 @@ MDI_OOB = Measure(
     rows="out-of-bag",
     default=True,
 )
+
+
+CORRECTIONS = ("expected", "miller-madow")
+
+
+def corrected(forest: Forest, correction: str) -> Tally:
+    """Tally p(t) (decrease - bias) over the nodes t of a forest grown with entropy.
+
+    The biases are those of :func:`duramen.importances.mdi`. Both agree where every child holds
+    every class of the node.
+    """
+    tally = Tally(forest.n_features)
+    for run in blocks(forest):
+        nodes = Nodes(run)
+        share = run.weight / run.weight[run.offsets[:-1]][nodes.tree]
+        excess = decreases(run) - _bias(nodes, correction)
+        tally.add(nodes, share * excess, n_trees=run.n_trees)
+    return tally
+
+
+def _bias(nodes: Nodes, correction: str) -> FloatArray:
+    run = nodes.forest
+    classes = np.count_nonzero(nodes.summed_up(run.leaf_values > 0), axis=1)
+    m_y = classes.astype(np.int64)
+    m_x = nodes.n_children
+    bias = np.zeros(run.n_nodes)
+    for parents in nodes.levels:
+        if correction == "expected":
+            cells = (m_x[parents] - 1) * (m_y[parents] - 1)
+        else:
+            m_xy = nodes.over_children(m_y, parents)
+            cells = m_xy - m_x[parents] - m_y[parents] + 1
+        bias[parents] = cells / (2 * np.log(2) * run.rows[parents])
+    return bias

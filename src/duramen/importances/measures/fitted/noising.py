@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import metadata_of, trees_of
 from duramen.importances.measure import Inputs, Measure, OfTrees, Words
-from duramen.importances.passes.nodes import Nodes
+from duramen.importances.passes.nodes import Nodes, maximal
 from duramen.importances.passes.run_sums import RunSums
-from duramen.importances.passes.subtrees import maximal
 from duramen.importances.passes.tally import Tally, weighted_counts
 from duramen.importances.samples import Sample, arrivals, sample_of
 from duramen.importances.tree_sums import TreeSums
