@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-from duramen.analyses.wording import Wording
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from duramen.analyses.ranking.measuring import Found
-    from duramen.importances import Inputs
-    from duramen.reports.groups import GroupImportances
-    from duramen.reports.signals import Signals
     from duramen.results.error_rates import ErrorRates
 
 
@@ -53,43 +47,3 @@ class Groups:
             details={what: column[index] for what, column in rates.details.items()},
             metadata={**rates.metadata, "groups": self.file, "n_groups": len(rates)},
         )
-
-
-def clusters_of(signals: Signals) -> Groups:
-    """Return the clusters of several features as groups, called as their representatives."""
-    found = {} if signals.clusters is None else signals.clusters.members()
-    several = [(name, members) for name, members in found.items() if len(members) > 1]
-    return Groups("clusters", {one: name for name, members in several for one in members})
-
-
-def check_rows_out_of_bag(estimator: Any, forest: str, wording: Wording) -> None:
-    """Check that trees leave rows out, on which groups are measured.
-
-    Raises
-    ------
-    ValueError
-        If every tree sees all rows.
-    """
-    from duramen.importances.refit import leaves_rows_out
-
-    if not leaves_rows_out(estimator):
-        raise ValueError(
-            f"{wording.groups}: every tree of {wording.forest.format(forest)} sees all rows, and "
-            "groups are measured on rows that a tree was grown without. Hint: add "
-            f"{wording.bootstrap}, or leave out {wording.groups}"
-        )
-
-
-def importances_of(groups: Groups, given: Inputs, found: Found) -> GroupImportances:
-    """Return the MDA of groups of features, each permuted as a whole."""
-    from duramen.importances import mda
-    from duramen.reports.groups import GroupImportances
-    from duramen.reports.measures import as_importances
-
-    members = groups.whole(given.data.names)
-    measured = mda(
-        given.estimator, given.data, groups=members, n_jobs=given.n_jobs, verbose=given.verbose
-    )
-    known = dict(zip(found.names, found.measures, strict=True))
-    alone = as_importances(known["mda"]) if "mda" in known else None
-    return GroupImportances(measured, members, alone, groups.file)

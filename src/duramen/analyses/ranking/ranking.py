@@ -21,12 +21,8 @@ from duramen.analyses.ranking.arguments import (
     threshold_of,
 )
 from duramen.analyses.ranking.effects import check_class, effects_of, target_columns
-from duramen.analyses.ranking.groups import (
-    Groups,
-    check_rows_out_of_bag,
-    clusters_of,
-    importances_of,
-)
+from duramen.analyses.ranking.group_mda import check_rows_out_of_bag, clusters_of, importances_of
+from duramen.analyses.ranking.groups import Groups
 from duramen.analyses.ranking.measuring import Found, choose, grow_and_compute, with_bias
 from duramen.analyses.ranking.report import RankingReport
 from duramen.analyses.ranking.request import Request
