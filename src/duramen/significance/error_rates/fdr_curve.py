@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.discoveries import discovery_rates, least_from
 from duramen.significance.measured import MeasureLike
@@ -124,8 +125,8 @@ def fdr_curve(
     name = "fdr_curve"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_flag(name, "balanced", balanced)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
     observed = refits.observed()
     rows = np.vstack([observed.values, refits.permuted_scores(n)])
     statistics = standardized(rows) if balanced else rows

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from duramen.data.shadows import with_shadows
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.measured import MeasureLike
 from duramen.significance.probed import with_settled_candidates
@@ -128,8 +129,8 @@ def multiple_probes(
     name = "multiple_probes"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     checks.check_flag(name, "add_one", add_one)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
     refits = with_settled_candidates(refits, runs)
     subject, p = refits.subject, len(refits.subject.names)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from duramen.data import EncodedTable, encode, encode_target
 from duramen.data.target import target_array
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.measured import MeasureLike
 from duramen.significance.probed import probe_task, with_settled_candidates
@@ -233,9 +234,9 @@ def forest_probe_ranking(
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     if n_probes is not None:
         checks.check_integer(name, "n_probes", n_probes, 1)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
-        name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False
+        name, estimator, X, y, measure, execution, blocks=blocks, takes_strata=False
     )
     refits = with_settled_candidates(refits, runs)
     subject, p = refits.subject, len(refits.subject.names)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.measured import MeasureLike
@@ -138,8 +139,8 @@ def altmann(
             f'{name}: stop_after needs distribution="empirical"; an early stop depends on the '
             "permuted importances and changes their distribution."
         )
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
     importances = refits.observed()
     observed = importances.values
     null = refits.permuted_scores(n, observed=observed, stop_after=stop_after)

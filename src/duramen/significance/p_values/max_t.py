@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.jobs.replicates import replicate_seed
+from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.significance.cost import announced
 from duramen.significance.discoveries import expected_discoveries, least_from
@@ -179,8 +179,8 @@ def max_t(
     checks.check_flag(name, "marginal", marginal)
     max_stages = checks.check_integer(name, "max_stages", max_stages, 1)
     alpha = checks.check_real(name, "alpha", alpha, 0, 1)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
     subject = refits.subject
     choices: dict[str, Any] = {
         "n_permutations": n,

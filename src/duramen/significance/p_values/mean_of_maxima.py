@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.importances import Importances
 from duramen.significance.measured import MeasureLike
 from duramen.significance.refits import Refits
@@ -134,8 +135,8 @@ def mean_of_maxima(
     """
     name = "mean_of_maxima"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
     observed = refits.observed()
     null: FloatArray = refits.permuted_scores(n)
     return MeanOfMaxima(observed, np.asarray(null.max(axis=1, initial=-np.inf)))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.significance import Significance
 from duramen.significance.measured import MeasureLike
 from duramen.significance.probed import probe_task, with_settled_candidates
@@ -114,9 +115,9 @@ def one_probe(
     name = "one_probe"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     checks.check_flag(name, "add_one", add_one)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
-        name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False
+        name, estimator, X, y, measure, execution, blocks=blocks, takes_strata=False
     )
     refits = with_settled_candidates(refits, runs)
     subject, p = refits.subject, len(refits.subject.names)
