@@ -20,10 +20,6 @@ from duramen.significance.measured import Measured, MeasureLike, measured
 from duramen.significance.sequential import all_decided
 from duramen.support.arrays import FloatArray
 
-NULL = (
-    "The target is independent of all features together: its values could be permuted among the "
-    "rows in any order."
-)
 PROMISE = (
     "The p-values are exact under the complete null hypothesis that the target is independent of "
     "all features together. A small p-value indicates that a feature is associated with the "
