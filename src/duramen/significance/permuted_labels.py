@@ -130,7 +130,12 @@ def permuted_importances(
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     return permuted_labels(
         name,
-        *(estimator, X, y, measure, n_permutations, execution),
+        estimator,
+        X,
+        y,
+        measure,
+        n_permutations,
+        execution,
         strata=strata,
         blocks=blocks,
         marginal=marginal,

@@ -130,7 +130,12 @@ def fdr_curve(
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     permuted = permuted_labels(
         name,
-        *(estimator, X, y, measure, n_permutations, execution),
+        estimator,
+        X,
+        y,
+        measure,
+        n_permutations,
+        execution,
         strata=strata,
         blocks=blocks,
     )

@@ -145,7 +145,12 @@ def altmann(
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     permuted = permuted_labels(
         name,
-        *(estimator, X, y, measure, n_permutations, execution),
+        estimator,
+        X,
+        y,
+        measure,
+        n_permutations,
+        execution,
         strata=strata,
         blocks=blocks,
         stop_after=stop_after,

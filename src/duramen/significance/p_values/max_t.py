@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import Any, NamedTuple
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.columns import counted
-from duramen.results.importances import Importances
 from duramen.results.permuted_importances import PermutedImportances
 from duramen.significance.cost import announced
 from duramen.significance.discoveries import expected_discoveries, least_from
@@ -192,84 +191,69 @@ def max_t(
     alpha = checks.check_real(name, "alpha", alpha, 0, 1)
     choices: dict[str, Any] = {"balanced": balanced, "marginal": marginal, "alpha": alpha}
     if isinstance(estimator, PermutedImportances):
-        return _read(estimator, choices)
-    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
-    max_stages = checks.check_integer(name, "max_stages", max_stages, 1)
-    choices |= {"n_permutations": n, "max_stages": max_stages}
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
-    subject = refits.subject
-    subject.exchangeability.require(n, name, subject.data.target.values)
-    importances = announced(refits, 1 + max_stages * n)
-    design = _Design(
-        importances.values,
-        permuted_marginal(refits, n) if marginal else np.empty((0, 0)),
-        n,
-        balanced,
-        max_stages if _permutes_rows(refits) else 1,
-        alpha,
-    )
-    null = _permuted_scores(refits, design, choices)
-    return _tested(
-        design,
-        null,
-        importances,
-        restrictions=subject.clause,
-        metadata=refits.metadata(**choices, n_forests=1 + len(null)),
-        notes=pivotality_notes(subject),
+        first, choices["max_stages"] = estimator, 1
+        design = _Design(
+            first.importances.values,
+            _marginal_of(first) if marginal else np.empty((0, 0)),
+            len(first.permuted),
+            balanced,
+            1,
+            alpha,
+        )
+        null = design.asked_for(first.permuted)
+    else:
+        n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+        max_stages = checks.check_integer(name, "max_stages", max_stages, 1)
+        choices |= {"n_permutations": n, "max_stages": max_stages}
+        execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+        refits = Refits.checked(
+            name, estimator, X, y, measure, execution, strata=strata, blocks=blocks
+        )
+        subject = refits.subject
+        subject.exchangeability.require(n, name, subject.data.target.values)
+        importances = announced(refits, 1 + max_stages * n)
+        design = _Design(
+            importances.values,
+            permuted_marginal(refits, n) if marginal else np.empty((0, 0)),
+            n,
+            balanced,
+            max_stages if _permutes_rows(refits) else 1,
+            alpha,
+        )
+        null = _permuted_scores(refits, design, choices)
+        first = PermutedImportances(
+            importances,
+            null[:n],
+            subject.clause,
+            metadata=refits.metadata(),
+            notes=pivotality_notes(subject),
+        )
+    result = _result(design.walk(null).stages, len(first.names))
+    of_stage = null[: design.n]
+    result["details"] |= {"null_mean": of_stage.mean(axis=0), "null_sd": of_stage.std(axis=0)}
+    confirmed, notes = int(np.count_nonzero(result["p_adjusted"] <= alpha)), first.notes
+    if first is estimator and confirmed:
+        notes = (*notes, _ONE_STAGE.format(counted(confirmed, "feature")))
+    return AdjustedSignificance(
+        names=first.names,
+        scores=first.importances.values,
+        method=name,
+        null=NULL + first.restrictions,
+        unit=first.importances.unit,
+        adjustment="pooled permutations",
+        metadata={**first.metadata, "method": name, **choices, "n_forests": 1 + len(null)},
+        notes=notes,
+        **result,
     )
 
 
-def _read(permuted: PermutedImportances, choices: dict[str, Any]) -> AdjustedSignificance:
-    """Test importances under permuted labels that were computed before, in one stage."""
-    marginal = np.empty((0, 0)) if permuted.marginal is None else permuted.marginal
-    if choices["marginal"] and permuted.marginal is None:
+def _marginal_of(permuted: PermutedImportances) -> FloatArray:
+    if permuted.marginal is None:
         raise ValueError(
             "max_t: marginal must be False for PermutedImportances without marginal statistics. "
             "Hint: permuted_importances(..., marginal=True) computes them."
         )
-    if not choices["marginal"]:
-        marginal = np.empty((0, 0))
-    importances, n = permuted.importances, len(permuted.permuted)
-    design = _Design(importances.values, marginal, n, choices["balanced"], 1, choices["alpha"])
-    null = design.asked_for(permuted.permuted)
-    result = _tested(
-        design,
-        null,
-        importances,
-        restrictions=permuted.restrictions,
-        metadata={
-            **permuted.metadata,
-            "method": "max_t",
-            **choices,
-            "max_stages": 1,
-            "n_forests": 1 + len(null),
-        },
-        notes=permuted.notes,
-    )
-    confirmed = int(np.count_nonzero(result.p_adjusted <= choices["alpha"]))
-    if not confirmed:
-        return result
-    return replace(result, notes=(*result.notes, _ONE_STAGE.format(counted(confirmed, "feature"))))
-
-
-def _tested(
-    design: _Design, null: FloatArray, importances: Importances, *, restrictions: str, **known: Any
-) -> AdjustedSignificance:
-    """Return the result of the stages; `known` are its metadata and notes."""
-    first = null[: design.n]
-    fields = _result(design.walk(null).stages, len(importances))
-    fields["details"] |= {"null_mean": first.mean(axis=0), "null_sd": first.std(axis=0)}
-    return AdjustedSignificance(
-        names=importances.names,
-        scores=importances.values,
-        method="max_t",
-        null=NULL + restrictions,
-        unit=importances.unit,
-        adjustment="pooled permutations",
-        **fields,
-        **known,
-    )
+    return permuted.marginal
 
 
 def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -> FloatArray:

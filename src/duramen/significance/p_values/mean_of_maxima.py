@@ -136,7 +136,12 @@ def mean_of_maxima(
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     permuted = permuted_labels(
         "mean_of_maxima",
-        *(estimator, X, y, measure, n_permutations, execution),
+        estimator,
+        X,
+        y,
+        measure,
+        n_permutations,
+        execution,
         strata=strata,
         blocks=blocks,
     )

@@ -137,9 +137,34 @@ def permutation_test(
     if isinstance(importance, PermutedImportances):
         permuted = importance
     else:
+        n = checks.check_integer(owner, "n_permutations", n_permutations, 1)
         execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-        rows = {"strata": strata, "blocks": blocks}
-        permuted = _permuted(importance, X, y, n_permutations, execution, names, stop_after, **rows)
+        plan = execution.plan(owner)
+        target = _target(y)
+        rows = Exchangeability.checked(len(target), strata, blocks, function=owner)
+        subject = _Subject(importance, X, target, rows)
+        rows.require(n, owner, subject.y)
+        identity, seed = subject.identity(checkpoint), execution.seed()
+        first = subject.call(subject.y.copy(), replicate_seed(seed, OBSERVED))
+        observed = _values(first, "the data as they are")
+        unit = first.unit if isinstance(first, Importances) else "1"
+        names = _names(names, first, X, len(observed))
+        null = run_replicates(
+            subject.permuted(len(observed)),
+            n,
+            len(observed),
+            seed=seed,
+            identity=identity,
+            plan=plan,
+            function=owner,
+            decided=None if stop_after is None else all_decided(observed, stop_after),
+        )
+        permuted = PermutedImportances(
+            Importances(names, observed, identity["importance"], unit),
+            null,
+            rows.clause,
+            metadata={**identity, "n_permutations": n, "seed": seed},
+        )
     result = altmann(permuted, stop_after=stop_after)
     counts = {"n_computed": result.metadata["n_grown"], "stop_after": stop_after}
     return replace(
@@ -148,48 +173,6 @@ def permutation_test(
         null=NULL + permuted.restrictions,
         metadata={**permuted.metadata, "method": owner, **counts},
     )
-
-
-def _permuted(
-    importance: Importance,
-    X: Any,
-    y: Any,
-    n_permutations: int,
-    execution: ExecutionParameters,
-    names: Sequence[str] | None,
-    stop_after: int | None,
-    **rows: Any,
-) -> PermutedImportances:
-    """Call the function on the data and on each permutation of the target."""
-    owner = "permutation_test"
-    n = checks.check_integer(owner, "n_permutations", n_permutations, 1)
-    plan = execution.plan(owner)
-    target = _target(y)
-    exchanged = Exchangeability.checked(len(target), *rows.values(), function=owner)
-    subject = _Subject(importance, X, target, exchanged)
-    exchanged.require(n, owner, subject.y)
-    identity = subject.identity(plan.checkpoint)
-    seed = execution.seed()
-    first = subject.call(subject.y.copy(), replicate_seed(seed, OBSERVED))
-    observed = _values(first, "the data as they are")
-    importances = Importances(
-        _names(names, first, X, len(observed)),
-        observed,
-        identity["importance"],
-        first.unit if isinstance(first, Importances) else "1",
-    )
-    permuted = run_replicates(
-        subject.permuted(len(observed)),
-        n,
-        len(observed),
-        seed=seed,
-        identity=identity,
-        plan=plan,
-        function=owner,
-        decided=None if stop_after is None else all_decided(observed, stop_after),
-    )
-    metadata = {**identity, "n_permutations": n, "seed": seed}
-    return PermutedImportances(importances, permuted, exchanged.clause, metadata=metadata)
 
 
 @dataclass(frozen=True)
