@@ -3,109 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from duramen.data.shadows import with_probes, with_shadows
-from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.error_rates import ErrorRates
-from duramen.significance.measured import Measured, MeasureLike
 from duramen.significance.refits import Refits
-from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
 
-@dataclass(frozen=True, eq=False)
-class ProbeTest:
-    """Forests with probes among their columns, and the counts of probes that reach a feature."""
+def probed(
+    refits: Refits, n_runs: int, n_probes: int | None, identity: dict[str, Any] | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the importances of the p features, (B, p), and of the R probes beside them, (B, R).
 
-    refits: Refits
-    n_runs: int  # number B of forests
+    Each of `n_probes` probes is a copy of a column with its rows permuted, by a permutation of its
+    own; which columns are copied is drawn at random, none twice before all were copied once. None:
+    a copy of every column, all permuted alike, so that they keep their correlations. The candidates
+    of the refits are settled.
+    """
+    subject, function = refits.subject, refits.function
+    rows, table, p = subject.exchangeability, subject.data.table, subject.data.n_columns
 
-    @classmethod
-    def checked(
-        cls,
-        function: str,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        measure: MeasureLike,
-        n_runs: int,
-        execution: ExecutionParameters,
-        **rows: Any,
-    ) -> Self:
-        """Check what the user said; `rows` are strata and blocks, as for `measured`."""
-        runs = checks.check_integer(function, "n_runs", n_runs, 1)
-        refits = Refits.checked(function, estimator, X, y, measure, execution, **rows)
-        refits.subject.exchangeability.require(runs, function)
-        return cls(replace(refits, subject=_with_settled_candidates(refits.subject)), runs)
+    def task(_: int, seed_b: int) -> FloatArray:
+        random = np.random.default_rng(seed_b)
+        if n_probes is None:
+            beside = with_shadows(table, rows.permutation(random), function=function)
+        else:
+            rounds = [random.permutation(p) for _ in range(-(-n_probes // p))]
+            orders = [rows.permutation(random) for _ in range(n_probes)]
+            columns = np.concatenate(rounds)[:n_probes]
+            beside = with_probes(table, columns, orders, function=function)
+        data = subject.data.with_table(beside, key=("probes", n_probes, seed_b))
+        return subject.scores(int(random.integers(2**32)), data=data)
 
-    @property
-    def n_features(self) -> int:
-        """Number p of features."""
-        return len(self.refits.subject.names)
-
-    def run(
-        self, n_probes: int | None, identity: dict[str, Any] | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the importances of the features, (B, p), and of the R probes beside them, (B, R).
-
-        Each of `n_probes` probes is a copy of a column with its rows permuted, by a permutation of
-        its own; which columns are copied is drawn at random, none twice before all were copied
-        once. None: a copy of every column, all permuted alike, so that they keep their
-        correlations.
-        """
-        subject, p, function = self.refits.subject, self.n_features, self.refits.function
-        rows, table = subject.exchangeability, subject.data.table
-
-        def task(_: int, seed_b: int) -> FloatArray:
-            random = np.random.default_rng(seed_b)
-            if n_probes is None:
-                probed = with_shadows(table, rows.permutation(random), function=function)
-            else:
-                rounds = [random.permutation(p) for _ in range(-(-n_probes // p))]
-                orders = [rows.permutation(random) for _ in range(n_probes)]
-                columns = np.concatenate(rounds)[:n_probes]
-                probed = with_probes(table, columns, orders, function=function)
-            data = subject.data.with_table(probed, key=("probes", n_probes, seed_b))
-            return subject.scores(int(random.integers(2**32)), data=data)
-
-        width = p + (p if n_probes is None else n_probes)
-        scores = self.refits.run(task, self.n_runs, width, identity)
-        return scores[:, :p], scores[:, p:]
-
-    def error_rates(
-        self,
-        features: FloatArray,
-        probes: FloatArray,
-        *,
-        add_one: bool,
-        meaning: str,
-        details: Mapping[str, FloatArray],
-        metadata: Mapping[str, Any],
-    ) -> ErrorRates:
-        """Return the fraction of the probes of all runs that reach each feature, the least first.
-
-        With `add_one` the feature itself counts as one of them. Equal rates are in the order of
-        the mean importances.
-        """
-        reached, importance = count_reached(features, probes), features.mean(axis=0)
-        order = np.lexsort((-importance, reached))
-        total = probes.size + add_one
-        return ErrorRates(
-            names=tuple(self.refits.subject.names[j] for j in order),
-            scores=(probes.size - reached[order]) / total,
-            rates=(reached[order] + add_one) / total,
-            method=self.refits.function,
-            meaning=meaning + self.refits.subject.exchangeability.clause,
-            details={
-                "importance": importance[order],
-                **{name: column[order] for name, column in details.items()},
-            },
-            metadata=metadata,
-        )
+    scores = refits.run(task, n_runs, p + (p if n_probes is None else n_probes), identity)
+    return scores[:, :p], scores[:, p:]
 
 
 def count_reached(features: FloatArray, probes: FloatArray) -> IntArray:
@@ -116,14 +51,47 @@ def count_reached(features: FloatArray, probes: FloatArray) -> IntArray:
     return reached
 
 
-def _with_settled_candidates(subject: Measured) -> Measured:
-    """Return forests with as many candidates K a node as their own p columns have.
+def probe_rates(
+    refits: Refits,
+    features: FloatArray,
+    probes: FloatArray,
+    meaning: str,
+    metadata: Mapping[str, Any],
+    *,
+    add_one: bool = False,
+    **details: FloatArray,
+) -> ErrorRates:
+    """Return the fraction of the probes of all runs that reach each feature, the least first.
+
+    With `add_one` the feature itself counts as one of them. Equal rates are in the order of the
+    mean importances.
+    """
+    reached, importance = count_reached(features, probes), features.mean(axis=0)
+    order = np.lexsort((-importance, reached))
+    total = probes.size + add_one
+    details = {"importance": importance, **details}
+    return ErrorRates(
+        names=tuple(refits.subject.names[j] for j in order),
+        scores=(probes.size - reached[order]) / total,
+        rates=(reached[order] + add_one) / total,
+        method=refits.function,
+        meaning=meaning + refits.subject.exchangeability.clause,
+        details={name: column[order] for name, column in details.items()},
+        metadata=metadata,
+    )
+
+
+def with_settled_candidates(refits: Refits, n_runs: int) -> Refits:
+    """Return refits of forests with as many candidates K a node as its own p columns have.
 
     Columns that are added leave K, and the size of subspaces, as they are: both are resolved for
-    the p columns that the user gave, and drawn from all, as `duramen.importances.air` does.
+    the p columns that the user gave, and drawn from all, as `duramen.importances.air` does. The
+    rows must leave something to permute in `n_runs` runs.
     """
     from sklearn.base import clone
 
+    subject = refits.subject
+    subject.exchangeability.require(n_runs, refits.function)
     settled = subject.template.growth_settings(*subject.data.table.shape)
     resolved = {
         "max_features": settled.max_features,
@@ -132,4 +100,4 @@ def _with_settled_candidates(subject: Measured) -> Measured:
     offered = subject.template.get_params()
     template = clone(subject.template)
     template.set_params(**{name: k for name, k in resolved.items() if name in offered})
-    return replace(subject, template=template)
+    return replace(refits, subject=replace(subject, template=template))

@@ -129,15 +129,7 @@ def fdr_curve(
     checks.check_flag(name, "balanced", balanced)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     permuted = permuted_labels(
-        name,
-        estimator,
-        X,
-        y,
-        measure,
-        n_permutations,
-        execution,
-        strata=strata,
-        blocks=blocks,
+        name, estimator, X, y, measure, n_permutations, execution, strata=strata, blocks=blocks
     )
     observed = permuted.importances
     rows = np.vstack([observed.values, permuted.permuted])

@@ -10,7 +10,8 @@ import numpy as np
 from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.measured import MeasureLike
-from duramen.significance.probed import ProbeTest
+from duramen.significance.probed import probe_rates, probed, with_settled_candidates
+from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.support import checks
 
@@ -124,20 +125,22 @@ def multiple_probes(
     ('x0',)
     """
     name = "multiple_probes"
+    runs = checks.check_integer(name, "n_runs", n_runs, 1)
     checks.check_flag(name, "add_one", add_one)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    test = ProbeTest.checked(
-        name, estimator, X, y, measure, n_runs, execution, strata=strata, blocks=blocks
-    )
-    features, probes = test.run(None)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
+    refits = with_settled_candidates(refits, runs)
+    features, probes = probed(refits, runs, None)
     own = np.count_nonzero(probes >= features, axis=0)
-    return test.error_rates(
+    largest = probes.max(axis=1, keepdims=True)
+    return probe_rates(
+        refits,
         features,
-        probes.max(axis=1, keepdims=True),
+        largest,
+        MEANING,
+        refits.metadata(n_runs=runs, add_one=bool(add_one)),
         add_one=add_one,
-        meaning=MEANING,
-        details={"own_probe": (own + add_one) / (test.n_runs + add_one)},
-        metadata=test.refits.metadata(n_runs=test.n_runs, add_one=bool(add_one)),
+        own_probe=(own + add_one) / (runs + add_one),
     )
 
 

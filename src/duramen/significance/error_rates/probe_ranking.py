@@ -14,7 +14,8 @@ from duramen.data.target import target_array
 from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.measured import MeasureLike
-from duramen.significance.probed import ProbeTest
+from duramen.significance.probed import probe_rates, probed, with_settled_candidates
+from duramen.significance.refits import Refits
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
@@ -230,21 +231,19 @@ def forest_probe_ranking(
     ('x0', 'x1')
     """
     name = "forest_probe_ranking"
+    runs = checks.check_integer(name, "n_runs", n_runs, 1)
     if n_probes is not None:
         checks.check_integer(name, "n_probes", n_probes, 1)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    test = ProbeTest.checked(
-        name, estimator, X, y, measure, n_runs, execution, blocks=blocks, takes_strata=False
+    refits = Refits.checked(
+        name, estimator, X, y, measure, execution, blocks=blocks, takes_strata=False
     )
-    m = test.n_features if n_probes is None else int(n_probes)
-    identity = test.refits.subject.identity(name, n_probes=m)
-    return test.error_rates(
-        *test.run(m, identity),
-        add_one=False,
-        meaning=_meaning("Probability", 1),
-        details={},
-        metadata=test.refits.metadata(identity, n_runs=test.n_runs),
-    )
+    refits = with_settled_candidates(refits, runs)
+    m = len(refits.subject.names) if n_probes is None else int(n_probes)
+    identity = refits.subject.identity(name, n_probes=m)
+    features, probes = probed(refits, runs, m, identity)
+    metadata = refits.metadata(identity, n_runs=runs)
+    return probe_rates(refits, features, probes, _meaning("Probability", 1), metadata)
 
 
 def probe_tail(cos2: float, freedom: int) -> float:

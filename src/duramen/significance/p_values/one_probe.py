@@ -8,7 +8,8 @@ from typing import Any
 from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.significance import Significance
 from duramen.significance.measured import MeasureLike
-from duramen.significance.probed import ProbeTest, count_reached
+from duramen.significance.probed import count_reached, probed, with_settled_candidates
+from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.support import checks
 
@@ -110,20 +111,22 @@ def one_probe(
     ('x0', 'x1')
     """
     name = "one_probe"
+    runs = checks.check_integer(name, "n_runs", n_runs, 1)
     checks.check_flag(name, "add_one", add_one)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    test = ProbeTest.checked(
-        name, estimator, X, y, measure, n_runs, execution, blocks=blocks, takes_strata=False
+    refits = Refits.checked(
+        name, estimator, X, y, measure, execution, blocks=blocks, takes_strata=False
     )
-    features, probes = test.run(1)
-    subject = test.refits.subject
+    refits = with_settled_candidates(refits, runs)
+    features, probes = probed(refits, runs, 1)
+    subject = refits.subject
     return Significance(
         names=subject.names,
         scores=features.mean(axis=0),
-        p_values=(count_reached(features, probes) + add_one) / (test.n_runs + add_one),
+        p_values=(count_reached(features, probes) + add_one) / (runs + add_one),
         method=name,
         null=NULL + subject.exchangeability.clause,
-        metadata=test.refits.metadata(n_runs=test.n_runs, add_one=bool(add_one)),
+        metadata=refits.metadata(n_runs=runs, add_one=bool(add_one)),
     )
 
 
