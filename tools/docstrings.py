@@ -58,6 +58,20 @@ SHARED = {
         "Where to draw; a new figure by default, which is `ax.figure`.",
     ),
 }
+# The same for functions that `duramen.significance.permuted_labels.reads_permuted` wraps.
+READING = {
+    "estimator": (
+        "estimator of duramen, or PermutedImportances",
+        "Parameters of the forests; it is cloned, not changed. Or the result of "
+        "`permuted_importances`, in place of the data and of all other arguments that are about "
+        "growing forests.",
+    ),
+    "X": ("table of shape (n, p), or LearningSet", "The rows; None with PermutedImportances."),
+    "y": (
+        "array-like of shape (n,), optional",
+        "Classes or numbers; None with a learning set, and with PermutedImportances.",
+    ),
+}
 # Functions in which a parameter of these names means something more, or else.
 OWN = {
     "estimator": {"frequency_control"},
@@ -108,15 +122,16 @@ def shared_block(function: Callable[..., Any], block: str) -> str:
     Entries of several names without a type, such as ``a, b`` "As for ...", stay as they are.
     """
     lines = []
+    texts = {**SHARED, **(READING if hasattr(function, "__wrapped__") else {})}
     for match in ENTRY.finditer(block.removeprefix(HEADING)):
         names, _, kind = match[1].partition(" : ")
         own = [one for one in names.split(", ") if function.__name__ in OWN.get(one, ())]
-        shared = [one for one in names.split(", ") if one in SHARED and one not in own]
+        shared = [one for one in names.split(", ") if one in texts and one not in own]
         if not kind or not shared:
             lines.append(match[0])
             continue
         lines += [f"    {one} : {kind}\n{match[2]}" for one in own]
-        lines += [entry(one, *SHARED[one]) for one in shared]
+        lines += [entry(one, *texts[one]) for one in shared]
     return HEADING + "".join(lines)
 
 
@@ -142,7 +157,7 @@ def main(write: bool) -> int:
     """Compare all docstrings with their texts; return the number of files that differ."""
     things: dict[Path, list[Any]] = {}
     for thing in [*(kind for forest in FORESTS for kind in forest.estimators), *functions()]:
-        things.setdefault(Path(inspect.getfile(thing)), []).append(thing)
+        things.setdefault(Path(inspect.getfile(inspect.unwrap(thing))), []).append(thing)
     wrong = 0
     for path, inside in things.items():
         source = new = path.read_text(encoding="utf-8")

@@ -64,7 +64,7 @@ def test_shared_parameters_of_functions_are_documented_in_the_same_words():
     """What one of them means elsewhere too is said once, in the tool."""
     script = tool()
     for function in script.functions():
-        source = Path(inspect.getfile(function)).read_text(encoding="utf-8")
+        source = Path(inspect.getfile(inspect.unwrap(function))).read_text(encoding="utf-8")
         assert script.rewritten(function, source) == source, function.__name__
     names = {function.__name__ for function in script.functions()}
     assert len(names) > 35
@@ -73,7 +73,9 @@ def test_shared_parameters_of_functions_are_documented_in_the_same_words():
 
 def test_the_tool_writes_the_shared_text_of_a_function():
     script = tool()
-    source = Path(inspect.getfile(dm.significance.max_t)).read_text(encoding="utf-8")
+    source = Path(inspect.getfile(inspect.unwrap(dm.significance.max_t))).read_text(
+        encoding="utf-8"
+    )
     changed = source.replace("Seed of all random numbers.", "Where all random numbers come from.")
     assert changed != source
     assert script.rewritten(dm.significance.max_t, changed) == source

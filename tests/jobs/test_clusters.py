@@ -70,6 +70,7 @@ CALLS = {
     "altmann": call_of(significance.altmann, n_permutations=7, stop_after=3),
     "altmann, own measure": call_of(significance.altmann, n_permutations=4, measure=own),
     "max_t": call_of(significance.max_t, n_permutations=7),
+    "permuted_importances": call_of(significance.permuted_importances, n_permutations=5),
     "fdr_curve": call_of(significance.fdr_curve, n_permutations=5),
     "hapfelmeier": call_of(significance.hapfelmeier, n_permutations=8, stop_after=2),
     "conditional_error_rate": call_of(

@@ -10,7 +10,13 @@ from matplotlib.figure import Figure
 
 import duramen as dm
 from duramen.results.figures import FIGURES
-from duramen.significance import AdjustedSignificance, ErrorRates, Intervals, stability
+from duramen.significance import (
+    AdjustedSignificance,
+    ErrorRates,
+    Intervals,
+    PermutedImportances,
+    stability,
+)
 
 P = np.linspace(0.01, 0.9, 5)
 NAMES = tuple("abcde")
@@ -84,6 +90,20 @@ def test_cutoff_of_monte_carlo_selection_is_drawn():
     )
     lines = found.plot().get_lines()
     assert found.cutoff() in [line.get_xdata()[0] for line in lines]
+
+
+def drawn_at(result, **options):
+    """Where vertical lines are."""
+    return [line.get_xdata()[0] for line in result.plot("ranking", **options).get_lines()]
+
+
+def test_permuted_importances_are_drawn_with_their_threshold():
+    permuted = np.arange(100.0).reshape(20, 5)
+    found = PermutedImportances(IMPORTANCES, permuted)
+    assert 99 in drawn_at(found)  # the largest of all: k = floor(.05 * 21) = 1
+    assert 0.3 in drawn_at(found, threshold=0.3)
+    assert drawn_at(PermutedImportances(IMPORTANCES, permuted[:18])) == drawn_at(IMPORTANCES)
+    assert found.plot().get_xlabel() == "importance (bits)"
 
 
 def test_unknown_figures_and_results_without_one():

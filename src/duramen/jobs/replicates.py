@@ -80,6 +80,28 @@ class Plan:
         return 1 if self.cluster else self.n_threads
 
 
+@dataclass(frozen=True)
+class ExecutionParameters:
+    """Parameters of execution as the user gave them, the same in every test that refits forests.
+
+    No number of a result depends on them, apart from the seed.
+    """
+
+    random_state: Any = None  # int, RandomState, Generator or None
+    n_jobs: int | None = None
+    client: Any = None  # dask.distributed.Client
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
+
+    def plan(self, function: str) -> Plan:
+        """Check all but the seed; `function` is the one that was called, for errors."""
+        return Plan.checked(function, self.n_jobs, self.checkpoint, self.verbose, self.client)
+
+    def seed(self) -> int:
+        """Draw the seed of the run."""
+        return checks.draw_seed(self.random_state)
+
+
 # The replicate whose seed the forest on the data as they are takes.
 OBSERVED = 2**32 - 1
 

@@ -46,7 +46,7 @@ __all__ = [
 # The first that fits a result is what its method `plot` draws by default.
 for _draw, _of in (
     (p_values, ("Significance",)),
-    (ranking, ("FeatureResult", "MonteCarloSelection")),
+    (ranking, ("FeatureResult", "MonteCarloSelection", "PermutedImportances")),
     (by_degree, ("Importances",)),
     (rank_correlations, ("Comparison",)),
     (parallel_ranks, ("Comparison",)),

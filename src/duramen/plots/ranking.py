@@ -13,6 +13,7 @@ from duramen.plots.canvas import ACCENT, INK, axes_or_new, feature_axis, finish
 from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
 from duramen.results.monte_carlo import MonteCarloSelection
+from duramen.results.permuted_importances import PermutedImportances
 from duramen.results.result import FeatureResult
 from duramen.support import checks
 
@@ -28,7 +29,7 @@ UNIT_TITLES = {
 
 
 def ranking(
-    result: FeatureResult[Any] | MonteCarloSelection | BaseForest | Forest,
+    result: FeatureResult[Any] | MonteCarloSelection | PermutedImportances | BaseForest | Forest,
     *,
     k: int = 20,
     threshold: float | None = None,
@@ -39,7 +40,7 @@ def ranking(
     Parameters
     ----------
     result : Importances, Intervals, Significance, ErrorRates, Stability, FirstSplits, \
-MonteCarloSelection, Forest or fitted estimator
+MonteCarloSelection, PermutedImportances, Forest or fitted estimator
         Bars are the importances, scores, rates, frequencies or depths; of a forest or an
         estimator, its MDI (`duramen.importances.mdi`). Error bars are standard errors, or the ends
         of the intervals, where they are known.
@@ -47,7 +48,8 @@ MonteCarloSelection, Forest or fitted estimator
         Number of features to show.
     threshold : float, optional
         Where to draw a dashed line, such as the smallest importance that a test selected; by
-        default the cut-off of a `MonteCarloSelection` with two shuffled runs or more.
+        default the cut-off of a `MonteCarloSelection` with two shuffled runs or more, and the
+        `threshold()` of `PermutedImportances` with 19 permutations or more.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, which is `ax.figure`.
 
@@ -73,6 +75,9 @@ MonteCarloSelection, Forest or fitted estimator
         if threshold is None and len(result.maxima) > 1:
             threshold = result.cutoff()
         result = result.importances
+    if isinstance(result, PermutedImportances):
+        threshold = result.threshold() if threshold is None else threshold
+        result = result.importances
     checks.check_integer("plots.ranking", "k", k, 1)
     if not len(result):
         raise ValueError("plots.ranking: result must have a feature, got none.")
@@ -95,7 +100,7 @@ MonteCarloSelection, Forest or fitted estimator
             capthick=1.2,
         )
     feature_axis(ax, names)
-    if threshold is not None:
+    if threshold is not None and np.isfinite(threshold):
         ax.axvline(threshold, color=INK, linewidth=1.2, linestyle="--")
     title = drawn.title
     if isinstance(result, Importances | Intervals):

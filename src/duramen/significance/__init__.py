@@ -4,6 +4,7 @@ from duramen.catalogue import Catalogue
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.error_rates import ErrorRates
 from duramen.results.intervals import Intervals
+from duramen.results.permuted_importances import PermutedImportances
 from duramen.significance.cost import Cost, estimate_cost
 from duramen.significance.covariates import covariate_strata
 from duramen.significance.error_rates.conditional_error_rate import (
@@ -30,6 +31,7 @@ from duramen.significance.p_values.mean_rank_test import MEAN_RANK_TEST, mean_ra
 from duramen.significance.p_values.one_probe import ONE_PROBE, one_probe
 from duramen.significance.p_values.permutation_test import permutation_test
 from duramen.significance.p_values.z_scores import z_scores
+from duramen.significance.permuted_labels import permuted_importances
 from duramen.significance.significance_test import SignificanceTest
 from duramen.significance.stability.stability import Stability, ranking_stability, stability
 from duramen.significance.stability.trees_needed import TreesNeeded, trees_needed
@@ -40,6 +42,7 @@ __all__ = [
     "ErrorRates",
     "Intervals",
     "MeanOfMaxima",
+    "PermutedImportances",
     "SignificanceTest",
     "Stability",
     "TreesNeeded",
@@ -61,6 +64,7 @@ __all__ = [
     "multiple_probes",
     "one_probe",
     "permutation_test",
+    "permuted_importances",
     "probe_ranking",
     "ranking_stability",
     "stability",

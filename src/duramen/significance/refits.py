@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 
-from duramen.jobs.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
+from duramen.jobs.replicates import (
+    OBSERVED,
+    ExecutionParameters,
+    Plan,
+    Task,
+    replicate_seed,
+    run_replicates,
+)
 from duramen.results.importances import Importances
 from duramen.significance.measured import Measured, MeasureLike, measured
 from duramen.significance.sequential import all_decided
-from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
-NULL = (
-    "The target is independent of all features together: its values could be permuted among the "
-    "rows in any order."
-)
 PROMISE = (
     "The p-values are exact under the complete null hypothesis that the target is independent of "
     "all features together. A small p-value indicates that a feature is associated with the "
@@ -46,17 +47,13 @@ class Refits:
         X: Any,
         y: Any,
         measure: MeasureLike,
-        random_state: Any,
-        n_jobs: int | None,
-        client: Any,
-        checkpoint: str | PathLike[str] | None,
-        verbose: int,
+        execution: ExecutionParameters,
         **rows: Any,
     ) -> Self:
         """Check what the user said; `rows` are strata and blocks, as for :func:`measured`."""
-        plan = Plan.checked(function, n_jobs, checkpoint, verbose, client)
+        plan = execution.plan(function)
         subject = measured(estimator, X, y, measure, function, **rows)
-        return cls(function, subject, checks.draw_seed(random_state), plan)
+        return cls(function, subject, execution.seed(), plan)
 
     def observed(self) -> Importances:
         """Grow a forest on the data as they are and measure it."""

@@ -40,3 +40,11 @@ def all_decided(observed: FloatArray, stop_after: int) -> Callable[[FloatArray],
         return bool((counts >= stop_after).all())
 
     return decided
+
+
+def until_decided(observed: FloatArray, null: FloatArray, stop_after: int | None) -> FloatArray:
+    """Return the draws up to that at which every score was reached `stop_after` times, or all."""
+    if stop_after is None:
+        return null
+    decided = (np.cumsum(null >= observed, axis=0) >= stop_after).all(axis=1)
+    return null[: int(np.argmax(decided)) + 1] if decided.any() else null

@@ -95,6 +95,14 @@ def _p_values() -> Any:
     return drawn(plots.p_values(found))
 
 
+@case("plots/ranking of permuted importances", plots.ranking)
+def _ranking_of_permuted() -> Any:
+    found = significance.permuted_importances(
+        estimator(), table(), classes(), n_permutations=19, random_state=1
+    )
+    return drawn(plots.ranking(found, k=3))
+
+
 @case("plots/rank_correlations", plots.rank_correlations)
 @case("plots/rank_correlations, Kendall", plots.rank_correlations, correlation="kendall")
 def _correlations(**given: Any) -> Any:

@@ -281,6 +281,36 @@ def _mean_of_maxima() -> Any:
     return [found.maxima, found.threshold, found.selected()]
 
 
+@case("permuted_importances/of classes", significance.permuted_importances)
+@case("permuted_importances/regression", significance.permuted_importances, task="regression")
+@case("permuted_importances/strata", significance.permuted_importances, strata=strata())
+@case("permuted_importances/blocks", significance.permuted_importances, blocks=blocks())
+@case("permuted_importances/without marginal", significance.permuted_importances, marginal=False)
+def _permuted(task: str = "classification", **given: Any) -> Any:
+    found = _tested(significance.permuted_importances, task, n_permutations=7, **given)
+    return (found.importances.values, found.permuted, found.marginal, found.maxima)
+
+
+@case("PermutedImportances/readings", significance.PermutedImportances)
+def _permuted_readings() -> Any:
+    found = _tested(significance.permuted_importances, n_permutations=39)
+    with tempfile.TemporaryDirectory() as folder:
+        found.save(Path(folder) / "permuted.npz")
+        again = significance.PermutedImportances.load(Path(folder) / "permuted.npz")
+    maxima = significance.mean_of_maxima(again)
+    return (
+        again.equals(found),
+        extracts.frame(found),
+        found.threshold(0.1),
+        extracts.significance(ALTMANN(again)),
+        extracts.significance(ALTMANN(again, stop_after=2)),
+        extracts.adjusted(MAX_T(again)),
+        extracts.error_rates(significance.fdr_curve(again)),
+        extracts.significance(significance.permutation_test(again)),
+        [maxima.maxima, maxima.threshold, maxima.selected()],
+    )
+
+
 @case("average_effects", significance.average_effects)
 def _average_effects() -> Any:
     models = {

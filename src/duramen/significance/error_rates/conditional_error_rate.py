@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from duramen.data.recoding import with_permuted
 from duramen.importances import group
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.error_rates import ErrorRates
 from duramen.results.importances import Importances
 from duramen.significance.cost import announced
@@ -186,8 +187,8 @@ def conditional_error_rate(
     checks.check_choice(name, "how", how, ("mean", "sum", "max"))
     reading = _reading(rank_based)
     enough = _enough(stop_at, n)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
     subject = refits.subject
     subject.exchangeability.require(n, name)
     ranking = _ranking_of(subject.names, groups, how)

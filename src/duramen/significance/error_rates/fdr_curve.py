@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.discoveries import discovery_rates, least_from
 from duramen.significance.measured import MeasureLike
-from duramen.significance.refits import Refits
+from duramen.significance.permuted_labels import permuted_labels, reads_permuted
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.significance.standardized import standardized
 from duramen.support import checks
@@ -21,9 +22,10 @@ MEANING = (
 )
 
 
+@reads_permuted
 def fdr_curve(
     estimator: Any,
-    X: Any,
+    X: Any = None,
     y: Any = None,
     *,
     measure: MeasureLike = "mdi",
@@ -61,12 +63,14 @@ def fdr_curve(
 
     Parameters
     ----------
-    estimator : estimator of duramen
-        Parameters of the forests; it is cloned, not changed.
+    estimator : estimator of duramen, or PermutedImportances
+        Parameters of the forests; it is cloned, not changed. Or the result of
+        `permuted_importances`, in place of the data and of all other arguments that are about
+        growing forests.
     X : table of shape (n, p), or LearningSet
-        The rows.
+        The rows; None with PermutedImportances.
     y : array-like of shape (n,), optional
-        Classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set, and with PermutedImportances.
     measure : str or callable
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
@@ -122,12 +126,13 @@ def fdr_curve(
     ('x0',)
     """
     name = "fdr_curve"
-    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_flag(name, "balanced", balanced)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
-    observed = refits.observed()
-    rows = np.vstack([observed.values, refits.permuted_scores(n)])
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    permuted = permuted_labels(
+        name, estimator, X, y, measure, n_permutations, execution, strata=strata, blocks=blocks
+    )
+    observed = permuted.importances
+    rows = np.vstack([observed.values, permuted.permuted])
     statistics = standardized(rows) if balanced else rows
     order = np.argsort(-statistics[0], kind="stable")
     scores = statistics[0, order]
@@ -138,10 +143,10 @@ def fdr_curve(
         scores=scores,
         rates=least_from(estimate),
         method=name,
-        meaning=MEANING + refits.subject.clause,
+        meaning=MEANING + permuted.restrictions,
         unit="1" if balanced else observed.unit,
         details={"estimate": estimate, **details},
-        metadata=refits.metadata(n_permutations=n, balanced=balanced),
+        metadata={**permuted.metadata, "method": name, "balanced": balanced},
     )
 
 

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from duramen.data.shadows import with_shadows
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.measured import MeasureLike
-from duramen.significance.probed import with_settled_candidates
+from duramen.significance.probed import probe_rates, probed, with_settled_candidates
 from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
 
 MEANING = (
     "Probability that, among permuted copies of all columns, one would score as high as "
@@ -128,36 +127,20 @@ def multiple_probes(
     name = "multiple_probes"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     checks.check_flag(name, "add_one", add_one)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
     refits = with_settled_candidates(refits, runs)
-    subject, p = refits.subject, len(refits.subject.names)
-
-    def task(_: int, seed_b: int) -> FloatArray:
-        random = np.random.default_rng(seed_b)
-        order = subject.exchangeability.permutation(random)
-        table = with_shadows(subject.data.table, order, function=name)
-        data = subject.data.with_table(table, key=seed_b)
-        return subject.scores(int(random.integers(2**32)), data=data)
-
-    scores = refits.run(task, runs, 2 * p)
-    features, probes = scores[:, :p], scores[:, p:]
-    beaten = np.count_nonzero(probes.max(axis=1, keepdims=True) >= features, axis=0)
-    importance = features.mean(axis=0)
+    features, probes = probed(refits, runs, None)
     own = np.count_nonzero(probes >= features, axis=0)
-    order = np.lexsort((-importance, beaten))
-    total = runs + add_one
-    return ErrorRates(
-        names=tuple(subject.names[j] for j in order),
-        scores=(runs - beaten[order]) / total,
-        rates=(beaten[order] + add_one) / total,
-        method=name,
-        meaning=MEANING + subject.exchangeability.clause,
-        details={
-            "importance": importance[order],
-            "own_probe": (own[order] + add_one) / total,
-        },
-        metadata=refits.metadata(n_runs=runs, add_one=bool(add_one)),
+    largest = probes.max(axis=1, keepdims=True)
+    return probe_rates(
+        refits,
+        features,
+        largest,
+        MEANING,
+        refits.metadata(n_runs=runs, add_one=bool(add_one)),
+        add_one=add_one,
+        own_probe=(own + add_one) / (runs + add_one),
     )
 
 

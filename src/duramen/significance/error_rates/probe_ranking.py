@@ -11,9 +11,10 @@ import numpy as np
 
 from duramen.data import EncodedTable, encode, encode_target
 from duramen.data.target import target_array
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.measured import MeasureLike
-from duramen.significance.probed import probe_task, with_settled_candidates
+from duramen.significance.probed import probe_rates, probed, with_settled_candidates
 from duramen.significance.refits import Refits
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
@@ -233,36 +234,16 @@ def forest_probe_ranking(
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     if n_probes is not None:
         checks.check_integer(name, "n_probes", n_probes, 1)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
-        name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False
+        name, estimator, X, y, measure, execution, blocks=blocks, takes_strata=False
     )
     refits = with_settled_candidates(refits, runs)
-    subject, p = refits.subject, len(refits.subject.names)
-    m = p if n_probes is None else int(n_probes)
-    run = probe_task(subject, m, name)
-
-    def task(number: int, seed_b: int) -> FloatArray:
-        scores = run(number, seed_b)
-        probes = np.sort(scores[p:])
-        reached = m - np.searchsorted(probes, scores[:p], side="left")
-        return np.concatenate([scores[:p], reached])
-
-    identity = subject.identity(name, n_probes=m)
-    values = refits.run(task, runs, 2 * p, identity)
-    importance = values[:, :p].mean(axis=0)
-    reached = values[:, p:].sum(axis=0)
-    order = np.lexsort((-importance, reached))
-    total = runs * m
-    return ErrorRates(
-        names=tuple(subject.names[j] for j in order),
-        scores=(total - reached[order]) / total,
-        rates=reached[order] / total,
-        method=name,
-        meaning=_meaning("Probability", 1) + subject.exchangeability.clause,
-        details={"importance": importance[order]},
-        metadata=refits.metadata(identity, n_runs=runs),
-    )
+    m = len(refits.subject.names) if n_probes is None else int(n_probes)
+    identity = refits.subject.identity(name, n_probes=m)
+    features, probes = probed(refits, runs, m, identity)
+    metadata = refits.metadata(identity, n_runs=runs)
+    return probe_rates(refits, features, probes, _meaning("Probability", 1), metadata)
 
 
 def probe_tail(cos2: float, freedom: int) -> float:

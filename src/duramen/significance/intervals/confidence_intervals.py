@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from duramen.importances import Inputs, Measure
 from duramen.importances.refit import seeded
-from duramen.jobs.replicates import Task
+from duramen.jobs.replicates import ExecutionParameters, Task
 from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
 from duramen.significance.intervals.limits import check_tails, limits, tails_of
@@ -200,9 +200,9 @@ def confidence_intervals(
     checks.check_real(name, "level", level, 0, 1, ends="()")
     _check_together(measure_of(measure, name), method, kind, subsample, correction)
     fraction = checks.check_choice(name, "scale", scale, SCALES) == "fraction"
-    work = (random_state, n_jobs, client, checkpoint, verbose)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
-        name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False
+        name, estimator, X, y, measure, execution, blocks=blocks, takes_strata=False
     )
     subject = refits.subject
     units = SamplingUnits.of(subject.data)

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.measured import MeasureLike
 from duramen.significance.p_values.nulls import DISTRIBUTIONS, fitted_tails
-from duramen.significance.refits import NULL, PROMISE, Refits
-from duramen.significance.sequential import sequential_p_values
+from duramen.significance.permuted_labels import permuted_labels, reads_permuted
+from duramen.significance.refits import PROMISE
+from duramen.significance.sequential import sequential_p_values, until_decided
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
 
@@ -22,9 +24,10 @@ from duramen.support import checks
 _TAKEN = {"normal": "64 to 70", "gamma": "21 to 25"}
 
 
+@reads_permuted
 def altmann(
     estimator: Any,
-    X: Any,
+    X: Any = None,
     y: Any = None,
     *,
     measure: MeasureLike = "mdi",
@@ -52,12 +55,14 @@ def altmann(
 
     Parameters
     ----------
-    estimator : estimator of duramen
-        Parameters of the forests; it is cloned, not changed.
+    estimator : estimator of duramen, or PermutedImportances
+        Parameters of the forests; it is cloned, not changed. Or the result of
+        `permuted_importances`, in place of the data and of all other arguments that are about
+        growing forests.
     X : table of shape (n, p), or LearningSet
-        The rows.
+        The rows; None with PermutedImportances.
     y : array-like of shape (n,), optional
-        Classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set, and with PermutedImportances.
     measure : str or callable
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
@@ -130,7 +135,6 @@ def altmann(
     ('x0',)
     """
     name = "altmann"
-    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_choice(name, "distribution", distribution, ("empirical", *DISTRIBUTIONS))
     checks.check_optional_integer(name, "stop_after", stop_after, 1)
     if stop_after is not None and distribution != "empirical":
@@ -138,12 +142,22 @@ def altmann(
             f'{name}: stop_after needs distribution="empirical"; an early stop depends on the '
             "permuted importances and changes their distribution."
         )
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
-    importances = refits.observed()
-    observed = importances.values
-    null = refits.permuted_scores(n, observed=observed, stop_after=stop_after)
-    p_values = sequential_p_values(observed, null, n, stop_after)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    permuted = permuted_labels(
+        name,
+        estimator,
+        X,
+        y,
+        measure,
+        n_permutations,
+        execution,
+        strata=strata,
+        blocks=blocks,
+        stop_after=stop_after,
+    )
+    observed = permuted.importances.values
+    null = until_decided(observed, permuted.permuted, stop_after)
+    p_values = sequential_p_values(observed, null, len(null), stop_after)
     details = {"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)}
     notes: tuple[str, ...] = ()
     if distribution != "empirical":
@@ -153,16 +167,20 @@ def altmann(
         notes = _limits_of_fit(distribution, used, len(null))
         warn_of(name, notes[1:])
     return Significance(
-        names=importances.names,
+        names=permuted.names,
         scores=observed,
         p_values=p_values,
         method=name,
-        null=NULL + refits.subject.clause,
-        unit=importances.unit,
+        null=permuted.null,
+        unit=permuted.importances.unit,
         details=details,
-        metadata=refits.metadata(
-            n_permutations=n, n_grown=len(null), distribution=distribution, stop_after=stop_after
-        ),
+        metadata={
+            **permuted.metadata,
+            "method": name,
+            "n_grown": len(null),
+            "distribution": distribution,
+            "stop_after": stop_after,
+        },
         notes=notes,
     )
 

@@ -13,10 +13,11 @@ from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.refit import seeded
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
+from duramen.jobs.replicates import OBSERVED, ExecutionParameters, replicate_seed
+from duramen.results.permuted_importances import NULL
 from duramen.results.significance import Significance
 from duramen.significance.measured import Measured
-from duramen.significance.refits import NULL, PROMISE, Refits
+from duramen.significance.refits import PROMISE, Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
@@ -151,14 +152,16 @@ def frequency_control(
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if null is not None:
         checks.check_choice(name, "null", null, NULLS)
-    Plan.checked(name, n_jobs, checkpoint, verbose, client)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    execution.plan(name)  # checked also where nothing is refitted
     if (X is None) != (y is None) and not isinstance(X, LearningSet):
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
     if X is None:
         _check_permuted("binomial", strata is not None or blocks is not None)
         return _of_forest(forest_of(estimator, name), null, winners)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, "frequency", *work, strata=strata, blocks=blocks)
+    refits = Refits.checked(
+        name, estimator, X, y, "frequency", execution, strata=strata, blocks=blocks
+    )
     subject = refits.subject
     settings = subject.template.growth_settings(*subject.data.table.shape)
     free = _candidates(settings) == 1 and not subject.exchangeability.restricted

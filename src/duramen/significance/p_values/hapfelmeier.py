@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.recoding import with_permuted
-from duramen.jobs.replicates import replicate_seed
+from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.significance import Significance
 from duramen.significance.cost import announced
 from duramen.significance.measured import Measured, MeasureLike
@@ -134,8 +134,8 @@ def hapfelmeier(
     name = "hapfelmeier"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_optional_integer(name, "stop_after", stop_after, 1)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
     subject, seed = refits.subject, refits.seed
     subject.exchangeability.require(n, name)
     every = range(len(subject.names))

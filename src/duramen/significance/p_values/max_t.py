@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.jobs.replicates import replicate_seed
+from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.adjusted_significance import AdjustedSignificance
+from duramen.results.columns import counted
+from duramen.results.permuted_importances import PermutedImportances
 from duramen.significance.cost import announced
 from duramen.significance.discoveries import expected_discoveries, least_from
-from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import MeasureLike
+from duramen.significance.permuted_labels import permuted_marginal, permuted_order, reads_permuted
 from duramen.significance.pivotality import pivotality_notes
 from duramen.significance.refits import Refits
 from duramen.significance.sequential import sequential_p_values
@@ -35,15 +37,21 @@ NULL = (
 _MAX_STAGES = 3
 # Permutations after which a stage ends if hardly any feature can still be distinguished.
 _LOOKS = (19, 39)
+_ONE_STAGE = (
+    "the test ended after its first stage, which confirmed {}: PermutedImportances hold no forests "
+    "that keep what was confirmed, beside which weaker features may be. Hint: max_t(estimator, X, "
+    "y) grows them"
+)
 # Fraction of the level that is given to importances, and the other to marginal statistics.
 _OF_IMPORTANCES = 0.3
 # Fraction of rows whose largest statistics exceed the scales of both.
 _EXCEEDING = 0.1
 
 
+@reads_permuted
 def max_t(
     estimator: Any,
-    X: Any,
+    X: Any = None,
     y: Any = None,
     *,
     measure: MeasureLike = "auto",
@@ -100,12 +108,14 @@ def max_t(
 
     Parameters
     ----------
-    estimator : estimator of duramen
-        Parameters of the forests; it is cloned, not changed.
+    estimator : estimator of duramen, or PermutedImportances
+        Parameters of the forests; it is cloned, not changed. Or the result of
+        `permuted_importances`, in place of the data and of all other arguments that are about
+        growing forests.
     X : table of shape (n, p), or LearningSet
-        The rows.
+        The rows; None with PermutedImportances.
     y : array-like of shape (n,), optional
-        Classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set, and with PermutedImportances.
     measure : str or callable
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto"
         is "mdi_oob" if trees leave rows out ("mdi" for survival), else "mdi", and grows trees for
@@ -154,6 +164,8 @@ def max_t(
     -----
     The cost is at most 1 + B `max_stages` forests; where nothing is found, it is 20 or 40. Forests
     and permutations of the first stage are those of :func:`altmann` with the same arguments.
+    `PermutedImportances` hold these alone: where the first stage confirms features, a note of the
+    result says that later stages need an estimator.
 
     References
     ----------
@@ -174,47 +186,74 @@ def max_t(
     (('confirmed', 'noise'), ('alone', ''))
     """
     name = "max_t"
-    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_flag(name, "balanced", balanced)
     checks.check_flag(name, "marginal", marginal)
-    max_stages = checks.check_integer(name, "max_stages", max_stages, 1)
     alpha = checks.check_real(name, "alpha", alpha, 0, 1)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
-    subject = refits.subject
-    choices: dict[str, Any] = {
-        "n_permutations": n,
-        "balanced": balanced,
-        "marginal": marginal,
-        "max_stages": max_stages,
-        "alpha": alpha,
-    }
-    subject.exchangeability.require(n, name, subject.data.target.values)
-    importances = announced(refits, 1 + max_stages * n)
-    design = _Design(
-        importances.values,
-        _marginal(refits, n) if marginal else np.empty((0, 0)),
-        n,
-        balanced,
-        max_stages if _permutes_rows(refits) else 1,
-        alpha,
-    )
-    null = _permuted_scores(refits, design, choices)
-    stages = design.walk(null).stages
-    first = null[:n]
-    result = _result(stages, len(importances))
-    result["details"] |= {"null_mean": first.mean(axis=0), "null_sd": first.std(axis=0)}
+    choices: dict[str, Any] = {"balanced": balanced, "marginal": marginal, "alpha": alpha}
+    if isinstance(estimator, PermutedImportances):
+        first, choices["max_stages"] = estimator, 1
+        design = _Design(
+            first.importances.values,
+            _marginal_of(first) if marginal else np.empty((0, 0)),
+            len(first.permuted),
+            balanced,
+            1,
+            alpha,
+        )
+        null = design.asked_for(first.permuted)
+    else:
+        n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+        max_stages = checks.check_integer(name, "max_stages", max_stages, 1)
+        choices |= {"n_permutations": n, "max_stages": max_stages}
+        execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+        refits = Refits.checked(
+            name, estimator, X, y, measure, execution, strata=strata, blocks=blocks
+        )
+        subject = refits.subject
+        subject.exchangeability.require(n, name, subject.data.target.values)
+        importances = announced(refits, 1 + max_stages * n)
+        design = _Design(
+            importances.values,
+            permuted_marginal(refits, n) if marginal else np.empty((0, 0)),
+            n,
+            balanced,
+            max_stages if _permutes_rows(refits) else 1,
+            alpha,
+        )
+        null = _permuted_scores(refits, design, choices)
+        first = PermutedImportances(
+            importances,
+            null[:n],
+            subject.clause,
+            metadata=refits.metadata(),
+            notes=pivotality_notes(subject),
+        )
+    result = _result(design.walk(null).stages, len(first.names))
+    of_stage = null[: design.n]
+    result["details"] |= {"null_mean": of_stage.mean(axis=0), "null_sd": of_stage.std(axis=0)}
+    confirmed, notes = int(np.count_nonzero(result["p_adjusted"] <= alpha)), first.notes
+    if first is estimator and confirmed:
+        notes = (*notes, _ONE_STAGE.format(counted(confirmed, "feature")))
     return AdjustedSignificance(
-        names=importances.names,
-        scores=importances.values,
+        names=first.names,
+        scores=first.importances.values,
         method=name,
-        null=NULL + subject.clause,
-        unit=importances.unit,
+        null=NULL + first.restrictions,
+        unit=first.importances.unit,
         adjustment="pooled permutations",
-        metadata=refits.metadata(**choices, n_forests=1 + len(null)),
-        notes=pivotality_notes(subject),
+        metadata={**first.metadata, "method": name, **choices, "n_forests": 1 + len(null)},
+        notes=notes,
         **result,
     )
+
+
+def _marginal_of(permuted: PermutedImportances) -> FloatArray:
+    if permuted.marginal is None:
+        raise ValueError(
+            "max_t: marginal must be False for PermutedImportances without marginal statistics. "
+            "Hint: permuted_importances(..., marginal=True) computes them."
+        )
+    return permuted.marginal
 
 
 def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -> FloatArray:
@@ -242,27 +281,12 @@ def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -
     )
 
 
-def _order(refits: Refits, b: int) -> NDArray[np.int64]:
-    """Return the row whose target each row takes in permutation b, or on the data, for b = -1."""
-    if b < 0:
-        return np.arange(refits.subject.data.n_rows)
-    return refits.subject.order(np.random.default_rng(replicate_seed(refits.seed, b)))
-
-
 def _permutes_rows(refits: Refits) -> bool:
     """Tell whether rows are permuted, not the targets of blocks of different sizes.
 
     Features that are kept with the target can be permuted with rows only.
     """
-    return len(np.unique(_order(refits, 0))) == refits.subject.data.n_rows
-
-
-def _marginal(refits: Refits, n: int) -> FloatArray:
-    """Return the marginal statistics on the data and n permutations, (n + 1, p)."""
-    data = refits.subject.data
-    statistics = marginal_statistics(data, lambda b: _order(refits, b - 1), n + 1)
-    # Within strata and blocks the statistics have other distributions than those they assume.
-    return standardized(statistics) if data.exchangeability.restricted else statistics
+    return len(np.unique(permuted_order(refits, 0))) == refits.subject.data.n_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,6 +411,13 @@ class _Design:
             if last or not confirmed.size:
                 return _Walk(stages, len(null), kept)
             kept, start = np.concatenate([kept, confirmed]), start + self.n
+
+    def asked_for(self, null: FloatArray) -> FloatArray:
+        """Return the first permutations, up to the look at which the walk ends."""
+        until = 0
+        while (more := min(self.walk(null[:until]).until, len(null))) > until:
+            until = more
+        return null[:until]
 
     def _stage(self, kept: IndexArray, null: FloatArray, standing: FloatArray) -> _Stage:
         """Compare the features that are not kept; take the importances of these as they stand."""

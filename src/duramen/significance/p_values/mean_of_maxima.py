@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.importances import Importances
 from duramen.significance.measured import MeasureLike
-from duramen.significance.refits import Refits
-from duramen.support import checks
+from duramen.significance.permuted_labels import permuted_labels, reads_permuted
 from duramen.support.arrays import FloatArray
 
 
@@ -50,9 +48,10 @@ class MeanOfMaxima:
         return tuple(self.importances.names[j] for j in order if values[j] > self.threshold)
 
 
+@reads_permuted
 def mean_of_maxima(
     estimator: Any,
-    X: Any,
+    X: Any = None,
     y: Any = None,
     *,
     measure: MeasureLike = "mdi",
@@ -74,12 +73,14 @@ def mean_of_maxima(
 
     Parameters
     ----------
-    estimator : estimator of duramen
-        Parameters of the forests; it is cloned, not changed.
+    estimator : estimator of duramen, or PermutedImportances
+        Parameters of the forests; it is cloned, not changed. Or the result of
+        `permuted_importances`, in place of the data and of all other arguments that are about
+        growing forests.
     X : table of shape (n, p), or LearningSet
-        The rows.
+        The rows; None with PermutedImportances.
     y : array-like of shape (n,), optional
-        Classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set, and with PermutedImportances.
     measure : str or callable
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
@@ -132,10 +133,16 @@ def mean_of_maxima(
     >>> result.selected()
     ('x0',)
     """
-    name = "mean_of_maxima"
-    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
-    observed = refits.observed()
-    null: FloatArray = refits.permuted_scores(n)
-    return MeanOfMaxima(observed, np.asarray(null.max(axis=1, initial=-np.inf)))
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    permuted = permuted_labels(
+        "mean_of_maxima",
+        estimator,
+        X,
+        y,
+        measure,
+        n_permutations,
+        execution,
+        strata=strata,
+        blocks=blocks,
+    )
+    return MeanOfMaxima(permuted.importances, permuted.maxima)

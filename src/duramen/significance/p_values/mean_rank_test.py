@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.jobs.replicates import Task, replicate_seed
+from duramen.jobs.replicates import ExecutionParameters, Task, replicate_seed
+from duramen.results.permuted_importances import NULL
 from duramen.results.significance import Significance
 from duramen.significance.measured import Data, Measured, MeasureLike
-from duramen.significance.refits import NULL, PROMISE, Refits
+from duramen.significance.refits import PROMISE, Refits
 from duramen.significance.resampling import subsample_size, subsamples
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.sequential import sequential_p_values
@@ -154,8 +155,8 @@ def mean_rank_test(
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if checks.check_real(name, "irrelevant", irrelevant, 0.0, 1.0) == 0:
         raise checks.refuse(name, "irrelevant", "a fraction in (0, 1]", irrelevant)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
     subject = refits.subject
     _check_permuted(subject, null, n)
     p = len(subject.names)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.significance import Significance
 from duramen.significance.measured import MeasureLike
-from duramen.significance.probed import probe_task, with_settled_candidates
+from duramen.significance.probed import count_reached, probed, with_settled_candidates
 from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.support import checks
@@ -114,18 +113,17 @@ def one_probe(
     name = "one_probe"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     checks.check_flag(name, "add_one", add_one)
-    work = (random_state, n_jobs, client, checkpoint, verbose)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
-        name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False
+        name, estimator, X, y, measure, execution, blocks=blocks, takes_strata=False
     )
     refits = with_settled_candidates(refits, runs)
-    subject, p = refits.subject, len(refits.subject.names)
-    scores = refits.run(probe_task(subject, 1, name), runs, p + 1)
-    reached = np.count_nonzero(scores[:, p:] >= scores[:, :p], axis=0)
+    features, probes = probed(refits, runs, 1)
+    subject = refits.subject
     return Significance(
         names=subject.names,
-        scores=scores[:, :p].mean(axis=0),
-        p_values=(reached + add_one) / (runs + add_one),
+        scores=features.mean(axis=0),
+        p_values=(count_reached(features, probes) + add_one) / (runs + add_one),
         method=name,
         null=NULL + subject.exchangeability.clause,
         metadata=refits.metadata(n_runs=runs, add_one=bool(add_one)),

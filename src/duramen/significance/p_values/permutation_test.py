@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -13,12 +13,21 @@ from numpy.typing import NDArray
 from duramen.data import EncodedTable, encode
 from duramen.data.containers import names_of
 from duramen.data.exchangeability import Exchangeability
-from duramen.jobs.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
+from duramen.jobs.replicates import (
+    OBSERVED,
+    ExecutionParameters,
+    Task,
+    replicate_seed,
+    run_replicates,
+)
 from duramen.results.fields import checked_names
 from duramen.results.importances import Importances
+from duramen.results.permuted_importances import PermutedImportances
 from duramen.results.significance import Significance
 from duramen.significance.measured import qualified
-from duramen.significance.sequential import all_decided, sequential_p_values
+from duramen.significance.p_values.altmann import altmann
+from duramen.significance.permuted_labels import reads_permuted
+from duramen.significance.sequential import all_decided
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, refuse_masked
 from duramen.support.provenance import fingerprint, versions
@@ -28,10 +37,11 @@ Importance = Callable[[Any, NDArray[Any], int], Any]
 NULL = "The target is independent of X: its values could be permuted among the rows in any order."
 
 
+@reads_permuted
 def permutation_test(
-    importance: Importance,
-    X: Any,
-    y: Any,
+    importance: Importance | PermutedImportances,
+    X: Any = None,
+    y: Any = None,
     *,
     n_permutations: int = 100,
     stop_after: int | None = None,
@@ -123,43 +133,45 @@ def permutation_test(
     ('x0', 'x1')
     """
     owner = "permutation_test"
-    n = checks.check_integer(owner, "n_permutations", n_permutations, 1)
     checks.check_optional_integer(owner, "stop_after", stop_after, 1)
-    plan = Plan.checked(owner, n_jobs, checkpoint, verbose, client)
-    target = _target(y)
-    rows = Exchangeability.checked(len(target), strata, blocks, function=owner)
-    subject = _Subject(importance, X, target, rows)
-    rows.require(n, owner, subject.y)
-    identity = subject.identity(checkpoint)
-    seed = checks.draw_seed(random_state)
-    first = subject.call(subject.y.copy(), replicate_seed(seed, OBSERVED))
-    observed = _values(first, "the data as they are")
-    names = _names(names, first, X, len(observed))
-    null = run_replicates(
-        subject.permuted(len(observed)),
-        n,
-        len(observed),
-        seed=seed,
-        identity=identity,
-        plan=plan,
-        function=owner,
-        decided=None if stop_after is None else all_decided(observed, stop_after),
-    )
-    return Significance(
-        names=names,
-        scores=observed,
-        p_values=sequential_p_values(observed, null, n, stop_after),
+    if isinstance(importance, PermutedImportances):
+        permuted = importance
+    else:
+        n = checks.check_integer(owner, "n_permutations", n_permutations, 1)
+        execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+        plan = execution.plan(owner)
+        target = _target(y)
+        rows = Exchangeability.checked(len(target), strata, blocks, function=owner)
+        subject = _Subject(importance, X, target, rows)
+        rows.require(n, owner, subject.y)
+        identity, seed = subject.identity(checkpoint), execution.seed()
+        first = subject.call(subject.y.copy(), replicate_seed(seed, OBSERVED))
+        observed = _values(first, "the data as they are")
+        unit = first.unit if isinstance(first, Importances) else "1"
+        names = _names(names, first, X, len(observed))
+        null = run_replicates(
+            subject.permuted(len(observed)),
+            n,
+            len(observed),
+            seed=seed,
+            identity=identity,
+            plan=plan,
+            function=owner,
+            decided=None if stop_after is None else all_decided(observed, stop_after),
+        )
+        permuted = PermutedImportances(
+            Importances(names, observed, identity["importance"], unit),
+            null,
+            rows.clause,
+            metadata={**identity, "n_permutations": n, "seed": seed},
+        )
+    result = altmann(permuted, stop_after=stop_after)
+    counts = {"n_computed": result.metadata["n_grown"], "stop_after": stop_after}
+    return replace(
+        result,
         method=owner,
-        null=NULL + rows.clause,
-        unit=first.unit if isinstance(first, Importances) else "1",
-        details={"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)},
-        metadata={
-            **identity,
-            "n_permutations": n,
-            "n_computed": len(null),
-            "stop_after": stop_after,
-            "seed": seed,
-        },
+        null=NULL + permuted.restrictions,
+        metadata={**permuted.metadata, "method": owner, **counts},
     )
 
 

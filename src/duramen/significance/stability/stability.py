@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.jobs.replicates import replicate_seed
+from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.columns import Column, features, hidden
 from duramen.results.fields import PROBABILITY, checked_names, ranks
 from duramen.results.result import FeatureResult
@@ -280,9 +280,9 @@ def ranking_stability(
     name = "ranking_stability"
     n = checks.check_integer(name, "n_resamples", n_resamples, 2)
     checks.check_real(name, "level", level, 0, 1, ends="()")
-    work = (random_state, n_jobs, client, checkpoint, verbose)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
-        name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False
+        name, estimator, X, y, measure, execution, blocks=blocks, takes_strata=False
     )
     subject = refits.subject
     p = len(subject.names)

@@ -1,0 +1,221 @@
+"""Importances under permuted labels: the matrix that several tests read."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from os import PathLike
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from duramen.jobs.replicates import ExecutionParameters, replicate_seed
+from duramen.results.permuted_importances import PermutedImportances
+from duramen.significance.marginal import marginal_statistics
+from duramen.significance.measured import MeasureLike
+from duramen.significance.pivotality import pivotality_notes
+from duramen.significance.refits import Refits
+from duramen.significance.standardized import standardized
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+
+ParametersT = ParamSpec("ParametersT")
+ResultT = TypeVar("ResultT")
+
+# Parameters that decide which forests are grown, and how; the others decide how they are read.
+_OF_THE_FORESTS = (
+    *("X", "y", "names", "measure", "n_permutations", "max_stages", "strata", "blocks"),
+    *("random_state", "n_jobs", "client", "checkpoint", "verbose"),
+)
+
+
+def permuted_importances(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    measure: MeasureLike = "mdi",
+    n_permutations: int = 100,
+    marginal: bool = True,
+    strata: Any = None,
+    blocks: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> PermutedImportances:
+    r"""Compute importances on the data and under permuted labels, for several tests to read.
+
+    One forest is grown on the data and one on each of B permutations of the target. These are the
+    forests that :func:`altmann`, :func:`fdr_curve`, :func:`mean_of_maxima` and the first stage of
+    :func:`max_t` grow with the same arguments: each of them takes the result in place of the
+    estimator and the data, and gives what it would have given, without a forest of its own.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        Parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set.
+    measure : str or callable
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+    n_permutations : int
+        Number B of permutations.
+    marginal : bool
+        Whether to compute the marginal rank statistics under the same permutations, which
+        `max_t` compares beside the importances. They double the size of the result.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    PermutedImportances
+        `importances` on the data, `permuted` of shape (B, p), and `marginal`; `save` and `load`
+        keep it for later questions.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, `strata` and `blocks` leave nothing to exchange, or the
+        checkpoint is of another run.
+
+    Warns
+    -----
+    UserWarning
+        If `strata` and `blocks` allow fewer different arrangements than permutations are asked for.
+
+    Notes
+    -----
+    The cost is B + 1 forests. The tests share their permutations: their results on the same matrix
+    are no independent evidence, and choosing the test with the most discoveries invalidates its
+    error rate. A checkpoint of `altmann`, `fdr_curve` or `mean_of_maxima` with the same arguments
+    serves here, and the other way round.
+
+    References
+    ----------
+    A. Altmann, L. Tolosi, O. Sander, T. Lengauer (2010). Permutation importance: a corrected
+    feature importance measure. Bioinformatics 26. P. H. Westfall, S. S. Young (1993).
+    Resampling-Based Multiple Testing. Wiley.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> permuted = dm.significance.permuted_importances(
+    ...     forest, data.X, data.y, n_permutations=39, random_state=0)
+    >>> dm.significance.altmann(permuted).selected(0.05, control="none")
+    ('x0',)
+    >>> dm.significance.max_t(permuted).verdicts()[:2]
+    ('confirmed', 'noise')
+    """
+    name = "permuted_importances"
+    checks.check_flag(name, "marginal", marginal)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    return permuted_labels(
+        name,
+        estimator,
+        X,
+        y,
+        measure,
+        n_permutations,
+        execution,
+        strata=strata,
+        blocks=blocks,
+        marginal=marginal,
+    )
+
+
+def reads_permuted(
+    test: Callable[ParametersT, ResultT],
+) -> Callable[ParametersT, ResultT]:
+    """Let PermutedImportances take the place of the first argument of a test and of the data.
+
+    Arguments that are about growing forests are refused beside it.
+    """
+
+    @wraps(test)
+    def reading(*args: ParametersT.args, **kwargs: ParametersT.kwargs) -> ResultT:
+        if any(isinstance(value, PermutedImportances) for value in (*args, *kwargs.values())):
+            bound = inspect.signature(test).bind(*args, **kwargs).arguments
+            beside = [
+                parameter
+                for parameter in _OF_THE_FORESTS
+                if parameter in bound and bound[parameter] is not None
+            ]
+            if beside:
+                raise ValueError(
+                    f"{test.__name__}: {', '.join(beside)} must not be given with "
+                    "PermutedImportances, whose forests are grown already. Hint: leave "
+                    f"{'it' if len(beside) == 1 else 'them'} out."
+                )
+        return test(*args, **kwargs)
+
+    return reading
+
+
+def permuted_labels(
+    function: str,
+    estimator: Any,
+    X: Any,
+    y: Any,
+    measure: MeasureLike,
+    n_permutations: int,
+    execution: ExecutionParameters,
+    *,
+    strata: Any,
+    blocks: Any,
+    stop_after: int | None = None,
+    marginal: bool = False,
+) -> PermutedImportances:
+    """Return the matrix that a test is given in place of an estimator, or compute it.
+
+    With `stop_after` permutations end once every feature has reached so many values as large as its
+    own.
+    """
+    if isinstance(estimator, PermutedImportances):
+        return estimator
+    n = checks.check_integer(function, "n_permutations", n_permutations, 1)
+    refits = Refits.checked(
+        function, estimator, X, y, measure, execution, strata=strata, blocks=blocks
+    )
+    importances = refits.observed()
+    return PermutedImportances(
+        importances,
+        refits.permuted_scores(n, observed=importances.values, stop_after=stop_after),
+        refits.subject.clause,
+        permuted_marginal(refits, n) if marginal else None,
+        metadata=refits.metadata(n_permutations=n),
+        notes=pivotality_notes(refits.subject),
+    )
+
+
+def permuted_order(refits: Refits, b: int) -> IntArray:
+    """Return the row whose target each row takes in permutation b, or on the data, for b = -1."""
+    if b < 0:
+        return np.arange(refits.subject.data.n_rows)
+    return refits.subject.order(np.random.default_rng(replicate_seed(refits.seed, b)))
+
+
+def permuted_marginal(refits: Refits, n: int) -> FloatArray:
+    """Return the marginal statistics on the data and n permutations, (n + 1, p)."""
+    data = refits.subject.data
+    statistics = marginal_statistics(data, lambda b: permuted_order(refits, b - 1), n + 1)
+    # Within strata and blocks the statistics have other distributions than those they assume.
+    return standardized(statistics) if data.exchangeability.restricted else statistics

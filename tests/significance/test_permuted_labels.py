@@ -1,0 +1,256 @@
+"""One matrix of importances under permuted labels, and the tests that read it."""
+
+import numpy as np
+import pytest
+from tests.grid import one_test
+from tests.significance.noise import TINY, Interrupted, correlation, killed_after, noise, signal
+
+import duramen as dm
+from duramen.jobs.replicates import OBSERVED, replicate_seed
+from duramen.significance import (
+    PermutedImportances,
+    altmann,
+    fdr_curve,
+    max_t,
+    mean_of_maxima,
+    permutation_test,
+    permuted_importances,
+)
+from duramen.significance.marginal import marginal_statistics
+from duramen.support.checks import draw_seed
+
+FOREST = dm.RandomForestClassifier(5)
+X, Y = signal()
+STRATA, BLOCKS = np.arange(80) % 3, np.arange(80) // 2
+WEIGHTS = 1.0 + np.arange(80) % 4
+
+CASES = {
+    "classes": (FOREST, X, Y, {}),
+    "numbers": (dm.RandomForestRegressor(5), X, X[:, 0] + X[:, 1], {}),
+    "strata": (FOREST, X, Y, {"strata": STRATA}),
+    "blocks": (FOREST, X, Y, {"blocks": BLOCKS}),
+    "weights": (FOREST, dm.learning_set(X, Y, sample_weight=WEIGHTS), None, {}),
+    "own measure": (TINY, X, Y, {"measure": correlation}),
+    "auto": (FOREST, X, Y, {"measure": "auto"}),
+    "limits": (FOREST, X, Y, {"measure": "mda"}),
+    "noise": (TINY, *noise(3), {"measure": correlation}),
+}
+FAST = ("own measure", "noise")
+READINGS = {
+    "altmann": (altmann, {}),
+    "lognormal": (altmann, {"distribution": "lognormal"}),
+    "stop_after": (altmann, {"stop_after": 2}),
+    "fdr_curve": (fdr_curve, {}),
+    "balanced": (fdr_curve, {"balanced": True}),
+    "mean_of_maxima": (mean_of_maxima, {}),
+    "max_t": (max_t, {}),
+    "importances alone": (max_t, {"marginal": False}),
+    "unbalanced, another level": (max_t, {"balanced": False, "alpha": 0.2}),
+}
+
+
+def numbers(result):
+    """All that a result holds."""
+    if isinstance(result, dm.significance.MeanOfMaxima):
+        return {"maxima": result.maxima.tolist(), "importances": result.importances.to_arrays()}
+    return {name: np.asarray(array) for name, array in result.to_arrays().items() if name != "json"}
+
+
+def assert_same(one, other):
+    assert type(one) is type(other)
+    first, second = numbers(one), numbers(other)
+    assert list(first) == list(second)
+    for name in first:
+        np.testing.assert_equal(first[name], second[name])
+    if hasattr(one, "metadata"):
+        assert one.equals(other)
+        assert dict(one.metadata) == dict(other.metadata)
+
+
+@one_test
+@pytest.mark.parametrize("case", FAST)
+def test_each_reading_is_what_the_test_gives_by_itself(case, tmp_path):
+    assert_readings_agree(case, tmp_path)
+
+
+@pytest.mark.slow
+@one_test
+@pytest.mark.parametrize("case", [case for case in CASES if case not in FAST])
+def test_each_reading_is_what_the_test_gives_for_other_data(case, tmp_path):
+    assert_readings_agree(case, tmp_path)
+
+
+def assert_readings_agree(case, tmp_path):
+    """Read a matrix, and what was saved of it, and run each test by itself."""
+    estimator, table, target, given = CASES[case]
+    common = {"measure": "mdi", "n_permutations": 20, "random_state": 7, **given}
+    permuted = permuted_importances(estimator, table, target, **common)
+    permuted.save(tmp_path / "permuted.npz")
+    again = PermutedImportances.load(tmp_path / "permuted.npz")
+    for test, options in READINGS.values():
+        alone = {"max_stages": 1} if test is max_t else {}
+        expected = test(estimator, table, target, **common, **options, **alone)
+        for matrix in (permuted, again):
+            result = test(matrix, **options)
+            assert_same(result, expected)
+            for words in ("null", "meaning"):
+                assert getattr(result, words, "") == getattr(expected, words, "")
+            if test is not max_t:
+                assert getattr(result, "notes", ()) == getattr(expected, "notes", ())
+            elif (result.p_adjusted <= options.get("alpha", 0.05)).any():
+                assert result.notes[:-1] == expected.notes
+                assert "ended after its first stage" in result.notes[-1]
+            else:
+                assert result.notes == expected.notes
+
+
+def test_matrix_is_that_of_fitting_by_hand():
+    """Estimators fitted on arrays, with the seeds of the replicates."""
+    result = permuted_importances(FOREST, X, Y, n_permutations=5, random_state=4)
+    seed, data = draw_seed(4), dm.learning_set(X, Y)
+
+    def importances(forest_seed, target):
+        forest = dm.RandomForestClassifier(5, random_state=forest_seed % 2**32)
+        return dm.importances.mdi(forest.fit(X, target)).values
+
+    np.testing.assert_array_equal(
+        result.importances.values, importances(replicate_seed(seed, OBSERVED), Y)
+    )
+    for b in range(5):
+        random = np.random.default_rng(replicate_seed(seed, b))
+        order = random.permutation(80)
+        forest_seed = int(random.integers(2**32))
+        np.testing.assert_array_equal(result.permuted[b], importances(forest_seed, Y[order]))
+        permuted = data.permuted(order, key="by hand")
+        alone = marginal_statistics(permuted, lambda _: np.arange(80), 1)
+        np.testing.assert_allclose(result.marginal[b + 1], alone[0], atol=1e-9)
+    on_data = marginal_statistics(data, lambda _: np.arange(80), 1)
+    np.testing.assert_array_equal(result.marginal[0], on_data[0])
+    assert (result.metadata["seed"], result.metadata["n_permutations"]) == (seed, 5)
+    assert result.metadata["data"] == data.fingerprint
+
+
+def test_stages_are_grown_only_from_an_estimator():
+    common = {"n_permutations": 39, "random_state": 7}
+    permuted = permuted_importances(FOREST, X, Y, **common)
+    one_stage, stages = max_t(permuted), max_t(FOREST, X, Y, measure="mdi", **common)
+    assert one_stage.selected(control="fwer")
+    assert (one_stage.details["stage"] == 1).all()
+    assert stages.details["stage"].max() > 1
+    assert one_stage.metadata["max_stages"] == 1
+
+
+def test_any_permutation_test_reads_it():
+    def of_forest(table, target, seed):
+        forest = dm.RandomForestClassifier(5, random_state=seed)
+        return dm.importances.mdi(forest.fit(table, target))
+
+    common = {"n_permutations": 19, "random_state": 2}
+    expected = permutation_test(of_forest, X, Y, stop_after=3, **common)
+    result = permutation_test(permuted_importances(FOREST, X, Y, **common), stop_after=3)
+    assert result.equals(expected)
+    assert (result.null, result.method) == (expected.null, expected.method)
+    assert result.metadata["n_computed"] == expected.metadata["n_computed"]
+
+
+def test_readings_grow_no_forest():
+    calls = [0]
+
+    def counting(forest, table, target):
+        calls[0] += 1
+        return correlation(forest, table, target)
+
+    permuted = permuted_importances(TINY, X, Y, measure=counting, n_permutations=19)
+    assert calls == [20]
+    for test, options in READINGS.values():
+        test(permuted, **options)
+    permutation_test(permuted)
+    assert calls == [20]
+
+
+@one_test
+@pytest.mark.parametrize("first", [permuted_importances, altmann, fdr_curve, mean_of_maxima])
+def test_interrupted_run_resumes_and_checkpoints_are_shared(tmp_path, first):
+    common = {"n_permutations": 12, "random_state": 5, "checkpoint": tmp_path / first.__name__}
+    with pytest.raises(Interrupted):
+        first(TINY, X, Y, measure=killed_after(correlation, 8), **common)
+    calls = [0]
+
+    def correlation_(forest, table, target):
+        calls[0] += 1
+        return correlation(forest, table, target)
+
+    correlation_.__module__ = correlation.__module__
+    correlation_.__qualname__ = killed_after(correlation, 0).__qualname__
+    resumed = permuted_importances(TINY, X, Y, measure=correlation_, **common)
+    assert calls[0] == 1 + 12 - 7  # the data again, and what was not finished
+    whole = permuted_importances(
+        TINY, X, Y, measure=correlation, n_permutations=12, random_state=5, n_jobs=2
+    )
+    np.testing.assert_array_equal(resumed.permuted, whole.permuted)
+    np.testing.assert_array_equal(resumed.marginal, whole.marginal)
+
+
+def test_nothing_is_selected_in_noise_and_a_constant_column_ties():
+    table, target = noise(1)
+    table[:, 4] = 1.0
+    permuted = permuted_importances(FOREST, table, target, n_permutations=39, random_state=1)
+    assert max_t(permuted).selected(control="fwer") == ()
+    assert max_t(permuted).notes == ()
+    assert altmann(permuted).selected() == ()
+    assert not permuted.permuted[:, 4].any()
+    assert altmann(permuted).p_values[4] == 1
+    assert max_t(permuted)["x4"] == 1
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("test", "given", "words"),
+    [
+        (altmann, {"n_permutations": 100}, "n_permutations must not"),
+        (altmann, {"X": X, "y": Y}, "X, y must not"),
+        (fdr_curve, {"measure": "mdi", "random_state": 0}, "measure, random_state must not"),
+        (mean_of_maxima, {"strata": STRATA}, "strata must not"),
+        (max_t, {"max_stages": 3}, "max_stages must not"),
+        (max_t, {"checkpoint": "file", "n_jobs": 2}, "n_jobs, checkpoint must not"),
+        (permutation_test, {"names": ["a"]}, "names must not"),
+    ],
+)
+def test_what_is_about_growing_forests_is_refused(test, given, words):
+    permuted = permuted_importances(TINY, X, Y, measure=correlation, n_permutations=3)
+    first = "importance" if test is permutation_test else "estimator"
+    for call in (
+        lambda: test(permuted, **given),
+        lambda: test(**{first: permuted}, **given),
+    ):
+        with pytest.raises(
+            ValueError, match=f"{test.__name__}: {words} be given with PermutedImportances"
+        ):
+            call()
+    test(permuted, None, None)  # nothing is given
+
+
+def test_marginal_statistics_that_were_not_computed_are_asked_for():
+    common = {"measure": correlation, "n_permutations": 19, "random_state": 0}
+    permuted = permuted_importances(TINY, X, Y, marginal=False, **common)
+    assert permuted.marginal is None
+    with pytest.raises(ValueError, match=r"max_t: marginal must be False .* without marginal"):
+        max_t(permuted)
+    whole = permuted_importances(TINY, X, Y, **common)
+    assert max_t(permuted, marginal=False).equals(max_t(whole, marginal=False))
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"n_permutations": 0}, ValueError, "n_permutations must be"),
+        ({"marginal": 1}, (TypeError, ValueError), "marginal must be"),
+        ({"measure": "?!"}, ValueError, "measure must be one of"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be"),
+        ({"strata": np.arange(80)}, ValueError, "strata"),
+    ],
+)
+def test_arguments_are_checked(given, error, words):
+    with pytest.raises(error, match=f"permuted_importances.*{words}"):
+        permuted_importances(FOREST, X, Y, **given)
