@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 from joblib import parallel_config
 
-from duramen.selection.numbers import numbers_of
-from duramen.selection.records import Account, Detail, Selector
-from duramen.selection.selector import BaseSelector, without_forest
+from duramen.selection.catalogue import Selector
+from duramen.selection.selector import Account, BaseSelector, Detail, numbers_of, without_forest
 from duramen.support import checks
 from duramen.support.threads import end_with
 
