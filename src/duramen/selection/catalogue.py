@@ -40,7 +40,7 @@ class Option(Entry):
     kind : type
         str, int, float or bool.
     parameter : str
-        Parameter that it sets; by default `name`.
+        Parameter that it sets; by default that of the name.
     choices : tuple of str
         Values of an option that takes one of a few.
     metavar : str

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, Target, Task
 from duramen.data.shadows import with_probes
@@ -199,24 +198,6 @@ def subject_of(
     return subject
 
 
-def among_copies(
-    subject: Measured, columns: NDArray[np.int64], n_copies: int, seed: int, owner: str
-) -> NDArray[np.float64]:
-    """Return importances of some columns and, after them, of permuted copies of each.
-
-    Copies are permuted independently of each other; they stand for the codes of their columns, so
-    that nothing is encoded. Their number is `n_copies` times that of the columns.
-    """
-    random = np.random.default_rng(seed)
-    table = subject.data.table.take_columns(columns)
-    copied = np.tile(np.arange(len(columns)), n_copies)
-    orders = [subject.exchangeability.permutation(random) for _ in copied]
-    data = subject.data.with_table(
-        with_probes(table, copied, orders, function=owner), key=("copies", columns.tolist(), seed)
-    )
-    return subject.scores(int(random.integers(2**32)), data=data)
-
-
 def unit_of(subject: Measured) -> str:
     """Return the unit of the importances, as a small forest has it."""
     small = seeded(subject.template, 0).set_params(n_estimators=2)
@@ -225,13 +206,22 @@ def unit_of(subject: Measured) -> str:
 
 
 def beside_shadows(
-    subject: Measured, columns: NDArray[np.int64], seed: int, owner: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return importances of some columns, and those of their shadows, at least 5."""
+    subject: Measured, columns: IntArray, seed: int, owner: str
+) -> tuple[FloatArray, FloatArray]:
+    """Return importances of some columns, and those of their shadows, at least 5.
+
+    Shadows are permuted independently of each other; they stand for the codes of their columns, so
+    that nothing is encoded.
+    """
     n_copies = 1
     while n_copies * len(columns) < FEWEST_SHADOWS:
         n_copies *= 2
-    scores = among_copies(subject, columns, n_copies, seed, owner)
+    random = np.random.default_rng(seed)
+    copied = np.tile(np.arange(len(columns)), n_copies)
+    orders = [subject.exchangeability.permutation(random) for _ in copied]
+    table = with_probes(subject.data.table.take_columns(columns), copied, orders, function=owner)
+    data = subject.data.with_table(table, key=("copies", columns.tolist(), seed))
+    scores = subject.scores(int(random.integers(2**32)), data=data)
     return scores[: len(columns)], scores[len(columns) :]
 
 
@@ -246,7 +236,7 @@ class ShadowRound:
     percentile: float
     function: str
 
-    def __call__(self, _: int, seed: int, active: NDArray[np.int64]) -> NDArray[np.float64]:
+    def __call__(self, _: int, seed: int, active: IntArray) -> FloatArray:
         """Grow the forest of a round on the active features and their shadows."""
         own, shadows = beside_shadows(self.subject, active, seed, self.function)
         row = np.full(self.subject.data.n_columns + 1, np.nan)

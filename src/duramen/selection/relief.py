@@ -106,7 +106,13 @@ class ReliefF(BaseSelector):
         n_threads = checks.check_jobs(owner, self.n_jobs)
         given = self._learning_set(X, y, n_threads=n_threads)
         data = given.in_memory()
-        kind = _kind(VARIANTS[variant])
+        try:
+            import skrebate
+        except ImportError as error:
+            raise ImportError(
+                f"{owner} needs the package skrebate. Hint: pip install 'duramen[baselines]'."
+            ) from error
+        kind = getattr(skrebate, VARIANTS[variant])
         settings: dict[str, Any] = {"n_jobs": n_threads}
         if variant == "relieff":
             smallest = data.n_rows
@@ -130,13 +136,3 @@ class ReliefF(BaseSelector):
         """
         weights = self.importances_.values
         return replace(super().account(record), details=(Detail("weight", "weight", weights),))
-
-
-def _kind(name: str) -> Any:
-    try:
-        import skrebate
-    except ImportError as error:
-        raise ImportError(
-            "ReliefF needs the package skrebate. Hint: pip install 'duramen[baselines]'."
-        ) from error
-    return getattr(skrebate, name)

@@ -181,7 +181,9 @@ class SequentialSelection(BaseSelector):
         data, p = given.in_memory(), given.n_columns
         n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=max(data.n_rows, 2))
         steps = self._steps(owner, p)
-        learner = _learner(self.estimator, data.task)
+        learner = self.estimator
+        if learner is None:
+            learner = random_forest(data.task, _TREES)
         scorer = check_scoring(learner, scoring=self.scoring)
         seed = checks.draw_seed(self.random_state)
         folds = folds_of(data.target, n_folds, np.random.default_rng(seed))
@@ -307,10 +309,6 @@ def _task(estimator: Any, owner: str) -> Task | None:
         "a classifier or a regressor of duramen or of scikit-learn",
         estimator,
     )
-
-
-def _learner(estimator: Any, task: Task) -> Any:
-    return random_forest(task, _TREES) if estimator is None else estimator
 
 
 Subset = frozenset[int]
