@@ -682,7 +682,11 @@ def test_wrong_parameters_are_named(name, values):
         (dm.GuidedForestClassifier(bootstrap=False), "probe", "got 'GuidedForestClassifier'"),
         (dm.PERTClassifier(), "decoy", "relevance must be 'probe', 'binomial' or 'positive'"),
         (dm.ExtraTreesClassifier(max_leaf_nodes=4), "decoy", "relevance must be 'probe'"),
-        (dm.ExtraTreesClassifier(min_impurity_decrease=0.1), "decoy", "no max_leaf_nodes, min_imp"),
+        (
+            dm.ExtraTreesClassifier(min_impurity_decrease=0.1),
+            "decoy",
+            "without max_leaf_nodes, min_imp",
+        ),
         (dm.ExtraTreesClassifier(stop_alpha=0.05), "decoy", "relevance must be 'probe'"),
         (dm.ExtraTreesClassifier(n_best_splits=2), "decoy", "relevance must be 'probe'"),
         (dm.ExtraTreesClassifier(ccp_alpha=0.1), "decoy", "relevance must be 'probe'"),

@@ -90,7 +90,10 @@ class Course:
         self.trees: list[Arrays] = []  # flat arrays of each
 
     def take(self, trees: Sequence[Arrays]) -> bool:
-        """Take trees that are new into account, and let in what passes the test; end no round."""
+        """Take trees that are new into account, and let in the features that pass the test.
+
+        Returned is False: a search ends between rounds, as `ready` says.
+        """
         for number in range(len(self.sizes), len(trees)):
             columns, _ = self.arguments(number)
             done = number + 1
@@ -104,10 +107,7 @@ class Course:
         return False
 
     def end(self, trees: Sequence[Arrays]) -> None:
-        """Take trees into account when Ctrl-C ends the search: the last one is followed by a test.
-
-        It lets in what passes it.
-        """
+        """Take trees into account when Ctrl-C ends the search, and test features after the last."""
         self.take(trees)
         if self.sizes:
             self._let_in()

@@ -419,8 +419,8 @@ class SequentialRandomSubspace(BaseSelector):
                 "relevance",
                 "'probe', 'binomial' or 'positive' for these trees",
                 "decoy",
-                "decoys are for trees that take the best split of a node and have no "
-                "max_leaf_nodes, min_impurity_decrease, stop_alpha or ccp_alpha; PERT is none",
+                "decoys are for trees that take the best split of a node, without max_leaf_nodes, "
+                "min_impurity_decrease, stop_alpha and ccp_alpha, and not for PERT",
             )
         return settings
 
