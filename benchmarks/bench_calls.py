@@ -42,7 +42,9 @@ class Calls:
         self.model.predict_proba(self.row)
 
     def time_search_of_one_tree_a_round(self) -> None:
-        search = dm.SequentialRandomSubspace(_ROUNDS, max_features=20, random_state=0)
+        search = dm.SequentialRandomSubspace(
+            dm.ExtraTreesClassifier(max_features=20), n_estimators=_ROUNDS, random_state=0
+        )
         search.fit(self.X, self.y)
 
 

@@ -65,7 +65,7 @@ def search(
 
     random = np.random.default_rng(1)
     small = random.normal(size=(50, 60))
-    dm.SequentialRandomSubspace(3, relevance=relevance).fit(small, small[:, 0] > 0)
+    dm.SequentialRandomSubspace(n_estimators=3, relevance=relevance).fit(small, small[:, 0] > 0)
     before, start = peak(), time.perf_counter()
     store = dm.open_store(folder / where)
     table = store.take_columns(list(RELEVANT))
@@ -84,7 +84,7 @@ def search(
     store.take_columns = timed  # type: ignore[method-assign]
     begin = time.perf_counter()
     model = dm.SequentialRandomSubspace(
-        n_trees,
+        n_estimators=n_trees,
         n_subspace_features=SUBSPACE,
         relevance=relevance,
         batch_size=threads,

@@ -70,7 +70,7 @@ def ensemble(method: str, p: int, seed: int) -> Any:
     if kind == "SRS":
         q, alpha = map(float, numbers)
         return dm.SequentialRandomSubspace(
-            ITERATIONS[q],
+            n_estimators=ITERATIONS[q],
             n_subspace_features=max(1, round(q * p)),
             alpha=alpha,
             relevance="probe",

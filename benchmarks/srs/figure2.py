@@ -38,7 +38,11 @@ def search(seed: int, q: int, alpha: float, test: str, iterations: int) -> dict[
     X, y, relevant = problem(seed)
     start = time.perf_counter()
     model = dm.SequentialRandomSubspace(
-        iterations, n_subspace_features=q, alpha=alpha, relevance=test, random_state=seed
+        n_estimators=iterations,
+        n_subspace_features=q,
+        alpha=alpha,
+        relevance=test,
+        random_state=seed,
     ).fit(X, y)
     return {
         "seconds": time.perf_counter() - start,

@@ -50,7 +50,7 @@ def search(path: str, split: int, p: int, alpha: float, iterations: int) -> dict
     drawn = random.choice(noise, p - X.shape[1])
     X = np.hstack([X, *(random.permutation(X[:, j])[:, None] for j in drawn)])
     model = dm.SequentialRandomSubspace(
-        iterations,
+        n_estimators=iterations,
         n_subspace_features=SUBSPACE,
         alpha=alpha,
         # Without places for what was found the test decides nothing; the probe is cheaper.

@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -28,11 +27,13 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from duramen.forests.settings import GrowthSettings
-from duramen.jobs.workers import Threads
-from duramen.selection.sequential_random_subspace.evidence import Evidence
-from duramen.selection.sequential_random_subspace.relevance import DecoyTest, RelevanceTest
-from duramen.selection.sequential_random_subspace.search import Plan, State, search
-from duramen.selection.sequential_random_subspace.trees import Grower
+from duramen.jobs.replicates import Plan, run_jobs
+from duramen.selection.sequential_random_subspace.relevance import (
+    DecoyTest,
+    Evidence,
+    RelevanceTest,
+)
+from duramen.selection.sequential_random_subspace.search import Course, Grower, Search
 from duramen.theory.subspaces.chains import kept_places
 from duramen.theory.subspaces.convergence import expected_trees
 from duramen.theory.subspaces.simulation import simulate
@@ -58,10 +59,6 @@ MOST = 200_000
 LONGEST = 1000
 SMALL = [("chain", 200, 40, 3), ("clique", 120, 40, 3), ("marginal", 200, 40, 6)]
 ROUNDS = (1, 2, 4, 8, 16, 32, 64)
-
-
-class Done(Exception):
-    """All relevant features are found."""
 
 
 @dataclass(frozen=True)
@@ -104,30 +101,29 @@ def sample(
 def searched(
     X: NDArray[Any], y: NDArray[Any], r: int, q: int, keep: float, batch: int, seed: int,
     test: RelevanceTest, most: int, criterion: str = "entropy",
-) -> State:  # fmt: skip
+) -> Course:  # fmt: skip
     """A search until the first r features are all found, or for `most` trees."""
     data = dm.learning_set(X, y, task="classification")
     settings = GrowthSettings(criterion=criterion, cut="random", max_features=q)
     grower = Grower(data, settings, test.n_probes, test.decoy, seed)
+    search = Search(most, q, kept_places(q, keep), soft=False, batch=batch, patience=None)
+    course = Course(grower, search, test)
 
-    plan = Plan(most, q, kept_places(q, keep), soft=False, batch=batch, patience=None)
-    state = State(Evidence(data.n_columns))
+    def ready(trees: list[dict[str, NDArray[Any]]]) -> int:
+        """Return how many trees can be grown now: no more once all relevant features are found."""
+        until = course.ready(trees)
+        return len(trees) if course.member[:r].all() else until
 
-    def watch(state: State) -> None:
-        if state.member[:r].all():
-            raise Done
-
-    with suppress(Done):
-        search(
-            grower, plan, test, state, workers=Threads(1), checkpoint=None, identity={},
-            function="model", progress=watch,
-        )  # fmt: skip
-    return state
+    run_jobs(
+        grower, most, seed=seed, identity={}, plan=Plan(), function="model", decided=course.take,
+        ready=ready, arguments=course.arguments,
+    )  # fmt: skip
+    return course
 
 
 def trees_until_found(*given: Any) -> int:
     """As `searched` takes: the number of trees."""
-    return searched(*given).n_trees
+    return len(searched(*given).sizes)
 
 
 def mean(values: list[int]) -> str:
@@ -181,15 +177,17 @@ def samples(replicates: int) -> None:
     for scenario, p, q, r in SMALL:
         for n, keep in itertools.product((500, 2000), (0, 1)):
             exact = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
-            states = []
+            courses = []
             for seed in range(replicates):
                 X, y = sample(scenario, p, r, n, seed)
-                states.append(searched(X, y, r, q, keep, 1, seed, DecoyTest(0.05), LONGEST, "gini"))
-            right = np.array([state.member[:r].sum() for state in states])
-            others = np.mean([state.member[r:].sum() for state in states])
+                courses.append(
+                    searched(X, y, r, q, keep, 1, seed, DecoyTest(0.05), LONGEST, "gini")
+                )
+            right = np.array([course.member[:r].sum() for course in courses])
+            others = np.mean([course.member[r:].sum() for course in courses])
             print(
                 f"| {scenario} | {n} | {keep} | {exact:.1f} "
-                f"| {mean([state.n_trees for state in states])} | {np.mean(right == r):.2f} "
+                f"| {mean([len(course.sizes) for course in courses])} | {np.mean(right == r):.2f} "
                 f"| {right.mean():.1f} of {r} | {others:.1f} |",
                 flush=True,
             )

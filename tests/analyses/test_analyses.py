@@ -87,7 +87,7 @@ def test_a_store_and_its_annotations(tmp_path, wanted):
     assert columns(dm.rank(store, target="kind", strata="batch", **QUICK)) == wanted
     own = dm.pack(frame().drop(columns="batch"), tmp_path / "own.store")
     assert columns(dm.rank(own, target="kind", **QUICK)) == wanted
-    search = dm.SequentialRandomSubspace(20, random_state=0)
+    search = dm.SequentialRandomSubspace(n_estimators=20, random_state=0)
     of_store = dm.select(store, target="kind", selector=search)
     in_memory = dm.select(X, y, names=NAMES, selector=search)
     pd.testing.assert_frame_equal(of_store.to_frame(), in_memory.to_frame(), check_exact=True)

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -10,49 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 from tests.cli.commands import assert_refused, done, duramen
+from tests.contracts.toy_selector import TOY, ToySelector
 
 import duramen as dm
-from duramen.results.importances import Importances
-from duramen.selection import BaseSelector, Selector, catalogue
-from duramen.support.checks import check_real, draw_seed
-
-
-class ToySelector(BaseSelector):
-    """Features whose mean decrease of impurity is above a fraction of the largest.
-
-    Parameters
-    ----------
-    alpha : float
-        The fraction.
-    random_state : int
-        Seed of the forest.
-    """
-
-    def __init__(self, *, alpha=0.3, random_state=None):
-        self.alpha = alpha
-        self.random_state = random_state
-
-    def fit(self, X, y=None):
-        """Grow a forest and compare."""
-        alpha = check_real("ToySelector", "alpha", self.alpha, 0.0, 1.0)
-        data = self._learning_set(X, y, "classification").in_memory()
-        seed = draw_seed(self.random_state) % 2**32
-        forest = dm.RandomForestClassifier(30, random_state=seed).fit(data)
-        values = dm.importances.mdi(forest).values
-        order = np.argsort(-values, kind="stable")
-        selected = order[values[order] > alpha * values.max()]
-        self._adopt(data, selected, {"n_selected": np.array([len(selected)])})
-        self.importances_ = Importances(data.names, values, "mdi", "gini")
-        return self
-
-
-TOY = Selector(
-    "toy_selector",
-    ToySelector,
-    title="selection by a toy",
-    words=("A feature is found where a toy says so.",),
-    reference="A. Toymaker (2020). Toys. Journal of Toys 1.",
-)
+from duramen.selection import catalogue
 
 
 @pytest.fixture(autouse=True)
@@ -129,3 +92,34 @@ def test_options_of_others_are_refused(table, tmp_path):
     unknown = duramen("select", table, "--target", "y", "--method", "none")
     assert unknown.exit_code == 2
     assert "is not one of" in plain(unknown.stderr)
+
+
+# What a module in src/duramen/selection, and its record in the catalogue, amount to.
+CODE = """
+from duramen.selection import catalogue
+from tests.contracts.toy_selector import TOY
+catalogue.register(TOY)
+from duramen.cli import main
+main()
+"""
+
+
+def test_its_own_option_is_one_of_the_command(table, tmp_path):
+    def run(*words):
+        command = [sys.executable, "-c", CODE, "select", *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert "--margin D Margin of a toy. 0.0 x 9.0" in " ".join(
+        re.sub(r"[^\w.-]+", " ", run("--help").stdout).split()
+    )
+    words = [table, "--target", "y", "--out", tmp_path / "out", "--margin"]
+    ended = run(*words, "8", "--method", "toy-selector")
+    assert ended.returncode == 0, ended.stderr
+    written = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
+    assert written["settings"]["margin"] == 8.0
+    assert written["results"]["features_found"] == 0
+    assert "--margin 8.0" in written["command"]
+    ended = run(*words, "8", "--method", "boruta")
+    assert "--margin does not apply to --method boruta; leave it out" in ended.stderr
+    ended = run(*words, "10", "--method", "toy-selector")
+    assert ended.returncode == 2

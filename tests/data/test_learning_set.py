@@ -116,7 +116,8 @@ def test_the_same_answers_as_from_a_table_and_its_target():
     for test in (tests.altmann, tests.max_t, tests.hapfelmeier, tests.fdr_curve):
         assert test(model, X, labels, **few).equals(test(model, data, **few))
     searches = [
-        dm.SequentialRandomSubspace(30, n_subspace_features=3, random_state=0) for _ in range(2)
+        dm.SequentialRandomSubspace(n_estimators=30, n_subspace_features=3, random_state=0)
+        for _ in range(2)
     ]
     searches[0].fit(X, labels)
     searches[1].fit(data)
@@ -139,7 +140,7 @@ def test_weights_go_with_the_rows():
     np.testing.assert_array_equal(one.threshold, other.threshold)
     assert one.fingerprint == other.fingerprint
     for refused in (
-        lambda: dm.SequentialRandomSubspace(3).fit(data),
+        lambda: dm.SequentialRandomSubspace(n_estimators=3).fit(data),
         lambda: dm.context_importances(data, context=y),
         lambda: dm.importances.mcfs(data),
     ):

@@ -83,7 +83,7 @@ def test_targets_whose_variance_is_out_of_range_are_refused(exponent):
     with pytest.raises(ValueError, match="y must hold numbers up to"):
         dm.context_importances(X, y, CLASSES, n_permutations=0)
     with pytest.raises(ValueError, match="y must hold numbers up to"):
-        dm.SequentialRandomSubspace(3, n_subspace_features=2).fit(X, y)
+        dm.SequentialRandomSubspace(n_estimators=3, n_subspace_features=2).fit(X, y)
 
 
 @one_test

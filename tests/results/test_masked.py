@@ -82,7 +82,9 @@ def doors():
     template = dm.RandomForestClassifier(5, random_state=0)
     numbers = dm.RandomForestRegressor(5, random_state=0)
     regressor = dm.RandomForestRegressor(5, random_state=0).fit(X, Y)
-    search = dm.SequentialRandomSubspace(3, n_subspace_features=2, relevance="probe").fit(X, Y)
+    search = dm.SequentialRandomSubspace(
+        n_estimators=3, n_subspace_features=2, relevance="probe"
+    ).fit(X, Y)
     from sklearn.linear_model import LogisticRegression
 
     other = LogisticRegression().fit(X, Y)
@@ -94,7 +96,9 @@ def doors():
         "fit": lambda y: template.fit(X, y),
         "fit numbers": lambda y: numbers.fit(X, y.astype(float)),
         "fit a list": lambda y: template.fit(X, list(y)),
-        "search": lambda y: dm.SequentialRandomSubspace(3, n_subspace_features=2).fit(X, y),
+        "search": lambda y: dm.SequentialRandomSubspace(n_estimators=3, n_subspace_features=2).fit(
+            X, y
+        ),
         "mda": lambda y: dm.importances.mda(forest, X, y),
         "mda of another": lambda y: dm.importances.mda(other, X, y),
         "mdi": lambda y: dm.importances.mdi(forest, X, y),

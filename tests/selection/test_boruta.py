@@ -15,7 +15,7 @@ from tests.oracles import boruta as oracle
 from tests.significance.noise import TINY, Interrupted, correlation, killed_after, noise, signal
 
 import duramen as dm
-from duramen.selection.boruta.rules import CONFIRMED, CORRECTIONS, VERDICTS, Course, decided
+from duramen.selection.boruta import CONFIRMED, CORRECTIONS, VERDICTS, Course, decided
 
 WORDS = np.vectorize(VERDICTS.get)
 

@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 from tests.grid import one_test
 from tests.oracles.subspaces import law_among_found, law_by_weight, law_of_filling
 
-from duramen.selection.sequential_random_subspace.drawing import (
+from duramen.selection.sequential_random_subspace.search import (
     among_found,
     by_weight,
     filled_up,

@@ -14,7 +14,7 @@ from tests.grid import one_test
 from tests.significance.noise import TINY, Interrupted, correlation, killed_after, noise, signal
 
 import duramen as dm
-from duramen.selection.knock_out.selector import Course
+from duramen.selection.knock_out import Course
 
 
 @pytest.fixture(autouse=True)

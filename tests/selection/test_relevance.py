@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.selection.sequential_random_subspace.evidence import Evidence
 from duramen.selection.sequential_random_subspace.relevance import (
     DecoyTest,
+    Evidence,
     ProbeBinomial,
     ProbeShare,
 )

@@ -1,7 +1,9 @@
 """The contract of selectors, over the catalogue: scikit-learn's tools, workers, copies."""
 
 import importlib.util
+import inspect
 import pickle
+import re
 from itertools import count
 
 import numpy as np
@@ -263,3 +265,44 @@ def test_identical_columns(record):
         assert copies == {0, 4, 5}
     elif record.goal == "minimal" or record.name in ("mrmr", "cmim"):  # copies come last
         assert len(copies) == 1
+
+
+OPTIONS = [
+    (record, option)
+    for record in catalogue
+    for option in record.options
+    if record.takes(option.parameter or option.name)
+]
+
+
+@one_test
+@pytest.mark.parametrize(("record", "option"), OPTIONS)
+def test_options_of_a_record_have_the_choices_and_limits_of_its_class(record, option):
+    """What the command line refuses, the class refuses too, and a choice of one is of the other."""
+    X, y = np.random.default_rng(0).normal(size=(30, 5)), np.arange(30) % 2
+    name = option.parameter or option.name
+    with_test = {"relevance": "probe"} if name in ("min_draws", "confidence") else {}
+
+    def refused(value):
+        with pytest.raises(ValueError, match=f"{name} must be") as caught:
+            record.make(**{**with_test, name: value}).fit(X, y)
+        return str(caught.value)
+
+    if option.choices:
+        allowed = refused("none").partition(", got ")[0]
+        assert re.findall(r"'([\w-]+)'", allowed) == list(option.choices)
+    if option.least is not None:
+        refused(option.kind(option.least - 1))
+    if option.most is not None:
+        refused(option.kind(option.most + 1))
+    if option.default is not None:
+        assert option.default in (inspect.signature(record.kind).parameters[name].default, "auto")
+
+
+def test_options_are_of_parameters_and_stand_once():
+    options = [option.name for record in catalogue for option in record.options]
+    assert len(options) == len(set(options))
+    others = {option.name for one in catalogue for option in one.options} - {
+        option.name for _, option in OPTIONS
+    }
+    assert others == {"tree", "max_features"}  # of the estimator of a search in subspaces

@@ -28,12 +28,16 @@ from tests.oracles.subspaces import decreases_of_tree
 import duramen as dm
 from duramen.forests.prediction import leaves
 from duramen.io.store.budget import memory_bytes
+from duramen.jobs import replicates
 from duramen.results import checkpoint
 from duramen.results.archive import read_archive
 from duramen.selection import SequentialRandomSubspace
-from duramen.selection.sequential_random_subspace import search
-from duramen.selection.sequential_random_subspace.drawing import among_found, by_weight, stream
-from duramen.selection.sequential_random_subspace.trees import Grower
+from duramen.selection.sequential_random_subspace.search import (
+    Grower,
+    among_found,
+    by_weight,
+    stream,
+)
 
 RESULTS = (
     "selected_",
@@ -54,9 +58,31 @@ def _no_fsync(monkeypatch):
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
 
 
+def trees(tree="extra", criterion=None, max_features=None, **limits):
+    """Estimator of Extra-Trees, CART or totally randomized trees; regression for "variance"."""
+    classifiers = {"cart": dm.RandomForestClassifier}
+    regressors = {"cart": dm.RandomForestRegressor}
+    if tree == "cart":
+        limits["bootstrap"] = False
+    if tree == "random":
+        max_features = 1
+    if criterion == "variance":
+        kind = regressors.get(tree, dm.ExtraTreesRegressor)
+    else:
+        kind = classifiers.get(tree, dm.ExtraTreesClassifier)
+        limits["criterion"] = criterion or "gini"
+    return kind(max_features=max_features, **limits)
+
+
+GROWTH = ("tree", "criterion", "max_features", "splits", "max_depth", "min_samples_leaf")
+
+
 def selector(n_estimators=40, **given):
+    growth = {name: given.pop(name) for name in GROWTH if name in given}
+    if growth:
+        given["estimator"] = trees(**growth)
     given = {"n_subspace_features": 6, "random_state": 0, **SOON, **given}
-    return SequentialRandomSubspace(n_estimators, **given)
+    return SequentialRandomSubspace(n_estimators=n_estimators, **given)
 
 
 def problem(n=60, p=20, seed=0):
@@ -237,7 +263,8 @@ def test_cart_on_a_subspace_is_the_tree_of_a_peer(grown, task):
     y = signal_of_rows if task == "regression" else (signal_of_rows > 0).astype(int)
     peer = DecisionTreeRegressor if task == "regression" else DecisionTreeClassifier
     limits = {"max_depth": 2, "min_samples_leaf": 10}
-    model = selector(6, relevance="decoy", tree="cart", **limits).fit(X, y)
+    criterion = "variance" if task == "regression" else "gini"
+    model = selector(6, relevance="decoy", tree="cart", criterion=criterion, **limits).fit(X, y)
     assert hasattr(model, "classes_") == (task == "classification")
     for _, columns, _, outcome in grown:
         tree = peer(random_state=0, **limits).fit(X[:, columns], y).tree_
@@ -507,7 +534,9 @@ def test_clones_pickles_and_parameters():
     X, y = problem()
     model = selector(batch_size=2, tree="cart", level=0.1)
     copy = clone(model)
-    assert copy.get_params() == model.get_params()
+    assert copy.get_params().keys() == model.get_params().keys()
+    assert repr(copy) == repr(model)
+    assert copy.estimator is not model.estimator
     assert model.set_params(alpha=0.25).alpha == 0.25
     fitted = copy.fit(X, y)
     assert everything(pickle.loads(pickle.dumps(fitted))) == everything(fitted)
@@ -524,7 +553,7 @@ def expected_failures(estimator):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:No features were selected")
 def test_contract():
-    selector = SequentialRandomSubspace(20, random_state=0, **SOON)
+    selector = SequentialRandomSubspace(n_estimators=20, random_state=0, **SOON)
     results = check_estimator(
         selector, expected_failed_checks=expected_failures(selector), on_skip=None, on_fail=None
     )
@@ -617,7 +646,6 @@ def test_before_the_fit(ask):
         "n_estimators": [0, 1.5, True],
         "n_subspace_features": [0, 21, 1.5, "many"],
         "alpha": [-0.1, 1.1, "x", float("nan")],
-        "tree": ["oak", None],
         "max_features": [0, 8, 21, 1.5, "most"],
         "criterion": ["mse", 3],
         "splits": ["odd", None],
@@ -643,11 +671,58 @@ def test_wrong_parameters_are_named(name, values):
             selector(**{"n_estimators": 5, name: value}).fit(X, y)
 
 
-def test_totally_randomised_trees_have_one_candidate():
+@one_test
+@pytest.mark.parametrize(
+    ("estimator", "relevance", "message"),
+    [
+        (dm.RandomForestClassifier(), "probe", "estimator must be a forest whose trees have all"),
+        (dm.ExtraTreesClassifier(max_samples=0.5), "probe", "estimator must be a forest whose"),
+        (dm.RandomSubspaceClassifier(), "decoy", "estimator must be a forest whose trees have all"),
+        (dm.ExtraTreesClassifier(class_weight="balanced"), "probe", "got 'ExtraTreesClassifier'"),
+        (dm.GuidedForestClassifier(bootstrap=False), "probe", "got 'GuidedForestClassifier'"),
+        (dm.PERTClassifier(), "decoy", "relevance must be 'probe', 'binomial' or 'positive'"),
+        (dm.ExtraTreesClassifier(max_leaf_nodes=4), "decoy", "relevance must be 'probe'"),
+        (
+            dm.ExtraTreesClassifier(min_impurity_decrease=0.1),
+            "decoy",
+            "without max_leaf_nodes, min_imp",
+        ),
+        (dm.ExtraTreesClassifier(stop_alpha=0.05), "decoy", "relevance must be 'probe'"),
+        (dm.ExtraTreesClassifier(n_best_splits=2), "decoy", "relevance must be 'probe'"),
+        (dm.ExtraTreesClassifier(ccp_alpha=0.1), "decoy", "relevance must be 'probe'"),
+    ],
+)
+def test_estimators_that_are_refused(estimator, relevance, message):
     X, y = problem()
-    assert selector(5, tree="random", max_features=1).fit(X, y).n_estimators_ == 5
-    with pytest.raises(ValueError, match="max_features must be None or 1"):
-        selector(5, tree="random", max_features=2).fit(X, y)
+    with pytest.raises(ValueError, match=f"SequentialRandomSubspace: .*{message}"):
+        selector(5, estimator=estimator, relevance=relevance).fit(X, y)
+
+
+def test_what_is_no_forest_is_refused():
+    with pytest.raises(TypeError, match=r"SequentialRandomSubspace: estimator must be a forest"):
+        selector(5, estimator=DecisionTreeClassifier()).fit(*problem())
+
+
+@one_test
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        dm.PERTClassifier(),
+        dm.ExtraTreesClassifier(max_features=None, max_leaf_nodes=4),
+        dm.ExtraTreesClassifier(max_features=None, min_samples_split=20),
+        dm.TotallyRandomizedTreesClassifier(),
+    ],
+)
+def test_trees_are_those_of_the_estimator(estimator):
+    """With all features and no probe, each tree is one that the estimator grows from that seed."""
+    X, y = problem()
+    model = selector(4, estimator=estimator, n_subspace_features=None, relevance="positive")
+    forest = model.fit(X, y).forest_
+    grown = clone(estimator).set_params(n_estimators=4, random_state=0).fit(X, y)
+    assert [tree.n_nodes for tree in forest] == [tree.n_nodes for tree in grown.forest_]
+    np.testing.assert_allclose(
+        model.importances_.values, dm.importances.mdi(grown).values, rtol=1e-12, atol=1e-15
+    )
 
 
 def test_memory_says_how_many_features():
@@ -697,9 +772,12 @@ def test_memory_that_will_not_do_is_refused():
 def test_shadow_features_count_among_the_columns_that_memory_holds():
     X, y = problem(n=2000)
     small = {"n_subspace_features": None, "memory": "1MB", "random_state": 0}
-    model = SequentialRandomSubspace(4, **small).fit(X, y)
+    model = SequentialRandomSubspace(n_estimators=4, **small).fit(X, y)
     assert (model.n_subspace_features_, model.n_shadows_) == (8, 4)
-    assert SequentialRandomSubspace(4, relevance="positive", **small).fit(X, y).n_shadows_ == 0
+    assert (
+        SequentialRandomSubspace(n_estimators=4, relevance="positive", **small).fit(X, y).n_shadows_
+        == 0
+    )
 
 
 def test_few_features_are_told_from_noise_with_shadow_features(tmp_path):
@@ -708,11 +786,11 @@ def test_few_features_are_told_from_noise_with_shadow_features(tmp_path):
     X = random.normal(size=(120, 10))
     y = (X[:, 3] + X[:, 7] > 0).astype(int)
     given = {"n_subspace_features": 6, "random_state": 0}
-    model = SequentialRandomSubspace(100, **given).fit(X, y)
+    model = SequentialRandomSubspace(n_estimators=100, **given).fit(X, y)
     assert sorted(model.selected_) == [3, 7]
     assert model.n_shadows_ == 9
     assert model.draws_.shape == model.support_.shape == model.importances_.values.shape == (10,)
-    stored = SequentialRandomSubspace(100, **given).fit(dm.pack(X, tmp_path / "s"), y)
+    stored = SequentialRandomSubspace(n_estimators=100, **given).fit(dm.pack(X, tmp_path / "s"), y)
     assert everything(stored) == everything(model)
     told = model.account(dm.selection.catalogue["sequential_random_subspace"])
     assert "9 shadow features were added" in " ".join(told.reading)
@@ -739,7 +817,9 @@ def test_few_features_of_noise_are_rarely_found(n, p, cardinality, share):
             for j, m in zip(range(p), values, strict=False):
                 X[:, j] = random.integers(0, m, n) if m else X[:, j]
         y = random.permutation(np.arange(n) < share * n)
-        some += SequentialRandomSubspace(50, random_state=seed).fit(X, y).support_.any()
+        some += (
+            SequentialRandomSubspace(n_estimators=50, random_state=seed).fit(X, y).support_.any()
+        )
     assert some <= 2
 
 
@@ -752,9 +832,13 @@ def every_row(p):
 
 
 def found(X, y, q, alpha=0.5, n_estimators=150, **given):
-    given = {"tree": "random", "criterion": "entropy", "random_state": 0, **given}
     model = SequentialRandomSubspace(
-        n_estimators, n_subspace_features=q, alpha=alpha, relevance="positive", **given
+        trees(**{"tree": "random", "criterion": "entropy", **given}),
+        n_estimators=n_estimators,
+        n_subspace_features=q,
+        alpha=alpha,
+        relevance="positive",
+        random_state=0,
     )
     return set(model.fit(X, y).selected_.tolist())
 
@@ -829,8 +913,7 @@ def test_the_bar_counts_trees(capsys):
 def kept(path):
     if not path.exists():
         return 0
-    what = "sequential random subspace"
-    return len(read_archive(path, what=what, newest=1, function="")[1]["outcome_widths"])
+    return len(read_archive(path, what="jobs", newest=1, function="")[1]["places.shapes"])
 
 
 VARIED = {"sampling": "soft"}, {"relevance": "decoy"}, {"splits": "multiway"}, {"alpha": 1.0}
@@ -854,7 +937,7 @@ def test_interrupted_while_trees_grow(tmp_path, monkeypatch, given, n_jobs, tree
         patch.setattr(Grower, "grow", failing)
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, y)
-    assert kept(path) == trees - trees % 4
+    assert kept(path) == trees
     undisturbed = selector(30, batch_size=4, checkpoint=tmp_path / "fresh", **given).fit(X, y)
     assert everything(model.fit(X, y)) == everything(undisturbed)
     assert path.read_bytes() == (tmp_path / "fresh").read_bytes()
@@ -881,12 +964,12 @@ def test_interrupted_between_rounds(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         calls = []
         patch.setattr(
-            "duramen.selection.sequential_random_subspace.progress._memory_in_use",
-            lambda: failing() if calls.append(1) or len(calls) == 3 else "",
+            "duramen.selection.sequential_random_subspace.search._memory_in_use",
+            lambda: failing() if calls.append(1) or len(calls) == 13 else "",
         )
         with pytest.raises(RuntimeError, match="no more"):
             model.fit(X, y)
-    assert kept(tmp_path / "run") == 12
+    assert kept(tmp_path / "run") == 13
     assert everything(model.fit(X, y)) == everything(selector(30, batch_size=4).fit(X, y))
 
 
@@ -938,7 +1021,7 @@ def test_files_and_folders_that_will_not_do(tmp_path):
 def test_it_is_written_now_and_then(tmp_path, monkeypatch):
     X, y = problem()
     lengths = []
-    monkeypatch.setattr(search, "_INTERVAL", 0.0)
+    monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
     monkeypatch.setattr(checkpoint, "_PATIENCE", 0)
     original = Grower.grow
 
@@ -954,17 +1037,17 @@ def test_it_is_written_now_and_then(tmp_path, monkeypatch):
 CHILD = """
     import pickle, sys
     import numpy as np
+    from duramen.jobs import replicates
     from duramen.results import checkpoint
     from duramen.selection import SequentialRandomSubspace
-    from duramen.selection.sequential_random_subspace import search
 
-    search._INTERVAL = checkpoint._PATIENCE = 0.02
+    replicates._INTERVAL = checkpoint._PATIENCE = 0.02
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 100))
     y = (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)
     print("ready", flush=True)
     model = SequentialRandomSubspace(
-        1200, n_subspace_features=20, batch_size=2, n_jobs=2, random_state=1,
+        n_estimators=1200, n_subspace_features=20, batch_size=2, n_jobs=2, random_state=1,
         relevance=sys.argv[3], checkpoint=sys.argv[1],
     ).fit(X, y)
     parts = {**model.forest_.arrays(), **model.history_, "importances": model.importances_.values}
@@ -1015,7 +1098,9 @@ def test_an_exclusive_or_is_found(seed):
     random = np.random.default_rng(seed)
     X = random.integers(0, 2, (1000, 200))
     y = X[:, 17] != X[:, 101]
-    model = SequentialRandomSubspace(400, n_subspace_features=50, random_state=seed).fit(X, y)
+    model = SequentialRandomSubspace(
+        n_estimators=400, n_subspace_features=50, random_state=seed
+    ).fit(X, y)
     assert model.support_[[17, 101]].all()
     assert set(model.importances_.top(2).names) == {"x17", "x101"}
 
@@ -1027,7 +1112,9 @@ def test_noise_seldom_gives_anything():
     for seed in range(10):
         random = np.random.default_rng(100 + seed)
         X, y = random.integers(0, 2, (300, 200)), random.integers(0, 2, 300)
-        model = SequentialRandomSubspace(150, n_subspace_features=50, random_state=seed)
+        model = SequentialRandomSubspace(
+            n_estimators=150, n_subspace_features=50, random_state=seed
+        )
         found.append(len(model.fit(X, y).selected_))
     assert np.count_nonzero(found) <= 2, found
 
@@ -1036,7 +1123,9 @@ def test_ranking_puts_what_was_found_first():
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 60))
     y = (X[:, 3] + X[:, 5] > 0).astype(int)
-    model = SequentialRandomSubspace(100, n_subspace_features=20, random_state=0).fit(X, y)
+    model = SequentialRandomSubspace(n_estimators=100, n_subspace_features=20, random_state=0).fit(
+        X, y
+    )
     ranking, importances = model.ranking_, model.importances_.values
     assert (ranking[model.support_] == 1).all()
     others = np.flatnonzero(~model.support_)

@@ -10,8 +10,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.selection.sequential_selection.search import Course, Path, search
-from duramen.selection.trials import folds_of
+from duramen.selection.selector import folds_of
+from duramen.selection.sequential_selection import Course, Path, search
 from duramen.support.checks import draw_seed
 
 

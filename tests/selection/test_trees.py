@@ -10,7 +10,7 @@ from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
-from duramen.selection.sequential_random_subspace.trees import Grower
+from duramen.selection.sequential_random_subspace.search import Grower
 
 SETTINGS = GrowthSettings(criterion="gini", cut="random", max_features=3)
 SEED = 11

@@ -5,7 +5,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.selection.vsurf.rules import Prediction, above, interpreted, mean_jump, noise_level
+from duramen.selection.vsurf import Prediction, above, interpreted, mean_jump, noise_level
 
 
 def vsurf(**given):

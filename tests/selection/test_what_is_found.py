@@ -46,7 +46,9 @@ def test_features_of_two_values_that_matter_alone_are_found(seed, alpha):
     chance recurs in all trees, which is no reason to find more than these.
     """
     X, y = sample("marginal", 200, 6, 2000, seed)
-    search = dm.SequentialRandomSubspace(500, n_subspace_features=40, alpha=alpha, random_state=0)
+    search = dm.SequentialRandomSubspace(
+        n_estimators=500, n_subspace_features=40, alpha=alpha, random_state=0
+    )
     model = search.fit(X, y)
     assert np.count_nonzero(model.selected_ < 6) >= 5
     assert np.count_nonzero(model.selected_ >= 6) <= 1
@@ -64,7 +66,9 @@ def test_the_share_of_false_finds_beside_two_strong_features(criterion):
         X = random.integers(0, 3, (150, 101))
         y = X[:, 7] + X[:, 11] + random.normal(size=150) * (0.1 if criterion == "gini" else 1)
         target = (y > 2).astype(int) if criterion == "gini" else y
-        search = dm.SequentialRandomSubspace(120, n_subspace_features=30, random_state=seed)
+        search = dm.SequentialRandomSubspace(
+            n_estimators=120, n_subspace_features=30, random_state=seed
+        )
         among = np.isin(search.fit(X, target).selected_, [7, 11])
         found.append(among.sum())
         false.append(np.mean(~among) if len(among) else 0)
@@ -90,7 +94,11 @@ def test_decoys_find_more_than_the_probe_in_madelon_and_with_memory_more_than_wi
 
     def found(alpha, relevance):
         search = dm.SequentialRandomSubspace(
-            1500, n_subspace_features=40, alpha=alpha, relevance=relevance, random_state=0
+            n_estimators=1500,
+            n_subspace_features=40,
+            alpha=alpha,
+            relevance=relevance,
+            random_state=0,
         )
         return f1(search.fit(X, data.y), relevant)
 
@@ -120,7 +128,10 @@ def test_markers_of_strata_are_not_found_within_them():
         found = []
         for strata in (None, hills):
             search = SequentialRandomSubspace(
-                400, n_subspace_features=60, criterion="entropy", random_state=seed
+                dm.ExtraTreesClassifier(criterion="entropy", max_features=None),
+                n_estimators=400,
+                n_subspace_features=60,
+                random_state=seed,
             )
             search.fit(dm.learning_set(X, y, strata=strata))
             found.append(set(search.selected_.tolist()))
@@ -135,6 +146,8 @@ def test_markers_of_strata_are_not_found_within_them():
 def test_probes_of_any_column_and_strata_are_refused():
     X, y, hills = populations(0, n=40, p=120)
     data = dm.learning_set(X, y, strata=hills)
-    search = SequentialRandomSubspace(5, n_subspace_features=10, relevance="probe", random_state=0)
+    search = SequentialRandomSubspace(
+        n_estimators=5, n_subspace_features=10, relevance="probe", random_state=0
+    )
     with pytest.raises(ValueError, match="relevance must be 'decoy' with strata"):
         search.fit(data)

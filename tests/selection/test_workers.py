@@ -15,7 +15,7 @@ from tests.selection.test_sequential_random_subspace import everything, kept, pr
 
 import duramen as dm
 from duramen.jobs import workers
-from duramen.selection.sequential_random_subspace.trees import Grower
+from duramen.selection.sequential_random_subspace.search import Grower
 
 distributed = pytest.importorskip("distributed")
 

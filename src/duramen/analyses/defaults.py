@@ -2,10 +2,6 @@
 
 SELECTOR = "sequential_random_subspace"
 """Selector."""
-MEMORY = "512MB"
-"""Memory for the columns of a tree of that selector."""
-SUBSPACE = 1000
-"""Features of a tree of that selector, at most."""
 COMPARED = ("mdi", "mda")
 """Measures that are compared with all features."""
 ALL = "all-features"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.clustering import Clustering
-from duramen.analyses.defaults import MEMORY, SELECTOR, SUBSPACE
+from duramen.analyses.defaults import SELECTOR
 from duramen.analyses.execution import Execution, checkpoints
 from duramen.analyses.inputs import call_words, execution_of, problem_of
 from duramen.analyses.problem import Problem, noted, stopped
@@ -17,6 +17,7 @@ from duramen.analyses.report import AnalysisInterrupted, AnalysisReport, run_of
 from duramen.jobs.progress import estimates
 from duramen.results.columns import Column
 from duramen.results.importances import Importances
+from duramen.selection.catalogue import MEMORY, SUBSPACE
 from duramen.support import checks
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class SelectionRequest:
     settles_subspace: bool = False  # whether memory decides how many features a tree has
     memory: str | None = None  # that was asked for; None for the default
     settles_patience: bool = False
-    settles_criterion: bool = False
+    estimator: Callable[[str], Any] | None = None  # of its trees, for a task
     clustering: Clustering = field(default_factory=Clustering)
 
 
@@ -123,8 +124,8 @@ def select_features(
             f"{method} is for classes, the target holds numbers; "
             f"{execution.wording.as_classes} takes them as classes"
         )
-    if request.settles_criterion and record.takes("criterion"):
-        selector.set_params(criterion="variance" if problem.task == "regression" else "gini")
+    if request.estimator is not None:
+        selector.set_params(estimator=request.estimator(problem.task))
     searches = record.name == SELECTOR
     if searches:
         _settle(request, problem, execution)
@@ -156,7 +157,7 @@ def select_features(
 def _settle(request: SelectionRequest, problem: Problem[Any], execution: Execution) -> None:
     """Settle how many features a tree has and when a search ends, where the user left that open."""
     from duramen.io.store.budget import memory_bytes
-    from duramen.selection.sequential_random_subspace.memory import widest_within
+    from duramen.selection.sequential_random_subspace.cost import widest_within
 
     selector: Any = request.selector
     table, p = problem.data.table, problem.data.n_columns
@@ -371,9 +372,7 @@ def _requested(given: Any, execution: Execution) -> SelectionRequest:
         default = record.name == SELECTOR
         memory = {"memory": MEMORY} if default else {}
         made: BaseSelector = record.make(**settings, **memory)
-        return SelectionRequest(
-            record, made, default, settles_patience=default, settles_criterion=True
-        )
+        return SelectionRequest(record, made, default, settles_patience=default)
     if not isinstance(given, BaseSelector):
         raise TypeError(
             "select: selector must be a selector of duramen or its name, got "

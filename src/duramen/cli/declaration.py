@@ -32,9 +32,9 @@ _SHORT = 36  # characters of choices that stand beside an option, not below the 
 class Choices:
     """Names that an option can take, read where they are needed: imports take long."""
 
-    # Module and name of a tuple of names, a Literal, a catalogue, or a function that returns names,
-    # as "module:name".
-    reference: str
+    # A tuple of names, a Literal, a catalogue, or a function that returns names; where importing it
+    # takes long, its module and name, as "module:name".
+    reference: Any
     before: tuple[str, ...] = ()  # further names
     after: tuple[str, ...] = ()  # further names
     describe: Callable[[Any], str] | None = None  # text for an entry of a catalogue in the help
@@ -42,8 +42,10 @@ class Choices:
 
     def shown(self) -> dict[str, str]:
         """Return the text in the help by the name in Python."""
-        module, _, name = self.reference.partition(":")
-        found = getattr(import_module(module), name)
+        found = self.reference
+        if isinstance(found, str):
+            module, _, name = found.partition(":")
+            found = getattr(import_module(module), name)
         known = {one: _spelled(one) for one in self.before}
         for one in get_args(found) or (found() if callable(found) else found):
             text = self.describe(one) if self.describe else ""
@@ -166,7 +168,7 @@ def option(
     return field(default=default, metadata={"declared": made})
 
 
-def choice(default: Any, reference: str, help: str, **more: Any) -> Any:
+def choice(default: Any, reference: Any, help: str, **more: Any) -> Any:
     """Declare an option that takes one of the names of a catalogue or a tuple of names."""
     own = {name: more.pop(name) for name in ("before", "after", "describe") if name in more}
     parser = Choices(reference, **own)

@@ -19,8 +19,8 @@ from duramen.importances import Inputs, Measure, Words
 from duramen.importances import catalogue as measures
 from duramen.importances.refit import template_of
 from duramen.results.significance import Significance
+from duramen.selection import BaseSelector
 from duramen.selection import catalogue as selectors
-from duramen.selection.selector import BaseSelector
 from duramen.significance.measured import qualified
 from duramen.significance.stability.best import drawn_best
 from duramen.support import checks

@@ -98,7 +98,7 @@ class Records:
     def add(self, result: Mapping[str, NDArray[Any]]) -> None:
         """Append the arrays of the next job, of the names, types and dimensions of the first."""
         arrays = {name: np.asarray(result[name]) for name in sorted(result)}
-        if self._done and _outline(arrays) != _outline(self._done[0]):
+        if self._done and not _alike(arrays, self._done[0]):
             raise ValueError(
                 f"job {len(self)} must return arrays as the first one, {_outline(self._done[0])}, "
                 f"got {_outline(arrays)}."
@@ -106,8 +106,8 @@ class Records:
         self._done.append(arrays)
 
     def first(self, count: int) -> list[Arrays]:
-        """Return the arrays of the first jobs."""
-        return self._done[:count]
+        """Return the arrays of the first jobs; without a copy of the list where these are all."""
+        return self._done if count == len(self._done) else self._done[:count]
 
     def to_arrays(self) -> Arrays:
         """Return the values of each name end to end, and their shapes."""
@@ -130,6 +130,14 @@ class Records:
         done = [dict(zip(parts, job, strict=True)) for job in zip(*parts.values(), strict=True)]
         self._done = done[: self._most]
         return len(done)
+
+
+def _alike(arrays: Arrays, others: Arrays) -> bool:
+    """Tell whether arrays have the same names, types and dimensions, quickly."""
+    return arrays.keys() == others.keys() and all(
+        array.dtype == others[name].dtype and array.ndim == others[name].ndim
+        for name, array in arrays.items()
+    )
 
 
 def _outline(arrays: Arrays) -> dict[str, tuple[str, int]]:

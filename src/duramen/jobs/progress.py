@@ -131,13 +131,28 @@ def progress_bar(total: int, what: str, verbose: int) -> Iterator[Callable[[int]
 
 @contextmanager
 def stepwise_bar(
-    total: int, what: str, unit: str, verbose: int, *, done: int = 0
+    total: int,
+    what: str,
+    unit: str,
+    verbose: int,
+    *,
+    done: int = 0,
+    beside: Callable[[], str] | None = None,
 ) -> Iterator[Callable[[], object]]:
     """Give a function that is called after each step; it does nothing without a bar.
 
     Work that needs fewer steps than `total`, which is what it takes at most, ends with a full bar.
+    Words that `beside` returns stand beside the bar.
     """
     with shown_bar(total, what, unit, verbose, done=done) as bar:
-        yield (lambda: None) if bar is None else bar.update
-        if bar is not None:
-            bar.total = bar.n
+        if bar is None:
+            yield lambda: None
+            return
+
+        def advance() -> None:
+            if beside is not None:
+                bar.set_postfix_str(beside(), refresh=False)
+            bar.update()
+
+        yield advance
+        bar.total = bar.n

@@ -194,14 +194,18 @@ def run_replicates(
 
 
 def run_jobs(
-    task: Callable[[int, int], Mapping[str, NDArray[Any]]],
+    task: Callable[..., Mapping[str, NDArray[Any]]],
     n_jobs: int,
     *,
     seed: int,
     identity: Mapping[str, Any],
     plan: Plan,
     function: str,
+    decided: Callable[[list[Arrays]], bool] | None = None,
+    ready: Callable[[list[Arrays]], int] | None = None,
+    arguments: Arguments | None = None,
     unit: str = "job",
+    beside: Callable[[], str] | None = None,
     interrupted: Callable[[list[Arrays]], object] | None = None,
 ) -> list[Arrays]:
     """Run a task whose results are named arrays, such as one for each target of a network.
@@ -212,9 +216,11 @@ def run_jobs(
         ``task(b, seed_b)`` returns the arrays of job b: the same names, types and numbers of
         dimensions for every job, of any shapes.
     n_jobs : int
-        Number of jobs.
-    seed, identity, plan, function, unit
+        Number of jobs, or the largest number where `decided` or `ready` ends the run.
+    seed, identity, plan, function, decided, ready, arguments, unit
         As for :func:`run_replicates`.
+    beside : callable, optional
+        Returns words that stand beside the progress bar after a job.
     interrupted : callable, optional
         Called with the results of the first jobs, as many as are done, where Ctrl-C ends the run.
 
@@ -235,7 +241,18 @@ def run_jobs(
     )
     try:
         return _run(
-            task, n_jobs, results, checkpoint, seed=seed, plan=plan, function=function, unit=unit
+            task,
+            n_jobs,
+            results,
+            checkpoint,
+            seed=seed,
+            plan=plan,
+            function=function,
+            decided=decided,
+            ready=ready,
+            arguments=arguments,
+            unit=unit,
+            beside=beside,
         )
     except KeyboardInterrupt:
         if interrupted is not None:
@@ -256,6 +273,7 @@ def _run(
     ready: Callable[[AllT], int] | None = None,
     arguments: Arguments | None = None,
     unit: str,
+    beside: Callable[[], str] | None = None,
 ) -> AllT:
     """Run the jobs that a checkpoint does not hold, until all are done or it is decided."""
 
@@ -270,7 +288,9 @@ def _run(
         if len(results) == n_jobs:
             return results.first(n_jobs)
         with (
-            stepwise_bar(n_jobs, function, unit, plan.verbose, done=len(results)) as advance,
+            stepwise_bar(
+                n_jobs, function, unit, plan.verbose, done=len(results), beside=beside
+            ) as advance,
             plan.workers.running(task) as run,
         ):
             try:
@@ -279,8 +299,9 @@ def _run(
                     until = n_jobs if ready is None else ready(results.first(done))
                     for result in run(map(job, range(done, until))):
                         results.add(result)
+                        ended = decided is not None and decided(results.first(len(results)))
                         advance()
-                        if decided is not None and decided(results.first(len(results))):
+                        if ended:
                             return results.first(len(results))
                         kept.write_now_and_then()
                     if until <= done:

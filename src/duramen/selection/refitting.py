@@ -6,6 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from duramen.data import EncodedTable, LearningSet, Target, Task
+from duramen.data.shadows import with_probes
+from duramen.estimators.catalogue import random_forest
+from duramen.forests.forest import Forest
+from duramen.forests.prediction import estimate_out_of_bag, predict, rows_of
+from duramen.importances import Inputs, Measure, catalogue, mda
+from duramen.importances.refit import seeded, template_of
 from duramen.jobs.replicates import (
     OBSERVED,
     Arguments,
@@ -15,12 +24,12 @@ from duramen.jobs.replicates import (
     run_replicates,
 )
 from duramen.results.importances import Importances
-from duramen.selection.forests import subject_of, task_of, unit_of
-from duramen.selection.records import Account, Selector
-from duramen.selection.selector import BaseSelector, Data
-from duramen.significance.measured import Measured
+from duramen.selection.catalogue import Selector
+from duramen.selection.selector import Account, BaseSelector, Data
+from duramen.significance.measured import Measured, MeasureLike, measured
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.checks import refuse
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,9 @@ class Opening:
             if plan.checkpoint is not None:
                 plan = replace(plan, checkpoint=f"{plan.checkpoint}.{part}")
         return run_replicates(
-            *(task, n_replicates, width),
+            task,
+            n_replicates,
+            width,
             seed=seed,
             identity=self.subject.identity(owner, **choices),
             plan=plan,
@@ -107,8 +118,12 @@ class RefittingSelector(BaseSelector):
         n_threads = plan.threads_within
         data = self._learning_set(X, y, task_of(self.estimator, owner), n_threads=n_threads)
         subject = subject_of(
-            *(self.estimator, self.n_estimators, self.measure),
-            *(data.in_memory(), owner, n_threads if threads_grow else 1),
+            self.estimator,
+            self.n_estimators,
+            self.measure,
+            data.in_memory(),
+            owner,
+            n_threads if threads_grow else 1,
         )
         plan = replace(plan, n_threads=1) if threads_grow else plan
         return Opening(f"{owner}.fit", plan, data, subject, checks.draw_seed(self.random_state))
@@ -138,3 +153,201 @@ class RefittingSelector(BaseSelector):
             "n_estimators": int(known["parameters"]["n_estimators"]),
         }
         return replace(told, settings={**told.settings, **forest})
+
+
+N_TREES = 500
+FEWEST_SHADOWS = 5
+SCALED_MDA = Measure(
+    "scaled_mda",
+    lambda given: mda(given.estimator, given.data, scaled=True, n_jobs=given.n_jobs),
+    catalogue["mda"].words,
+    reference=catalogue["mda"].reference,
+    rows="out-of-bag",
+)
+"""MDA divided by its standard error over the trees, beside the measures of the catalogue."""
+
+
+def task_of(estimator: Any, owner: str) -> Task | None:
+    """Return the task of an estimator; None, for any task, where there is none."""
+    if estimator is None:
+        return None
+    task: Task = template_of(estimator, owner).task
+    return task
+
+
+def subject_of(
+    estimator: Any,
+    n_estimators: Any,
+    measure: MeasureLike,
+    data: LearningSet[EncodedTable],
+    owner: str,
+    n_threads: int,
+) -> Measured:
+    """Return a measure of forests: of random forests, where no estimator is given."""
+    n_trees = checks.check_optional_integer(owner, "n_estimators", n_estimators, 1)
+    if estimator is None:
+        estimator = random_forest(data.task, N_TREES)
+    known = (SCALED_MDA.name, *(one.name for one in catalogue if one.testable))
+    name = None if callable(measure) else checks.check_choice(owner, "measure", measure, known)
+    scaled = name == SCALED_MDA.name
+    subject = measured(estimator, data, None, "mda" if scaled else measure, owner)
+    if scaled:
+        subject = replace(subject, measure=SCALED_MDA, identifier=SCALED_MDA.name)
+    settings = {} if n_trees is None else {"n_estimators": n_trees}
+    subject.template.set_params(n_jobs=n_threads, **settings)
+    return subject
+
+
+def unit_of(subject: Measured) -> str:
+    """Return the unit of the importances, as a small forest has it."""
+    small = seeded(subject.template, 0).set_params(n_estimators=2)
+    found: Importances = replace(subject, template=small).importances(0)
+    return found.unit
+
+
+def beside_shadows(
+    subject: Measured, columns: IntArray, seed: int, owner: str
+) -> tuple[FloatArray, FloatArray]:
+    """Return importances of some columns, and those of their shadows, at least 5.
+
+    Shadows are permuted independently of each other; they stand for the codes of their columns, so
+    that nothing is encoded.
+    """
+    n_copies = 1
+    while n_copies * len(columns) < FEWEST_SHADOWS:
+        n_copies *= 2
+    random = np.random.default_rng(seed)
+    copied = np.tile(np.arange(len(columns)), n_copies)
+    orders = [subject.exchangeability.permutation(random) for _ in copied]
+    table = with_probes(subject.data.table.take_columns(columns), copied, orders, function=owner)
+    data = subject.data.with_table(table, key=("copies", columns.tolist(), seed))
+    scores = subject.scores(int(random.integers(2**32)), data=data)
+    return scores[: len(columns)], scores[len(columns) :]
+
+
+@dataclass(frozen=True)
+class ShadowRound:
+    """Task of a round: importances of all features, and a percentile of those of their shadows.
+
+    Features that are not active have NaN.
+    """
+
+    subject: Measured
+    percentile: float
+    function: str
+
+    def __call__(self, _: int, seed: int, active: IntArray) -> FloatArray:
+        """Grow the forest of a round on the active features and their shadows."""
+        own, shadows = beside_shadows(self.subject, active, seed, self.function)
+        row = np.full(self.subject.data.n_columns + 1, np.nan)
+        row[active] = own
+        row[-1] = np.percentile(shadows, self.percentile)
+        return row
+
+
+def require_out_of_bag(subject: Measured, owner: str) -> None:
+    """Raise ValueError if trees do not leave rows out.
+
+    Raises
+    ------
+    ValueError
+        If every tree has all rows.
+    """
+    data = subject.data
+    if not subject.template.growth_settings(data.n_rows, data.n_columns).samples_rows:
+        raise refuse(
+            owner,
+            "estimator",
+            "a forest whose trees leave rows out",
+            type(subject.template).__name__,
+            "bootstrap=True, or max_samples below all the rows",
+        )
+
+
+def require_fitted_measure(subject: Measured, owner: str) -> None:
+    """Raise ValueError if a measure grows forests of its own.
+
+    Raises
+    ------
+    ValueError
+        If it does.
+    """
+    if subject.measure.refits:
+        raise refuse(
+            owner,
+            "measure",
+            "one of a grown forest, such as 'mda' or 'mdi'",
+            subject.measure.name,
+            "the errors are those of the same forest",
+        )
+
+
+def losses(means: FloatArray, target: Target) -> FloatArray:
+    """Return the loss of every row, shape (n,): 0 or 1 for classes, squared errors for numbers.
+
+    Rows without a prediction, NaN in `means` of shape (n, C), are NaN.
+    """
+    missing = np.isnan(means[:, 0])
+    if target.codes is None:
+        return np.asarray((means[:, 0] - target.values) ** 2, dtype=np.float64)
+    guessed = np.argmax(np.where(missing[:, np.newaxis], 0.0, means), axis=1)
+    return np.where(missing, np.nan, guessed != target.codes)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Task of a forest on some features: p importances, error, its standard error, held-out error.
+
+    Attributes
+    ----------
+    subject : Measured
+        The forests.
+    folds : int64 array of shape (n,) or None
+        Fold of each row, of which a trial may leave one out.
+    """
+
+    subject: Measured
+    folds: IntArray | None = None
+
+    def __call__(
+        self, _: int, seed: int, columns: IntArray, measured: bool, fold: int = -1
+    ) -> FloatArray:
+        """Grow a forest without the rows of a fold; -1 for all rows.
+
+        Returns
+        -------
+        float64 array of shape (p + 3,)
+            Importances of the columns, NaN for others and where they are not asked for; the
+            out-of-bag error and its standard error; the mean loss of the fold, or NaN.
+        """
+        whole = self.subject.data
+        table = whole.table.take_columns(columns)
+        data = whole.with_table(table, key=("columns", columns.tolist()))
+        if self.folds is not None and fold >= 0:
+            data = data.of_rows(np.flatnonzero(self.folds != fold), key=("without", fold))
+        grown = seeded(self.subject.template, seed).fit(data)
+        row = np.full(whole.n_columns + 3, np.nan)
+        if measured:
+            given = Inputs(grown, data, seed % 2**32, self.subject.template.n_jobs)
+            found: Any = self.subject.measure(given)
+            row[columns] = found.values
+        loss = losses(
+            estimate_out_of_bag(grown.forest_, data.table, data.target).means(), data.target
+        )
+        loss = loss[~np.isnan(loss)]
+        if len(loss):
+            row[-3:-1] = loss.mean(), loss.std() / np.sqrt(len(loss))
+        if self.folds is not None and fold >= 0:
+            row[-1] = self._held_out(grown.forest_, table, fold)
+        return row
+
+    def _held_out(self, forest: Forest, table: EncodedTable, fold: int) -> float:
+        """Return the mean loss of the rows of a fold; classes that the forest lacks are missed."""
+        rows = np.flatnonzero(self.folds == fold)
+        held = table.take_rows(rows)
+        means = predict(forest, rows_of(forest, held, "", "trial"))
+        target = self.subject.data.target
+        if forest.classes is None:
+            return float(losses(means, Target(target.values[rows])).mean())
+        labels = forest.classes[np.argmax(means, axis=1)]
+        return float(np.mean(labels != target.labels[rows]))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -14,11 +15,11 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.data import EncodedTable, LearningSet, Task
+from duramen.data import EncodedTable, LearningSet, Target, Task
 from duramen.data.learning_set import unweighted_set
 from duramen.io import ColumnStore
 from duramen.results.importances import Importances
-from duramen.selection.records import Account, Selector
+from duramen.selection.catalogue import Selector
 from duramen.support.arrays import IntArray
 from duramen.support.checks import refuse
 from duramen.support.provenance import versions
@@ -27,6 +28,85 @@ Data = LearningSet[EncodedTable | ColumnStore]
 
 # Parameters that say where and how to work; no result depends on them.
 WORKING = frozenset({"n_jobs", "client", "checkpoint", "verbose"})
+
+
+NEXT_STEP = (
+    "duramen rank tests every feature, also by its association with the target by itself, and has "
+    "more power for few rows."
+)
+"""What to try where no feature was found."""
+
+CAUTIONS = (
+    "A model of the selected features looks better than it is on the rows by which they were "
+    "selected. Evaluate it on other rows.",
+    "Neither selection nor importance is evidence of a causal effect.",
+)
+"""Cautions that hold for every selector."""
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """Column of numbers or words about the features, for tables.
+
+    Attributes
+    ----------
+    name : str
+        Name in ``result.csv``.
+    title : str
+        Heading in tables.
+    values : int64, float64 or str array of shape (p,), or (number of selected features,)
+        In the order of the columns; or of the selected features, in the order of `selected_`.
+    of_selected : bool
+        Whether they are of the selected features alone.
+    """
+
+    name: str
+    title: str
+    values: NDArray[Any]
+    of_selected: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Account:
+    """Account of the run of a fitted selector, for the terminal, the record and the report.
+
+    Attributes
+    ----------
+    run : str
+        What was run, such as "40 trees of 15 features".
+    step : str
+        Noun for a step of the history.
+    label : str
+        Settings that the curve of the history stands for.
+    facts : tuple of pairs of str
+        Further figures at the head of a report, with their names.
+    nothing : str
+        Sentence for a run that selected nothing, without a full stop.
+    next_step : str
+        What to try then, in a sentence or two.
+    details : tuple of Detail
+        Columns of the table of features.
+    reading : tuple of str
+        Sentences on how to read the result; ``{unit}`` stands for the unit of the importances.
+    cautions : tuple of str
+        Sentences on what not to read into it.
+    settings : mapping
+        Settings, resolved.
+    results : mapping
+        Figures for the record.
+    """
+
+    run: str
+    step: str = "step"
+    label: str = "features found"
+    facts: tuple[tuple[str, str], ...] = ()
+    nothing: str = "No feature was found"
+    next_step: str = NEXT_STEP
+    details: tuple[Detail, ...] = ()
+    reading: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = CAUTIONS
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    results: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -97,7 +177,10 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ):
             if given is not None and not able:
                 raise refuse(
-                    *(owner, "X", f"a learning set without {what}", f"one with {what}"),
+                    owner,
+                    "X",
+                    f"a learning set without {what}",
+                    f"one with {what}",
                     f"this selector permutes no rows by {what}; use one that does, such as Boruta",
                 )
         return data
@@ -236,3 +319,28 @@ def without_forest(
     """Return the importances by which a selector goes that grows no forests."""
     known = {"data": data.fingerprint, **settings, "versions": versions()}
     return Importances(data.names, values, measure, unit, metadata=known)
+
+
+def numbers_of(table: EncodedTable) -> NDArray[np.float64]:
+    """Return the values of numeric columns and the codes of others, shape (n, p); NaN for missing.
+
+    Ordered categories are numbered in their order, others in that of their labels.
+    """
+    found = np.empty((table.n_rows, table.n_columns))
+    for j in range(table.n_columns):
+        values = table.values(j)
+        numeric = table.kinds[j] == "numeric"
+        numbers = values.astype(np.float64) if numeric else np.arange(len(values), dtype=float)
+        found[:, j] = np.append(numbers, np.nan)[table.codes(j)]
+    return found
+
+
+def folds_of(target: Target, n_folds: int, random: np.random.Generator) -> IntArray:
+    """Return the fold of each row, drawn at random within the classes, shape (n,)."""
+    n = len(target.values)
+    folds = np.empty(n, dtype=np.int64)
+    order = random.permutation(n)
+    if target.codes is not None:
+        order = order[np.argsort(target.codes[order], kind="stable")]
+    folds[order] = np.arange(n) % n_folds
+    return folds

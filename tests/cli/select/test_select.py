@@ -107,7 +107,11 @@ def test_numbers_are_those_of_the_library(genes, out):
     done(out, *of_kind(genes, "--seed", 5, "--alpha", "0.3", "--max-features", "sqrt"))
     table = pa_csv.read_csv(genes).drop_columns("size")
     search = dm.SequentialRandomSubspace(
-        120, n_subspace_features=30, random_state=5, alpha=0.3, max_features="sqrt"
+        dm.ExtraTreesClassifier(max_features="sqrt"),
+        n_estimators=120,
+        n_subspace_features=30,
+        random_state=5,
+        alpha=0.3,
     ).fit(table.drop_columns("kind"), np.array(table["kind"].to_pylist()))
     shown = written(out)
     place = {name: j for j, name in enumerate(search.importances_.names)}
@@ -259,7 +263,7 @@ def test_memory_says_how_many_features_a_tree_has(genes, out, monkeypatch):
     assert run["settings"]["n_subspace_features"] == 101
     assert run["settings"]["memory"] == "512MB"
     monkeypatch.setattr(
-        "duramen.selection.sequential_random_subspace.parameters.memory_bytes",
+        "duramen.selection.sequential_random_subspace.selector.memory_bytes",
         lambda *_: 20 * (12 * 150 + 24 * 3 + 400),
     )
     _, run = done(out, *words, "--trees", 5, "--memory", "3MB")
@@ -304,14 +308,14 @@ def test_goes_on_from_a_checkpoint(genes, out, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise AssertionError("grown again")
 
-    monkeypatch.setattr("duramen.selection.sequential_random_subspace.trees.grow", fail)
+    monkeypatch.setattr("duramen.selection.sequential_random_subspace.search.grow", fail)
     done(out, *words)
     assert (out / "result.csv").read_bytes() == expected
     assert_refused("select", tmp_path / "new", [*words[1:], "--seed", 1], "kept.npz")
 
 
 def test_ctrl_c_says_what_is_kept(genes, out, tmp_path, monkeypatch):
-    from duramen.selection.sequential_random_subspace.trees import Grower
+    from duramen.selection.sequential_random_subspace.search import Grower
 
     grown, grow = [], Grower.grow
 

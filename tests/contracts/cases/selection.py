@@ -46,14 +46,28 @@ def _found(**given: Any) -> Any:
 
 
 SMALL = {"relevance": "probe", "n_subspace_features": 3, "min_draws": 5, "confidence": 0.6}
+MISSING = {"X": missing(), "y": classes(), **SMALL}
+CART = dm.RandomForestClassifier(bootstrap=False, max_features=None)
+CART_SQRT = dm.RandomForestClassifier(bootstrap=False)
+MULTIWAY = dm.ExtraTreesRegressor(max_features=None, splits="multiway")
+
+
+def extra(**given: Any) -> dm.ExtraTreesClassifier:
+    """Extra-Trees of which all features compete at a node."""
+    return dm.ExtraTreesClassifier(max_features=None, **given)
+
+
 for label, options in (
     ("decoy", {}),
     ("decoy, regression", {"y": wide()[:, 0] + wide()[:, 3] * wide()[:, 4]}),
-    ("decoy, CART", {"tree": "cart"}),
+    ("decoy, CART", {"estimator": CART}),
     ("probe", {"relevance": "probe", "min_draws": 2, "confidence": 0.6}),
     ("binomial", {"relevance": "binomial", "n_probes": 2}),
-    ("CART", {"tree": "cart", "relevance": "probe", "min_draws": 2, "max_features": "sqrt"}),
-    ("random trees", {"tree": "random", "relevance": "binomial"}),
+    ("CART", {"estimator": CART_SQRT, "relevance": "probe", "min_draws": 2}),
+    (
+        "random trees",
+        {"estimator": dm.ExtraTreesClassifier(max_features=1), "relevance": "binomial"},
+    ),
     ("alpha=0", {"alpha": 0.0, "relevance": "binomial"}),
     ("alpha=1", {"alpha": 1.0, "relevance": "probe", "min_draws": 2, "confidence": 0.6}),
     ("soft", {"sampling": "soft", "relevance": "probe", "min_draws": 2, "confidence": 0.6}),
@@ -61,12 +75,12 @@ for label, options in (
     ("patience", {"patience": 12}),
     ("memory", {"n_subspace_features": None, "memory": "1MB"}),
     ("share of the features", {"n_subspace_features": 0.4}),
-    ("gini, limits", {"criterion": "gini", "max_depth": 3, "min_samples_leaf": 0.1}),
-    ("entropy", {"criterion": "entropy", "relevance": "binomial"}),
-    ("missing values", {"X": missing(), "y": classes(), **SMALL}),
-    ("splits=one-vs-rest", {"X": missing(), "y": classes(), "splits": "one-vs-rest", **SMALL}),
-    ("splits=multiway, numbers", {"X": missing(), "y": numbers(), "splits": "multiway", **SMALL}),
-    ("splits=any", {"X": missing(), "y": classes(), "splits": "any", **SMALL}),
+    ("gini, limits", {"estimator": extra(max_depth=3, min_samples_leaf=0.1)}),
+    ("entropy", {"estimator": extra(criterion="entropy"), "relevance": "binomial"}),
+    ("missing values", MISSING),
+    ("splits=one-vs-rest", {**MISSING, "estimator": extra(splits="one-vs-rest")}),
+    ("splits=multiway, numbers", {**MISSING, "y": numbers(), "estimator": MULTIWAY}),
+    ("splits=any", {**MISSING, "estimator": extra(splits="any")}),
 ):
     case(f"SequentialRandomSubspace/{label}", dm.SequentialRandomSubspace, **options)(_found)
 

@@ -181,7 +181,9 @@ def test_a_search_takes_it(elsewhere):
     store, url = elsewhere
     y = np.arange(300) % 2
     found = [
-        dm.SequentialRandomSubspace(6, n_subspace_features=4, random_state=0).fit(rows, y)
+        dm.SequentialRandomSubspace(n_estimators=6, n_subspace_features=4, random_state=0).fit(
+            rows, y
+        )
         for rows in (store, open_store(url))
     ]
     np.testing.assert_array_equal(*(one.importances_.values for one in found))

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from duramen.analyses.defaults import MEMORY, SELECTOR
+from duramen.analyses.defaults import SELECTOR
 from duramen.analyses.execution import Execution
 from duramen.analyses.problem import Problem, noted
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
 from duramen.cli.console import notes
-from duramen.cli.declaration import command_line, given, parameters
+from duramen.cli.declaration import command_line, given
 from duramen.cli.numbers import count_or_fraction, parsed_max_features
 from duramen.cli.output import Outcome
 from duramen.cli.select.options import COMMAND, Options
 from duramen.cli.signals import show_words
+from duramen.selection.catalogue import DEMO_TREES, MEMORY, Selector, catalogue
 
 if TYPE_CHECKING:
     from duramen.analyses.selection import Selected, SelectionRequest
-    from duramen.selection import BaseSelector, Selector
 
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """Features selected, with what was asked for, and how it was executed."""
+    """Features selected, and how that was executed."""
 
     selected: Selected
-    request: SelectionRequest
     execution: Execution
 
 
@@ -45,10 +45,8 @@ def select(options: Options) -> None:
     perform(COMMAND, options, _check, _find, _tell)
 
 
-def _check(options: Options) -> tuple[Selector, BaseSelector]:
-    """Return the selector that the options describe."""
-    from duramen.selection import catalogue
-
+def _check(options: Options) -> SelectionRequest:
+    """Return the selector that the options describe, and what the table is to settle of it."""
     options.input.check()
     options.signals.check()
     options.rows.check(options.input.drop)
@@ -61,44 +59,33 @@ def _check(options: Options) -> tuple[Selector, BaseSelector]:
                 f"--{option} has no effect with --method {record.option}, which does not permute "
                 f"rows by {'blocks' if option == 'blocks' else 'strata'}; use --method {able}"
             )
-    return record, _selector(options, record)
+    return _selector(options, record)
 
 
-def _find(options: Options, chosen: tuple[Selector, BaseSelector], clock: Clock) -> Done:
+def _find(options: Options, request: SelectionRequest, clock: Clock) -> Done:
     """Read the table and fit the selector."""
-    from duramen.analyses.selection import SelectionRequest, select_features
+    from duramen.analyses.selection import select_features
 
-    (record, selector), quiet, search = chosen, options.output.quiet, options.search
+    quiet = options.output.quiet
     problem = options.input.read(COMMAND, options.work.jobs, clock, options.rows.labels())
     problem = options.input.sampled(problem, options.work.seed)
     notes((*options.rows.notes(), *problem.told), quiet)
-    request = SelectionRequest(
-        record,
-        selector,
-        settles_subspace=search.subspace is None,
-        memory=search.memory,
-        settles_patience=search.patience is None,
-        settles_criterion=True,
-        clustering=options.signals.request(),
-    )
     execution = options.work.execution(quiet, clock)
-    return Done(select_features(problem, request, execution), request, execution)
+    return Done(select_features(problem, request, execution), execution)
 
 
-def _tell(
-    options: Options, chosen: tuple[Selector, BaseSelector], done: Done, clock: Clock
-) -> Outcome:
+def _tell(options: Options, request: SelectionRequest, done: Done, clock: Clock) -> Outcome:
     """Return the table of results, the record and the report."""
     from duramen.analyses.selection import report_of
     from duramen.cli.select.show import show_select
 
-    (record, selector), output, selected = chosen, options.output, done.selected
+    output, selected = options.output, done.selected
     problem = selected.problem
     report = report_of(
         selected,
-        done.request,
+        request,
         done.execution,
-        command=_command(options, record, selector, problem),
+        command=_command(options, request, problem),
         settings={
             **options.input.record(),
             **options.rows.record(),
@@ -116,49 +103,76 @@ def _tell(
     return Outcome.of(report, show, selected.stop)
 
 
-def _selector(options: Options, record: Selector) -> BaseSelector:
-    """Return the selector that the options describe."""
-    search = options.search
-    working = options.work.parameters(options.output.quiet)
+def _selector(options: Options, record: Selector) -> SelectionRequest:
+    """Return the selector that the options describe, and what the table is to settle of it."""
+    from duramen.analyses.selection import SelectionRequest
+
+    search, quiet = options.search, options.output.quiet
+    typed = {one.parameter: value for one, value in given(search) if one.name in options.typed}
     for one, _ in (*given(search), *given(options.work)):
         wanted = one.name in options.typed and one.name not in ("seed", "jobs")
-        if wanted and not record.takes(one.parameter):
+        if wanted and not record.has(one.name, one.parameter):
             raise ValueError(f"{one.word} does not apply to --method {record.option}; leave it out")
     if record.takes("relevance"):
         _check_test(options)
     if search.memory is not None and search.subspace is not None:
         raise ValueError("--memory and --subspace both say how many features a tree has; give one")
-    subspace = None if search.subspace is None else _parsed_subspace(search.subspace)
-    auto = search.max_features == "auto"
-    settings = {
-        **parameters(search),
-        "patience": search.patience or None,
-        "n_estimators": options.trees,
-        "n_subspace_features": subspace,
-        "memory": (search.memory or MEMORY) if subspace is None else None,
-        "max_features": None if auto else parsed_max_features(search.max_features),
-        "measure": (search.by_round.measure or "").replace("-", "_") or None,
+    values = {
+        name: _PARSED[name](value) if name in _PARSED else value for name, value in typed.items()
     }
-    typed = {one.parameter for one, _ in given(search) if one.name in options.typed}
-    # Other selectors have defaults of their own.
-    own = settings if record.name == SELECTOR else {name: settings[name] for name in typed}
+    estimator = None
+    if record.name == SELECTOR:
+        if search.subspace is None:
+            values.setdefault("memory", MEMORY)
+        if options.input.demo:
+            values.setdefault("n_estimators", DEMO_TREES)
+        if typed.keys() & {"tree", "max_features"}:
+            estimator = _trees_of(search.tree, search.max_features)
     taken = {
         name: value
-        for name, value in {**own, **working}.items()
+        for name, value in {**values, **options.work.parameters(quiet)}.items()
         if value is not None and record.takes(name)
     }
-    selector: BaseSelector = record.make(**taken)
-    return selector
+    return SelectionRequest(
+        record,
+        record.make(**taken),
+        settles_subspace=search.subspace is None,
+        memory=search.memory,
+        settles_patience=search.patience is None,
+        estimator=estimator,
+        clustering=options.signals.request(),
+    )
+
+
+def _trees_of(tree: str, max_features: str) -> Callable[[str], Any]:
+    """Return a function from a task to the estimator of the trees of a search in subspaces."""
+    random = tree == "random"
+    if random and max_features not in ("auto", "1"):
+        raise ValueError(
+            f"--max-features: must be auto or 1 with --tree random, got {max_features}"
+        )
+    K = 1 if random else _PARSED["max_features"](max_features)
+
+    def estimator(task: str) -> Any:
+        from duramen.estimators.catalogue import FORESTS
+
+        name, own = "extra-trees", {}
+        if tree == "cart":
+            name, own = "random-forest", {"bootstrap": False}
+        kind = next(one for one in FORESTS if one.name == name).estimator(task)
+        return kind(max_features=K, **own)
+
+    return estimator
 
 
 def _check_test(options: Options) -> None:
     """Check that options of the tests of relevance are those of the test that is asked for."""
-    from duramen.selection.sequential_random_subspace.account import PARAMETERS_OF_TESTS
+    from duramen.selection.sequential_random_subspace.relevance import PARAMETERS_OF_TESTS
 
     relevance = options.search.relevance
-    for one, value in given(options.search.test):
-        tests = PARAMETERS_OF_TESTS[one.parameter]
-        if value is not None and relevance not in tests:
+    for one, value in given(options.search):
+        tests = PARAMETERS_OF_TESTS.get(one.parameter)
+        if tests is not None and value is not None and relevance not in tests:
             raise ValueError(
                 f"{one.word} is for --relevance {' and '.join(tests)}, not for {relevance}"
             )
@@ -174,17 +188,24 @@ def _parsed_subspace(text: str) -> int | float:
     return number
 
 
-def _command(
-    options: Options, record: Selector, selector: BaseSelector, problem: Problem[Any]
-) -> str:
+# Values of parameters from those of options, where they differ; None for the default.
+_PARSED: dict[str, Callable[[Any], Any]] = {
+    "n_subspace_features": _parsed_subspace,
+    "max_features": lambda text: None if text == "auto" else parsed_max_features(text),
+    "measure": lambda text: text.replace("-", "_"),
+    "patience": lambda count: count or None,
+}
+
+
+def _command(options: Options, request: SelectionRequest, problem: Problem[Any]) -> str:
     """Return the command line; options that were resolved are echoed as resolved."""
-    settings = selector.account(record).settings
-    resolved = {
-        one.name: settings.get(one.parameter) if record.takes(one.parameter) else None
-        for one, _ in given(options.search)
-        if one.name != "memory"
-    }
+    record, resolved = request.record, {}
+    settings = request.selector.account(record).settings
+    for one, value in given(options.search):
+        if one.echo != "never":
+            as_typed = one.name in ("tree", "max_features")
+            taken = value if as_typed else settings.get(one.parameter)
+            resolved[one.name] = taken if record.has(one.name, one.parameter) else None
     if record.takes("patience"):
         resolved["patience"] = resolved["patience"] or 0
-    resolved["max_features"] = options.search.max_features if record.takes("max_features") else None
     return command_line(COMMAND, options, **options.input.settled(problem), **resolved)

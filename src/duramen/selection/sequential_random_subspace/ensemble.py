@@ -19,7 +19,7 @@ from duramen.forests.structure import decreases
 from duramen.support.arrays import IntArray
 
 if TYPE_CHECKING:
-    from duramen.selection.sequential_random_subspace.trees import Grower
+    from duramen.selection.sequential_random_subspace.search import Grower
 
 PROBE = "(probe)"
 _AT_A_TIME = 4096  # columns that are taken into memory for what is known of them

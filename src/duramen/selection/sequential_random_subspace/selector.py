@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
@@ -10,30 +11,44 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.forests import prediction
+from duramen.data import EncodedTable, Task
+from duramen.estimators.catalogue import FORESTS
+from duramen.forests import prediction, sampling
 from duramen.forests.forest import Forest
-from duramen.jobs.workers import Threads, Workers, check_client
+from duramen.forests.settings import GrowthSettings
+from duramen.importances.refit import template_of
+from duramen.io import ColumnStore
+from duramen.io.store.budget import memory_bytes
+from duramen.jobs.replicates import Plan, run_jobs
 from duramen.results.importances import Importances
-from duramen.selection.records import Account, Selector
-from duramen.selection.sequential_random_subspace.account import account_of
+from duramen.selection.catalogue import Selector
+from duramen.selection.refitting import task_of
+from duramen.selection.selector import CAUTIONS, NEXT_STEP, Account, BaseSelector, Data, Detail
+from duramen.selection.sequential_random_subspace.cost import column_bytes, widest_within
 from duramen.selection.sequential_random_subspace.ensemble import (
     Ensemble,
     names_of,
     rows_for,
     staged_totals,
 )
-from duramen.selection.sequential_random_subspace.evidence import Evidence
-from duramen.selection.sequential_random_subspace.parameters import SearchParameters
-from duramen.selection.sequential_random_subspace.progress import search_bar
-from duramen.selection.sequential_random_subspace.relevance import shadows_of_each
-from duramen.selection.sequential_random_subspace.search import Plan, State, search
-from duramen.selection.sequential_random_subspace.trees import Grower
+from duramen.selection.sequential_random_subspace.relevance import (
+    PARAMETERS_OF_TESTS,
+    TESTS,
+    DecoyTest,
+    PositiveImportance,
+    ProbeBinomial,
+    ProbeShare,
+    RelevanceTest,
+    shadows_of_each,
+)
+from duramen.selection.sequential_random_subspace.search import SAMPLING, Course, Grower, Search
 from duramen.support import checks
 from duramen.support.arrays import IntArray, refuse_masked
 from duramen.support.provenance import versions
+from duramen.theory.subspaces.chains import kept_places
 
 
-class SequentialRandomSubspace(SearchParameters):
+class SequentialRandomSubspace(BaseSelector):
     r"""Sequential random subspace (SRS): trees on q of p features, of which some were found before.
 
     Algorithm 7.1 of the thesis: a set F of relevant features is empty at first. Each tree is given
@@ -47,6 +62,13 @@ class SequentialRandomSubspace(SearchParameters):
 
     Parameters
     ----------
+    estimator : estimator of duramen, optional
+        Parameters of the trees, which have all rows; it is cloned, not changed, and its number of
+        trees and seed do not matter. By default Extra-Trees of which all features that a tree is
+        given compete at a node, ``ExtraTreesClassifier(max_features=None)``, and the classifier
+        where the target holds text, truth values, or at most 20 different whole numbers.
+        ``RandomForestClassifier(bootstrap=False, max_features=None)`` takes the best cuts, and
+        ``ExtraTreesClassifier(max_features=1)`` makes totally randomized trees.
     n_estimators : int, default=1000
         Number T of trees at most.
     n_subspace_features : int, float or None, default=None
@@ -59,21 +81,6 @@ class SequentialRandomSubspace(SearchParameters):
         little more where m is above 256.
     alpha : float, default=0.5
         Fraction of the q features that may be features found before, in [0, 1].
-    tree : {"extra", "cart", "random"}, default="extra"
-        Kind of trees: a cut drawn at random for each feature (Extra-Trees), the best cut (CART), or
-        a feature and a cut drawn at random (totally randomized).
-    max_features : {"sqrt", "log2"}, int, float or None, default=None
-        Number K of the q features that compete at a node; None for all. Totally randomized trees
-        have K = 1.
-    criterion : {"gini", "entropy", "variance"}, optional
-        Impurity; by default Gini where the target holds classes (text, truth values, or at most 20
-        different whole numbers), else variance.
-    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
-        Family of splits.
-    max_depth : int, optional
-        Greatest depth of the trees.
-    min_samples_leaf : int or float, default=1
-        Least number of rows at a child; a float is a fraction of the rows.
     relevance : {"decoy", "probe", "binomial", "positive"}, default="decoy"
         Test of a feature, made every max(1, p / (50 q)) trees and after the last.
 
@@ -206,9 +213,9 @@ class SequentialRandomSubspace(SearchParameters):
     discovery rate of features that are independent of the target and of the others (the guide,
     docs/guide/proxies.md, has figures).
 
-    *Masking.* Trees in which all q features compete (`max_features=None`) take one of several
-    features that tell the same, and those that were found and kept hide others. With an `alpha` so
-    small that not all of them have a place, or smaller `max_features`, more are found.
+    *Masking.* Trees in which all q features compete (`max_features=None` of the estimator) take one
+    of several features that tell the same, and those that were found and kept hide others. With an
+    `alpha` so small that not all of them have a place, or smaller `max_features`, more are found.
 
     References
     ----------
@@ -223,17 +230,12 @@ class SequentialRandomSubspace(SearchParameters):
 
     def __init__(
         self,
-        n_estimators: int = 1000,
+        estimator: Any = None,
         *,
+        n_estimators: int = 1000,
         n_subspace_features: int | float | None = None,
         memory: int | str | None = None,
         alpha: float = 0.5,
-        tree: str = "extra",
-        max_features: str | int | float | None = None,
-        criterion: str | None = None,
-        splits: str = "ordered",
-        max_depth: int | None = None,
-        min_samples_leaf: int | float = 1,
         relevance: str = "decoy",
         level: float = 0.05,
         min_draws: int = 10,
@@ -248,16 +250,11 @@ class SequentialRandomSubspace(SearchParameters):
         checkpoint: str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
+        self.estimator = estimator
         self.n_estimators = n_estimators
         self.n_subspace_features = n_subspace_features
         self.memory = memory
         self.alpha = alpha
-        self.tree = tree
-        self.max_features = max_features
-        self.criterion = criterion
-        self.splits = splits
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
         self.relevance = relevance
         self.level = level
         self.min_draws = min_draws
@@ -290,7 +287,7 @@ class SequentialRandomSubspace(SearchParameters):
 
         Raises
         ------
-        ValueError
+        TypeError, ValueError
             If a parameter, X or y is not as described, or the checkpoint is of another run.
         ModuleNotFoundError
             If there is a client, but not Dask.
@@ -298,60 +295,145 @@ class SequentialRandomSubspace(SearchParameters):
             If the workers of the client have other versions of this package or NumPy.
         """
         owner = type(self).__name__
-        n_threads = checks.check_jobs(owner, self.n_jobs)
-        cluster = None if self.client is None else check_client(owner, self.client)
-        verbose = checks.check_verbosity(owner, self.verbose)
-        data = self._learning_set(X, y, self._task(), n_threads=n_threads)
+        checkpoint = self._file(self.checkpoint)
+        plan = Plan.checked(owner, self.n_jobs, checkpoint, self.verbose, self.client)
+        data = self._learning_set(X, y, task_of(self.estimator, owner), n_threads=plan.n_threads)
         test = self._test(data)
         n_shadows = shadows_of_each(data.n_columns) if test.decoy else 0
-        plan = self._plan(data.table, n_shadows)
-        checkpoint = self._file(self.checkpoint)
-        criterion = self.criterion or ("gini" if data.task == "classification" else "variance")
-        offered = plan.size * (1 + n_shadows) + test.n_probes
-        settings = self._growth(criterion, data.table, offered)
+        search = self._search(data.table, n_shadows)
+        settings = self._growth(data, search.size * (1 + n_shadows) + test.n_probes, test.decoy)
         seed = checks.draw_seed(self.random_state)
         grower = Grower(data, settings, test.n_probes, test.decoy, seed, n_shadows)
-        identity = {
-            "plan": plan,
-            "test": test,
-            "versions": versions(),
-            **grower.metadata,
-        }
-        workers: Workers = cluster or Threads(min(n_threads, plan.batch))
-        state = State(Evidence(grower.n_features))
-        try:
-            with search_bar(plan.n_trees, owner, verbose) as progress:
-                search(
-                    grower,
-                    plan,
-                    test,
-                    state,
-                    workers=workers,
-                    checkpoint=checkpoint,
-                    identity=identity,
-                    function=f"{owner}.fit",
-                    progress=progress,
-                )
-        except KeyboardInterrupt:
-            if state.n_trees:  # what was found so far is there
-                state.let_in(test)
-                state.sizes[-1] = len(state.found)
-                self._take(grower, plan, state)
-            raise
-        self._take(grower, plan, state)
+        course = Course(grower, search, test)
+
+        def interrupted(trees: list[dict[str, NDArray[Any]]]) -> None:
+            """Keep what was found so far."""
+            course.end(trees)
+            if trees:
+                self._take(grower, search, course)
+
+        run_jobs(
+            grower,
+            search.n_trees,
+            seed=seed,
+            identity={"search": search, "test": test, "versions": versions(), **grower.metadata},
+            plan=replace(plan, n_threads=min(plan.n_threads, search.batch)),
+            function=f"{owner}.fit",
+            decided=course.take,
+            ready=course.ready,
+            arguments=course.arguments,
+            unit="tree",
+            beside=course.words,
+            interrupted=interrupted,
+        )
+        self._take(grower, search, course)
         return self
 
-    def _take(self, grower: Grower, plan: Plan, state: State) -> None:
-        evidence = state.evidence
-        history = {"n_selected": np.array(state.sizes, dtype=np.int64)}
-        self._adopt(grower.data, np.array(state.found, dtype=np.int64), history)
-        self.n_estimators_ = state.n_trees
-        self.n_subspace_features_, self.n_shadows_ = plan.size, grower.n_shadows
-        self.entered_ = np.array(state.entered, dtype=np.int64)
+    def _test(self, data: Data) -> RelevanceTest:
+        owner = type(self).__name__
+        chosen = checks.check_choice(owner, "relevance", self.relevance, TESTS)
+        n_probes = checks.check_integer(owner, "n_probes", self.n_probes, 1)
+        level = checks.check_real(owner, "level", self.level, 0.0, 1.0)
+        if chosen != "decoy" and data.exchangeability.strata is not None:
+            raise ValueError(
+                f"{owner}: relevance must be 'decoy' with strata, within which each feature is "
+                f"compared with its own decoy, got {chosen!r}. Hint: leave out the strata, or "
+                "relevance."
+            )
+        if chosen == "decoy":
+            p = data.n_columns
+            return DecoyTest(level, p if shadows_of_each(p) else None)
+        if chosen == "positive":
+            values = data.target.values
+            return PositiveImportance(1.0 if data.classes is not None else float(np.var(values)))
+        if chosen == "binomial":
+            return ProbeBinomial(level, n_probes)
+        draws = checks.check_integer(owner, "min_draws", self.min_draws, 0)
+        confidence = checks.check_real(owner, "confidence", self.confidence, 0.0, 1.0)
+        return ProbeShare(draws, confidence, n_probes)
+
+    def _search(self, source: EncodedTable | ColumnStore, n_shadows: int) -> Search:
+        owner = type(self).__name__
+        batch = checks.check_integer(owner, "batch_size", self.batch_size, 1)
+        alpha = checks.check_real(owner, "alpha", self.alpha, 0.0, 1.0)
+        size = self._subspace(source, batch * (1 + n_shadows))
+        patience = checks.check_optional_integer(owner, "patience", self.patience, 1)
+        soft = checks.check_choice(owner, "sampling", self.sampling, SAMPLING) == "soft"
+        return Search(
+            n_trees=checks.check_integer(owner, "n_estimators", self.n_estimators, 1),
+            size=size,
+            places=kept_places(size, alpha),
+            soft=soft,
+            batch=batch,
+            patience=patience,
+        )
+
+    def _subspace(self, source: EncodedTable | ColumnStore, n_at_a_time: int) -> int:
+        owner, p = type(self).__name__, source.n_columns
+        if self.n_subspace_features is not None:
+            if self.memory is not None:
+                raise ValueError(
+                    f"{owner}: memory and n_subspace_features both say how many features a tree "
+                    "is given; give one of them."
+                )
+            return sampling.resolve_subspace(owner, self.n_subspace_features, p) or p
+        if self.memory is None:
+            return p
+        budget = memory_bytes(self.memory, owner)
+        size = widest_within(budget // n_at_a_time, source)
+        if size < 1:
+            least = n_at_a_time * int(column_bytes(source).max())
+            raise ValueError(
+                f"{owner}: memory={self.memory!r} is too small for the widest column, of "
+                f"{source.n_rows} rows, in {n_at_a_time} trees at a time; at least {least} bytes "
+                "are needed. Hint: raise it, or lower batch_size."
+            )
+        return size
+
+    def _template(self, task: Task) -> Any:
+        """Return the estimator of the trees, not fitted."""
+        if self.estimator is not None:
+            return template_of(self.estimator, type(self).__name__, survival=False)
+        extra_trees = next(one for one in FORESTS if one.name == "extra-trees")
+        return extra_trees.estimator(task)(max_features=None)
+
+    def _growth(self, data: Data, offered: int, decoy: bool) -> GrowthSettings:
+        """Return the settings of a tree that is given so many columns."""
+        owner, template = type(self).__name__, self._template(data.task)
+        settings: GrowthSettings = template.growth_settings(data.n_rows, offered)
+        plain = any(type(template) in kind.estimators for kind in FORESTS)
+        drawn = settings.samples_rows or settings.column_samples
+        if drawn or not plain or template.class_weight is not None:
+            raise checks.refuse(
+                owner,
+                "estimator",
+                "a forest whose trees have all rows and features, with equal weights",
+                type(template).__name__,
+                "bootstrap=False, max_samples=None and class_weight=None",
+            )
+        best_first = settings.max_leaf_nodes is not None or settings.cut == "pert"
+        cut_back = settings.min_impurity_decrease or settings.stop_alpha < 1 or settings.ccp_alpha
+        if decoy and (best_first or cut_back or settings.n_best_splits > 1):
+            raise checks.refuse(
+                owner,
+                "relevance",
+                "'probe', 'binomial' or 'positive' for these trees",
+                "decoy",
+                "decoys are for trees that take the best split of a node, without max_leaf_nodes, "
+                "min_impurity_decrease, stop_alpha and ccp_alpha, and not for PERT",
+            )
+        return settings
+
+    def _take(self, grower: Grower, search: Search, course: Course) -> None:
+        history = {"n_selected": np.array(course.sizes, dtype=np.int64)}
+        self._adopt(grower.data, np.array(course.found, dtype=np.int64), history)
+        self.n_estimators_ = len(course.sizes)
+        self.n_subspace_features_, self.n_shadows_ = search.size, grower.n_shadows
+        self.entered_ = np.array(course.entered, dtype=np.int64)
         p = self.n_features_in_
-        self.draws_, self.wins_ = evidence.drawn[:p], evidence.wins[:p]
-        self._grower, self._state = grower, state
-        self._ensemble = Ensemble(state.trees, grower)
+        self.draws_, self.wins_ = course.evidence.drawn[:p], course.evidence.wins[:p]
+        self._grower, self._evidence = grower, course.evidence
+        self._ensemble = Ensemble(course.trees, grower)
 
     # --- what was found --------------------------------------------------------------------
 
@@ -359,7 +441,7 @@ class SequentialRandomSubspace(SearchParameters):
     def importances_(self) -> Importances:
         """Mean decrease of impurity of all features over all trees."""
         check_is_fitted(self, "support_")
-        grower, evidence, p = self._grower, self._state.evidence, self.n_features_in_
+        grower, evidence, p = self._grower, self._evidence, self.n_features_in_
         return Importances(
             names=names_of(grower.data.table, np.arange(p)),
             values=evidence.total[:p] / evidence.n_trees,
@@ -374,7 +456,7 @@ class SequentialRandomSubspace(SearchParameters):
         )
 
     def _scores(self) -> NDArray[np.float64]:
-        return self._state.evidence.total[: self.n_features_in_]  # without names
+        return self._evidence.total[: self.n_features_in_]  # without names
 
     def account(self, record: Selector) -> Account:
         """Return what is told of the search in a report.
@@ -385,7 +467,47 @@ class SequentialRandomSubspace(SearchParameters):
             That of this class.
         """
         check_is_fitted(self, "support_")
-        return account_of(self)
+        n_trees, q = self.n_estimators_, self.n_subspace_features_
+        mean_draws = float(self.draws_.mean())
+        details = [
+            Detail("entered", "found at tree", self.entered_, of_selected=True),
+            Detail("draws", "given to trees", self.draws_),
+        ]
+        if self.relevance in ("probe", "binomial"):
+            details.append(Detail("wins", "beat the probes in", self.wins_))
+        settings = self._settings()
+        reading = (*_reading(settings, self.n_features_in_), _meaning_of_test(settings))
+        results = {"trees": n_trees, "mean_draws": mean_draws}
+        if self.n_shadows_:
+            reading = (*reading, _SHADOWS.format(self.n_shadows_))
+            results["shadow_features_of_each"] = self.n_shadows_
+        return Account(
+            run=f"{n_trees:,} trees of {q:,} features",
+            step="tree",
+            label=f"alpha = {self.alpha:g}",
+            facts=(("trees", f"{n_trees:,}"), ("features a tree", f"{q:,}")),
+            nothing=f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} "
+            "trees on average",
+            next_step=_next_step(mean_draws),
+            details=tuple(details),
+            reading=reading,
+            cautions=_CAUTIONS,
+            settings=settings,
+            results=results,
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the settings that mean anything for the test of relevance, resolved."""
+        asked = ("alpha", "relevance", *PARAMETERS_OF_TESTS, "sampling", "batch_size")
+        tests = {name: PARAMETERS_OF_TESTS.get(name, (self.relevance,)) for name in asked}
+        return {
+            "estimator": type(self._template(self._grower.data.task)).__name__,
+            "n_estimators": self.n_estimators,
+            "memory": self.memory,
+            "n_subspace_features": self.n_subspace_features_,
+            **{name: getattr(self, name) for name in asked if self.relevance in tests[name]},
+            "patience": self.patience,
+        }
 
     def staged_importances(self, every: int = 1) -> Iterator[NDArray[np.float64]]:
         """Mean decrease of impurity of all features after the first trees, for curves.
@@ -503,3 +625,93 @@ class SequentialRandomSubspace(SearchParameters):
             return means[:, 0]
         labels: NDArray[Any] = self._grower.data.classes[np.argmax(means, axis=1)]
         return labels
+
+
+_CAUTIONS = (
+    "Features that carry the same information can replace each other: once one of them is found "
+    "and kept, the others may add nothing and not be found. A smaller --max-features, or --alpha "
+    "0, finds more of them.",
+    "A relevant feature can be missed if few trees were given it, or few trees were given it "
+    "together with the features that it needs: more trees (--trees) or larger ones (--memory, "
+    "--subspace) may find it.",
+    *CAUTIONS,
+)
+
+
+_FEW_DRAWS = 10  # trees that a feature is given at least to be judged, on average
+
+
+def _next_step(mean_draws: float) -> str:
+    """Say what to try where nothing was found."""
+    if mean_draws < _FEW_DRAWS:
+        return (
+            f"A feature needs {_FEW_DRAWS} trees or more to be judged: --trees or --subspace gives "
+            "each to more trees, and --patience 0 does not end the search early."
+        )
+    return (
+        f"{NEXT_STEP} --level 0.2 accepts a fifth of false discoveries, and more trees (--trees) "
+        "with --patience 0 search longer."
+    )
+
+
+_SHADOWS = (
+    "There are too few features to estimate the null distribution of the decoys: for each "
+    "feature, {} shadow features were added, copies with permuted rows that are never found."
+)
+
+
+def _meaning_of_test(given: Mapping[str, Any]) -> str:
+    """Say in a sentence what the test of a search means, and in another what it does not."""
+    test = given["relevance"]
+    if test == "decoy":
+        return (
+            "A feature is found when its importance exceeds that of its decoy, a copy with "
+            "permuted rows, by more than expected under the null hypothesis, which is estimated "
+            "from how far other features fall short of their decoys, at a false discovery rate "
+            f"of {given['level']:g}. The test is repeated while trees are added, which makes "
+            "false discoveries more frequent than that. A feature that is correlated with a "
+            "relevant one is associated with the target, as its decoy is not, and may be found "
+            "too, whether or not it adds anything."
+        )
+    if test == "positive":
+        return (
+            "A feature is found when its importance in some tree is greater than zero. In a "
+            "sample this is so for nearly every feature; the rule is meant for rows that are the "
+            "whole distribution."
+        )
+    probes, count = _probes(given["n_probes"])
+    if test == "probe":
+        return (
+            f"A feature is found when more than {given['min_draws']:,} trees were given it and, "
+            f"in a fraction of {given['confidence']:.4g} or more of them, it is more important "
+            f"than {probes}. A feature that is correlated with the target by chance in these "
+            "rows, or with a relevant feature, is so in every tree, and may pass too."
+        )
+    return (
+        f"A feature is found when it is more important than {probes} in more of its trees than "
+        f"under the null hypothesis, 1 in {count + 1:,}, at a false discovery rate of "
+        f"{given['level']:g} over all features. The rate holds over trees, not rows: a feature "
+        "that is correlated with the target by chance in these rows, or with a relevant feature, "
+        "is so in every tree, and may pass too."
+    )
+
+
+def _probes(count: int) -> tuple[str, int]:
+    if count == 1:
+        return "a probe, a column whose rows were permuted for that tree", count
+    return f"all of {count:,} probes, columns whose rows were permuted for that tree", count
+
+
+def _reading(given: Mapping[str, Any], p: int) -> tuple[str, ...]:
+    q = given["n_subspace_features"]
+    kept = "features found before" if given["sampling"] == "hard" else "features by importance"
+    share = given["alpha"]
+    places = f"up to a fraction of {share:g} of them {kept}, the others drawn at random"
+    return (
+        f"Each tree is given {q:,} of the {p:,} features, "
+        f"{places if share else 'drawn at random'}, so that no more than these have to be in "
+        "memory at a time.",
+        "The importance is the mean decrease of impurity over all trees, including those "
+        "that were not given the feature, in {unit}. Features that were given to many trees "
+        "therefore tend to rank before those given to few.",
+    )

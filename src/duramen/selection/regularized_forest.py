@@ -17,8 +17,9 @@ from duramen.forests.structure import trees_of_nodes
 from duramen.jobs.progress import progress_bar
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.importances import Importances
-from duramen.selection.records import Account, Detail, Selector
+from duramen.selection.catalogue import Selector
 from duramen.selection.refitting import Opening, RefittingSelector
+from duramen.selection.selector import Account, Detail
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 

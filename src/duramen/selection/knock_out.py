@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.selection.records import Account, Detail, Selector
+from duramen.selection.catalogue import Selector
 from duramen.selection.refitting import RefittingSelector
-from duramen.selection.selector import Data
+from duramen.selection.selector import Account, Data, Detail
 from duramen.significance.measured import Measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -165,8 +165,11 @@ class KnockOut(RefittingSelector):
         permutations = checks.check_integer(owner, "n_permutations", self.n_permutations, 1)
         if (permutations + 1) * level < 1:
             raise checks.refuse(
-                *(owner, "n_permutations", f"an int >= 1 / level - 1 = {1 / level - 1:.6g}"),
-                *(permutations, "no p-value of fewer permutations is as small as the level"),
+                owner,
+                "n_permutations",
+                f"an int >= 1 / level - 1 = {1 / level - 1:.6g}",
+                permutations,
+                "no p-value of fewer permutations is as small as the level",
             )
         most = checks.check_integer(owner, "max_rounds", self.max_rounds, 1)
         opening = self._open(X, y)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
 
-from duramen.data import Task
+from duramen.data import EncodedTable, LearningSet, Task
 from duramen.estimators.catalogue import random_forest
 from duramen.importances.refit import template_of
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.importances import Importances
-from duramen.selection.records import Account, Selector
-from duramen.selection.selector import BaseSelector
-from duramen.selection.sequential_selection.scoring import Score
-from duramen.selection.sequential_selection.search import Course, Path, search
-from duramen.selection.trials import folds_of
+from duramen.selection.catalogue import Selector
+from duramen.selection.selector import Account, BaseSelector, folds_of, numbers_of
 from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import versions
 
 DIRECTIONS = ("forward", "backward")
@@ -181,7 +181,9 @@ class SequentialSelection(BaseSelector):
         data, p = given.in_memory(), given.n_columns
         n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=max(data.n_rows, 2))
         steps = self._steps(owner, p)
-        learner = _learner(self.estimator, data.task)
+        learner = self.estimator
+        if learner is None:
+            learner = random_forest(data.task, _TREES)
         scorer = check_scoring(learner, scoring=self.scoring)
         seed = checks.draw_seed(self.random_state)
         folds = folds_of(data.target, n_folds, np.random.default_rng(seed))
@@ -302,10 +304,176 @@ def _task(estimator: Any, owner: str) -> Task | None:
     if is_regressor(estimator):
         return "regression"
     raise checks.refuse(
-        *(owner, "estimator", "a classifier or a regressor of duramen or of scikit-learn"),
+        owner,
+        "estimator",
+        "a classifier or a regressor of duramen or of scikit-learn",
         estimator,
     )
 
 
-def _learner(estimator: Any, task: Task) -> Any:
-    return random_forest(task, _TREES) if estimator is None else estimator
+Subset = frozenset[int]
+Scores = Generator[list[Subset], list[float], None]
+Move = Generator[list[Subset], list[float], tuple[Subset, float]]
+
+
+@dataclass
+class Path:
+    """Sets that a search came to, with their scores; and the best one of each size."""
+
+    visited: list[tuple[Subset, float]] = field(default_factory=list)
+    best: dict[int, tuple[Subset, float]] = field(default_factory=dict)
+    first: list[float] = field(default_factory=list)  # scores of the sets of the first step
+
+    def go(self, current: Subset, score: float) -> Subset:
+        """Go to a set."""
+        self.visited.append((current, score))
+        size = len(current)
+        if size not in self.best or score > self.best[size][1]:
+            self.best[size] = current, score
+        return current
+
+
+def _step(current: Subset, p: int, add: bool) -> Move:
+    """Score all sets of one feature more or fewer, and return the best, the first of equal ones."""
+    features = sorted(set(range(p)) - current if add else current)
+    sets = [current ^ {j} for j in features]
+    scores = yield sets
+    best = int(np.argmax(scores))
+    return sets[best], scores[best]
+
+
+def search(
+    path: Path, p: int, goal: int, *, forward: bool, plus: int, minus: int, floating: bool
+) -> Scores:
+    """Yield sets that are to be scored, and take their scores, until a set of `goal` features.
+
+    Parameters
+    ----------
+    path : Path
+        Takes the sets that the search comes to.
+    p : int
+        Number of features.
+    goal : int
+        Number of features of the last set.
+    forward : bool
+        Whether the search starts from no feature, else from all.
+    plus, minus : int
+        Number of features that are added, and then removed, in turn; the other way round backward.
+    floating : bool
+        Whether to go back as long as the set is better than all others of its size so far.
+    """
+    current: Subset = frozenset() if forward else frozenset(range(p))
+    if not forward:
+        score = (yield [current])[0]
+        current = path.go(current, score)
+    while len(current) != goal:
+        for _ in range(plus):
+            move = _step(current, p, forward)
+            current = path.go(*(yield from _noting(path, move)))
+            if len(current) == goal:
+                return
+        for _ in range(minus):
+            current = path.go(*(yield from _step(current, p, not forward)))
+        while floating and (len(current) > 1 if forward else len(current) < p):
+            back, score = yield from _step(current, p, not forward)
+            known = path.best.get(len(back))
+            if known is not None and score <= known[1]:
+                break
+            current = path.go(back, score)
+
+
+def _noting(path: Path, move: Move) -> Move:
+    """Note the scores of the first step of a search."""
+    if path.first:
+        return (yield from move)
+    sets = next(move)
+    path.first = list((yield sets))
+    try:
+        move.send(path.first)
+    except StopIteration as end:
+        found: tuple[Subset, float] = end.value
+        return found
+    raise RuntimeError("a step yields once")
+
+
+class Course:
+    """Sets to score in the order of a search, each once.
+
+    Parameters
+    ----------
+    steps : generator
+        The search.
+    """
+
+    def __init__(self, steps: Scores) -> None:
+        self._steps = steps
+        self._known: dict[Subset, float] = {}
+        self._taken = 0
+        self._asked: list[Subset] | None = next(steps, None)
+        self.new = self._unknown()
+
+    def _unknown(self) -> list[Subset]:
+        return [one for one in self._asked or () if one not in self._known]
+
+    def ready(self, scores: FloatArray) -> int:
+        """Return how many sets can be scored without knowing more than these scores."""
+        while self._asked is not None:
+            until = self._taken + len(self.new)
+            if len(scores) < until:
+                return until
+            values = scores[self._taken : until, 0].tolist()
+            self._known.update(zip(self.new, values, strict=True))
+            self._taken = until
+            try:
+                self._asked = self._steps.send([self._known[one] for one in self._asked])
+            except StopIteration:
+                self._asked = None
+            self.new = self._unknown()
+        return self._taken
+
+    def arguments(self, number: int) -> tuple[NDArray[np.int64]]:
+        """Return the columns of a set that is to be scored."""
+        return (np.array(sorted(self.new[number - self._taken]), dtype=np.int64),)
+
+
+@dataclass(frozen=True)
+class Score:
+    """Task of a set of features: mean score over folds.
+
+    All sets have the same folds and the same seed of the learner.
+
+    Attributes
+    ----------
+    learner : estimator
+        Classifier or regressor, not fitted.
+    scorer : callable
+        Given a fitted learner, rows and labels, returns a number; larger is better.
+    data : LearningSet
+    folds : int64 array of shape (n,)
+        Fold of each row.
+    seed : int
+        Seed of the learner, if it has one.
+    """
+
+    learner: Any
+    scorer: Callable[[Any, Any, Any], float]
+    data: LearningSet[EncodedTable]
+    folds: IntArray
+    seed: int
+
+    def __call__(self, _: int, __: int, columns: IntArray) -> FloatArray:
+        """Fit the learner without each fold, and score it on the fold."""
+        from duramen.estimators.base import BaseForest
+
+        table, labels = self.data.table.take_columns(columns), self.data.y
+        own = isinstance(self.learner, BaseForest)
+        rows = table.take_rows if own else numbers_of(table).__getitem__
+        found = []
+        for fold in range(int(self.folds.max()) + 1):
+            inside, out = (np.flatnonzero(one) for one in (self.folds != fold, self.folds == fold))
+            learner = clone(self.learner)
+            if "random_state" in learner.get_params():
+                learner.set_params(random_state=self.seed % 2**32)
+            learner.fit(rows(inside), labels[inside])
+            found.append(float(self.scorer(learner, rows(out), labels[out])))
+        return np.array([np.mean(found)])

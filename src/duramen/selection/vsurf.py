@@ -9,11 +9,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen.selection.records import Account, Detail, Selector
-from duramen.selection.refitting import Opening, RefittingSelector
-from duramen.selection.trials import Trial, require_fitted_measure, require_out_of_bag
-from duramen.selection.vsurf.course import Course, Errors
-from duramen.selection.vsurf.rules import above, noise_level
+from duramen.selection.catalogue import Selector
+from duramen.selection.refitting import (
+    Opening,
+    RefittingSelector,
+    Trial,
+    require_fitted_measure,
+    require_out_of_bag,
+)
+from duramen.selection.selector import Account, Detail
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -190,7 +194,9 @@ class VSURF(RefittingSelector):
         require_out_of_bag(subject, owner)
         require_fitted_measure(subject, owner)
         first = opening.run(
-            *(Trial(subject), counts[0], p + 3),
+            Trial(subject),
+            counts[0],
+            p + 3,
             arguments=lambda _: (np.arange(p), True),
             step="thresholding",
         )[:, :p]
@@ -200,7 +206,9 @@ class VSURF(RefittingSelector):
         kept = order[: above(mean[order], threshold)]
         course = Course(kept, counts[1], counts[2], factors[1], factors[2])
         errors = opening.run(
-            *(Errors(subject), course.n_forests, 1),
+            Errors(subject),
+            course.n_forests,
+            1,
             ready=course.ready,
             arguments=course.arguments,
             part="errors",
@@ -262,3 +270,189 @@ class VSURF(RefittingSelector):
             details=(Detail("step", "last step", steps),),
             results={f"features_{name}": len(features) for name, features in sets.items()},
         )
+
+
+class Errors(Trial):
+    """Task of a forest on some features: its out-of-bag error."""
+
+    def __call__(
+        self, number: int, seed: int, columns: IntArray, measured: bool = False, fold: int = -1
+    ) -> FloatArray:
+        """Grow a forest and return its error, shape (1,)."""
+        return super().__call__(number, seed, columns, measured, fold)[-3:-2]
+
+
+class Course:
+    """Nested models for interpretation, and then the models for prediction.
+
+    Parameters
+    ----------
+    features : int64 array of shape (m,)
+        Features above the threshold, the most important first.
+    n_interpretation, n_prediction : int
+        Number of forests of a model.
+    deviations : float
+        Number of standard deviations by which the error of the smallest model may exceed the best.
+    jumps : float
+        Number of mean jumps by which the error must decrease with a further feature.
+    """
+
+    def __init__(
+        self,
+        features: IntArray,
+        n_interpretation: int,
+        n_prediction: int,
+        deviations: float,
+        jumps: float,
+    ) -> None:
+        self._features, self._deviations, self._jumps = features, deviations, jumps
+        self._sizes = n_interpretation, n_prediction
+        self._nested = n_interpretation * len(features)
+        self.n_forests = self._nested + n_prediction * len(features)
+        self.errors = self.spread = np.empty(0)
+        self.n_interpreted = 0
+        self.prediction: Prediction | None = None
+
+    def ready(self, forests: FloatArray) -> int:
+        """Return how many forests can be grown without knowing more than these."""
+        if len(forests) < self._nested:
+            return self._nested
+        if self.prediction is None:
+            rows = forests[: self._nested, 0].reshape(len(self._features), -1)
+            self.errors, self.spread = rows.mean(axis=1), rows.std(axis=1, ddof=1)
+            self.n_interpreted = interpreted(self.errors, self.spread, self._deviations)
+            least = self._jumps * mean_jump(self.errors, self.n_interpreted)
+            self.prediction = Prediction(self._features[: self.n_interpreted], least)
+        size, step = self._sizes[1], len(self.prediction.errors)
+        while self.prediction.columns is not None:
+            rows = forests[self._nested + step * size : self._nested + (step + 1) * size, 0]
+            if len(rows) < size:
+                return self._nested + (step + 1) * size
+            self.prediction.take(float(rows.mean()))
+            step += 1
+        return self._nested + step * size
+
+    def arguments(self, number: int) -> tuple[IntArray]:
+        """Return the columns of a forest."""
+        if number < self._nested:
+            return (self._features[: number // self._sizes[0] + 1],)
+        columns = None if self.prediction is None else self.prediction.columns
+        return (self._features[:0] if columns is None else columns,)
+
+
+N_FOLDS = 10
+MOST_PRUNINGS = 20  # complexities that are tried
+
+
+def noise_level(deviations: FloatArray, seed: int) -> float:
+    """Return the smallest prediction of a pruned regression tree of deviations on their rank.
+
+    Parameters
+    ----------
+    deviations : float64 array of shape (p,)
+        Standard deviations of the importances, in the order of the mean importances.
+    seed : int
+        Seed of the folds of the cross-validation that the complexity of the tree is chosen by.
+
+    Returns
+    -------
+    float
+    """
+    from sklearn.model_selection import KFold
+    from sklearn.tree import DecisionTreeRegressor
+
+    p = len(deviations)
+    if p < 2:
+        return float(deviations.min())
+    ranks = np.arange(p, dtype=np.float64)[:, np.newaxis]
+    path = DecisionTreeRegressor(random_state=0).cost_complexity_pruning_path(ranks, deviations)
+    steps = np.unique(np.maximum(path.ccp_alphas, 0.0))
+    alphas = np.sqrt(steps[:-1] * steps[1:]) if len(steps) > 1 else steps
+    alphas = np.unique(np.append(alphas, steps[-1]))
+    if len(alphas) > MOST_PRUNINGS:
+        alphas = alphas[np.linspace(0, len(alphas) - 1, MOST_PRUNINGS).round().astype(int)]
+    folds = list(KFold(min(N_FOLDS, p), shuffle=True, random_state=seed % 2**32).split(ranks))
+
+    def pruned(alpha: float, rows: IntArray) -> DecisionTreeRegressor:
+        tree = DecisionTreeRegressor(random_state=0, ccp_alpha=float(alpha))
+        return tree.fit(ranks[rows], deviations[rows])
+
+    errors = [
+        sum(
+            float(np.sum((pruned(alpha, inside).predict(ranks[out]) - deviations[out]) ** 2))
+            for inside, out in folds
+        )
+        for alpha in alphas
+    ]
+    best = alphas[len(errors) - 1 - int(np.argmin(errors[::-1]))]
+    return float(pruned(best, np.arange(p)).predict(ranks).min())
+
+
+def above(importances: FloatArray, level: float) -> int:
+    """Return how many of importances in decreasing order come before the first one below a level.
+
+    At least 1.
+    """
+    below = np.flatnonzero(importances < level)
+    return max(1, int(below[0]) if len(below) else len(importances))
+
+
+def interpreted(errors: FloatArray, deviations: FloatArray, factor: float) -> int:
+    """Return the number of features of the smallest model that is nearly the best.
+
+    Parameters
+    ----------
+    errors, deviations : float64 array of shape (m,)
+        Mean errors of the models of the first 1 .. m features, and their standard deviations.
+    factor : float
+        Number of standard deviations, of the best model, by which the error may exceed its.
+
+    Returns
+    -------
+    int
+    """
+    best = int(np.argmin(errors))
+    return int(np.flatnonzero(errors <= errors[best] + factor * deviations[best])[0]) + 1
+
+
+def mean_jump(errors: FloatArray, n_interpreted: int) -> float:
+    """Return the mean absolute difference of the errors beyond the model for interpretation.
+
+    0 where there are none.
+    """
+    jumps = np.abs(np.diff(errors[n_interpreted - 1 :]))
+    return float(jumps.mean()) if len(jumps) else 0.0
+
+
+class Prediction:
+    """Stepwise choice of the features for prediction.
+
+    Parameters
+    ----------
+    features : int64 array of shape (m,)
+        Features for interpretation, the most important first.
+    least : float
+        Decrease of the error that a further feature must exceed.
+    """
+
+    def __init__(self, features: IntArray, least: float) -> None:
+        self._features, self.least = features, least
+        self.kept: list[int] = []
+        self.errors: list[float] = []  # of the model with each feature in turn
+        self._error = np.inf
+
+    @property
+    def columns(self) -> IntArray | None:
+        """Columns of the next model; None at the end."""
+        step = len(self.errors)
+        if step == len(self._features):
+            return None
+        return np.array([*self.kept, self._features[step]], dtype=np.int64)
+
+    def take(self, error: float) -> None:
+        """Take the error of the next model."""
+        feature = int(self._features[len(self.errors)])
+        self.errors.append(error)
+        if not self.kept or error < self._error - self.least:
+            self.kept.append(feature)
+            self._error = error

@@ -10,18 +10,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.selection.backward_elimination.course import Course, sizes, smallest_within
-from duramen.selection.records import Account, Selector
-from duramen.selection.refitting import Opening, RefittingSelector
-from duramen.selection.selector import places
-from duramen.selection.trials import (
+from duramen.selection.catalogue import Selector
+from duramen.selection.refitting import (
+    Opening,
+    RefittingSelector,
     Trial,
-    folds_of,
     require_fitted_measure,
     require_out_of_bag,
 )
+from duramen.selection.selector import Account, folds_of, places
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 
 
 class BackwardElimination(RefittingSelector):
@@ -265,3 +264,75 @@ class BackwardElimination(RefittingSelector):
                 "nested_error": self.nested_error_ if nested else None,
             },
         )
+
+
+def sizes(p: int, least: int, drop: float) -> list[int]:
+    """Return the numbers of features of the rounds: of each, a fraction is dropped, at least 1."""
+    found = [p]
+    while found[-1] > least:
+        found.append(max(least, min(found[-1] - 1, round(found[-1] * (1.0 - drop)))))
+    return found
+
+
+def smallest_within(errors: FloatArray, standard_errors: FloatArray, factor: float) -> int:
+    """Return the last set whose error is within `factor` standard errors of the smallest one.
+
+    Parameters
+    ----------
+    errors, standard_errors : float64 array of shape (rounds,)
+        Of sets that get smaller and smaller. The standard error is that at the smallest error, of
+        the smallest set that has it.
+    factor : float
+
+    Returns
+    -------
+    int
+    """
+    best = len(errors) - 1 - int(np.argmin(errors[::-1]))
+    return int(np.flatnonzero(errors <= errors[best] + factor * standard_errors[best])[-1])
+
+
+class Course:
+    """Chains of eliminations, side by side: one of all rows, and one without each fold.
+
+    Parameters
+    ----------
+    p : int
+        Number of features.
+    rounds : list of int
+        Numbers of features of the rounds.
+    n_chains : int
+        Number of chains.
+    again : bool
+        Whether importances are computed in every round, not in the first alone.
+    """
+
+    def __init__(self, p: int, rounds: list[int], n_chains: int, again: bool) -> None:
+        self.rounds, self.n_chains, self.again = rounds, n_chains, again
+        self._done = 0
+        self.columns = [[np.arange(p)] for _ in range(n_chains)]  # of each chain, round by round
+
+    @property
+    def n_trials(self) -> int:
+        """Number of trials in all."""
+        return len(self.rounds) * self.n_chains
+
+    def ready(self, trials: FloatArray) -> int:
+        """Return how many trials can be computed without knowing more than these."""
+        size, known = self.n_chains, len(self.columns[0])
+        if known < len(self.rounds) and len(trials) >= known * size:
+            for chain in range(size):
+                row = trials[(known - 1) * size + chain]
+                for count in self.rounds[known : known + 1 if self.again else None]:
+                    there = self.columns[chain][-1]
+                    best = there[np.argsort(-row[there], kind="stable")]
+                    self.columns[chain].append(np.sort(best[:count]))
+        known = len(self.columns[0])
+        if known < len(self.rounds) and len(trials) >= known * size:
+            return self.ready(trials)
+        return known * size
+
+    def arguments(self, number: int) -> tuple[IntArray, bool, int]:
+        """Return columns, whether importances are wanted, and the fold of a trial."""
+        step, chain = divmod(number, self.n_chains)
+        return self.columns[chain][step], self.again or step == 0, chain - 1

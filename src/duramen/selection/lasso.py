@@ -8,10 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen.selection.numbers import numbers_of
-from duramen.selection.records import Account, Detail, Selector
-from duramen.selection.selector import BaseSelector, without_forest
-from duramen.selection.trials import folds_of
+from duramen.selection.catalogue import Selector
+from duramen.selection.selector import (
+    Account,
+    BaseSelector,
+    Detail,
+    folds_of,
+    numbers_of,
+    without_forest,
+)
 from duramen.support import checks
 from duramen.support.text import quoted
 

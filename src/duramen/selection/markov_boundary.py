@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.selection.records import Account, Selector
-from duramen.selection.selector import BaseSelector, without_forest
+from duramen.selection.catalogue import Selector
+from duramen.selection.selector import Account, BaseSelector, without_forest
 from duramen.support import checks
 from duramen.theory.distributions import FiniteDistribution
 from duramen.theory.relevance import markov_boundaries

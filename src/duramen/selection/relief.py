@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 from joblib import parallel_config
 
-from duramen.selection.numbers import numbers_of
-from duramen.selection.records import Account, Detail, Selector
-from duramen.selection.selector import BaseSelector, without_forest
+from duramen.selection.catalogue import Selector
+from duramen.selection.selector import Account, BaseSelector, Detail, numbers_of, without_forest
 from duramen.support import checks
 from duramen.support.threads import end_with
 
@@ -107,7 +106,13 @@ class ReliefF(BaseSelector):
         n_threads = checks.check_jobs(owner, self.n_jobs)
         given = self._learning_set(X, y, n_threads=n_threads)
         data = given.in_memory()
-        kind = _kind(VARIANTS[variant])
+        try:
+            import skrebate
+        except ImportError as error:
+            raise ImportError(
+                f"{owner} needs the package skrebate. Hint: pip install 'duramen[baselines]'."
+            ) from error
+        kind = getattr(skrebate, VARIANTS[variant])
         settings: dict[str, Any] = {"n_jobs": n_threads}
         if variant == "relieff":
             smallest = data.n_rows
@@ -131,13 +136,3 @@ class ReliefF(BaseSelector):
         """
         weights = self.importances_.values
         return replace(super().account(record), details=(Detail("weight", "weight", weights),))
-
-
-def _kind(name: str) -> Any:
-    try:
-        import skrebate
-    except ImportError as error:
-        raise ImportError(
-            "ReliefF needs the package skrebate. Hint: pip install 'duramen[baselines]'."
-        ) from error
-    return getattr(skrebate, name)

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.selection.records import Account, Detail, Selector
-from duramen.selection.selector import BaseSelector, Data, without_forest
+from duramen.selection.catalogue import Selector
+from duramen.selection.selector import Account, BaseSelector, Data, Detail, without_forest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 

@@ -1,0 +1,539 @@
+"""Artificial contrasts with ensembles, a selector of relevant features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data import EncodedTable, Target
+from duramen.data.shadows import with_probes
+from duramen.estimators.catalogue import FORESTS
+from duramen.forests import structure
+from duramen.forests.forest import Forest
+from duramen.forests.paths import decision_path
+from duramen.forests.prediction import estimate_out_of_bag, leaves, rows_of
+from duramen.importances.refit import seeded
+from duramen.jobs.replicates import OBSERVED, replicate_seed
+from duramen.selection.catalogue import Selector
+from duramen.selection.refitting import (
+    Opening,
+    RefittingSelector,
+    beside_shadows,
+    require_out_of_bag,
+)
+from duramen.selection.selector import Account, Detail
+from duramen.significance.measured import Measured
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.checks import refuse
+
+
+class ArtificialContrasts(RefittingSelector):
+    r"""Artificial contrasts with ensembles (ACE): relevant features found in rounds on residuals.
+
+    In each of R replicates a forest grows on the features and on contrasts: copies of them, each
+    with its rows permuted independently. With :math:`s_{rj}` the importance of feature j in
+    replicate r and :math:`v_r` a percentile of those of the contrasts, a feature is accepted if
+
+    .. math:: s_{rj} - v_r > 0 \text{ by a one-sided paired t-test over } r = 1 \ldots R.
+
+    The next round does the same with regression forests on what a forest of the accepted features
+    leaves unexplained: a feature that strong ones hide shows in their residuals. The search ends
+    when a round accepts nothing, or after `max_rounds`.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen, optional
+        Parameters of the forests, whose trees leave rows out; it is cloned, not changed. Random
+        forests by default.
+    n_estimators : int, optional
+        Trees of a forest; those of `estimator` by default, 500 where there is none.
+    measure : str or callable, default="mdi"
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+    n_replicates : int, default=20
+        Number R of replicates of a round.
+    level : float, default=0.05
+        Level of the t-tests.
+    percentile : float, default=100
+        Percentile of the importances of the contrasts that is to be exceeded; 100 is the best one.
+    remove_masked : bool, default=False
+        Drop accepted features that a more important one of the round masks, as the paper does:
+        features whose splits agree with those of the other one more than splits of contrasts do.
+        Of identical features one is then kept.
+    max_rounds : int, default=10
+        Number of rounds at most.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int, default=0
+        Above 0: a progress bar with the time left.
+
+    Attributes
+    ----------
+    selected_ : int64 array
+        Accepted features, by round, and by importance within a round.
+    found_in_ : int64 array of shape (p,)
+        Round in which each feature was accepted; 0 for the others.
+    p_values_ : float64 array of shape (p,)
+        p-value of each feature in the round that accepted it, and in the last one of the others.
+    support_ : bool array of shape (p,)
+        Whether each feature is accepted.
+    ranking_ : int64 array of shape (p,)
+        1 for the accepted features, and 2, 3, ... for the others by importance.
+    importances_ : Importances
+        Mean over the replicates of the first round, of all p features.
+    history_ : dict of arrays
+        ``"n_selected"``: number of features accepted after each round; ``"threshold"``: mean of
+        :math:`v_r` in it; ``"importance"`` and ``"p_value"``, of shape (rounds, p).
+    n_rounds_ : int
+        Number of rounds.
+    classes_ : array of shape (C,)
+        Sorted class labels, where the target holds classes.
+    n_features_in_ : int
+        Number p of features.
+    feature_names_in_ : object array of shape (p,)
+        Their names, where the table has any.
+
+    Notes
+    -----
+    *Residuals.* Those of numbers are y less its out-of-bag prediction; those of classes the
+    indicator of a class less its out-of-bag probability, the residual of the log-odds. The paper
+    adds up boosted ensembles of the newly accepted features; one forest of all accepted features
+    stands for these here, whose out-of-bag residuals are not fitted to the rows.
+
+    *Null hypothesis.* As in `Boruta`, replicates repeat contrasts, not rows: `level` does not bound
+    the fraction of data sets without a relevant feature in which some feature is accepted, a tenth
+    of those measured (docs/guide/contrasts.md).
+
+    References
+    ----------
+    E. Tuv, A. Borisov, G. Runger, K. Torkkola (2009). Feature selection with ensembles, artificial
+    variables, and redundancy elimination. Journal of Machine Learning Research 10.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(100, 8, n_relevant=2, random_state=0)
+    >>> model = dm.ArtificialContrasts(n_estimators=50, random_state=0).fit(data.X, data.y)
+    >>> sorted(model.selected_.tolist())
+    [0, 1]
+    """
+
+    exchanges = True
+    exchanges_blocks = True
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int | None = None,
+        measure: str | Callable[..., Any] = "mdi",
+        n_replicates: int = 20,
+        level: float = 0.05,
+        percentile: float = 100.0,
+        remove_masked: bool = False,
+        max_rounds: int = 10,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        client: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.measure = measure
+        self.n_replicates = n_replicates
+        self.level = level
+        self.percentile = percentile
+        self.remove_masked = remove_masked
+        self.max_rounds = max_rounds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.client = client
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Accept features, round after round.
+
+        Parameters
+        ----------
+        X : table of shape (n, p), or LearningSet
+            The rows; a store is read into memory.
+        y : array-like of shape (n,), optional
+            Classes or numbers; None with a learning set.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter, X or y is not as described, or the checkpoint is of another run.
+        """
+        owner = type(self).__name__
+        replicates = checks.check_integer(owner, "n_replicates", self.n_replicates, 2)
+        level = checks.check_real(owner, "level", self.level, 0.0, 1.0, ends="()")
+        percentile = checks.check_real(owner, "percentile", self.percentile, 0.0, 100.0)
+        checks.check_flag(owner, "remove_masked", self.remove_masked)
+        most = checks.check_integer(owner, "max_rounds", self.max_rounds, 1)
+        opening = self._open(X, y)
+        subject = opening.subject
+        require_out_of_bag(subject, owner)
+        subject.exchangeability.require(1, owner)
+        masked = Masking(subject, replicates, level, percentile, owner)
+
+        def residuals(features: IntArray, number: int) -> FloatArray:
+            return unexplained(
+                subject, features, replicate_seed(opening.seed, OBSERVED - 2 * number)
+            )
+
+        def unmasked(features: IntArray, number: int) -> IntArray:
+            if not self.remove_masked:
+                return features
+            return masked.unmasked(
+                features, replicate_seed(opening.seed, OBSERVED - 2 * number - 1)
+            )
+
+        course = Course(subject.data.n_columns, most, replicates, level, residuals, unmasked)
+        course.take(
+            opening.run(
+                Replicate(subject, regression_of(subject, owner), percentile, owner),
+                most * replicates,
+                subject.data.n_columns + 1,
+                ready=course.ready,
+                arguments=lambda _: (course.left_over,),
+                level=level,
+                replicates_of_round=replicates,
+                percentile=percentile,
+                remove_masked=self.remove_masked,
+            )
+        )
+        self._take(opening, course)
+        return self
+
+    def _take(self, opening: Opening, course: Course) -> None:
+        importance, p_values = np.array(course.importances), np.array(course.p_values)
+        found = np.flatnonzero(course.found_in)
+        rounds = course.found_in[found]
+        order = np.lexsort((-importance[rounds - 1, found], rounds))
+        history = {
+            "n_selected": np.array(
+                [np.count_nonzero(rounds <= k + 1) for k in range(len(importance))]
+            ),
+            "threshold": np.array(course.thresholds),
+            "importance": importance,
+            "p_value": p_values,
+        }
+        self._adopt(opening.data, found[order], history)
+        self.found_in_ = course.found_in
+        last = np.where(course.found_in, course.found_in, len(p_values)) - 1
+        self.p_values_ = p_values[last, np.arange(len(last))]
+        self.n_rounds_ = len(importance)
+        self._set_importances(opening.subject, importance[0])
+
+    def account(self, record: Selector) -> Account:
+        """Return what is told of the run in a report.
+
+        Parameters
+        ----------
+        record : Selector
+            That of this class.
+        """
+        told = super().account(record)
+        return replace(
+            told,
+            run=f"{record.title}, {self.n_rounds_:,} round{'s' * (self.n_rounds_ != 1)}",
+            step="round",
+            facts=(("rounds", f"{self.n_rounds_:,}"),),
+            details=(
+                Detail("round", "accepted in round", self.found_in_),
+                Detail("p_value", "p-value", self.p_values_),
+            ),
+            results={"rounds": self.n_rounds_},
+        )
+
+
+MASKING_TREES = 20  # of a replicate of the masking
+
+
+def paired_p_values(values: FloatArray, threshold: FloatArray) -> FloatArray:
+    """Return one-sided p-values of t-tests of paired differences.
+
+    Parameters
+    ----------
+    values : float64 array of shape (R, p)
+    threshold : float64 array of shape (R,) or (R, p)
+
+    Returns
+    -------
+    float64 array of shape (p,)
+        0 or 1 where all differences are equal: whether they are above 0.
+    """
+    from scipy.stats import t
+
+    n = len(values)
+    differences = values - threshold.reshape(n, -1)
+    mean, error = differences.mean(axis=0), differences.std(axis=0, ddof=1) / np.sqrt(n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tested: FloatArray = t.sf(mean / error, n - 1)
+    return np.where(error > 0, tested, np.where(mean > 0, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Replicate:
+    """Task of a replicate: importances of all features, and a percentile of those of contrasts.
+
+    The first round explains the target; the others the residuals that they are given, a column
+    after the other, whose importances are added up.
+    """
+
+    subject: Measured
+    regression: Measured
+    percentile: float
+    function: str
+
+    def __call__(self, _: int, seed: int, residuals: FloatArray | None) -> FloatArray:
+        """Grow the forests of a replicate on all features and their contrasts."""
+        subjects = [self.subject]
+        if residuals is not None:
+            columns = enumerate(residuals.T)
+            subjects = [with_numbers(self.regression, one, (seed, k)) for k, one in columns]
+        everything = np.arange(self.subject.data.n_columns)
+        parts = [beside_shadows(one, everything, seed, self.function) for one in subjects]
+        own, contrasts = (sum(part[k] for part in parts) for k in (0, 1))
+        return np.append(own, np.percentile(contrasts, self.percentile))
+
+
+@dataclass(frozen=True)
+class Masking:
+    """Features that are not masked by more important ones.
+
+    Attributes
+    ----------
+    subject : Measured
+        The forests, of which every replicate grows a few trees.
+    n_replicates : int
+    level : float
+        Level of the paired tests.
+    percentile : float
+        Percentile of the masking of contrasts.
+    function : str
+        Name for errors.
+    """
+
+    subject: Measured
+    n_replicates: int
+    level: float
+    percentile: float
+    function: str
+
+    def unmasked(self, features: IntArray, seed: int) -> IntArray:
+        """Return those of some features, the most important first, that no one before masks."""
+        q = len(features)
+        if q < 2:
+            return features
+        found = np.stack(
+            [self._replicate(features, replicate_seed(seed, b)) for b in range(self.n_replicates)]
+        )
+        threshold = np.percentile(found[:, :q, q:], self.percentile, axis=2)
+        kept: list[int] = []
+        for j in range(q):
+            values = found[:, kept, j]
+            if not (paired_p_values(values, threshold[:, kept]) <= self.level).any():
+                kept.append(j)
+        return features[kept]
+
+    def _replicate(self, features: IntArray, seed: int) -> FloatArray:
+        random, data = np.random.default_rng(seed), self.subject.data
+        own = data.table.take_columns(features)
+        orders = [self.subject.exchangeability.permutation(random) for _ in features]
+        table = with_probes(own, np.arange(len(features)), orders, function=self.function)
+        template = seeded(self.subject.template, int(random.integers(2**32)))
+        template.n_estimators = MASKING_TREES
+        grown = template.fit(data.with_table(table, key=("masking", features.tolist(), seed)))
+        return masking(grown.forest_, table)
+
+
+class Course:
+    """Features accepted in the rounds so far.
+
+    Parameters
+    ----------
+    p : int
+        Number of features.
+    most : int
+        Number of rounds at most.
+    n_replicates : int
+        Number R of replicates of a round.
+    level : float
+        Level of the tests.
+    residuals : callable
+        Residuals that accepted features leave after a round.
+    unmasked : callable
+        Those of newly accepted features, the most important first, that are kept after a round.
+    """
+
+    def __init__(
+        self,
+        p: int,
+        most: int,
+        n_replicates: int,
+        level: float,
+        residuals: Callable[[IntArray, int], FloatArray],
+        unmasked: Callable[[IntArray, int], IntArray],
+    ) -> None:
+        self._most, self._size, self._level = most, n_replicates, level
+        self._residuals, self._unmasked = residuals, unmasked
+        self.found_in = np.zeros(p, dtype=np.int64)
+        self.p_values: list[FloatArray] = []
+        self.importances: list[FloatArray] = []
+        self.thresholds: list[float] = []
+        self.left_over: FloatArray | None = None
+        self._ended = False
+
+    def take(self, replicates: FloatArray) -> None:
+        """Take the replicates so far; rounds that are new and complete count."""
+        for k in range(len(self.importances), len(replicates) // self._size):
+            rows = replicates[k * self._size : (k + 1) * self._size]
+            p_values = paired_p_values(rows[:, :-1], rows[:, -1])
+            importance = rows[:, :-1].mean(axis=0)
+            new = np.flatnonzero((p_values <= self._level) & (self.found_in == 0))
+            new = self._unmasked(new[np.argsort(-importance[new], kind="stable")], k + 1)
+            self.found_in[new] = k + 1
+            self.p_values.append(p_values)
+            self.importances.append(importance)
+            self.thresholds.append(float(rows[:, -1].mean()))
+            self._ended = not len(new) or bool(self.found_in.all()) or k + 1 == self._most
+            if not self._ended:
+                self.left_over = self._residuals(np.flatnonzero(self.found_in), k + 1)
+
+    def ready(self, replicates: FloatArray) -> int:
+        """Return how many replicates can be computed without knowing more than these."""
+        self.take(replicates)
+        return len(replicates) if self._ended else (len(self.importances) + 1) * self._size
+
+
+def unexplained(subject: Measured, columns: NDArray[np.int64], seed: int) -> FloatArray:
+    """Return what a forest of some features does not explain, out of the bag.
+
+    Numbers have the differences from their predictions, shape (n, 1). Classes have the residuals
+    of the log-odds, the indicator of a class less its probability, shape (n, C); for two classes,
+    whose residuals are opposite, those of the second, shape (n, 1). Rows in the bag of every tree
+    count as predicted by the mean.
+    """
+    data = subject.data
+    within = data.with_table(data.table.take_columns(columns), key=("columns", columns.tolist()))
+    forest = seeded(subject.template, seed).fit(within).forest_
+    means = estimate_out_of_bag(forest, within.table, data.target).means()
+    values: FloatArray
+    if data.target.codes is None:
+        values = data.target.values[:, np.newaxis].astype(np.float64)
+    else:
+        values = np.eye(data.target.n_classes)[data.target.codes]
+    found: FloatArray = values - np.where(np.isnan(means), values.mean(axis=0), means)
+    return found[:, 1:] if found.shape[1] == 2 else found
+
+
+def regression_of(subject: Measured, owner: str) -> Measured:
+    """Return the same measure of regression forests of the same kind.
+
+    Raises
+    ------
+    ValueError
+        If there is no regression forest of the kind.
+    """
+    template = subject.template
+    if template.task == "regression":
+        return subject
+    kind = next((one.regressor for one in FORESTS if one.classifier is type(template)), None)
+    if kind is None:
+        raise refuse(
+            owner,
+            "estimator",
+            "a forest that has a regressor, for the residuals",
+            type(template).__name__,
+        )
+    known: dict[str, Any] = template.get_params()
+    left_out = {"criterion", "class_weight", "oob_score"}
+    taken = {name: known[name] for name in kind().get_params() if name in known.keys() - left_out}
+    return replace(subject, template=kind(**taken))
+
+
+def with_numbers(subject: Measured, values: FloatArray, key: object) -> Measured:
+    """Return the measure with numbers in place of its target."""
+    target = Target(np.ascontiguousarray(values, dtype=np.float64))
+    return replace(subject, data=subject.data.with_target(target, key=("residuals", key)))
+
+
+FEWEST_ROWS = 10  # of a node whose surrogates count
+
+
+def masking(forest: Forest, table: EncodedTable, n_threads: int = 1) -> FloatArray:
+    r"""Measure how far the splits on each feature can be replaced by splits on each other one.
+
+    With :math:`p(t) \Delta(t)` the decrease of impurity at a node t that splits on feature i, and
+    :math:`\lambda_j(t)` the agreement of the best split of the node by feature j with it, in excess
+    of that of the largest child alone,
+
+    .. math:: M_{ij} = \frac{1}{T} \sum_{t : i(t) = i} p(t) \Delta(t) \lambda_j(t), \qquad
+       \lambda_j = \max\Bigl(0, \frac{a_j - a_0}{1 - a_0}\Bigr)
+
+    with :math:`a_j` the fraction of the rows that both splits put on the same side, and
+    :math:`a_0` that in the largest child. The training rows count once each.
+
+    Returns
+    -------
+    float64 array of shape (p, p)
+    """
+    paths, _ = decision_path(
+        forest, leaves(forest, rows_of(forest, table, "", "masking"), n_threads)
+    )
+    members = paths.tocsc()
+    members.sort_indices()
+    rows_at = [members.indices[a:b] for a, b in pairwise(members.indptr)]
+    counts, first = structure.child_counts(forest), structure.first_children(forest)
+    gains = structure.decreases(forest) * forest.weight / forest.total_weight
+    codes = np.stack([table.codes(j) for j in range(table.n_columns)], axis=1).astype(np.int64)
+    ordered = [kind != "nominal" for kind in table.kinds]
+    found = np.zeros((table.n_columns, table.n_columns))
+    for node in np.flatnonzero(counts).tolist():
+        rows = rows_at[node]
+        if len(rows) < FEWEST_ROWS:
+            continue
+        sides = np.empty(len(rows), dtype=np.int64)
+        for number in range(int(counts[node])):
+            sides[np.searchsorted(rows, rows_at[first[node] + number])] = number
+        agreed = [_agreement(codes[rows, j], sides, ordered[j]) for j in range(len(ordered))]
+        found[forest.feature[node]] += gains[node] * np.array(agreed)
+    return found / max(forest.n_trees, 1)
+
+
+def _agreement(codes: IntArray, sides: IntArray, ordered: bool) -> float:
+    """Return the agreement of the best split by these codes, in excess of the largest child's."""
+    n, n_sides = len(sides), int(sides.max()) + 1
+    largest = int(np.bincount(sides).max())
+    if largest == n:
+        return 0.0
+    _, places = np.unique(codes, return_inverse=True)
+    counts = np.bincount(places * n_sides + sides, minlength=(places.max() + 1) * n_sides)
+    counts = counts.reshape(-1, n_sides)
+    if ordered and n_sides == 2:
+        below = np.cumsum(counts, axis=0)
+        above = below[-1] - below
+        best = max((below[:, 0] + above[:, 1]).max(), (below[:, 1] + above[:, 0]).max())
+    else:
+        best = counts.max(axis=1).sum()
+    return max(0.0, float(best - largest) / (n - largest))

@@ -1,1 +1,0 @@
-"""Artificial contrasts with ensembles: features that exceed permuted copies in many forests."""

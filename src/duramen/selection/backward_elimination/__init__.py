@@ -1,1 +1,0 @@
-"""Backward elimination: the least important features are dropped as long as errors allow."""

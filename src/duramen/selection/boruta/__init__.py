@@ -1,1 +1,0 @@
-"""Boruta: features that beat the best permuted copy in significantly many forests."""

@@ -1,1 +1,0 @@
-"""Filters to compare with: information criteria, ReliefF, Lasso."""

@@ -1,1 +1,0 @@
-"""Knock-out strategy: relevant features found in rounds, without those found before."""

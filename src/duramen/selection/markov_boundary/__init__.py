@@ -1,1 +1,0 @@
-"""Markov boundaries of small categorical tables, and FOCUS."""

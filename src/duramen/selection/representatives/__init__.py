@@ -1,1 +1,0 @@
-"""Representatives of correlated features, as a step before a selector."""

@@ -1,1 +1,0 @@
-"""VSURF: thresholding, interpretation and prediction."""

@@ -1,0 +1,50 @@
+"""A selector in one file, with an option of its own on the command line."""
+
+import numpy as np
+
+import duramen as dm
+from duramen.results.importances import Importances
+from duramen.selection import BaseSelector, Option, Selector
+from duramen.support.checks import check_real, draw_seed
+
+
+class ToySelector(BaseSelector):
+    """Features whose mean decrease of impurity is above a fraction of the largest.
+
+    Parameters
+    ----------
+    alpha : float
+        The fraction.
+    margin : float
+        What a feature must have beyond that.
+    random_state : int
+        Seed of the forest.
+    """
+
+    def __init__(self, *, alpha=0.3, margin=0.0, random_state=None):
+        self.alpha = alpha
+        self.margin = margin
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Grow a forest and compare."""
+        alpha = check_real("ToySelector", "alpha", self.alpha, 0.0, 1.0)
+        data = self._learning_set(X, y, "classification").in_memory()
+        seed = draw_seed(self.random_state) % 2**32
+        forest = dm.RandomForestClassifier(30, random_state=seed).fit(data)
+        values = dm.importances.mdi(forest).values
+        order = np.argsort(-values, kind="stable")
+        selected = order[values[order] > alpha * values.max() + self.margin]
+        self._adopt(data, selected, {"n_selected": np.array([len(selected)])})
+        self.importances_ = Importances(data.names, values, "mdi", "gini")
+        return self
+
+
+TOY = Selector(
+    "toy_selector",
+    ToySelector,
+    title="selection by a toy",
+    words=("A feature is found where a toy says so.",),
+    reference="A. Toymaker (2020). Toys. Journal of Toys 1.",
+    options=(Option("margin", "Margin of a toy.", None, float, metavar="D", least=0.0, most=9.0),),
+)
