@@ -57,7 +57,7 @@ Effects context_effects(const Forest& forest, const Table& table, const Target& 
   run_watched(monitor, nb::none(), [&] {
     result =
         duramen::context_effects(forest.view, table.view, target.view, contexts.view,
-                                 static_cast<duramen::Criterion>(criterion), n_threads, monitor);
+                                 static_cast<duramen::Impurity>(criterion), n_threads, monitor);
   });
   const std::size_t p = table.view.n_columns;
   const std::size_t r = contexts.view.n_permutations;

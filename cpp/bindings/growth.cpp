@@ -80,15 +80,22 @@ Array<std::int64_t> offsets_from(const std::vector<std::int64_t>& counts) {
 
 using Weights = std::optional<Vector<double>>;
 
+duramen::TargetKind kind_of(const Target& target) {
+  if (target.view.outcomes.codes != nullptr) return duramen::TargetKind::survival;
+  return target.view.n_classes > 0 ? duramen::TargetKind::classes : duramen::TargetKind::numbers;
+}
+
 duramen::Problem problem_of(const Table& table, const Target& target, const Weights& weights,
                             const duramen::Settings& settings, const TreeRange& trees) {
   need_fit(table, target);
   need(!weights || weights->shape(0) == table.n_rows, "weights has not one entry a row");
-  const bool survival = settings.criterion == duramen::Criterion::log_rank;
-  need(survival == (target.view.outcomes.codes != nullptr), "the log-rank test is for survival");
-  need(survival ||
-           (settings.criterion == duramen::Criterion::variance) == (target.view.n_classes == 0),
-       "the variance is for numbers, the other criteria are for classes");
+  const duramen::TargetKind kind = kind_of(target);
+  need(duramen::target_of(settings.criterion) == kind,
+       "the criterion is for another kind of target");
+  need(settings.cut != duramen::Cut::pert || kind == duramen::TargetKind::classes,
+       "PERT is for classes");
+  need(settings.splits != duramen::Family::multiway || kind != duramen::TargetKind::survival,
+       "multiway splits are for classes and numbers");
   need(settings.n_best_splits == 1 ||
            (settings.splits != duramen::Family::multiway && settings.cut != duramen::Cut::pert),
        "one of the best few splits is for splits in two that are compared");
@@ -197,7 +204,9 @@ void bind_settings(nb::module_& module) {
              bool feature_first, bool bootstrap, std::uint32_t row_samples,
              std::uint32_t column_samples, bool balanced_subsample) {
             need(n_best_splits >= 1, "n_best_splits is 0");
-            need(criterion <= 3 && cut <= 2 && splits <= 3, "no such criterion, cut or splits");
+            need(criterion <= static_cast<unsigned>(duramen::kLastCriterion) && cut <= 2 &&
+                     splits <= 3,
+                 "no such criterion, cut or splits");
             new (self) duramen::Settings{static_cast<duramen::Criterion>(criterion),
                                          static_cast<duramen::Cut>(cut),
                                          static_cast<duramen::Family>(splits),

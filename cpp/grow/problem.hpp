@@ -108,12 +108,11 @@ inline void Problem::prepare() {
     mass = draws * largest;
   }
   constexpr double kLargestTable = 1 << 22;
-  if (mass > kLargestTable && (settings.criterion == Criterion::entropy || weights != nullptr)) {
+  const bool logs_read = reads_logs(settings.criterion);
+  if (mass > kLargestTable && (logs_read || weights != nullptr)) {
     whole_weights = false;
   }
-  if (whole_weights && settings.criterion == Criterion::entropy) {
-    logs = LogTable(static_cast<std::size_t>(mass));
-  }
+  if (whole_weights && logs_read) logs = LogTable(static_cast<std::size_t>(mass));
 
   row_order.resize(n);
   std::iota(row_order.begin(), row_order.end(), 0U);
