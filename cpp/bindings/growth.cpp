@@ -113,8 +113,8 @@ duramen::Problem problem_of(const Table& table, const Target& target, const Weig
   return problem;
 }
 
-TreeArrays grown(duramen::Problem& problem, const TreeRange& range, unsigned n_threads,
-                 const nb::object& progress) {
+duramen::Trees grown(duramen::Problem& problem, const TreeRange& range, unsigned n_threads,
+                     const nb::object& progress) {
   duramen::Monitor monitor;
   problem.monitor = &monitor;
   duramen::Trees trees;
@@ -127,6 +127,10 @@ TreeArrays grown(duramen::Problem& problem, const TreeRange& range, unsigned n_t
   };
   const duramen::Table& table = problem.table;
   run_watched(monitor, progress, work, range.count * table.n_rows * table.n_columns);
+  return trees;
+}
+
+TreeArrays arrays_of(duramen::Trees trees, const duramen::Problem& problem) {
   const std::size_t width = problem.n_classes > 0 ? problem.n_classes : 1;
   const std::size_t n_leaves = trees.leaf_values.size() / width;
   return {offsets_from(trees.n_nodes),
@@ -149,7 +153,7 @@ TreeArrays grow(const Table& table, const Target& target, const Weights& weights
                 const duramen::Settings& settings, const TreeRange& trees, unsigned n_threads,
                 const nb::object& progress) {
   duramen::Problem problem = problem_of(table, target, weights, settings, trees);
-  return grown(problem, trees, n_threads, progress);
+  return arrays_of(grown(problem, trees, n_threads, progress), problem);
 }
 
 std::pair<TreeArrays, Array<double>> grow_beside_decoys(const Table& table, const Target& target,
@@ -167,11 +171,13 @@ std::pair<TreeArrays, Array<double>> grow_beside_decoys(const Table& table, cons
   need(decoys.cycle.shape(0) == table.n_rows, "cycle has not one entry a row");
   need(decoys.judged.shape(0) == table.view.n_columns, "judged has not one entry a column");
   duramen::Problem problem = problem_of(table, target, weights, settings, trees);
-  std::vector<double> excess(table.view.n_columns, 0.0);
-  problem.decoys = {decoys.cycle.data(), decoys.bounds.data(), decoys.bounds.shape(0) - 1,
-                    reinterpret_cast<const std::uint8_t*>(decoys.judged.data()), excess.data()};
-  TreeArrays tree = grown(problem, trees, 1, nb::none());
-  return {std::move(tree), to_array(std::move(excess))};
+  problem.decoys = {.cycle = decoys.cycle.data(),
+                    .bounds = decoys.bounds.data(),
+                    .n_strata = decoys.bounds.shape(0) - 1,
+                    .judged = reinterpret_cast<const std::uint8_t*>(decoys.judged.data())};
+  duramen::Trees tree = grown(problem, trees, 1, nb::none());
+  std::vector<double> excess = std::move(tree.excess);
+  return {arrays_of(std::move(tree), problem), to_array(std::move(excess))};
 }
 
 TreeArrays grow_guided(const Table& table, const Target& target, const Weights& weights,
@@ -186,10 +192,10 @@ TreeArrays grow_guided(const Table& table, const Target& target, const Weights& 
   need(!guidance.factor || (n_threads == 1 && settings.max_leaf_nodes == 0),
        "factors are for trees that grow depth first, one after the other");
   duramen::Problem problem = problem_of(table, target, weights, settings, trees);
-  std::vector<std::uint8_t> used(table.view.n_columns, 0);
-  problem.guidance = {guidance.weight.data(), guidance.factor ? guidance.factor->data() : nullptr,
-                      used.data(), guidance.of_score};
-  return grown(problem, trees, n_threads, progress);
+  problem.guidance = {.weight = guidance.weight.data(),
+                      .factor = guidance.factor ? guidance.factor->data() : nullptr,
+                      .of_score = guidance.of_score};
+  return arrays_of(grown(problem, trees, n_threads, progress), problem);
 }
 
 void bind_settings(nb::module_& module) {

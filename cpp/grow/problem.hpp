@@ -40,7 +40,6 @@ struct Decoys {
       nullptr;               // first place of each stratum in it, and the number of rows
   std::size_t n_strata = 0;  // the last row of a stratum is followed by its first
   const std::uint8_t* judged = nullptr;  // columns that are compared with their decoys
-  double* excess = nullptr;              // what each gets beyond its decoy
 };
 
 struct Problem {

@@ -53,6 +53,7 @@ class Search {
     if (problem.decoys.cycle != nullptr) decoys_.emplace(problem, working);
     const Guidance& guidance = problem.guidance;
     if (guidance.given()) guided_ = WeightedDraw(guidance.weight, problem.table.n_columns);
+    if (guidance.penalizes()) used_.assign(problem.table.n_columns, 0);
   }
 
   void start_tree(std::uint64_t tree, double total_weight) {
@@ -94,10 +95,13 @@ class Search {
     return reached <= most;
   }
 
+  // What each column got beyond its decoy in the tree; null without decoys.
+  const std::vector<double>* excess() const { return decoys_ ? &decoys_->excess() : nullptr; }
+
   // A node was split; its children have numbers from `first` on.
   void add_children(const Range& range, std::uint32_t first, std::size_t count) {
     if (decoys_) decoys_->add_children(range.id, best_.feature, first, count);
-    if (problem_.guidance.penalizes()) problem_.guidance.used[best_.feature] = 1;
+    if (problem_.guidance.penalizes()) used_[static_cast<std::size_t>(best_.feature)] = 1;
   }
 
   // Draws candidates and keeps the best split; also counts the constant columns it meets. False
@@ -362,7 +366,7 @@ class Search {
     };
     if (guidance.penalizes()) {
       for (std::uint32_t j = 0; j < problem_.table.n_columns; ++j) {
-        if (!guidance.used[j]) continue;
+        if (!used_[j]) continue;
         guided_.leave_out(j);
         consider(j, false);
       }
@@ -473,6 +477,9 @@ class Search {
   GroupedSplits<Node>& grouped_;
   std::optional<DecoyContest<T, Node>> decoys_;  // where they are asked for
   WeightedDraw guided_;
+  // With factors: columns that split a node of this tree or one that was grown before. They are
+  // candidates at every node.
+  std::vector<std::uint8_t> used_;
   BestSplits several_;                   // where one of the best few is to be taken
   std::vector<std::uint32_t> tried_;     // the candidates that vary at the node, where thorough
   std::vector<std::uint32_t> permuted_;  // rows of the node
