@@ -35,8 +35,15 @@ struct Contexts {
     need(count >= 2, "there are fewer than two contexts");
     need(size == 0 || *std::max_element(codes.data(), codes.data() + size) < count,
          "a code of the context is not below n_contexts");
-    view = {codes.data(), count,          empty_is_zero, levels.data(), seed,
-            first,        n_permutations, drawn,         column};
+    view = {.codes = codes.data(),
+            .count = count,
+            .empty_is_zero = empty_is_zero,
+            .levels = levels.data(),
+            .seed = seed,
+            .first = first,
+            .n_permutations = n_permutations,
+            .drawn = drawn,
+            .column = column};
   }
 };
 
