@@ -23,7 +23,8 @@
 
 namespace duramen {
 
-template <class T, class Node>
+// T: the codes, or float for values in single precision.
+template <class T, TargetNode Node>
 class Grower final : public TreeGrower {
  public:
   using Weight = typename Node::Weight;

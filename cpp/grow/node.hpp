@@ -1,8 +1,28 @@
-// The target at one node: what its rows say of Y, locally numbered.
+// The target at one node, its rows numbered from 0 within the node.
+//
+// A kind of node N stands for a kind of target and of weights in growth, which is compiled once for
+// each.
+//   Weight, kWhole, kClasses   the type of the weights, whether they are whole numbers, and whether
+//                              the target has classes (ClassNode), or numbers or times
+//   load(rows, n, weights)     makes it the node with these rows, in the order of
+//                              Problem::row_order
+//   n_rows(), weight(), whole(), weights(), unit_weights()
+//                              rows; their weight in sum, as a real number and as a Weight; each
+//                              one; whether each is 1
+//   pure(), impurity()         whether no split can gain; the impurity
+//   gain(score), gains(score)  what a split with a score takes off it, and whether that is more
+//                              than roundings
+//   tolerance(score)           how far apart two scores must be for one to be better
+//   largest_score(settings)    what no split scores above
+//   append_leaf_values(values) the prediction of the node, should it be a leaf
+// Scores come from sums over the rows of the children: by class, with the terms of a criterion
+// (n_groups, starts, groups, totals, with_terms), or of moments (moments, sum, join). A node with
+// kScoresRows has score_rows and score_cuts instead, which look at the rows themselves.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -23,6 +43,28 @@ constexpr std::size_t kPadding = 64;  // entries that may be read beyond the row
 inline std::uint32_t most_children(const Problem& problem, std::uint32_t n_rows) {
   return problem.settings.splits == Family::multiway ? std::min(problem.most_codes, n_rows) : 2;
 }
+
+template <class N>
+concept TargetNode = std::constructible_from<N, const Problem&> &&
+                     requires(N node, const N& loaded, const std::uint32_t* rows, std::uint32_t n,
+                              const typename N::Weight* weights, double score,
+                              const Settings& settings, std::vector<double>& values) {
+                       { N::kWhole } -> std::convertible_to<bool>;
+                       { N::kClasses } -> std::convertible_to<bool>;
+                       node.load(rows, n, weights);
+                       { loaded.n_rows() } -> std::same_as<std::uint32_t>;
+                       { loaded.weight() } -> std::same_as<double>;
+                       { loaded.whole() } -> std::same_as<typename N::Weight>;
+                       { loaded.weights() } -> std::same_as<const typename N::Weight*>;
+                       { loaded.unit_weights() } -> std::same_as<bool>;
+                       { loaded.pure() } -> std::same_as<bool>;
+                       { loaded.impurity() } -> std::same_as<double>;
+                       { loaded.gain(score) } -> std::same_as<double>;
+                       { loaded.gains(score) } -> std::same_as<bool>;
+                       { loaded.tolerance(score) } -> std::same_as<double>;
+                       { loaded.largest_score(settings) } -> std::same_as<double>;
+                       loaded.append_leaf_values(values);
+                     };
 
 // Nodes whose splits are scored by the rows of the children, not by sums over them alone.
 template <class Node>

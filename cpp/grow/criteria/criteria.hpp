@@ -9,9 +9,8 @@
 //   join(term(c_1) + ... + term(c_K), c)   is the score; the best split has the largest sum of the
 //                                          scores of its children
 //   impurity({c_1, ..., c_K}, c)           is the impurity
-//   score_of_two_classes(l_1, l, c_1, c)   is the score of a split of two classes of which l_1 and
-//   l
-//                                          go to child 0; may be left out where terms do as well
+//   score_of_two_classes(l_1, l, c_1, c)   is the score of a split of two classes, of which l_1 and
+//                                          l go to child 0; left out where terms do as well
 // Of a node,
 //   gain(difference)       is how much a difference of scores is in impurity times weight
 //   score_of_pure(weight)  is the score of a split into pure children, kPureIsExact if no rounding
