@@ -179,7 +179,7 @@ class ClassNode {
 
   // Calls use(terms) with the terms of the criterion.
   template <class Use>
-  auto with_terms(Use&& use) const {
+  [[gnu::always_inline]] auto with_terms(Use&& use) const {
     return with_class_terms<W>(criterion_, problem_.logs, std::forward<Use>(use));
   }
   double term(W count) const {

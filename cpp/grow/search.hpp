@@ -58,7 +58,7 @@ class Search {
   // Draws candidates and keeps the best split; also counts the constant columns it meets. False
   // where there is none.
   bool find(Range& range, const std::uint32_t* rows) {
-    Random random(search_.problem.seed, search_.tree, range.id, Purpose::node);
+    const Random random(search_.key, range.id, Purpose::node);
     search_.start_node(rows);
     return visit([&](auto& draw) { return draw.find(range, rows, random); });
   }
@@ -81,6 +81,7 @@ class Search {
 
   // A node was split; its children have numbers from `first` on.
   void add_children(const Range& range, std::uint32_t first, std::size_t count) {
+    if (!follows_nodes_) return;
     visit([&]<class D>(D& draw) {
       if constexpr (FollowsNodes<D>) draw.add_children(range, first, count);
     });
@@ -143,6 +144,7 @@ class Search {
     } else {
       static_assert(CandidateDraw<D, T, Node>);
       draw_.template emplace<D>(search_);
+      follows_nodes_ = FollowsNodes<D>;
     }
   }
 
@@ -155,6 +157,7 @@ class Search {
 
   NodeSearch<T, Node> search_;
   Draws draw_;
+  bool follows_nodes_ = false;
 };
 
 }  // namespace duramen

@@ -41,7 +41,7 @@ constexpr Criterion kLastCriterion = Criterion::log_rank;
 // Calls use(criterion) with the class of a criterion. Without a default, so that a value without a
 // case does not compile.
 template <class Use>
-decltype(auto) with_criterion(Criterion criterion, Use&& use) {
+[[gnu::always_inline]] inline decltype(auto) with_criterion(Criterion criterion, Use&& use) {
   switch (criterion) {
     case Criterion::gini:
       return use(Gini{});
@@ -72,9 +72,10 @@ concept ClassTerms = std::constructible_from<Terms, const LogTable&> &&
 // Calls use(terms) with the terms of a criterion for classes. Short loops do best to be inside
 // `use`: which criterion it is was then found out before them.
 template <class W, class Use>
-auto with_class_terms(Criterion criterion, const LogTable& logs, Use&& use) {
+[[gnu::always_inline]] inline auto with_class_terms(Criterion criterion, const LogTable& logs,
+                                                    Use&& use) {
   using Result = std::invoke_result_t<Use, Gini::Terms<W>>;
-  return with_criterion(criterion, [&](auto its) -> Result {
+  return with_criterion(criterion, [&](auto its) __attribute__((always_inline)) -> Result {
     using Its = decltype(its);
     if constexpr (Its::kTarget == TargetKind::classes) {
       using Terms = typename Its::template Terms<W>;

@@ -29,7 +29,7 @@ class BesideDecoys {
   }
   const std::vector<double>* excess() const { return &decoys_.excess(); }
 
-  [[gnu::noinline]] bool find(Range& range, const std::uint32_t* rows, Random& random) {
+  [[gnu::noinline]] bool find(Range& range, const std::uint32_t* rows, Random random) {
     auto& search = search_;
     const std::uint32_t max_features = search.settings.max_features;
     decoys_.start_node(range.id, search.node, rows);

@@ -35,7 +35,7 @@ namespace duramen {
 
 template <class D, class T, class Node>
 concept CandidateDraw = std::constructible_from<D, NodeSearch<T, Node>&> &&
-                        requires(D draw, Range& range, const std::uint32_t* rows, Random& random) {
+                        requires(D draw, Range& range, const std::uint32_t* rows, Random random) {
                           { draw.find(range, rows, random) } -> std::same_as<bool>;
                         };
 

@@ -24,7 +24,7 @@ class EveryCandidate {
   }
   EveryCandidate(const EveryCandidate&) = delete;  // the search has a pointer to the list
 
-  [[gnu::noinline]] bool find(Range& range, const std::uint32_t* rows, Random& random) {
+  [[gnu::noinline]] bool find(Range& range, const std::uint32_t* rows, Random random) {
     auto& search = search_;
     test_.start_node();
     several_.start_node();

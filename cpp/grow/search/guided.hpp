@@ -27,7 +27,7 @@ class Guided {
     if (guidance_.penalizes()) used_[static_cast<std::size_t>(search_.best.feature)] = 1;
   }
 
-  [[gnu::noinline]] bool find(Range&, const std::uint32_t* rows, Random& random) {
+  [[gnu::noinline]] bool find(Range&, const std::uint32_t* rows, Random random) {
     auto& search = search_;
     const Node& node = search.node;
     const double bound = node.largest_score(search.settings);

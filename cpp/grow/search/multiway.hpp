@@ -43,7 +43,7 @@ class Multiway {
   }
   const std::vector<double>* excess() const { return decoys_ ? &decoys_->excess() : nullptr; }
 
-  bool find(Range& range, const std::uint32_t* rows, Random& random) {
+  bool find(Range& range, const std::uint32_t* rows, Random random) {
     auto& search = search_;
     const Settings& settings = search.settings;
     const Node& node = search.node;

@@ -36,7 +36,7 @@ struct NodeSearch {
   NodeSearch(const NodeSearch&) = delete;
 
   void start_tree(std::uint64_t number, double weight) {
-    tree = number;
+    key = Random::key(problem.seed, number);
     total_weight = weight;
     universe = pool.start_tree(settings, problem.seed, number);
   }
@@ -67,7 +67,7 @@ struct NodeSearch {
   Evaluator<T, Node> splits;
   OrderedSplits<T, Node>& ordered;
   GroupedSplits<Node>& grouped;
-  std::uint64_t tree = 0;
+  std::uint64_t key = 0;      // of the random numbers of the tree
   double total_weight = 0.0;  // of the tree
   std::size_t universe = 0;   // columns of the tree, at the front of the pool
   Split best;

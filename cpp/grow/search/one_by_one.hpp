@@ -51,7 +51,7 @@ class OneByOne {
  public:
   explicit OneByOne(NodeSearch<T, Node>& search) : search_(search) {}
 
-  bool find(Range& range, const std::uint32_t* rows, Random& random) {
+  [[gnu::noinline]] bool find(Range& range, const std::uint32_t* rows, Random random) {
     auto& search = search_;
     const double bound = search.splits.largest_score(search.node);
     return draw_one_by_one(search, range, random, bound, [&](std::uint32_t column) {

@@ -36,7 +36,7 @@ class PermutationTest {
     const Split chosen = search_.best;
     first_codes_ = search_.grouped.chosen();
     const double least = top_score_ - node.tolerance(top_score_);
-    Random random(search_.problem.seed, search_.tree, id, Purpose::node_test);
+    Random random(search_.key, id, Purpose::node_test);
     permuted_.assign(rows, rows + node.n_rows());
     double reached = 1.0;
     // As soon as the rest cannot change the answer, it is left out.

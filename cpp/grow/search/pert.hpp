@@ -22,7 +22,7 @@ class Pert {
  public:
   explicit Pert(NodeSearch<T, Node>& search) : search_(search) {}
 
-  [[gnu::noinline]] bool find(Range&, const std::uint32_t* rows, Random& random) {
+  [[gnu::noinline]] bool find(Range&, const std::uint32_t* rows, Random random) {
     auto& search = search_;
     const Node& node = search.node;
     const bool column_first = search.settings.feature_first;

@@ -30,7 +30,7 @@ class SideBySide {
  public:
   explicit SideBySide(NodeSearch<T, Node>& search) : search_(search), one_by_one_(search) {}
 
-  bool find(Range& range, const std::uint32_t* rows, Random& random) {
+  bool find(Range& range, const std::uint32_t* rows, Random random) {
     auto& search = search_;
     if (!search.ordered.draws_side_by_side()) return one_by_one_.find(range, rows, random);
     constexpr std::size_t kSide = OrderedSplits<T, Node>::kSide;
@@ -74,7 +74,7 @@ class SingleCut {
  public:
   explicit SingleCut(NodeSearch<T, Node>& search) : search_(search), one_by_one_(search) {}
 
-  bool find(Range& range, const std::uint32_t* rows, Random& random) {
+  bool find(Range& range, const std::uint32_t* rows, Random random) {
     auto& search = search_;
     if (!search.ordered.draws_side_by_side()) return one_by_one_.find(range, rows, random);
     std::size_t low = range.n_constant;
