@@ -1,27 +1,25 @@
-// Impurities and the scores that rank the splits of one node.
+// Arithmetic of impurities and of the scores that rank the splits of a node (grow/criteria).
 //
-// A score is the sum over the children of a term that the child's target statistics give; the best
-// split has the largest sum:
-//   Gini      sum_k n_k^2 / n               (n i_gini = n - term)
-//   entropy   sum_k n_k log n_k - n log n   (n i_entropy = -term)
-//   variance  (sum w y)^2 / n               (n i_variance = sum w y^2 - term)
 // With whole weights n log n is a whole multiple of a fixed step, and y is rounded to a grid on
 // which all sums are exact in double precision: splits into children of equal statistics then have
 // equal scores, bit for bit. Other splits of equal exact score can differ by roundings
-// (rounding.hpp).
+// (grow/rounding.hpp).
 #pragma once
 
 #include <math.h>  // lgamma_r
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
-#include "grow/settings.hpp"
-
 namespace duramen {
+
+// The impurities that are computed exactly from a distribution (lattice/) and among the rows of
+// contexts (context/): the first criteria of trees.
+enum class Impurity : int { gini = 0, entropy = 1, variance = 2 };
 
 inline double n_log2_n(double n) { return n > 0.0 ? n * std::log2(n) : 0.0; }
 
@@ -37,6 +35,7 @@ class LogTable {
       grid_[n] = std::nearbyint(exact_[n] * step_);
     }
   }
+  bool empty() const { return grid_.empty(); }
   double grid(std::int32_t n) const { return grid_[static_cast<std::size_t>(n)]; }
   double exact(std::int32_t n) const { return exact_[static_cast<std::size_t>(n)]; }
   // Bits of so many steps.
@@ -47,33 +46,20 @@ class LogTable {
   std::vector<double> grid_, exact_;
 };
 
-// The score of a child from the weights c_1, ..., c_K of its classes:
-// join(term(c_1) + ... + term(c_K), c_1 + ... + c_K).
+// Entropy in bits of classes with these weights; `logs` saves the logarithms if there are any.
 template <class W>
-struct GiniTerms {
-  static constexpr bool kGini = true;
-  explicit GiniTerms(const LogTable&) {}
-  double term(W count) const { return static_cast<double>(count) * static_cast<double>(count); }
-  double join(double sum, W count) const {
-    return count > W{0} ? sum / static_cast<double>(count) : 0.0;
-  }
-};
-template <class W>
-struct EntropyTerms {
-  static constexpr bool kGini = false;
-  explicit EntropyTerms(const LogTable& logs) : logs_(logs) {}
-  double term(W count) const {
+double entropy_of(const LogTable& logs, const std::vector<W>& counts, W total) {
+  if (counts.size() <= 1) return 0.0;
+  const auto exact = [&logs](W count) {
     if constexpr (std::numeric_limits<W>::is_integer) {
-      return logs_.grid(count);
-    } else {
-      return n_log2_n(count);
+      if (!logs.empty()) return logs.exact(count);
     }
-  }
-  double join(double sum, W count) const { return sum - term(count); }
-
- private:
-  const LogTable& logs_;  // for whole weights
-};
+    return n_log2_n(static_cast<double>(count));
+  };
+  double sum = exact(total);
+  for (const W count : counts) sum -= exact(count);
+  return std::max(0.0, sum / static_cast<double>(total));
+}
 
 // a / left + b / right: the score of two children. With whole weights one division serves both;
 // rounding may take the difference of real weights to 0.
@@ -94,8 +80,8 @@ inline double log_gamma(double a) {
 #endif
 }
 
-// Upper tail of the chi-square law with `freedom` degrees of freedom: the regularised upper
-// incomplete gamma function Q(freedom/2, x/2), by its series or its continued fraction.
+// Upper tail of the chi-square distribution with `freedom` degrees of freedom: the regularised
+// upper incomplete gamma function Q(freedom/2, x/2), by its series or its continued fraction.
 inline double chi_square_tail(double x, double freedom) {
   if (!(x > 0.0) || !(freedom > 0.0)) return 1.0;
   const double a = freedom / 2.0;

@@ -35,8 +35,15 @@ struct Contexts {
     need(count >= 2, "there are fewer than two contexts");
     need(size == 0 || *std::max_element(codes.data(), codes.data() + size) < count,
          "a code of the context is not below n_contexts");
-    view = {codes.data(), count,          empty_is_zero, levels.data(), seed,
-            first,        n_permutations, drawn,         column};
+    view = {.codes = codes.data(),
+            .count = count,
+            .empty_is_zero = empty_is_zero,
+            .levels = levels.data(),
+            .seed = seed,
+            .first = first,
+            .n_permutations = n_permutations,
+            .drawn = drawn,
+            .column = column};
   }
 };
 
@@ -57,7 +64,7 @@ Effects context_effects(const Forest& forest, const Table& table, const Target& 
   run_watched(monitor, nb::none(), [&] {
     result =
         duramen::context_effects(forest.view, table.view, target.view, contexts.view,
-                                 static_cast<duramen::Criterion>(criterion), n_threads, monitor);
+                                 static_cast<duramen::Impurity>(criterion), n_threads, monitor);
   });
   const std::size_t p = table.view.n_columns;
   const std::size_t r = contexts.view.n_permutations;

@@ -80,15 +80,22 @@ Array<std::int64_t> offsets_from(const std::vector<std::int64_t>& counts) {
 
 using Weights = std::optional<Vector<double>>;
 
+duramen::TargetKind kind_of(const Target& target) {
+  if (target.view.outcomes.codes != nullptr) return duramen::TargetKind::survival;
+  return target.view.n_classes > 0 ? duramen::TargetKind::classes : duramen::TargetKind::numbers;
+}
+
 duramen::Problem problem_of(const Table& table, const Target& target, const Weights& weights,
                             const duramen::Settings& settings, const TreeRange& trees) {
   need_fit(table, target);
   need(!weights || weights->shape(0) == table.n_rows, "weights has not one entry a row");
-  const bool survival = settings.criterion == duramen::Criterion::log_rank;
-  need(survival == (target.view.outcomes.codes != nullptr), "the log-rank test is for survival");
-  need(survival ||
-           (settings.criterion == duramen::Criterion::variance) == (target.view.n_classes == 0),
-       "the variance is for numbers, the other criteria are for classes");
+  const duramen::TargetKind kind = kind_of(target);
+  need(duramen::target_of(settings.criterion) == kind,
+       "the criterion is for another kind of target");
+  need(settings.cut != duramen::Cut::pert || kind == duramen::TargetKind::classes,
+       "PERT is for classes");
+  need(settings.splits != duramen::Family::multiway || kind != duramen::TargetKind::survival,
+       "multiway splits are for classes and numbers");
   need(settings.n_best_splits == 1 ||
            (settings.splits != duramen::Family::multiway && settings.cut != duramen::Cut::pert),
        "one of the best few splits is for splits in two that are compared");
@@ -106,8 +113,8 @@ duramen::Problem problem_of(const Table& table, const Target& target, const Weig
   return problem;
 }
 
-TreeArrays grown(duramen::Problem& problem, const TreeRange& range, unsigned n_threads,
-                 const nb::object& progress) {
+duramen::Trees grown(duramen::Problem& problem, const TreeRange& range, unsigned n_threads,
+                     const nb::object& progress) {
   duramen::Monitor monitor;
   problem.monitor = &monitor;
   duramen::Trees trees;
@@ -120,29 +127,33 @@ TreeArrays grown(duramen::Problem& problem, const TreeRange& range, unsigned n_t
   };
   const duramen::Table& table = problem.table;
   run_watched(monitor, progress, work, range.count * table.n_rows * table.n_columns);
+  return trees;
+}
+
+TreeArrays arrays_of(duramen::Trees trees, const duramen::Problem& problem) {
   const std::size_t width = problem.n_classes > 0 ? problem.n_classes : 1;
   const std::size_t n_leaves = trees.leaf_values.size() / width;
-  return {offsets_from(trees.n_nodes),
-          offsets_from(trees.n_leaves),
-          offsets_from(trees.pool_sizes),
-          to_array(std::move(trees.feature)),
-          to_array(std::move(trees.child)),
-          to_array(std::move(trees.cut)),
-          to_array(std::move(trees.threshold)),
-          to_array(std::move(trees.split)),
-          to_array(std::move(trees.pool)),
-          to_array(std::move(trees.rows)),
-          to_array(std::move(trees.degree)),
-          to_array(std::move(trees.weight)),
-          to_array(std::move(trees.impurity)),
-          to_array(std::move(trees.leaf_values), n_leaves, width)};
+  return {.offsets = offsets_from(trees.n_nodes),
+          .leaf_offsets = offsets_from(trees.n_leaves),
+          .pool_offsets = offsets_from(trees.pool_sizes),
+          .feature = to_array(std::move(trees.feature)),
+          .child = to_array(std::move(trees.child)),
+          .cut = to_array(std::move(trees.cut)),
+          .threshold = to_array(std::move(trees.threshold)),
+          .split = to_array(std::move(trees.split)),
+          .pool = to_array(std::move(trees.pool)),
+          .rows = to_array(std::move(trees.rows)),
+          .node_degree = to_array(std::move(trees.degree)),
+          .node_weight = to_array(std::move(trees.weight)),
+          .impurity = to_array(std::move(trees.impurity)),
+          .leaf_values = to_array(std::move(trees.leaf_values), n_leaves, width)};
 }
 
 TreeArrays grow(const Table& table, const Target& target, const Weights& weights,
                 const duramen::Settings& settings, const TreeRange& trees, unsigned n_threads,
                 const nb::object& progress) {
   duramen::Problem problem = problem_of(table, target, weights, settings, trees);
-  return grown(problem, trees, n_threads, progress);
+  return arrays_of(grown(problem, trees, n_threads, progress), problem);
 }
 
 std::pair<TreeArrays, Array<double>> grow_beside_decoys(const Table& table, const Target& target,
@@ -160,11 +171,13 @@ std::pair<TreeArrays, Array<double>> grow_beside_decoys(const Table& table, cons
   need(decoys.cycle.shape(0) == table.n_rows, "cycle has not one entry a row");
   need(decoys.judged.shape(0) == table.view.n_columns, "judged has not one entry a column");
   duramen::Problem problem = problem_of(table, target, weights, settings, trees);
-  std::vector<double> excess(table.view.n_columns, 0.0);
-  problem.decoys = {decoys.cycle.data(), decoys.bounds.data(), decoys.bounds.shape(0) - 1,
-                    reinterpret_cast<const std::uint8_t*>(decoys.judged.data()), excess.data()};
-  TreeArrays tree = grown(problem, trees, 1, nb::none());
-  return {std::move(tree), to_array(std::move(excess))};
+  problem.decoys = {.cycle = decoys.cycle.data(),
+                    .bounds = decoys.bounds.data(),
+                    .n_strata = decoys.bounds.shape(0) - 1,
+                    .judged = reinterpret_cast<const std::uint8_t*>(decoys.judged.data())};
+  duramen::Trees tree = grown(problem, trees, 1, nb::none());
+  std::vector<double> excess = std::move(tree.excess);
+  return {arrays_of(std::move(tree), problem), to_array(std::move(excess))};
 }
 
 TreeArrays grow_guided(const Table& table, const Target& target, const Weights& weights,
@@ -179,10 +192,10 @@ TreeArrays grow_guided(const Table& table, const Target& target, const Weights& 
   need(!guidance.factor || (n_threads == 1 && settings.max_leaf_nodes == 0),
        "factors are for trees that grow depth first, one after the other");
   duramen::Problem problem = problem_of(table, target, weights, settings, trees);
-  std::vector<std::uint8_t> used(table.view.n_columns, 0);
-  problem.guidance = {guidance.weight.data(), guidance.factor ? guidance.factor->data() : nullptr,
-                      used.data(), guidance.of_score};
-  return grown(problem, trees, n_threads, progress);
+  problem.guidance = {.weight = guidance.weight.data(),
+                      .factor = guidance.factor ? guidance.factor->data() : nullptr,
+                      .of_score = guidance.of_score};
+  return arrays_of(grown(problem, trees, n_threads, progress), problem);
 }
 
 void bind_settings(nb::module_& module) {
@@ -197,26 +210,28 @@ void bind_settings(nb::module_& module) {
              bool feature_first, bool bootstrap, std::uint32_t row_samples,
              std::uint32_t column_samples, bool balanced_subsample) {
             need(n_best_splits >= 1, "n_best_splits is 0");
-            need(criterion <= 3 && cut <= 2 && splits <= 3, "no such criterion, cut or splits");
-            new (self) duramen::Settings{static_cast<duramen::Criterion>(criterion),
-                                         static_cast<duramen::Cut>(cut),
-                                         static_cast<duramen::Family>(splits),
-                                         max_features,
-                                         count_constants,
-                                         max_depth,
-                                         min_samples_split,
-                                         min_samples_leaf,
-                                         min_impurity_decrease,
-                                         min_impurity_split,
-                                         max_leaf_nodes,
-                                         stop_alpha,
-                                         stop_permutations,
-                                         n_best_splits,
-                                         feature_first,
-                                         bootstrap,
-                                         row_samples,
-                                         column_samples,
-                                         balanced_subsample};
+            need(criterion <= static_cast<unsigned>(duramen::kLastCriterion) && cut <= 2 &&
+                     splits <= 3,
+                 "no such criterion, cut or splits");
+            new (self) duramen::Settings{.criterion = static_cast<duramen::Criterion>(criterion),
+                                         .cut = static_cast<duramen::Cut>(cut),
+                                         .splits = static_cast<duramen::Family>(splits),
+                                         .max_features = max_features,
+                                         .count_constants = count_constants,
+                                         .max_depth = max_depth,
+                                         .min_samples_split = min_samples_split,
+                                         .min_samples_leaf = min_samples_leaf,
+                                         .min_impurity_decrease = min_impurity_decrease,
+                                         .min_impurity_split = min_impurity_split,
+                                         .max_leaf_nodes = max_leaf_nodes,
+                                         .stop_alpha = stop_alpha,
+                                         .stop_permutations = stop_permutations,
+                                         .n_best_splits = n_best_splits,
+                                         .feature_first = feature_first,
+                                         .bootstrap = bootstrap,
+                                         .row_samples = row_samples,
+                                         .column_samples = column_samples,
+                                         .balanced_subsample = balanced_subsample};
           },
           nb::kw_only(), nb::arg("criterion"), nb::arg("cut"), nb::arg("splits"),
           nb::arg("max_features"), nb::arg("count_constants"), nb::arg("max_depth"),

@@ -90,7 +90,8 @@ void bind_permuting(nb::module_& module) {
           "__init__",
           [](duramen::Counted* self, unsigned score, bool by_class, bool votes) {
             need(score <= static_cast<unsigned>(duramen::Score::concordance), "no such score");
-            new (self) duramen::Counted{static_cast<duramen::Score>(score), by_class, votes};
+            new (self) duramen::Counted{
+                .score = static_cast<duramen::Score>(score), .by_class = by_class, .votes = votes};
           },
           nb::kw_only(), nb::arg("score"), nb::arg("by_class"), nb::arg("votes"));
 }

@@ -45,8 +45,8 @@ struct LatticeTable {
     need(!weights || weights->shape(0) == view.n_rows, "weights has not one entry a row");
     need(!numbers || numbers->shape(0) == n_classes, "numbers has not one entry a class");
     need(criterion <= 2, "no such criterion");
-    view.criterion = static_cast<duramen::Criterion>(criterion);
-    need(view.criterion != duramen::Criterion::variance || numbers, "the variance needs numbers");
+    view.criterion = static_cast<duramen::Impurity>(criterion);
+    need(view.criterion != duramen::Impurity::variance || numbers, "the variance needs numbers");
     if (weights) view.weights = weights->data();
     if (numbers) view.numbers = numbers->data();
   }

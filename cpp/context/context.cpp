@@ -51,7 +51,7 @@ struct Whole {
 
 template <class Count>
 std::vector<Whole> whole_nodes(const Layout& layout, const Truth& truth, std::size_t n_rows,
-                               Criterion criterion, const std::vector<double>& n_log_n) {
+                               Impurity criterion, const std::vector<double>& n_log_n) {
   // Every row in the second of two contexts: all rows together.
   Membership<Count> in(n_rows, 2);
   in.set_lane(0, std::vector<std::uint32_t>(n_rows, 1));
@@ -69,7 +69,7 @@ template <class Count>
 class Walk {
  public:
   Walk(const Layout& layout, const std::vector<Whole>& whole, std::size_t n_rows,
-       std::size_t n_columns, const Truth& truth, const Contexts& contexts, Criterion criterion,
+       std::size_t n_columns, const Truth& truth, const Contexts& contexts, Impurity criterion,
        const std::vector<double>& n_log_n)
       : layout_(layout),
         whole_(whole),
@@ -139,7 +139,7 @@ void spread(const std::vector<Lanes<double>>& lanes, double scale, std::size_t f
 
 template <class Count>
 ContextEffects effects_of(const ForestView& forest, const Table& table, const Truth& truth,
-                          const Contexts& contexts, Criterion criterion, unsigned n_threads,
+                          const Contexts& contexts, Impurity criterion, unsigned n_threads,
                           Monitor& monitor) {
   const std::size_t n_permutations = contexts.n_permutations;
   const std::size_t n_batches = (n_permutations + kContextLanes - 1) / kContextLanes;
@@ -207,7 +207,7 @@ ContextEffects effects_of(const ForestView& forest, const Table& table, const Tr
 }  // namespace
 
 ContextEffects context_effects(const ForestView& forest, const Table& table, const Truth& truth,
-                               const Contexts& contexts, Criterion criterion, unsigned n_threads,
+                               const Contexts& contexts, Impurity criterion, unsigned n_threads,
                                Monitor& monitor) {
   if (table.n_rows <= std::numeric_limits<std::uint8_t>::max()) {
     return effects_of<std::uint8_t>(forest, table, truth, contexts, criterion, n_threads, monitor);

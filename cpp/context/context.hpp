@@ -9,7 +9,7 @@
 #include "forest/forest.hpp"
 #include "forest/route.hpp"
 #include "grow/problem.hpp"
-#include "grow/settings.hpp"
+#include "impurity.hpp"
 #include "permute/permute.hpp"
 
 namespace duramen {
@@ -38,7 +38,7 @@ struct ContextEffects {
 // Every row goes down every tree, once. A permutation of all rows depends on the seed and its
 // number alone; others, such as those within strata, are given.
 ContextEffects context_effects(const ForestView& forest, const Table& table, const Truth& truth,
-                               const Contexts& contexts, Criterion criterion, unsigned n_threads,
+                               const Contexts& contexts, Impurity criterion, unsigned n_threads,
                                Monitor& monitor);
 
 }  // namespace duramen

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "context/layout.hpp"
-#include "grow/settings.hpp"
+#include "impurity.hpp"
 #include "permute/permute.hpp"
 
 namespace duramen {
@@ -50,7 +50,7 @@ class Membership {
 template <class Count>
 class NodeTally {
  public:
-  NodeTally(const Truth& truth, Criterion criterion, std::uint32_t n_contexts,
+  NodeTally(const Truth& truth, Impurity criterion, std::uint32_t n_contexts,
             const std::vector<double>& n_log_n)
       : truth_(truth),
         criterion_(criterion),
@@ -72,7 +72,7 @@ class NodeTally {
     clear(rows_);
     clear(decrease_);
     clear(own_);
-    if (criterion_ == Criterion::variance) {
+    if (criterion_ == Impurity::variance) {
       clear(total_);
     } else {
       classes_.resize(n_groups * n_contexts_);
@@ -82,7 +82,7 @@ class NodeTally {
       count_child(layout, layout.children[k], in);
     }
     rest_of(node.n_rows, rows_.data());
-    if (criterion_ != Criterion::variance) {
+    if (criterion_ != Impurity::variance) {
       for (std::size_t g = 0; g < n_groups; ++g) {
         const std::uint32_t size = layout.groups[node.first_group + g];
         rest_of(size, &classes_[g * n_contexts_]);
@@ -123,7 +123,7 @@ class NodeTally {
       const std::uint32_t size = run.end - run.begin;
       count_run(layout, run, in);
       for (std::size_t c = 0; c < last_; ++c) add(child_[c], cell_[c]);
-      if (criterion_ == Criterion::variance) {
+      if (criterion_ == Impurity::variance) {
         add_numbers(layout, run, in);
         continue;
       }
@@ -142,7 +142,7 @@ class NodeTally {
   }
 
   // Whether counts up to this one have terms other than 0.
-  bool needed(std::uint32_t most) const { return most > 1 || criterion_ != Criterion::entropy; }
+  bool needed(std::uint32_t most) const { return most > 1 || criterion_ != Impurity::entropy; }
 
   // Counts of a run into cell_, but for the last context.
   void count_run(const Layout& layout, const Run& run, const Membership<Count>& in) {
@@ -160,15 +160,20 @@ class NodeTally {
                  std::vector<Lanes<double>>& sums) const {
     if (!needed(most)) return;
     for (std::size_t c = 0; c < n_contexts_; ++c) {
-      if (criterion_ == Criterion::entropy) {
-        for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
-          sums[c][lane] += n_log_n_[counts[c][lane]];
-        }
-      } else {
-        for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
-          const double n = static_cast<double>(counts[c][lane]);
-          sums[c][lane] += n * n;
-        }
+      switch (criterion_) {
+        case Impurity::entropy:
+          for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
+            sums[c][lane] += n_log_n_[counts[c][lane]];
+          }
+          break;
+        case Impurity::gini:
+          for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
+            const double n = static_cast<double>(counts[c][lane]);
+            sums[c][lane] += n * n;
+          }
+          break;
+        case Impurity::variance:  // of sums, not of counts
+          break;
       }
     }
   }
@@ -196,24 +201,22 @@ class NodeTally {
 
   void end_child(std::size_t c) {
     switch (criterion_) {
-      case Criterion::entropy:
+      case Impurity::entropy:
         for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
           decrease_[c][lane] += inner_[c][lane] - n_log_n_[child_[c][lane]];
         }
         break;
-      case Criterion::gini:
+      case Impurity::gini:
         for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
           decrease_[c][lane] += over(inner_[c][lane], child_[c][lane]);
         }
         break;
-      case Criterion::variance:
+      case Impurity::variance:
         for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
           const double sum = inner_[c][lane];
           decrease_[c][lane] += over(sum * sum, child_[c][lane]);
           total_[c][lane] += sum;
         }
-        break;
-      case Criterion::log_rank:  // of survival, which has no contexts
         break;
     }
   }
@@ -221,19 +224,23 @@ class NodeTally {
   void end_node(std::size_t c) {
     for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
       const double n = static_cast<double>(rows_[c][lane]);
-      if (criterion_ == Criterion::entropy) {
-        own_[c][lane] -= n_log_n_[rows_[c][lane]];
-      } else if (criterion_ == Criterion::gini) {
-        own_[c][lane] = over(own_[c][lane], n);
-      } else {
-        own_[c][lane] = over(total_[c][lane] * total_[c][lane], n);
+      switch (criterion_) {
+        case Impurity::entropy:
+          own_[c][lane] -= n_log_n_[rows_[c][lane]];
+          break;
+        case Impurity::gini:
+          own_[c][lane] = over(own_[c][lane], n);
+          break;
+        case Impurity::variance:
+          own_[c][lane] = over(total_[c][lane] * total_[c][lane], n);
+          break;
       }
       decrease_[c][lane] -= own_[c][lane];
     }
   }
 
   const Truth& truth_;
-  Criterion criterion_;
+  Impurity criterion_;
   std::size_t n_contexts_, last_;
   const std::vector<double>& n_log_n_;
   std::vector<Lanes<Count>> rows_, cell_, child_, classes_;

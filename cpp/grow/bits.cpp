@@ -13,10 +13,10 @@ constexpr std::size_t kMostWords = 4;  // of 64 rows
 
 template <std::size_t kWords>
 Trees grow_in_words(const GrowthOrder& order, const Working<std::uint8_t>& working) {
-  if (order.problem.settings.criterion == Criterion::gini) {
-    return grow_by<BitGrower<kWords, GiniTerms<std::int32_t>>>(order, working);
-  }
-  return grow_by<BitGrower<kWords, EntropyTerms<std::int32_t>>>(order, working);
+  const Problem& problem = order.problem;
+  return with_class_terms<std::int32_t>(problem.settings.criterion, problem.logs, [&](auto terms) {
+    return grow_by<BitGrower<kWords, decltype(terms)>>(order, working);
+  });
 }
 
 }  // namespace

@@ -56,7 +56,10 @@ class DecoyContest {
     nodes_.assign(1, NodeAt{});
     uses_.clear();
     columns_.assign(table_.n_columns, ColumnAt{});
+    excess_.assign(table_.n_columns, 0.0);
   }
+  // What each column got beyond its decoy in the tree so far.
+  const std::vector<double>& excess() const { return excess_; }
 
   // A node was split on a column; its children have numbers from `first` on.
   void add_children(std::uint32_t id, std::int64_t column, std::uint32_t first, std::size_t count) {
@@ -120,7 +123,7 @@ class DecoyContest {
           wins = !beaten_later(cut.score);
         }
         if (wins) {
-          problem_.decoys.excess[column] -= node_->gain(cut.score) * factor;
+          excess_[column] -= node_->gain(cut.score) * factor;
           uses_.push_back(use_of(cut));
           columns_[column].won = visit_;
         }
@@ -134,7 +137,7 @@ class DecoyContest {
     if (chosen == n) return;
     const std::uint32_t column = drawn_[chosen].column;
     if (!judged(column) || (unordered(column) && is_above(column))) return;
-    problem_.decoys.excess[column] += node_->gain(best) * factor;
+    excess_[column] += node_->gain(best) * factor;
   }
 
   // Whether a score is better than one that was there before.
@@ -322,7 +325,7 @@ class DecoyContest {
   std::vector<ColumnAt> columns_;
   std::vector<std::uint32_t> above_;  // columns that the path is split on, one way up
   std::vector<Drawn> drawn_;
-  std::vector<double> after_;
+  std::vector<double> after_, excess_;
   const Node* node_ = nullptr;
   const std::uint32_t* node_rows_ = nullptr;
   Random random_{0, 0, Purpose::decoy};

@@ -59,16 +59,18 @@ Trees grow_trees(const Problem& problem, std::uint64_t first_tree, std::uint64_t
                  unsigned n_threads) {
   keep_memory(problem.table, n_trees);
   const GrowthOrder order{problem, first_tree, n_trees, n_threads};
-  if (problem.settings.criterion == Criterion::log_rank) {
-    return problem.most_codes <= 0x10000 ? grow_with<std::uint16_t, SurvivalNode>(order)
-                                         : grow_with<std::uint32_t, SurvivalNode>(order);
+  switch (target_of(problem.settings.criterion)) {
+    case TargetKind::classes:
+      return problem.whole_weights ? grow_by_width<ClassNode<std::int32_t>>(order)
+                                   : grow_by_width<ClassNode<double>>(order);
+    case TargetKind::numbers:
+      return problem.whole_weights ? grow_by_width<MomentNode<std::int32_t>>(order)
+                                   : grow_by_width<MomentNode<double>>(order);
+    case TargetKind::survival:
+      return problem.most_codes <= 0x10000 ? grow_with<std::uint16_t, SurvivalNode>(order)
+                                           : grow_with<std::uint32_t, SurvivalNode>(order);
   }
-  if (problem.settings.criterion == Criterion::variance) {
-    return problem.whole_weights ? grow_by_width<MomentNode<std::int32_t>>(order)
-                                 : grow_by_width<MomentNode<double>>(order);
-  }
-  return problem.whole_weights ? grow_by_width<ClassNode<std::int32_t>>(order)
-                               : grow_by_width<ClassNode<double>>(order);
+  __builtin_unreachable();
 }
 
 }  // namespace duramen

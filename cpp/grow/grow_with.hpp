@@ -6,7 +6,7 @@
 
 namespace duramen {
 
-// T: the codes, or float for values in single precision. Node: ClassNode or MomentNode.
+// T: the codes, or float for values in single precision. Node: a TargetNode (node.hpp).
 template <class T, class Node>
 Trees grow_with(const GrowthOrder& order);
 

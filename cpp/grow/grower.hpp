@@ -23,7 +23,8 @@
 
 namespace duramen {
 
-template <class T, class Node>
+// T: the codes, or float for values in single precision.
+template <class T, TargetNode Node>
 class Grower final : public TreeGrower {
  public:
   using Weight = typename Node::Weight;
@@ -48,6 +49,9 @@ class Grower final : public TreeGrower {
     search_.start_tree(tree, rows_.total_weight());
     const bool whole = settings_.max_leaf_nodes > 0 ? best_first() : depth_first();
     recorder_.finish_tree();
+    if (const std::vector<double>* excess = search_.excess()) {
+      out.excess.insert(out.excess.end(), excess->begin(), excess->end());
+    }
     return whole;
   }
 

@@ -11,8 +11,6 @@ namespace duramen {
 struct Guidance {
   const double* weight = nullptr;  // of each column in the draw of candidates
   const double* factor = nullptr;  // of the gain of columns that split no node so far, or null
-  std::uint8_t* used = nullptr;    // with factors: columns that split a node of this or any tree
-                                   // before; they are candidates at every node
   bool of_score = false;           // the factor is one of the score, of which the gain is a part
 
   bool given() const { return weight != nullptr; }

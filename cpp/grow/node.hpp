@@ -1,14 +1,35 @@
-// The target at one node: what its rows say of Y, locally numbered.
+// The target at one node, its rows numbered from 0 within the node.
+//
+// A kind of node N stands for a kind of target and of weights in growth, which is compiled once for
+// each.
+//   Weight, kWhole, kClasses   the type of the weights, whether they are whole numbers, and whether
+//                              the target has classes (ClassNode), or numbers or times
+//   load(rows, n, weights)     makes it the node with these rows, in the order of
+//                              Problem::row_order
+//   n_rows(), weight(), whole(), weights(), unit_weights()
+//                              rows; their weight in sum, as a real number and as a Weight; each
+//                              one; whether each is 1
+//   pure(), impurity()         whether no split can gain; the impurity
+//   gain(score), gains(score)  what a split with a score takes off it, and whether that is more
+//                              than roundings
+//   tolerance(score)           how far apart two scores must be for one to be better
+//   largest_score(settings)    what no split scores above
+//   append_leaf_values(values) the prediction of the node, should it be a leaf
+// Scores come from sums over the rows of the children: by class, with the terms of a criterion
+// (n_groups, starts, groups, totals, with_terms), or of moments (moments, sum, join). A node with
+// kScoresRows has score_rows and score_cuts instead, which look at the rows themselves.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "grow/criteria/criteria.hpp"
 #include "grow/problem.hpp"
 #include "grow/rounding.hpp"
 #include "impurity.hpp"
@@ -22,6 +43,28 @@ constexpr std::size_t kPadding = 64;  // entries that may be read beyond the row
 inline std::uint32_t most_children(const Problem& problem, std::uint32_t n_rows) {
   return problem.settings.splits == Family::multiway ? std::min(problem.most_codes, n_rows) : 2;
 }
+
+template <class N>
+concept TargetNode = std::constructible_from<N, const Problem&> &&
+                     requires(N node, const N& loaded, const std::uint32_t* rows, std::uint32_t n,
+                              const typename N::Weight* weights, double score,
+                              const Settings& settings, std::vector<double>& values) {
+                       { N::kWhole } -> std::convertible_to<bool>;
+                       { N::kClasses } -> std::convertible_to<bool>;
+                       node.load(rows, n, weights);
+                       { loaded.n_rows() } -> std::same_as<std::uint32_t>;
+                       { loaded.weight() } -> std::same_as<double>;
+                       { loaded.whole() } -> std::same_as<typename N::Weight>;
+                       { loaded.weights() } -> std::same_as<const typename N::Weight*>;
+                       { loaded.unit_weights() } -> std::same_as<bool>;
+                       { loaded.pure() } -> std::same_as<bool>;
+                       { loaded.impurity() } -> std::same_as<double>;
+                       { loaded.gain(score) } -> std::same_as<double>;
+                       { loaded.gains(score) } -> std::same_as<bool>;
+                       { loaded.tolerance(score) } -> std::same_as<double>;
+                       { loaded.largest_score(settings) } -> std::same_as<double>;
+                       loaded.append_leaf_values(values);
+                     };
 
 // Nodes whose splits are scored by the rows of the children, not by sums over them alone.
 template <class Node>
@@ -43,7 +86,7 @@ class ClassNode {
   static constexpr bool kWhole = std::numeric_limits<W>::is_integer;
 
   explicit ClassNode(const Problem& problem)
-      : problem_(problem), gini_(problem.settings.criterion == Criterion::gini) {
+      : problem_(problem), criterion_(problem.settings.criterion) {
     weights_.resize(problem.table.n_rows + kPadding, W{1});
     groups_.resize(problem.table.n_rows);
     const Settings& settings = problem.settings;
@@ -128,14 +171,16 @@ class ClassNode {
   const W* weights() const { return weights_.data(); }
   const std::uint32_t* groups() const { return groups_.data(); }
 
-  double impurity() const { return pure() ? 0.0 : impurity_of(totals_, weight_); }
+  double impurity() const {
+    if (pure()) return 0.0;
+    return with_terms([this](auto terms) { return terms.impurity(totals_, weight_); });
+  }
   double weighted_impurity() const { return weight() * impurity(); }
 
-  // Calls use(terms) with the terms of the criterion (impurity.hpp). Short loops do best to be
-  // inside `use`: which criterion it is was then found out before them.
+  // Calls use(terms) with the terms of the criterion.
   template <class Use>
-  auto with_terms(Use&& use) const {
-    return gini_ ? use(GiniTerms<W>(problem_.logs)) : use(EntropyTerms<W>(problem_.logs));
+  [[gnu::always_inline]] auto with_terms(Use&& use) const {
+    return with_class_terms<W>(criterion_, problem_.logs, std::forward<Use>(use));
   }
   double term(W count) const {
     return with_terms([count](auto terms) { return terms.term(count); });
@@ -144,21 +189,22 @@ class ClassNode {
     return with_terms([sum, count](auto terms) { return terms.join(sum, count); });
   }
   // Scores no farther apart than this are ties.
-  double tolerance(double score) const { return kWhole && gini_ ? tolerance_ * score : tolerance_; }
+  double tolerance(double score) const { return relative_ ? tolerance_ * score : tolerance_; }
 
   // What a split with this score takes off the impurity, times the weight.
   double gain(double score) const {
-    const double gain = score - unsplit_score();
-    return kWhole && !gini_ ? problem_.logs.bits(gain) : gain;
+    const double difference = score - unsplit_score();
+    return with_terms([difference](auto terms) { return terms.gain(difference); });
   }
   // Whether it takes off anything at all.
   bool gains(double score) const { return score - unsplit_score() > tolerance(score); }
 
   // No split scores higher: all children pure.
   double largest_score(const Settings&) const {
-    if (kWhole && !gini_) return 0.0;  // exact
-    const double most = gini_ ? static_cast<double>(weight_) : 0.0;
-    return most - tolerance(most);
+    return with_terms([this](auto terms) {
+      const double most = terms.score_of_pure(weight());
+      return terms.kPureIsExact ? most : most - tolerance(most);
+    });
   }
 
   std::pair<std::uint32_t, std::uint32_t> pair_of_classes(Random& random) const {
@@ -196,16 +242,18 @@ class ClassNode {
         child_.back() += weights[index[i]];
         total += weights[index[i]];
       }
-      result.weighted_impurity += static_cast<double>(total) * impurity_of(child_, total);
-      result.weighted_entropy += static_cast<double>(total) * entropy_of(child_, total);
+      const double impurity = with_terms([&](auto terms) { return terms.impurity(child_, total); });
+      result.weighted_impurity += static_cast<double>(total) * impurity;
+      result.weighted_entropy +=
+          static_cast<double>(total) * entropy_of(problem_.logs, child_, total);
     }
     return result;
   }
 
   // 2 n ln 2 I(split; Y), asymptotically chi-square when they are independent.
   double gain_statistic(const Children& children, std::uint32_t n) const {
-    const double gain =
-        entropy_of(totals_, weight_) - children.weighted_entropy / static_cast<double>(weight_);
+    const double gain = entropy_of(problem_.logs, totals_, weight_) -
+                        children.weighted_entropy / static_cast<double>(weight_);
     return 2.0 * n * std::log(2.0) * gain;
   }
   double gain_freedom(std::size_t n_children) const {
@@ -224,46 +272,24 @@ class ClassNode {
   void bound_rounding() {
     const NodeSize size{static_cast<double>(n_), weight(), static_cast<double>(classes_.size()),
                         static_cast<double>(most_children(problem_, n_))};
-    if constexpr (kWhole) {
-      tolerance_ = gini_ ? gini_tolerance(size) : entropy_tolerance(size);
-    } else {
-      tolerance_ = gini_ ? real_gini_tolerance(size) : real_entropy_tolerance(size);
-    }
+    with_terms([&](auto terms) {
+      tolerance_ = terms.tolerance(size);
+      relative_ = terms.kRelative;
+    });
   }
   double unsplit_score() const {
     double terms = 0.0;
     for (const W total : totals_) terms += term(total);
     return join(terms, weight_);
   }
-  double exact(W count) const {
-    if constexpr (kWhole) {
-      if (!gini_) return problem_.logs.exact(count);
-    }
-    return n_log2_n(static_cast<double>(count));
-  }
-  double entropy_of(const std::vector<W>& counts, W total) const {
-    if (counts.size() <= 1) return 0.0;
-    double sum = exact(total);
-    for (const W c : counts) sum -= exact(c);
-    return std::max(0.0, sum / static_cast<double>(total));
-  }
-  double impurity_of(const std::vector<W>& counts, W total) const {
-    if (!gini_) return entropy_of(counts, total);
-    if (counts.size() <= 1) return 0.0;
-    double sum = 0.0;
-    for (const W c : counts) {
-      const double share = static_cast<double>(c) / static_cast<double>(total);
-      sum += share * share;
-    }
-    return std::max(0.0, 1.0 - sum);
-  }
 
   const Problem& problem_;
-  bool gini_;  // otherwise entropy
+  Criterion criterion_;
   const std::uint32_t* rows_ = nullptr;
   std::uint32_t n_ = 0;
   W weight_{0};
   double tolerance_ = 0.0;
+  bool relative_ = false;       // the tolerance is one in units of the score
   bool segments_only_ = false;  // every row weighs 1, and where the classes start is enough
   std::vector<std::uint32_t> classes_, starts_, groups_;
   std::vector<W> totals_, weights_, child_;
@@ -309,7 +335,7 @@ class MomentNode {
              static_cast<double>(most_children(problem_, n))};
     if constexpr (!kWhole) {
       tolerance_ =
-          real_moments_tolerance(size_, absolute, std::max(std::fabs(least), std::fabs(most)));
+          Variance::real_tolerance(size_, absolute, std::max(std::fabs(least), std::fabs(most)));
     }
     mean_ = mean / static_cast<double>(weight_);
     impurity_ = 0.0;
@@ -336,12 +362,10 @@ class MomentNode {
 
   double impurity() const { return impurity_; }
   double weighted_impurity() const { return weight() * impurity_; }
-  double join(double sum, W count) const {
-    return count > W{0} ? sum * sum / static_cast<double>(count) : 0.0;
-  }
+  double join(double sum, W count) const { return Variance::score(sum, count); }
   // Scores no farther apart than this are ties.
   double tolerance(double score) const {
-    return tolerance_ + variance_tolerance(size_, score, problem_.response_error);
+    return tolerance_ + Variance::tolerance(size_, score, problem_.response_error);
   }
 
   double gain(double score) const {

@@ -40,7 +40,6 @@ struct Decoys {
       nullptr;               // first place of each stratum in it, and the number of rows
   std::size_t n_strata = 0;  // the last row of a stratum is followed by its first
   const std::uint8_t* judged = nullptr;  // columns that are compared with their decoys
-  double* excess = nullptr;              // what each gets beyond its decoy
 };
 
 struct Problem {
@@ -108,12 +107,11 @@ inline void Problem::prepare() {
     mass = draws * largest;
   }
   constexpr double kLargestTable = 1 << 22;
-  if (mass > kLargestTable && (settings.criterion == Criterion::entropy || weights != nullptr)) {
+  const bool logs_read = reads_logs(settings.criterion);
+  if (mass > kLargestTable && (logs_read || weights != nullptr)) {
     whole_weights = false;
   }
-  if (whole_weights && settings.criterion == Criterion::entropy) {
-    logs = LogTable(static_cast<std::size_t>(mass));
-  }
+  if (whole_weights && logs_read) logs = LogTable(static_cast<std::size_t>(mass));
 
   row_order.resize(n);
   std::iota(row_order.begin(), row_order.end(), 0U);

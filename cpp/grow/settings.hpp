@@ -3,9 +3,10 @@
 
 #include <cstdint>
 
+#include "grow/criteria/criteria.hpp"
+
 namespace duramen {
 
-enum class Criterion : int { gini = 0, entropy = 1, variance = 2, log_rank = 3 };
 enum class Cut : int { best = 0, random = 1, pert = 2 };
 enum class Family : int { ordered = 0, multiway = 1, one_vs_rest = 2, any = 3 };
 

@@ -16,6 +16,7 @@
 #include <limits>
 #include <vector>
 
+#include "grow/criteria/log_rank.hpp"
 #include "grow/node.hpp"
 #include "grow/problem.hpp"
 
@@ -84,7 +85,7 @@ class SurvivalNode {
   void append_leaf_values(std::vector<double>& values) const { values.push_back(0.0); }
 
   // Scores no farther apart than this are ties.
-  double tolerance(double score) const { return (n_ + 16.0) * 0x1p-46 * (score + 1.0); }
+  double tolerance(double score) const { return LogRank::tolerance(n_, score); }
   double gain(double score) const { return score; }
   bool gains(double score) const { return score > tolerance(score); }
   double largest_score(const Settings&) const { return std::numeric_limits<double>::infinity(); }
@@ -226,9 +227,8 @@ class SurvivalNode {
     }
   }
 
-  // 0 where the variance is 0 but for roundings: no event tells the children apart.
   double statistic(double excess, double variance) const {
-    return variance > spread_ * 0x1p-46 ? excess * excess / variance : 0.0;
+    return LogRank::score(excess, variance, spread_);
   }
 
   Outcomes outcomes_;

@@ -27,6 +27,7 @@ void visit_arrays(Visitor&& visit) {
   visit(&Trees::impurity);
   visit(&Trees::pool);
   visit(&Trees::leaf_values);
+  visit(&Trees::excess);
 }
 
 // Puts blocks of trees together in order, whichever is finished first.

@@ -277,47 +277,53 @@ void with_scorer(const Ground& ground, Use&& use) {
   for (std::uint32_t k = 0; k < table.n_classes; ++k) {
     if (mass[k] == 0.0) continue;
     apart += mass[k] * (total - mass[k]) / 2.0;
-    if (table.criterion == Criterion::entropy) {
-      uncertainty += mass[k] * std::log2(total / mass[k]);
-    } else if (table.criterion == Criterion::gini) {
-      uncertainty += mass[k] * (total - mass[k]) / total;
-    } else {
-      const double off = numbers[k] - moment / total;
-      uncertainty += mass[k] * (off * off);
+    switch (table.criterion) {
+      case Impurity::entropy:
+        uncertainty += mass[k] * std::log2(total / mass[k]);
+        break;
+      case Impurity::gini:
+        uncertainty += mass[k] * (total - mass[k]) / total;
+        break;
+      case Impurity::variance: {
+        const double off = numbers[k] - moment / total;
+        uncertainty += mass[k] * (off * off);
+        break;
+      }
     }
   }
   if (!(uncertainty > 0.0) || apart == 0.0) return;
-  if (table.criterion == Criterion::entropy) {
-    const double steps = lattice::step_for(std::max(uncertainty, pairs ? 2.0 * apart : 0.0));
-    const auto pair_score = [two = static_cast<lattice::Score>(2.0 * steps)](
-                                std::uint32_t, std::uint32_t) { return two; };
+  // All pairs together score half the number of rows times the uncertainty (lattice/score.hpp), but
+  // for the entropy, of which a pair of different classes scores 2 bits.
+  const double of_pairs =
+      table.criterion == Impurity::entropy ? 2.0 * apart : uncertainty * std::max(1.0, total / 2.0);
+  const double steps = lattice::step_for(pairs ? std::max(uncertainty, of_pairs) : uncertainty);
+  // Calls `use` with the scorer for rows that count 1, or for weights.
+  const auto score = [&](auto&& counted, auto&& weighted, auto&& pair_score) {
     if (table.weights == nullptr) {
-      use(lattice::CountedEntropy(table.n_rows, steps, pairs), pair_score, steps * total);
+      use(counted(), pair_score, steps * total);
     } else {
-      use(lattice::WeightedEntropy(steps), pair_score, steps * total);
+      use(weighted(), pair_score, steps * total);
     }
-    return;
-  }
-  // All pairs together score half the number of rows times the uncertainty (lattice/score.hpp).
-  const double steps = lattice::step_for(uncertainty * (pairs ? std::max(1.0, total / 2.0) : 1.0));
-  if (table.criterion == Criterion::gini) {
-    const auto pair_score = [one = static_cast<lattice::Score>(steps)](
-                                std::uint32_t, std::uint32_t) { return one; };
-    if (table.weights == nullptr) {
-      use(lattice::Gini<lattice::Count>(steps, pairs), pair_score, steps * total);
-    } else {
-      use(lattice::Gini<lattice::Weight>(steps, false), pair_score, steps * total);
-    }
-    return;
-  }
-  const auto pair_score = [numbers, steps](std::uint32_t a, std::uint32_t b) {
-    const double off = numbers[a] - numbers[b];
-    return static_cast<lattice::Score>(off * off / 2.0 * steps);
   };
-  if (table.weights == nullptr) {
-    use(lattice::Variance<lattice::Count>(numbers, steps, pairs), pair_score, steps * total);
-  } else {
-    use(lattice::Variance<lattice::Weight>(numbers, steps, false), pair_score, steps * total);
+  const auto constant = [](double value) {
+    return [value = static_cast<lattice::Score>(value)](std::uint32_t, std::uint32_t) {
+      return value;
+    };
+  };
+  switch (table.criterion) {
+    case Impurity::entropy:
+      return score([&] { return lattice::CountedEntropy(table.n_rows, steps, pairs); },
+                   [&] { return lattice::WeightedEntropy(steps); }, constant(2.0 * steps));
+    case Impurity::gini:
+      return score([&] { return lattice::Gini<lattice::Count>(steps, pairs); },
+                   [&] { return lattice::Gini<lattice::Weight>(steps, false); }, constant(steps));
+    case Impurity::variance:
+      return score([&] { return lattice::Variance<lattice::Count>(numbers, steps, pairs); },
+                   [&] { return lattice::Variance<lattice::Weight>(numbers, steps, false); },
+                   [numbers, steps](std::uint32_t a, std::uint32_t b) {
+                     const double off = numbers[a] - numbers[b];
+                     return static_cast<lattice::Score>(off * off / 2.0 * steps);
+                   });
   }
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "grow/problem.hpp"
+#include "impurity.hpp"
 
 namespace duramen {
 
@@ -30,7 +31,7 @@ struct LatticeTable {
   const std::uint32_t* classes = nullptr;  // per row
   const double* weights = nullptr;         // per row; or null: every row counts 1
   const double* numbers = nullptr;         // per class, for the variance; near 0
-  Criterion criterion = Criterion::entropy;
+  Impurity criterion = Impurity::entropy;
   std::size_t depth = 0;  // sets of up to so many features, at least 1 and at most n_features
 };
 

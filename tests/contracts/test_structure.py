@@ -1,8 +1,11 @@
-"""Structure of the source: no import circles."""
+"""Structure of the source: no import circles, no results in what threads share."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import grimp
+import pytest
 
 
 def import_circles() -> list[set[str]]:
@@ -49,3 +52,13 @@ def test_no_import_circles() -> None:
 def test_components_of_a_graph() -> None:
     edges = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set(), "e": {"d", "f"}, "f": {"e"}}
     assert sorted(map(sorted, strong_components(edges))) == [["a", "b", "c"], ["d"], ["e", "f"]]
+
+
+@pytest.mark.parametrize("file", ["problem.hpp", "guidance.hpp"])
+def test_growth_writes_nothing_into_the_problem(root: Path, file: str) -> None:
+    text = (root / "cpp" / "grow" / file).read_text(encoding="utf-8")
+    pointers = re.findall(r"^  (?!return)((?:const )?[\w:]+)\* \w+ *=[^=]", text, re.MULTILINE)
+    writable = {kind for kind in pointers if not kind.startswith("const ")}
+    assert len(pointers) > 1
+    assert writable <= {"Monitor"}
+    assert "mutable" not in text

@@ -90,6 +90,11 @@ def test_rows_are_given_by_codes_or_values(data, forest):
     assert predict(forest, values).tobytes() == predict(forest, data.table).tobytes()
 
 
+def numbers():
+    random = np.random.default_rng(0)
+    return dm.learning_set(random.normal(size=(40, 3)), random.normal(size=40))
+
+
 def one_tree(data, **settings):
     return grow(data, GrowthSettings(**settings), n_trees=1, seed=0)
 
@@ -122,7 +127,9 @@ def decoys(cycle, bounds):
         (lambda d, f: _kernel.Values(d.table.schema.kernel, np.zeros((2, 2))), "number of columns"),
         (lambda d, f: one_tree(d.with_target(d.target.take(np.arange(9)))), "not one entry a row"),
         (lambda d, f: one_tree(replace(d, weights=np.ones(3))), "weights has not one entry"),
-        (lambda d, f: one_tree(d, criterion="variance"), "is for numbers"),
+        (lambda d, f: one_tree(d, criterion="variance"), "criterion is for another kind of target"),
+        (lambda d, f: one_tree(d, criterion="log_rank"), "criterion is for another kind of target"),
+        (lambda d, f: one_tree(numbers(), criterion="variance", cut="pert"), "PERT is for classes"),
         (lambda d, f: decoys(np.zeros(3), [0, 3]), "every row once"),
         (lambda d, f: decoys(np.arange(3), [0, 2]), "bounds do not lead from 0"),
         (lambda d, f: decoys(np.arange(3), [1, 3]), "bounds do not lead from 0"),

@@ -84,8 +84,13 @@ class OrderedSplits {
     return codes();
   }
 
+  // Whether nodes can be scanned as masks over all rows.
+  static constexpr bool kDensePossible =
+      std::is_same_v<T, std::uint8_t> && Node::kClasses && Node::kWhole;
   // Columns whose random cuts are drawn at a time.
   static constexpr std::size_t kSide = Gathered<T>::kSide;
+  // Whether there are such tables, and whether the node at hand is one of theirs.
+  static constexpr bool kSideBySide = !std::is_integral_v<T> || kDensePossible;
 
   bool draws_side_by_side() const { return use_dense_ || !std::is_integral_v<T>; }
 
@@ -244,8 +249,6 @@ class OrderedSplits {
   }
 
  private:
-  static constexpr bool kDensePossible =
-      std::is_same_v<T, std::uint8_t> && Node::kClasses && Node::kWhole;
   static constexpr bool kPlainPossible =
       std::is_integral_v<T> && !Node::kClasses && Node::kWhole && !ScoresRows<Node>;
 

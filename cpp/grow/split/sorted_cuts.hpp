@@ -214,17 +214,10 @@ class SortedCuts {
     if constexpr (Node::kClasses) {
       const Weight all = node.whole();
       const Weight all_zero = node.totals()[0];
-      if constexpr (Terms::kGini) {
-        const double whole = static_cast<double>(all);
-        const double whole_zero = static_cast<double>(all_zero);
+      if constexpr (requires { terms.score_of_two_classes(all, all, all, all); }) {
         for (std::uint32_t i = 0; i < n_cuts; ++i) {
-          const double l = static_cast<double>(pair_sums_[i].weight);
-          const double l0 = static_cast<double>(pair_sums_[i].zero);
-          const double l1 = l - l0;
-          const double r = whole - l;
-          const double r0 = whole_zero - l0;
-          const double r1 = r - r0;
-          scores_[i] = score_of_two<Node::kWhole>(l0 * l0 + l1 * l1, l, r0 * r0 + r1 * r1, r);
+          const auto& [weight, zero] = pair_sums_[i];
+          scores_[i] = terms.score_of_two_classes(zero, weight, all_zero, all);
         }
       } else {
         for (std::uint32_t i = 0; i < n_cuts; ++i) {
