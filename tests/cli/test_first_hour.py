@@ -897,3 +897,47 @@ def test_a_network_of_genes_in_rows_leaves_out_what_describes_them(tmp_path):
     result, record = done(tmp_path / "out", *words)
     assert "'Chr', 'Start', 'End', 'Strand', 'Length' of a.txt describe the rows" in result.stderr
     assert record["n_rows"] == N
+
+
+def test_exact_takes_matrices_and_annotations(tmp_path):
+    counts = expression().T[["g3", "g4", "g5"]]
+    counts.assign(y=clean()["y"].to_list()).to_csv(tmp_path / "plain.csv", index=False)
+    counts.T.to_csv(tmp_path / "a.csv")
+    tables = {
+        "plain": [tmp_path / "plain.csv"],
+        "turned": [tmp_path / "a.csv", "--transpose", *annotated(tmp_path)],
+    }
+    ranked = {}
+    for name, words in tables.items():
+        done(tmp_path / name, "exact", *words, "--target", "y", "--bins", 2)
+        ranked[name] = (tmp_path / name / "result.csv").read_text(encoding="utf-8")
+    assert ranked["plain"] == ranked["turned"]
+    assert "g3" in ranked["plain"].splitlines()[1]
+
+
+def test_lines_of_a_series_matrix_may_hold_ends_of_other_systems(tmp_path):
+    series_matrix(tmp_path / "GSE1_series_matrix.txt")
+    path = tmp_path / "GSE1_series_matrix.txt"
+    data = path.read_bytes().replace(b"patient 3", b"patient\r3").replace(b"\n", b"\r\n")
+    path.write_bytes(data)
+    dm.pack(path, tmp_path / "s")
+    samples = dm.open_store(tmp_path / "s").samples
+    assert samples["title"].to_pylist()[2:5] == ["patient 2", "patient 3", "patient 4"]
+    assert samples["age"].to_pylist() == AGE.tolist()
+    path.write_bytes(data.replace(b"patient", b"pati\xe9nt"))
+    with pytest.raises(ValueError, match="--encoding latin-1"):
+        dm.pack(path, tmp_path / "t")
+
+
+def test_an_archive_of_a_later_version_is_refused(tmp_path):
+    zipped("b.csv")(tmp_path / "a.zip")
+    data = (tmp_path / "a.zip").read_bytes()
+    place = data.index(b"PK\x01\x02") + 6
+    (tmp_path / "a.zip").write_bytes(data[:place] + b"\xff" + data[place + 1 :])
+    result = run_on(tmp_path / "a.zip", tmp_path)
+    assert result.exit_code == 2
+    assert "cannot read" in result.stderr
+
+
+def run_on(file, tmp_path):
+    return duramen("rank", file, "--target", "y", "--no-test", "--out", tmp_path / "out")
