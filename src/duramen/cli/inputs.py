@@ -373,18 +373,6 @@ class Input(Table):
         more = {**labels, FEATURES: self.samples_feature}
         return self.source(command, self.target, self.annotations, more)
 
-    def load(
-        self, command: str, jobs: int, clock: Clock, labels: Mapping[str, Sequence[str]]
-    ) -> Problem[EncodedTable]:
-        """Read and encode a table, or take a store into memory; raises as :meth:`read` does."""
-        from duramen.data import EncodedTable
-
-        problem = self.read(command, jobs, clock, labels)
-        if isinstance(problem.table, EncodedTable):
-            return problem
-        with clock.step("load"):
-            return loaded(problem)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Small(Input):

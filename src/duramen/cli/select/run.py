@@ -69,8 +69,8 @@ def _find(options: Options, chosen: tuple[Selector, BaseSelector], clock: Clock)
     from duramen.analyses.selection import SelectionRequest, select_features
 
     (record, selector), quiet, search = chosen, options.output.quiet, options.search
-    problem = options.input.read(COMMAND, options.work.jobs, clock, options.rows.labels())
-    problem = options.input.sampled(problem, options.work.seed)
+    work, labels = options.work, options.rows.labels()
+    problem = options.input.sample(COMMAND, work.jobs, clock, labels, work.seed)
     notes((*options.rows.notes(), *problem.told), quiet)
     request = SelectionRequest(
         record,
