@@ -941,3 +941,84 @@ def test_an_archive_of_a_later_version_is_refused(tmp_path):
 
 def run_on(file, tmp_path):
     return duramen("rank", file, "--target", "y", "--no-test", "--out", tmp_path / "out")
+
+
+# Samples that need an option of their own, beside a matrix that is as it should be: what writes
+# them, further options, and what the message says; nothing where they are read.
+OF_SAMPLES = {
+    "below a title": (lambda p, t: p.write_text(f"Study 12\n\n{t}"), [], "--skip-rows is for FILE"),
+    "in an archive of several": (
+        lambda p, t: zip_of(p, {"b.csv": t, "c.csv": t}),
+        [],
+        "--member is for FILE",
+    ),
+    "in Latin-1": (
+        lambda p, t: p.write_bytes(t.replace("ill", "fi\u00e9vre").encode("latin-1")),
+        ["--encoding", "latin-1"],
+        "",
+    ),
+    "in UTF-8 beside a matrix that is not": (
+        lambda p, t: p.write_text(t, encoding="utf-8"),
+        ["--encoding", "utf-16"],
+        "",
+    ),
+    "without the title of the matrix": (
+        lambda p, t: p.write_text(t, encoding="utf-8"),
+        ["--skip-rows", 2],
+        "",
+    ),
+}
+
+
+def zip_of(path, members):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+@pytest.mark.parametrize("case", list(OF_SAMPLES))
+def test_samples_are_text_of_their_own(case, tmp_path):
+    write, more, message = OF_SAMPLES[case]
+    annotated(tmp_path)
+    whole = (tmp_path / "samples.csv").read_text(encoding="utf-8")
+    place = tmp_path / ("samples.zip" if "archive" in case else "samples.csv")
+    write(place, whole)
+    matrix = expression().to_csv()
+    if "--skip-rows" in more:
+        matrix = f"A title\n\n{matrix}"
+    path = tmp_path / "a.csv"
+    path.write_bytes(matrix.encode("utf-16" if "utf-16" in more else "utf-8"))
+    plain = expression().T.rename_axis("id")
+    plain.to_csv(tmp_path / "b.csv", encoding="utf-16" if "utf-16" in more else "utf-8")
+    if "--skip-rows" in more:
+        text = (tmp_path / "b.csv").read_text(encoding="utf-8")
+        (tmp_path / "b.csv").write_text(f"A title\n\n{text}", encoding="utf-8")
+    for words in ([path, "--transpose"], [tmp_path / "b.csv"]):
+        out = tmp_path / f"out{len(words)}"
+        words = [*words, "--samples", place, "--target", "y", "--no-test", "--trees", 20, *more]
+        result = duramen("rank", *words, "--out", out)
+        if message:
+            assert result.exit_code == 2
+            assert message in result.stderr.splitlines()[-1]
+            assert "(of --samples)" in result.stderr
+        else:
+            assert result.exit_code == 0, result.output
+            assert pq.read_table(out / "result.parquet")["name"][0].as_py() == "g3"
+
+
+def test_an_archive_with_documents_names_the_table(tmp_path):
+    zip_of(tmp_path / "a.zip", {"about.pdf": "x", "b.csv": clean().to_csv(index=False)})
+    result = run_on(tmp_path / "a.zip", tmp_path)
+    assert result.exit_code == 2
+    assert "--member b.csv" in result.stderr
+    zip_of(tmp_path / "a.zip", {"about.pdf": "x", "b.parquet": "y"})
+    assert "unzip it" in run_on(tmp_path / "a.zip", tmp_path).stderr
+
+
+def test_a_separator_that_is_not_in_a_matrix_is_named(tmp_path):
+    expression().to_csv(tmp_path / "a.csv")
+    words = ["--transpose", *annotated(tmp_path), "--separator", "semicolon"]
+    result = duramen("rank", tmp_path / "a.csv", *words, "--target", "y", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "--separator" in result.stderr
+    assert "one field in each line" in result.stderr

@@ -57,7 +57,8 @@ class Reading:
     )
     encoding: str = option(
         "utf-8",
-        "Encoding of CSV, TSV and text files, such as latin-1 or utf-16.",
+        "Encoding of CSV, TSV and text files, such as latin-1 or utf-16; sample annotations may "
+        "also be in UTF-8.",
         metavar="NAME",
         echo="changed",
     )
@@ -70,7 +71,7 @@ class Reading:
     )
     member: str | None = option(
         None,
-        "File of a .zip archive, by default the only one.",
+        "File to read from FILE, a .zip archive; by default the only one.",
         metavar="NAME",
         echo="changed",
     )
@@ -281,7 +282,17 @@ class Annotations:
         """Read the annotations, if there are any; add what was found in their text."""
         if self.samples is None:
             return None
-        return replace(reading, skip_rows=0, member=None).read(self.samples, function, found)
+        encoding = "utf-8" if _is_utf8(self.samples) else reading.encoding
+        own = replace(reading, skip_rows=0, member=None, encoding=encoding)
+        try:
+            return own.read(self.samples, function, found)
+        except ValueError as error:
+            told = str(error)
+            for option, advice in _OF_FILE.items():
+                if f"({option} " in told:
+                    told = f"{told.partition(' Hint: ')[0]} Hint: {option} is for FILE; {advice}"
+                    break
+            raise ValueError(f"{told} (of --samples)") from None
 
     def beside(
         self, data: pa.Table, reading: Reading, where: str, function: str, found: list[Finding]
@@ -315,6 +326,31 @@ class Annotations:
                 "whose rows are features, such as genes"
             ) from None
         return data if paired.column is None else data.drop_columns([paired.column]), paired
+
+
+# Options that are for FILE alone, and what helps where the samples need them.
+_OF_FILE = {
+    "--skip-rows": "of --samples, remove the lines before the one that names the columns",
+    "--member": "of --samples, take the file out of the archive",
+}
+
+
+def _is_utf8(path: Path) -> bool:
+    """Return whether a file of text is in UTF-8; others may be, for what is known of them."""
+    from duramen.io import Request
+    from duramen.io.formats import text_of
+    from duramen.support.files import expanded
+
+    place = expanded(path)
+    text = text_of(place, Request("samples")) if place.is_file() else None
+    if text is None:
+        return True
+    try:
+        with text.opened() as stream:
+            data: bytes = stream.read()
+        return b"\x00" not in data.decode("utf-8").encode()
+    except (OSError, EOFError, ValueError):
+        return False
 
 
 def _names_of_columns(samples: pa.Table, names: Sequence[str]) -> str | None:

@@ -180,7 +180,7 @@ def _opened(
         return open_store(path), []
     store = open_store(
         path,
-        reading.read(annotations.samples, naming, found),
+        annotations.read(reading, naming, found),
         samples_id=annotations.samples_id,
         samples_by_position=annotations.samples_by_position,
         samples_match=annotations.samples_match,

@@ -233,10 +233,12 @@ class TextFile:
         tables = [name for name in names if not name.endswith("/") and not _is_hidden(name)]
         if self.member is not None and self.member not in tables:
             self._refuse_members("has no file", tables, self.member)
-        if self.member is None and len(tables) != 1:
-            self._refuse_members("holds several files" if tables else "holds no file", tables)
+        texts = [name for name in tables if Path(name).suffix.lower() not in _OF_BYTES]
+        if self.member is None and len(tables) != 1 and (texts or not tables):
+            what = "holds several files" if tables else "holds no file"
+            self._refuse_members(what, [*texts, *(name for name in tables if name not in texts)])
         name = self.member or tables[0]
-        if Path(name).suffix.lower() in _OF_BYTES:
+        if name not in texts:
             raise ValueError(
                 f"{self.function}: {self.path} holds {name}, which is not text; unzip it and give "
                 "that file"
