@@ -1022,3 +1022,159 @@ def test_a_separator_that_is_not_in_a_matrix_is_named(tmp_path):
     assert result.exit_code == 2
     assert "--separator" in result.stderr
     assert "one field in each line" in result.stderr
+
+
+# --- strangers ------------------------------------------------------------------------------------
+
+
+def of_plates(path):
+    """Quantitative PCR: wells, a word for what was not measured, a space after a label."""
+    cycles = replaced((25 - 3 * Y + 0.5 * RNG.normal(size=N)).round(2), [3, 9, 40], "Undetermined")
+    wells = [f"{row}{column}" for row in "ABCDEF" for column in range(1, 11)]
+    table = {"Well": wells, "IL6": cycles, "ACTB": AGE, "y": np.where(Y, "LPS", "ctrl ")}
+    pd.DataFrame(table).to_csv(path, index=False)
+
+
+def of_a_ward(path):
+    """German spreadsheet: semicolons, decimal commas, umlauts, units, limits of detection."""
+    height = [f"{v:.2f} m".replace(".", ",") for v in RNG.normal(1.7, 0.1, N)]
+    crp = ["<0,5" if i % 9 == 0 else f"{5 * Y[i] + DOSE[i]:.1f}" for i in range(N)]
+    table = {"Gr\u00f6\u00dfe": height, "CRP": [one.replace(".", ",") for one in crp]}
+    frame = pd.DataFrame({**table, "y": np.where(Y, "krank", "gesund")})
+    frame.to_csv(path, index=False, sep=";", encoding="cp1252")
+
+
+def of_totals(path):
+    """A row of totals below the table."""
+    text = clean().to_csv(index=False)
+    path.write_text(f"{text}Total,{AGE.sum()},,\n", encoding="utf-8")
+
+
+def of_plink(path):
+    """PLINK's .raw file: separated by spaces, -9 for an unknown phenotype."""
+    codes = np.random.default_rng(5).integers(0, 3, (N, 3))
+    codes[:, 1] = np.clip(Y + codes[:, 0] % 2, 0, 2)
+    people = {"FID": [f"F{i}" for i in range(N)], "IID": SAMPLES, "PAT": 0, "SEX": AGE % 2 + 1}
+    phenotype = np.where(np.arange(N) < 3, -9, Y + 1)
+    frame = pd.DataFrame({**people, "y": phenotype})
+    frame.assign(**{f"rs{j}_A": codes[:, j] for j in range(3)}).to_csv(path, index=False, sep=" ")
+
+
+def of_genotypes(path):
+    """Genotypes as VCF writes them."""
+    codes = np.random.default_rng(6).integers(0, 3, (N, 3))
+    codes[:, 1] = Y + codes[:, 0] % 2
+    words = np.array(["0/0", "0/1", "1/1", "./."])[np.where(RNG.random((N, 3)) < 0.03, 3, codes)]
+    frame = pd.DataFrame(words, columns=["rs0", "rs1", "rs2"])
+    frame.assign(IID=SAMPLES, y=Y + 1).to_csv(path, index=False, sep="\t")
+
+
+def of_trials(path):
+    """Rates of units in trials, with times, one of them infinite."""
+    rates = np.random.default_rng(7).poisson(5, (N, 3)).astype(float)
+    rates[:, 2] += 8 * Y
+    rates[7, 0] = np.inf
+    frame = pd.DataFrame(rates, columns=["unit0", "unit1", "unit2"])
+    times = np.cumsum(RNG.integers(900, 1100, N))
+    frame.assign(t_ms=times, y=np.where(Y, "left", "right")).to_csv(path, index=False)
+
+
+def of_r(path):
+    """write.csv2 of R: names of rows in quotes, decimal commas, TRUE and FALSE."""
+    lines = ['"";"x";"flag";"y"']
+    lines += [f'"{i + 1}";{DOSE[i]};{bool(AGE[i] % 2)};{bool(Y[i])}' for i in range(N)]
+    path.write_text("\n".join(lines).replace(".", ",").upper() + "\n", encoding="utf-8")
+
+
+def of_a_survey(path):
+    """Questions with line ends, answers with numbers, remarks."""
+    often = np.array(["1 - never", "2 - rarely", "3 - often"])[Y + AGE % 2]
+    table = {"How often\ndo you smoke?": often, "Age (years)": AGE, "y": np.where(Y, "Yes", "No")}
+    frame = pd.DataFrame(table).assign(Remarks=[f"remark, {i}" if i % 3 else "" for i in range(N)])
+    frame.to_csv(path, index=False, encoding="utf-8-sig")
+
+
+def of_a_study(path):
+    """A workbook: a title, an empty row, identifiers, percent, a row of means, another sheet."""
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine")
+    book = openpyxl.Workbook()
+    for row in (["Study of 2024"], [], ["Patient", "SpO2", "Dose", "y"]):
+        book.active.append(row)
+    for i in range(N):
+        arm = "verum" if Y[i] else "placebo"
+        book.active.append([1000 + i, f"{90 + AGE[i] % 9}%", float(DOSE[i]), arm])
+    book.active.append([])
+    book.active.append([None, None, "mean", None])
+    book.create_sheet("notes")
+    book.save(path)
+
+
+def of_accounts(path):
+    """Points between thousands beside decimal commas."""
+    income = [f"{v:,}".replace(",", ".") for v in RNG.integers(1000, 99999, N)]
+    change = [f"{v:.2f}".replace(".", ",") for v in DOSE]
+    frame = pd.DataFrame({"income": income, "change": change, "y": np.where(Y, "a", "b")})
+    frame.to_csv(path, index=False, sep="\t")
+
+
+# What writes the file, its name, the options it needs in the end, what the first run without them
+# says, and the feature that ranks first.
+STRANGERS = {
+    "plates": (of_plates, "a.csv", ["--na", "Undetermined"], "--na Undetermined", "IL6"),
+    "ward": (of_a_ward, "a.csv", ["--encoding", "cp1252", "--decimal", ","], "cp1252", "CRP"),
+    "totals": (
+        of_totals,
+        "a.csv",
+        ["--na", "Total", "--drop-missing-target"],
+        "--drop-missing-target",
+        "dose",
+    ),
+    "plink": (of_plink, "a.txt", ["--na", -9, "--drop-missing-target"], "--na -9", "rs1_A"),
+    "plink as it is called": (of_plink, "a.raw", None, "call it a.txt", ""),
+    "genotypes": (of_genotypes, "a.tsv", [], "'IID'", "rs1"),
+    "trials": (of_trials, "a.csv", ["--na", "inf"], "--na inf", "unit2"),
+    "r": (of_r, "a.csv", ["--decimal", ","], "--decimal ,", "X"),
+    "survey": (of_a_survey, "a.csv", [], "'Remarks'", "How often\ndo you smoke?"),
+    "study": (
+        of_a_study,
+        "a.xlsx",
+        ["--skip-rows", 2, "--na", "mean", "--drop-missing-target"],
+        "--skip-rows",
+        "Dose",
+    ),
+    "accounts": (of_accounts, "a.tsv", ["--decimal", ","], "--decimal ,", "change"),
+    "quoted lines": (
+        lambda p: p.write_text(
+            "".join(f'"{line}"\n' for line in clean().to_csv(index=False).split()),
+            encoding="utf-8",
+        ),
+        "a.csv",
+        None,
+        "quotes surround whole lines",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("stranger", list(STRANGERS))
+def test_strangers_come_to_their_answer(stranger, tmp_path):
+    write, name, options, first_said, first = STRANGERS[stranger]
+    write(tmp_path / name)
+    target = "Y" if stranger == "r" else "y"
+    words = [tmp_path / name, "--target", target, "--no-test", "--trees", 40]
+    result = duramen("rank", *words, "--out", tmp_path / "out")
+    assert result.exit_code in (0, 2), result.output
+    assert first_said in " ".join(result.stderr.split())
+    if options is None:
+        assert result.exit_code == 2
+        return
+    done(tmp_path / "out", "rank", *words, *options)
+    assert pq.read_table(tmp_path / "out/result.parquet")["name"][0].as_py() == first
+    for command in (["select", "--method", "mrmr"], ["exact", "--bins", 2, "--max-degree", 0]):
+        more = ["--drop", "FID", "--drop", "IID"] if stranger == "plink" else []
+        more = {"plates": ["--drop", "Well"], "genotypes": ["--drop", "IID"]}.get(stranger, more)
+        more = ["--drop", "Remarks"] if stranger == "survey" else more
+        out = tmp_path / command[0]
+        done(out, *command, *words[:3], *options, *more)
+        assert pq.read_table(out / "result.parquet").to_pydict()["name"][0] == first

@@ -470,6 +470,11 @@ def absent(
         target_column(data, target, function=caller)
     except ValueError as error:
         told = str(error)
+    if len(data.column_names) == 1 and any(sign in data.column_names[0] for sign in ",;\t|"):
+        return ValueError(
+            f"{told}. Hint: each line of {file} is a single field, as where quotes surround whole "
+            "lines; take these quotes away"
+        )
     if "did you mean" in told or not names_rows(data):
         return ValueError(told)
     first = quoted(data.column_names[0])

@@ -144,7 +144,7 @@ class Reading:
         if finding.kind == "several units":
             return replace(finding, hint=f"convert them to one unit; --drop {name} leaves it out")
         hint = f"--as-text {name} keeps the text"
-        if finding.values and is_text(path):
+        if finding.values and takes_words(path):
             words = " ".join(f"--na {shlex.quote(value)}" for value in finding.values[:_SHOWN])
             hint += f"; {words} reads limits as missing"
         return replace(finding, hint=hint)
@@ -199,10 +199,10 @@ def _format(file: Path | str) -> Format | None:
     return format_of(file)
 
 
-def is_text(file: Path | str) -> bool:
-    """Return whether the name of a file tells a format of text, such as CSV."""
+def takes_words(file: Path | str) -> bool:
+    """Return whether --na takes words for a file, by its name: one of text, or a workbook."""
     found = _format(file)
-    return found is not None and found.text
+    return found is not None and (found.text or found.sheets)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -381,7 +381,8 @@ def stray_findings(
     made = []
     for one in found[:_SHOWN]:
         silence = keep or f"--categorical {shlex.quote(one.name)}"
-        if not is_text(file) or not one.values:
+        form = _format(file)
+        if not takes_words(file) or not one.values or (one.commas and form and form.sheets):
             advice = "convert it to numbers"
         elif one.commas:
             advice = "--decimal , reads decimal commas; commas between thousands have to go"
