@@ -111,9 +111,9 @@ sanitize-threads: $(TESTERS) setup ## growth, permutation and context on several
 faults: $(TESTERS) setup ## 2,000 attempts to break the package, counted by outcome
 	$(BIN)/python -m tests.faults $(ARGS)
 
-fuzz: $(FUZZERS) setup ## inputs for the text reader and stores, guided by coverage, FUZZ_SECONDS=300 each
+fuzz: $(FUZZERS) setup ## inputs for readers of tables and stores, guided by coverage, FUZZ_SECONDS=300 each
 	mkdir -p build/fuzz
-	for target in fuzz_text fuzz_manifest; do \
+	for target in fuzz_text fuzz_tables fuzz_manifest; do \
 		$(BIN)/python -m tests.faults.fuzzing $$target -max_total_time=$(FUZZ_SECONDS) \
 			-artifact_prefix=build/fuzz/$$target. || exit 1; \
 	done

@@ -169,3 +169,46 @@ def test_files_are_those_of_the_command(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OSError):
         report.save(tmp_path / "file")
+
+
+def many(n=150):
+    random = np.random.default_rng(4)
+    frame = pd.DataFrame(random.normal(size=(n, 6)).round(3), columns=list("abcdef"))
+    return frame.assign(y=np.where(frame["a"] + random.normal(size=n) > 0.7, "ill", "well"))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_samples_of_the_rows(packed, tmp_path, monkeypatch):
+    # Tables in memory and stores, read in several parts, have the same sample.
+    monkeypatch.setattr("duramen.io.store.view._BLOCK", 2 * 150)
+    frame = many()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    store = dm.pack(tmp_path / "t.csv", tmp_path / "s")
+    place = tmp_path / ("s" if packed else "t.csv")
+    words = [place, "--target", "y", "--max-rows", 90, "--seed", 5]
+    options = {"target": "y", "max_rows": 90, "random_state": 5}
+    rank = dm.rank(store if packed else frame, **options, n_estimators=20)
+    done(tmp_path / "rank", "rank", *words, "--trees", 20)
+    select = dm.select(store if packed else frame, **options)
+    done(tmp_path / "select", "select", *words)
+    compare = dm.compare(
+        store if packed else frame, **options, methods="mdi", n_features=1, n_resamples=3,
+        n_estimators=5,
+    )  # fmt: skip
+    for name, report in {"rank": rank, "select": select}.items():
+        columns, record = written(tmp_path / name)
+        assert record["n_rows"] == report.run.n_rows == 90
+        assert pa.table(dict(report.table)).equals(columns)
+        assert "a random sample of 90 of 150" in " ".join(record["settings"]["notes"])
+        assert "max_rows=90, random_state=5" in " ".join(report.notes)
+    assert compare.run.n_rows == 90
+    ill = frame["y"].eq("ill").mean() * 90
+    assert rank.run.classes["ill"] == pytest.approx(ill, abs=1)
+    other = dm.rank(frame, target="y", max_rows=90, random_state=5, n_estimators=20)
+    assert pa.table(dict(other.table)).equals(pa.table(dict(rank.table)))
+
+
+@pytest.mark.parametrize("call", [dm.rank, dm.select, dm.compare])
+def test_a_number_of_rows_that_is_none_is_refused(call):
+    with pytest.raises(ValueError, match="max_rows"):
+        call(many(), target="y", max_rows=1)

@@ -897,3 +897,284 @@ def test_a_network_of_genes_in_rows_leaves_out_what_describes_them(tmp_path):
     result, record = done(tmp_path / "out", *words)
     assert "'Chr', 'Start', 'End', 'Strand', 'Length' of a.txt describe the rows" in result.stderr
     assert record["n_rows"] == N
+
+
+def test_exact_takes_matrices_and_annotations(tmp_path):
+    counts = expression().T[["g3", "g4", "g5"]]
+    counts.assign(y=clean()["y"].to_list()).to_csv(tmp_path / "plain.csv", index=False)
+    counts.T.to_csv(tmp_path / "a.csv")
+    tables = {
+        "plain": [tmp_path / "plain.csv"],
+        "turned": [tmp_path / "a.csv", "--transpose", *annotated(tmp_path)],
+    }
+    ranked = {}
+    for name, words in tables.items():
+        done(tmp_path / name, "exact", *words, "--target", "y", "--bins", 2)
+        ranked[name] = (tmp_path / name / "result.csv").read_text(encoding="utf-8")
+    assert ranked["plain"] == ranked["turned"]
+    assert "g3" in ranked["plain"].splitlines()[1]
+
+
+def test_lines_of_a_series_matrix_may_hold_ends_of_other_systems(tmp_path):
+    series_matrix(tmp_path / "GSE1_series_matrix.txt")
+    path = tmp_path / "GSE1_series_matrix.txt"
+    data = path.read_bytes().replace(b"patient 3", b"patient\r3").replace(b"\n", b"\r\n")
+    path.write_bytes(data)
+    dm.pack(path, tmp_path / "s")
+    samples = dm.open_store(tmp_path / "s").samples
+    assert samples["title"].to_pylist()[2:5] == ["patient 2", "patient 3", "patient 4"]
+    assert samples["age"].to_pylist() == AGE.tolist()
+    path.write_bytes(data.replace(b"patient", b"pati\xe9nt"))
+    with pytest.raises(ValueError, match="--encoding latin-1"):
+        dm.pack(path, tmp_path / "t")
+
+
+def test_an_archive_of_a_later_version_is_refused(tmp_path):
+    zipped("b.csv")(tmp_path / "a.zip")
+    data = (tmp_path / "a.zip").read_bytes()
+    place = data.index(b"PK\x01\x02") + 6
+    (tmp_path / "a.zip").write_bytes(data[:place] + b"\xff" + data[place + 1 :])
+    result = run_on(tmp_path / "a.zip", tmp_path)
+    assert result.exit_code == 2
+    assert "cannot read" in result.stderr
+
+
+def run_on(file, tmp_path):
+    return duramen("rank", file, "--target", "y", "--no-test", "--out", tmp_path / "out")
+
+
+# Samples that need an option of their own, beside a matrix that is as it should be: what writes
+# them, further options, and what the message says; nothing where they are read.
+OF_SAMPLES = {
+    "below a title": (lambda p, t: p.write_text(f"Study 12\n\n{t}"), [], "--skip-rows is for FILE"),
+    "in an archive of several": (
+        lambda p, t: zip_of(p, {"b.csv": t, "c.csv": t}),
+        [],
+        "--member is for FILE",
+    ),
+    "in Latin-1": (
+        lambda p, t: p.write_bytes(t.replace("ill", "fi\u00e9vre").encode("latin-1")),
+        ["--encoding", "latin-1"],
+        "",
+    ),
+    "in UTF-8 beside a matrix that is not": (
+        lambda p, t: p.write_text(t, encoding="utf-8"),
+        ["--encoding", "utf-16"],
+        "",
+    ),
+    "without the title of the matrix": (
+        lambda p, t: p.write_text(t, encoding="utf-8"),
+        ["--skip-rows", 2],
+        "",
+    ),
+}
+
+
+def zip_of(path, members):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+@pytest.mark.parametrize("case", list(OF_SAMPLES))
+def test_samples_are_text_of_their_own(case, tmp_path):
+    write, more, message = OF_SAMPLES[case]
+    annotated(tmp_path)
+    whole = (tmp_path / "samples.csv").read_text(encoding="utf-8")
+    place = tmp_path / ("samples.zip" if "archive" in case else "samples.csv")
+    write(place, whole)
+    matrix = expression().to_csv()
+    if "--skip-rows" in more:
+        matrix = f"A title\n\n{matrix}"
+    path = tmp_path / "a.csv"
+    path.write_bytes(matrix.encode("utf-16" if "utf-16" in more else "utf-8"))
+    plain = expression().T.rename_axis("id")
+    plain.to_csv(tmp_path / "b.csv", encoding="utf-16" if "utf-16" in more else "utf-8")
+    if "--skip-rows" in more:
+        text = (tmp_path / "b.csv").read_text(encoding="utf-8")
+        (tmp_path / "b.csv").write_text(f"A title\n\n{text}", encoding="utf-8")
+    for words in ([path, "--transpose"], [tmp_path / "b.csv"]):
+        out = tmp_path / f"out{len(words)}"
+        words = [*words, "--samples", place, "--target", "y", "--no-test", "--trees", 20, *more]
+        result = duramen("rank", *words, "--out", out)
+        if message:
+            assert result.exit_code == 2
+            assert message in result.stderr.splitlines()[-1]
+            assert "(of --samples)" in result.stderr
+        else:
+            assert result.exit_code == 0, result.output
+            assert pq.read_table(out / "result.parquet")["name"][0].as_py() == "g3"
+
+
+def test_an_archive_with_documents_names_the_table(tmp_path):
+    zip_of(tmp_path / "a.zip", {"about.pdf": "x", "b.csv": clean().to_csv(index=False)})
+    result = run_on(tmp_path / "a.zip", tmp_path)
+    assert result.exit_code == 2
+    assert "--member b.csv" in result.stderr
+    zip_of(tmp_path / "a.zip", {"about.pdf": "x", "b.parquet": "y"})
+    assert "unzip it" in run_on(tmp_path / "a.zip", tmp_path).stderr
+
+
+def test_a_separator_that_is_not_in_a_matrix_is_named(tmp_path):
+    expression().to_csv(tmp_path / "a.csv")
+    words = ["--transpose", *annotated(tmp_path), "--separator", "semicolon"]
+    result = duramen("rank", tmp_path / "a.csv", *words, "--target", "y", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "--separator" in result.stderr
+    assert "one field in each line" in result.stderr
+
+
+# --- strangers ------------------------------------------------------------------------------------
+
+
+def of_plates(path):
+    """Quantitative PCR: wells, a word for what was not measured, a space after a label."""
+    cycles = replaced((25 - 3 * Y + 0.5 * RNG.normal(size=N)).round(2), [3, 9, 40], "Undetermined")
+    wells = [f"{row}{column}" for row in "ABCDEF" for column in range(1, 11)]
+    table = {"Well": wells, "IL6": cycles, "ACTB": AGE, "y": np.where(Y, "LPS", "ctrl ")}
+    pd.DataFrame(table).to_csv(path, index=False)
+
+
+def of_a_ward(path):
+    """German spreadsheet: semicolons, decimal commas, umlauts, units, limits of detection."""
+    height = [f"{v:.2f} m".replace(".", ",") for v in RNG.normal(1.7, 0.1, N)]
+    crp = ["<0,5" if i % 9 == 0 else f"{5 * Y[i] + DOSE[i]:.1f}" for i in range(N)]
+    table = {"Gr\u00f6\u00dfe": height, "CRP": [one.replace(".", ",") for one in crp]}
+    frame = pd.DataFrame({**table, "y": np.where(Y, "krank", "gesund")})
+    frame.to_csv(path, index=False, sep=";", encoding="cp1252")
+
+
+def of_totals(path):
+    """A row of totals below the table."""
+    text = clean().to_csv(index=False)
+    path.write_text(f"{text}Total,{AGE.sum()},,\n", encoding="utf-8")
+
+
+def of_plink(path):
+    """PLINK's .raw file: separated by spaces, -9 for an unknown phenotype."""
+    codes = np.random.default_rng(5).integers(0, 3, (N, 3))
+    codes[:, 1] = np.clip(Y + codes[:, 0] % 2, 0, 2)
+    people = {"FID": [f"F{i}" for i in range(N)], "IID": SAMPLES, "PAT": 0, "SEX": AGE % 2 + 1}
+    phenotype = np.where(np.arange(N) < 3, -9, Y + 1)
+    frame = pd.DataFrame({**people, "y": phenotype})
+    frame.assign(**{f"rs{j}_A": codes[:, j] for j in range(3)}).to_csv(path, index=False, sep=" ")
+
+
+def of_genotypes(path):
+    """Genotypes as VCF writes them."""
+    codes = np.random.default_rng(6).integers(0, 3, (N, 3))
+    codes[:, 1] = Y + codes[:, 0] % 2
+    words = np.array(["0/0", "0/1", "1/1", "./."])[np.where(RNG.random((N, 3)) < 0.03, 3, codes)]
+    frame = pd.DataFrame(words, columns=["rs0", "rs1", "rs2"])
+    frame.assign(IID=SAMPLES, y=Y + 1).to_csv(path, index=False, sep="\t")
+
+
+def of_trials(path):
+    """Rates of units in trials, with times, one of them infinite."""
+    rates = np.random.default_rng(7).poisson(5, (N, 3)).astype(float)
+    rates[:, 2] += 8 * Y
+    rates[7, 0] = np.inf
+    frame = pd.DataFrame(rates, columns=["unit0", "unit1", "unit2"])
+    times = np.cumsum(RNG.integers(900, 1100, N))
+    frame.assign(t_ms=times, y=np.where(Y, "left", "right")).to_csv(path, index=False)
+
+
+def of_r(path):
+    """write.csv2 of R: names of rows in quotes, decimal commas, TRUE and FALSE."""
+    lines = ['"";"x";"flag";"y"']
+    lines += [f'"{i + 1}";{DOSE[i]};{bool(AGE[i] % 2)};{bool(Y[i])}' for i in range(N)]
+    path.write_text("\n".join(lines).replace(".", ",").upper() + "\n", encoding="utf-8")
+
+
+def of_a_survey(path):
+    """Questions with line ends, answers with numbers, remarks."""
+    often = np.array(["1 - never", "2 - rarely", "3 - often"])[Y + AGE % 2]
+    table = {"How often\ndo you smoke?": often, "Age (years)": AGE, "y": np.where(Y, "Yes", "No")}
+    frame = pd.DataFrame(table).assign(Remarks=[f"remark, {i}" if i % 3 else "" for i in range(N)])
+    frame.to_csv(path, index=False, encoding="utf-8-sig")
+
+
+def of_a_study(path):
+    """A workbook: a title, an empty row, identifiers, percent, a row of means, another sheet."""
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine")
+    book = openpyxl.Workbook()
+    for row in (["Study of 2024"], [], ["Patient", "SpO2", "Dose", "y"]):
+        book.active.append(row)
+    for i in range(N):
+        arm = "verum" if Y[i] else "placebo"
+        book.active.append([1000 + i, f"{90 + AGE[i] % 9}%", float(DOSE[i]), arm])
+    book.active.append([])
+    book.active.append([None, None, "mean", None])
+    book.create_sheet("notes")
+    book.save(path)
+
+
+def of_accounts(path):
+    """Points between thousands beside decimal commas."""
+    income = [f"{v:,}".replace(",", ".") for v in RNG.integers(1000, 99999, N)]
+    change = [f"{v:.2f}".replace(".", ",") for v in DOSE]
+    frame = pd.DataFrame({"income": income, "change": change, "y": np.where(Y, "a", "b")})
+    frame.to_csv(path, index=False, sep="\t")
+
+
+# What writes the file, its name, the options it needs in the end, what the first run without them
+# says, and the feature that ranks first.
+STRANGERS = {
+    "plates": (of_plates, "a.csv", ["--na", "Undetermined"], "--na Undetermined", "IL6"),
+    "ward": (of_a_ward, "a.csv", ["--encoding", "cp1252", "--decimal", ","], "cp1252", "CRP"),
+    "totals": (
+        of_totals,
+        "a.csv",
+        ["--na", "Total", "--drop-missing-target"],
+        "--drop-missing-target",
+        "dose",
+    ),
+    "plink": (of_plink, "a.txt", ["--na", -9, "--drop-missing-target"], "--na -9", "rs1_A"),
+    "plink as it is called": (of_plink, "a.raw", None, "call it a.txt", ""),
+    "genotypes": (of_genotypes, "a.tsv", [], "'IID'", "rs1"),
+    "trials": (of_trials, "a.csv", ["--na", "inf"], "--na inf", "unit2"),
+    "r": (of_r, "a.csv", ["--decimal", ","], "--decimal ,", "X"),
+    "survey": (of_a_survey, "a.csv", [], "'Remarks'", "How often\ndo you smoke?"),
+    "study": (
+        of_a_study,
+        "a.xlsx",
+        ["--skip-rows", 2, "--na", "mean", "--drop-missing-target"],
+        "--skip-rows",
+        "Dose",
+    ),
+    "accounts": (of_accounts, "a.tsv", ["--decimal", ","], "--decimal ,", "change"),
+    "quoted lines": (
+        lambda p: p.write_text(
+            "".join(f'"{line}"\n' for line in clean().to_csv(index=False).split()),
+            encoding="utf-8",
+        ),
+        "a.csv",
+        None,
+        "quotes surround whole lines",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("stranger", list(STRANGERS))
+def test_strangers_come_to_their_answer(stranger, tmp_path):
+    write, name, options, first_said, first = STRANGERS[stranger]
+    write(tmp_path / name)
+    target = "Y" if stranger == "r" else "y"
+    words = [tmp_path / name, "--target", target, "--no-test", "--trees", 40]
+    result = duramen("rank", *words, "--out", tmp_path / "out")
+    assert result.exit_code in (0, 2), result.output
+    assert first_said in " ".join(result.stderr.split())
+    if options is None:
+        assert result.exit_code == 2
+        return
+    done(tmp_path / "out", "rank", *words, *options)
+    assert pq.read_table(tmp_path / "out/result.parquet")["name"][0].as_py() == first
+    for command in (["select", "--method", "mrmr"], ["exact", "--bins", 2, "--max-degree", 0]):
+        more = ["--drop", "FID", "--drop", "IID"] if stranger == "plink" else []
+        more = {"plates": ["--drop", "Well"], "genotypes": ["--drop", "IID"]}.get(stranger, more)
+        more = ["--drop", "Remarks"] if stranger == "survey" else more
+        out = tmp_path / command[0]
+        done(out, *command, *words[:3], *options, *more)
+        assert pq.read_table(out / "result.parquet").to_pydict()["name"][0] == first

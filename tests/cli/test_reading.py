@@ -11,7 +11,7 @@ from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
 from duramen.cli.declaration import command_line, recorded
-from duramen.cli.reading import Annotations, Reading, is_text
+from duramen.cli.reading import Annotations, Reading, takes_words
 
 N = 60
 ORDER = np.random.default_rng(1).permutation(N)
@@ -253,9 +253,10 @@ def test_annotations_with_stray_values(tmp_path, people):
 
 
 def test_options():
-    assert is_text("a.csv.gz")
-    assert is_text("B.TSV")
-    assert not is_text("a.parquet")
+    assert takes_words("a.csv.gz")
+    assert takes_words("B.TSV")
+    assert takes_words("b.xlsx")
+    assert not takes_words("a.parquet")
     assert recorded(Reading()) == {"categorical": []}
     text = Reading(na=("?",), decimal=",")
     assert command_line("rank", text) == "duramen rank --na '?' --decimal ,"

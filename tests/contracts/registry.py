@@ -29,6 +29,7 @@ _FILES = (
     "plots",
     "rank",
     "commands",
+    "files",
     "analyses",
 )
 

@@ -152,3 +152,15 @@ def test_a_code_outside_is_named(y, code):
 def test_whole_numbers_that_are_a_quantity_are_told_of(y, said):
     assert any(one.kind == "whole numbers" for one in of_target(y)) == said
     assert not any(one.kind == "whole numbers" for one in of_target(y, "y", "regression"))
+
+
+def test_points_separate_thousands_beside_decimal_commas():
+    values = ["5.416", "61.072", "28.812", "99.001", "1.250"]
+    table = pa.table({"income": values})
+    read, found = numbers_in_text(table, decimal=",")
+    assert read["income"].to_pylist() == [5416, 61072, 28812, 99001, 1250]
+    assert "points separate thousands" in found[0].found
+    # Beside larger numbers without one, a point may be a decimal point.
+    mixed, _ = numbers_in_text(pa.table({"income": [*values, "7000,5"]}), decimal=",")
+    assert mixed["income"].to_pylist() == [*values, "7000,5"]
+    assert numbers_in_text(table)[1] == ()

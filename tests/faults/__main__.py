@@ -35,6 +35,7 @@ FAMILIES = (
     Family("damaged_files", 4.0),
     Family("damaged_workbooks", 3.0),
     Family("damaged_recordings", 2.0),
+    Family("damaged_inputs", 4.0),
     Family("cut_operations", 3.0),
     Family("stopped_commands", 1.5),
     Family("limited_commands", 1.5),
@@ -44,6 +45,7 @@ FAMILIES = (
     Family("scales", 4.0),
     Family("rows_alone", 0.5),
     Family("fuzz_text", 2.0),
+    Family("fuzz_tables", 4.0),
     Family("fuzz_manifest", 0.5),
 )
 

@@ -126,7 +126,6 @@ def after_next_run(
     if done.code:
         return f"wrong: the next run fails: {done.stderr[-400:]}"
     found = tree(folder)
-    found = {key: one for key, one in found.items() if not key.startswith(PARTIAL)}
     more = {key for key in found if key not in wanted}
     if more:
         return f"leftovers: after the next run: {sorted(more)}"

@@ -123,7 +123,7 @@ def _binary() -> dict[str, bytes]:
     }
 
 
-def _changed(random: np.random.Generator, data: bytes) -> bytes:
+def changed(random: np.random.Generator, data: bytes) -> bytes:
     """Alter the bytes of a file, or those of a part of an archive, whose checksums then fit."""
     if random.random() < 0.15 or not zipfile.is_zipfile(io.BytesIO(data)):
         return altered(random, [data], WORDS)
@@ -145,7 +145,7 @@ def attempt(number: int, folder: Path) -> str:
     random = np.random.default_rng(number)
     kind = KINDS[number % len(KINDS)]
     path = folder / f"t.{kind}"
-    path.write_bytes(_changed(random, sound(kind)))
+    path.write_bytes(changed(random, sound(kind)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # on the choice of a sheet, and odd columns
         table = read_table(path)

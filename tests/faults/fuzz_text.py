@@ -52,20 +52,20 @@ def check(data: bytes, folder: Path) -> str:
     options = OPTIONS[which // 2 % len(OPTIONS)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        whole = _outcome(lambda: dm.encode(read_table(path, **options)))
-        packed = _outcome(lambda: dm.pack(path, folder / "s", **options).as_table())
+        whole = outcome(lambda: dm.encode(read_table(path, **options)))
+        packed = outcome(lambda: dm.pack(path, folder / "s", **options).as_table())
     if isinstance(whole, str) or isinstance(packed, str):
         assert isinstance(whole, str) == isinstance(packed, str), f"{whole!r} but {packed!r}"
         return REFUSED
-    _same(whole, packed)
+    same(whole, packed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        tiles = _outcome(lambda: _by_tiles(path, options, folder))
-    _same(whole, tiles)
+        tiles = outcome(lambda: _by_tiles(path, options, folder))
+    same(whole, tiles)
     return READ
 
 
-def _same(whole: Any, packed: Any) -> None:
+def same(whole: Any, packed: Any) -> None:
     assert not isinstance(packed, str), packed
     assert (whole.names, whole.kinds) == (packed.names, packed.kinds)
     np.testing.assert_array_equal(whole.cut_values, packed.cut_values)
@@ -85,7 +85,7 @@ def _by_tiles(path: Path, options: dict[str, Any], folder: Path) -> dm.EncodedTa
     return dm.encode(pa.table(columns, names=text.names))
 
 
-def _outcome(read: Any) -> Any:
+def outcome(read: Any) -> Any:
     """Return a table, or the message of the error."""
     try:
         return read()

@@ -18,6 +18,7 @@ SHORT = {
     "damaged_files": 55,
     "damaged_workbooks": 40,
     "damaged_recordings": 40,
+    "fuzz_tables": 57,
 }
 SLOW = {"damaged_workbooks": (pytest.mark.slow,)}
 

@@ -29,6 +29,15 @@ def test_commands_leave_all_results_or_none() -> None:
     assert outcomes.counts.total() == len(numbers)
 
 
+@linux
+@pytest.mark.slow
+def test_commands_read_or_refuse_damaged_files() -> None:
+    outcomes = run("damaged_inputs", range(54))
+    assert outcomes.faults == []
+    assert outcomes.counts["finished"] >= 5
+    assert outcomes.counts["refused"] >= 10
+
+
 def test_an_old_folder_is_put_back_where_the_new_one_cannot_take_its_place(tmp_path: Path) -> None:
     place = tmp_path / "out"
     place.mkdir()

@@ -281,3 +281,32 @@ def test_a_folder_of_planes_names_the_first(tmp_path):
     np.save(tmp_path / "plane0" / "F.npy", np.ones((2, 3)))
     with pytest.raises(FileNotFoundError, match=r"F.npy. Hint: give its folder plane0"):
         read_recording(tmp_path)
+
+
+def test_anndata_gives_names(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    light = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
+    made = anndata.AnnData(light, layers={"raw": 2 * light})
+    made.var_names, made.obs_names = ["a", "b", "c"], [f"f{i}" for i in range(12)]
+    made.write_h5ad(tmp_path / "t.h5ad")
+    found = read_recording(tmp_path / "t.h5ad")
+    assert found.names == ("a", "b", "c")
+    np.testing.assert_array_equal(found.fluorescence, light)
+    np.testing.assert_array_equal(
+        read_recording(tmp_path / "t.h5ad", key="layers/raw").fluorescence, 2 * light
+    )
+    made.T.write_h5ad(tmp_path / "turned.h5ad")
+    turned = read_recording(tmp_path / "turned.h5ad", neurons="rows")
+    assert turned.names == ("a", "b", "c")
+    np.testing.assert_array_equal(turned.fluorescence, light)
+
+
+def test_a_folder_of_parquet_is_a_table(tmp_path):
+    light = np.random.default_rng(0).normal(size=(12, 3))
+    (tmp_path / "parts").mkdir()
+    for part in (0, 1):
+        frame = pd.DataFrame(light[6 * part : 6 * part + 6], columns=["a", "b", "c"])
+        frame.to_parquet(tmp_path / "parts" / f"{part}.parquet", index=False)
+    found = read_recording(tmp_path / "parts")
+    assert found.names == ("a", "b", "c")
+    np.testing.assert_array_equal(found.fluorescence, light)

@@ -143,3 +143,18 @@ def test_repeated_cells_of_an_open_document_end_no_process(tmp_path: Path) -> No
     altered(path, "content.xml", b"<table:table-cell office", cell)
     with pytest.raises(ValueError, match=r"cannot read .*t\.ods as a workbook"):
         read_table(path)
+
+
+@pytest.mark.parametrize(("skipped", "names"), [(0, ["Study"]), (2, ["a", "b"]), (3, ["a", "b"])])
+def test_skipped_rows_are_those_of_the_sheet(skipped, names, tmp_path):
+    """Empty rows count, also those before the first that is used."""
+    book = openpyxl.Workbook()
+    book.active["B2"] = "Study"
+    for row in ((4, "a", "b"), (6, 1, 2), (7, 3, 4)):
+        for column, value in enumerate(row[1:], 2):
+            book.active.cell(row[0], column, value)
+    book.save(tmp_path / "t.xlsx")
+    table = read_table(tmp_path / "t.xlsx", skip_rows=skipped)
+    assert [name for name in table.column_names if name] == names
+    if skipped:
+        assert table.to_pydict() == {"a": [1, 3], "b": [2, 4]}

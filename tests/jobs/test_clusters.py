@@ -312,3 +312,28 @@ def test_jobs_that_end_their_workers_are_told_of():
         pytest.raises(RuntimeError, match="workers ended while they ran the same jobs"),
     ):
         list(run([(1,)]))
+
+
+def test_analyses(client):
+    def tables(**given):
+        reports = [
+            dm.rank(X, Y, n_estimators=10, test="altmann", n_permutations=5, **given),
+            dm.rank(X, Y, n_estimators=10, test=False, stability=1, **given),
+            dm.select(X, Y, selector="boruta", **given),
+            dm.compare(X, Y, methods="mdi", n_features=1, n_resamples=3, n_estimators=5, **given),
+        ]
+        return [
+            {name: list(map(str, one.table[name])) for name in one.table if name != "seconds"}
+            for one in reports
+        ]
+
+    assert tables(client=client) == tables()
+    for refused in (
+        lambda: dm.rank(X, Y, test=False, client=client),
+        lambda: dm.select(X, Y, selector="mrmr", client=client),
+        lambda: dm.select(X, Y, selector=dm.selection.catalogue["mrmr"].make(), client=client),
+    ):
+        with pytest.raises(ValueError, match=r"client (has no effect|does not apply)"):
+            refused()
+    with pytest.raises((TypeError, ValueError), match="client"):
+        dm.rank(X, Y, client="cluster")

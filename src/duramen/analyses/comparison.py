@@ -104,6 +104,7 @@ def compare_methods(
                 X=problem.data,
                 random_state=execution.random_state,
                 n_jobs=execution.n_jobs,
+                client=execution.client,
                 checkpoint=execution.checkpoint,
                 verbose=execution.verbose,
                 **settings,
@@ -178,8 +179,10 @@ def compare(
     task: str = "auto",
     blocks: Any = None,
     keep_identifiers: bool = False,
+    max_rows: int | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: Any = None,
     verbose: int = 0,
 ) -> ComparisonReport:
@@ -212,8 +215,10 @@ def compare(
     blocks : str or array-like of shape (n,), optional
         Labels of the blocks of the rows, which are not divided; or the name of a column, as
         `target`.
-    keep_identifiers, random_state, n_jobs, checkpoint, verbose
+    keep_identifiers, max_rows, random_state, n_jobs, checkpoint, verbose
         As for :func:`duramen.rank`.
+    client : dask.distributed.Client, optional
+        Cluster that runs the splits; the result does not depend on it.
 
     Returns
     -------
@@ -241,13 +246,14 @@ def compare(
     call = call_words(compare, locals())
     notes: list[str] = []
     execution = execution_of(
-        "compare", notes, random_state=random_state, n_jobs=n_jobs, checkpoint=checkpoint,
-        verbose=verbose,
+        "compare", notes, random_state=random_state, n_jobs=n_jobs, client=client,
+        checkpoint=checkpoint, verbose=verbose,
     )  # fmt: skip
     checks.check_integer("compare", "n_estimators", n_estimators, 1)
     problem = problem_of(
         "compare", X, y, target=target, names=names, kinds=kinds, task=task, sample_weight=None,
         strata=None, blocks=blocks, keep_identifiers=keep_identifiers, n_jobs=n_jobs,
+        max_rows=max_rows, seed=execution.random_state,
     )  # fmt: skip
     notes += problem.told
     if methods is None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from duramen.analyses.wording import PYTHON, Wording
 
@@ -45,6 +46,7 @@ class Execution:
     n_jobs: int | None = None
     verbose: int = 0  # above 0: progress bars
     checkpoint: Path | None = None
+    client: Any = None  # of a Dask cluster, for work that is repeated
     tell: Callable[[str], None] = _silent  # shows a remark
     announce: Callable[[str], None] | None = None  # shows how long work will take
     obey: Callable[[KeyboardInterrupt], None] = _nothing  # told of a stop that ended the work

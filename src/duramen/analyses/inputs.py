@@ -9,6 +9,7 @@ from typing import Any
 
 from duramen.analyses.execution import Execution
 from duramen.analyses.problem import Problem, loaded
+from duramen.analyses.sampling import sampled
 from duramen.analyses.stray import stray_columns
 from duramen.data import Finding
 from duramen.data.containers import is_anndata
@@ -26,6 +27,7 @@ from duramen.findings.table import (
 from duramen.findings.target import of_target
 from duramen.io import ColumnStore
 from duramen.io.store.view import without, without_names
+from duramen.jobs.workers import check_client
 from duramen.support import checks
 from duramen.support.text import quoted
 
@@ -59,11 +61,14 @@ def problem_of(
     blocks: Any,
     keep_identifiers: bool,
     n_jobs: int | None,
+    max_rows: int | None,
+    seed: int,
     stored: bool = False,
 ) -> Problem[Any]:
     """Encode a table and its target, and look at them as the commands do.
 
-    A `ColumnStore` is read into memory unless it may stay on disk, `stored`.
+    A `ColumnStore` is read into memory unless it may stay on disk, `stored`. Of more than
+    `max_rows` rows, a random sample is left.
 
     Raises
     ------
@@ -73,6 +78,7 @@ def problem_of(
         If X, y or names of columns are not as described.
     """
     checks.check_flag(function, "keep_identifiers", keep_identifiers)
+    checks.check_optional_integer(function, "max_rows", max_rows, 2)
     given = given_set(
         X, y, function, names=names, kinds=kinds, sample_weight=sample_weight, strata=strata,
         blocks=blocks,
@@ -114,6 +120,7 @@ def problem_of(
     data = data.with_table(without_names(data.table, gone)) if gone else data
     variants = data.table.variants if isinstance(data.table, ColumnStore) else None
     problem = Problem("", data, name, findings=in_order(found), variants=variants)
+    problem = sampled(problem, max_rows, seed, f"max_rows={max_rows}, random_state={seed}")
     if stored and isinstance(data.table, ColumnStore):
         return problem
     return loaded(problem)
@@ -230,6 +237,7 @@ def execution_of(
     *,
     random_state: Any,
     n_jobs: int | None,
+    client: Any,
     checkpoint: Any,
     verbose: Any,
 ) -> Execution:
@@ -237,6 +245,8 @@ def execution_of(
     from duramen.support.files import expanded
 
     checks.check_jobs(function, n_jobs)
+    if client is not None:
+        check_client(function, client)
     if checks.is_integer(random_state):
         seed = checks.check_integer(function, "random_state", random_state, 0, most=_MOST_SEED)
     else:
@@ -246,6 +256,7 @@ def execution_of(
         n_jobs=n_jobs,
         verbose=checks.check_verbosity(function, verbose),
         checkpoint=None if checkpoint is None else expanded(checkpoint, function),
+        client=client,
         tell=notes.append,
     )
 

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from duramen.analyses.problem import Problem
     from duramen.data import Target
+
+
+def sampled(problem: Problem[Any], n: int | None, seed: int, words: str) -> Problem[Any]:
+    """Return a problem on a random sample of n rows if it has more; a store stays on disk.
+
+    `words` are the settings that ask for it, as in the notes.
+    """
+    from duramen.data import EncodedTable
+    from duramen.io.store.view import of_rows
+
+    data = problem.data
+    if n is None or data.n_rows <= n:
+        return problem
+    rows, key = sampled_rows(data.target, n, seed), ("max_rows", n, seed)
+    if isinstance(data.table, EncodedTable):
+        part = data.of_rows(rows, key=key)
+    else:
+        part = data.seen_in(of_rows(data.table, rows), rows, key=key)
+    told = (
+        f"the rows are a random sample of {part.n_rows:,} of {data.n_rows:,} ({words})"
+        f"{proportions(data.target)}"
+    )
+    return replace(problem, data=part, notes=(*problem.notes, told))
 
 
 def proportions(target: Target) -> str:

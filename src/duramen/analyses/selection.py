@@ -256,8 +256,10 @@ def select(
     strata: Any = None,
     blocks: Any = None,
     keep_identifiers: bool = False,
+    max_rows: int | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: Any = None,
     verbose: int = 0,
 ) -> SelectionReport:
@@ -289,10 +291,16 @@ def select(
     keep_identifiers : bool
         Whether columns that look like identifiers, with a different value in each row, are
         analyzed; by default they are left out, with a note.
+    max_rows : int, optional
+        Largest number of rows: of more, a random sample is analyzed, in which classes keep their
+        proportions.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
         Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that runs the forests of the selector, if it takes one; the result does not depend
+        on it.
     checkpoint : path, optional
         File that keeps the work done; the same call resumes from it.
     verbose : int
@@ -320,8 +328,8 @@ def select(
     call = call_words(select, locals())
     notes: list[str] = []
     execution = execution_of(
-        "select", notes, random_state=random_state, n_jobs=n_jobs, checkpoint=checkpoint,
-        verbose=verbose,
+        "select", notes, random_state=random_state, n_jobs=n_jobs, client=client,
+        checkpoint=checkpoint, verbose=verbose,
     )  # fmt: skip
     request = _requested(selector, execution)
     if clusters is not None:
@@ -329,7 +337,8 @@ def select(
         request = replace(request, clustering=Clustering(least))
     problem = problem_of(
         "select", X, y, target=target, names=names, kinds=kinds, task=task, sample_weight=None,
-        strata=strata, blocks=blocks, keep_identifiers=keep_identifiers, n_jobs=n_jobs, stored=True,
+        strata=strata, blocks=blocks, keep_identifiers=keep_identifiers, n_jobs=n_jobs,
+        max_rows=max_rows, seed=execution.random_state, stored=True,
     )  # fmt: skip
     notes += problem.told
     if problem.data.exchangeability.restricted and not request.record.exchanges:
@@ -359,6 +368,7 @@ def _requested(given: Any, execution: Execution) -> SelectionRequest:
     work = {
         "random_state": execution.random_state,
         "n_jobs": execution.n_jobs,
+        "client": execution.client,
         "checkpoint": execution.checkpoint,
         "verbose": execution.verbose,
     }
@@ -366,8 +376,9 @@ def _requested(given: Any, execution: Execution) -> SelectionRequest:
         name = SELECTOR if given is None else given.replace("-", "_")
         names = [one.name for one in catalogue]
         record = catalogue[checks.check_choice("select", "selector", name, names)]
-        if execution.checkpoint is not None and not record.takes("checkpoint"):
-            raise ValueError(f"select: checkpoint does not apply to {record.name}; leave it out.")
+        for option in ("client", "checkpoint"):
+            if work[option] is not None and not record.takes(option):
+                raise ValueError(f"select: {option} does not apply to {record.name}; leave it out.")
         settings = {name: value for name, value in work.items() if record.takes(name)}
         default = record.name == SELECTOR
         memory = {"memory": MEMORY} if default else {}
@@ -385,6 +396,11 @@ def _requested(given: Any, execution: Execution) -> SelectionRequest:
             "record there."
         )
     parameters = given.get_params(deep=False)
+    for option in ("client", "checkpoint"):
+        if work[option] is not None and option not in parameters:
+            raise ValueError(
+                f"select: {option} does not apply to {type(given).__name__}; leave it out."
+            )
     record = next((one for one in alike if one.parameters.items() <= parameters.items()), alike[0])
     left_open = {
         name: value

@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from typing import Any
 
 from duramen.cli.clock import Clock
-from duramen.cli.console import partial_folder, user_errors
+from duramen.cli.console import notes, partial_folder, user_errors
 from duramen.cli.ending import Stopped
-from duramen.cli.output import Outcome, results_folder, write_results
+from duramen.cli.output import Outcome, remove_partial, results_folder, write_results
 
 
 def perform(
@@ -27,7 +27,7 @@ def perform(
 
     Where a stop ended the work, what is finished is written: after Ctrl-C to the folder of results,
     after SIGTERM and SIGHUP to that of `partial_folder`, so that a job that is stopped does not
-    replace results of an earlier run.
+    replace results of an earlier run. A later run that ends by itself removes that folder.
     """
     clock, output = Clock(), options.output
     with ExitStack() as stack:
@@ -42,6 +42,9 @@ def perform(
                 write_results(partial, outcome, clock, options)
             raise outcome.stop
         write_results(folder, outcome, clock, options)
+    if outcome.stop is None and remove_partial(output.out, command):
+        left = partial_folder(output.out).name
+        notes([f"{left}, results of an earlier run that was stopped, was removed"], output.quiet)
     if outcome.show is not None and not output.quiet:
         outcome.show()
     if outcome.stop is not None:

@@ -17,13 +17,15 @@ from duramen.analyses.problem import Problem, loaded
 from duramen.analyses.stray import stray_columns
 from duramen.cli.console import unseen
 from duramen.cli.declaration import argument, choice, group, option, recorded
-from duramen.cli.problem import encoded
+from duramen.cli.problem import Settling, encoded, exchanged
 from duramen.cli.reading import Annotations, Matrix, Reading, stray_findings
-from duramen.cli.source import Source, check_columns
+from duramen.cli.source import APART, NO_COMPLETE_ROW, Source, check_columns, incomplete_words
 from duramen.cli.stores import is_store, read_stored
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from duramen.cli.clock import Clock
     from duramen.data import EncodedTable, Finding
@@ -227,38 +229,6 @@ _DATA = ("file", "target", "demo", "task")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Small(Table):
-    """Table of few columns, in memory."""
-
-    file: Path | None = argument(None, f"{_TABLE}.", formats=("read",), metavar="FILE")
-    demo: bool = option(False, f"Use the primary tumor set {_ALONE}")
-    missing: Missing | None = option(
-        None,
-        "Treatment of missing values: a category of their own, or drop incomplete rows; category "
-        "by default, drop with --demo.",
-    )
-
-    demo_set: ClassVar[Demo] = Demo("primary tumor set", "PRIMARY_TUMOR")
-
-    @property
-    def treated(self) -> Missing:
-        """Treatment of missing values."""
-        return self.missing or (Missing.drop if self.demo else Missing.category)
-
-    def rows(self, source: Source) -> Source:
-        """Leave incomplete rows out if asked to."""
-        return source.complete_rows() if self.treated is Missing.drop else source
-
-    def settled(self, problem: Problem[Any]) -> dict[str, Any]:
-        """Return the values of options that reading the table settled."""
-        return {**super().settled(problem), "missing": self.treated.value}
-
-    def record(self) -> dict[str, Any]:
-        """Return the settings of reading for the record."""
-        return {**super().record(), "missing": self.treated.value}
-
-
-@dataclass(frozen=True, kw_only=True)
 class Input(Table):
     """Table or column store, with sample annotations."""
 
@@ -300,27 +270,49 @@ class Input(Table):
         """Read a table, or open a store; `labels` has the columns of strata and the like."""
         labels = labels or {}
         if self.is_stored:
-            with clock.step("open"), self.opened(command) as opened:
-                problem = read_stored(
-                    command,
-                    opened.place,
-                    str(self.target),
-                    annotations=self.annotations,
-                    reading=opened.reading,
-                    task=self.task,
-                    drop=self.drop,
-                    labels=self.apart(labels),
-                    features=self.samples_feature,
-                    keep_identifiers=self.keep_identifiers,
-                    drop_missing_target=self.drop_missing_target,
-                    findings=opened.findings,
-                    notes=opened.notes,
-                )
-                return loaded(problem) if opened.packed else problem
+            with clock.step("open"):
+                return self.stored(command, self.apart(labels))
         with clock.step("read"):
             source = self.own_source(command, labels).labelled(labels)
         with clock.step("encode"):
             return self.encoded(command, source, jobs)
+
+    def stored(
+        self,
+        command: str,
+        labels: Mapping[str, Sequence[str]] | None = None,
+        *,
+        target: str | None = None,
+        settle: Settling = exchanged,
+        population: bool = False,
+    ) -> Problem[EncodedTable] | Problem[ColumnStore]:
+        """Open a store, or pack the file and read it into memory; see :func:`read_stored`.
+
+        Columns that `labels` sets apart, and a target that is not the option's, may be among those
+        to treat as categorical.
+        """
+        named = [name for option in APART if labels for name in labels.get(option, ())]
+        apart = {target, *named}
+        with self.opened(command) as opened:
+            kinds = tuple(name for name in opened.reading.categorical if name not in apart)
+            problem = read_stored(
+                command,
+                opened.place,
+                str(target or self.target),
+                annotations=self.annotations,
+                reading=replace(opened.reading, categorical=kinds),
+                task=self.task,
+                drop=self.dropped,
+                labels=labels,
+                features=self.samples_feature,
+                settle=settle,
+                keep_identifiers=self.keep_identifiers,
+                drop_missing_target=self.drop_missing_target,
+                findings=opened.findings,
+                notes=opened.notes,
+                population=population,
+            )
+            return loaded(problem) if opened.packed else problem
 
     @property
     def is_stored(self) -> bool:
@@ -381,29 +373,67 @@ class Input(Table):
         more = {**labels, FEATURES: self.samples_feature}
         return self.source(command, self.target, self.annotations, more)
 
-    def load(
-        self, command: str, jobs: int, clock: Clock, labels: Mapping[str, Sequence[str]]
-    ) -> Problem[EncodedTable]:
-        """Read and encode a table, or take a store into memory; raises as :meth:`read` does."""
-        from duramen.data import EncodedTable
-
-        problem = self.read(command, jobs, clock, labels)
-        if isinstance(problem.table, EncodedTable):
-            return problem
-        with clock.step("load"):
-            return loaded(problem)
-
 
 @dataclass(frozen=True, kw_only=True)
-class SmallInput(Small, Input):
-    """Table or column store that is read into memory, with sample annotations."""
+class Small(Input):
+    """Table of few columns, or column store, that is read into memory."""
 
-    file: str | None = argument(  # type: ignore[assignment]
+    demo: bool = option(False, f"Use the primary tumor set {_ALONE}")
+    missing: Missing | None = option(
         None,
-        f"{_TABLE}, or a folder made by duramen pack, or its URL.",
-        formats=("read", "groups", "columns"),
-        metavar="FILE",
+        "Treatment of missing values: a category of their own, or drop incomplete rows; category "
+        "by default, drop with --demo.",
     )
+
+    demo_set: ClassVar[Demo] = Demo("primary tumor set", "PRIMARY_TUMOR")
+
+    @property
+    def treated(self) -> Missing:
+        """Treatment of missing values."""
+        return self.missing or (Missing.drop if self.demo else Missing.category)
+
+    def rows(self, source: Source) -> Source:
+        """Leave incomplete rows out if asked to."""
+        return source.complete_rows() if self.treated is Missing.drop else source
+
+    def complete(
+        self, problem: Problem[EncodedTable]
+    ) -> tuple[Problem[EncodedTable], NDArray[np.intp]]:
+        """Leave incomplete rows out if asked to; return also the places of those that are left.
+
+        Raises
+        ------
+        ValueError
+            If no row is left.
+        """
+        import numpy as np
+
+        table = problem.table
+        known = np.ones(table.n_rows, dtype=np.bool_)
+        if self.treated is Missing.drop:
+            for j in np.flatnonzero(table.missing).tolist():
+                known &= np.asarray(table.codes(j)) < len(table.values(j))
+        kept = np.flatnonzero(known)
+        dropped = table.n_rows - len(kept)
+        if not len(kept):
+            raise ValueError(NO_COMPLETE_ROW)
+        if not dropped:
+            return problem, kept
+        complete = replace(
+            problem,
+            data=problem.data.of_rows(kept),
+            notes=(*problem.notes, incomplete_words(dropped, table.n_rows)),
+            dropped_rows=problem.dropped_rows + dropped,
+        )
+        return complete, kept
+
+    def settled(self, problem: Problem[Any]) -> dict[str, Any]:
+        """Return the values of options that reading the table settled."""
+        return {**super().settled(problem), "missing": self.treated.value}
+
+    def record(self) -> dict[str, Any]:
+        """Return the settings of reading for the record."""
+        return {**super().record(), "missing": self.treated.value}
 
 
 def _with_annotations(
@@ -440,6 +470,11 @@ def absent(
         target_column(data, target, function=caller)
     except ValueError as error:
         told = str(error)
+    if len(data.column_names) == 1 and any(sign in data.column_names[0] for sign in ",;\t|"):
+        return ValueError(
+            f"{told}. Hint: each line of {file} is a single field, as where quotes surround whole "
+            "lines; take these quotes away"
+        )
     if "did you mean" in told or not names_rows(data):
         return ValueError(told)
     first = quoted(data.column_names[0])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from duramen.cli.reading import is_text
+from duramen.cli.reading import takes_words
 
 if TYPE_CHECKING:
     from duramen.data import Finding
@@ -96,12 +96,12 @@ def _hint(one: Finding, file: str, command: str) -> str:
         return _ANSWERS[one.kind]
     if one.kind == "imbalance" and command == "rank":
         return "--class-weight balanced gives each class the same weight"
-    if one.kind == "rare class" and is_text(file) and not any(map(_number, one.values)):
+    if one.kind == "rare class" and takes_words(file) and not any(map(_number, one.values)):
         words = flags("--na", one.values)
         return f"{words} --drop-missing-target leaves their rows out"
     if one.kind == "labels merged":
         return f"--as-text {shlex.quote(one.columns[0])} keeps them apart"
-    if one.kind == "code outside" and is_text(file):
+    if one.kind == "code outside" and takes_words(file):
         return (
             f"--na {one.values[0]} --drop-missing-target leaves these rows out, and reads "
             f"{one.values[0]} as missing in all columns"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.analyses.files import OF_GROUPS, WORKBOOK, write_tables
 from duramen.cli.checkpoint import check_parent
 from duramen.cli.clock import Clock
+from duramen.cli.console import partial_folder
 from duramen.cli.declaration import given_paths
 from duramen.cli.ending import unfinished
 
@@ -99,6 +101,28 @@ def _clear_up(place: Path) -> None:
             _move_others(old, place)
         else:
             old.rename(place)
+
+
+def remove_partial(out: Path, command: str) -> bool:
+    """Remove the results that an earlier run of a command, which was stopped, left beside `out`.
+
+    A folder that holds anything else, is not the user's, is written at the moment, or is of another
+    command stays.
+    """
+    from duramen.support.files import InUseError, expanded, held, is_own, real
+
+    place = real(expanded(partial_folder(out)))
+    if not place.is_dir() or not is_own(place) or not all(map(_is_result, os.listdir(place))):
+        return False
+    try:
+        with held(place):
+            known = json.loads((place / "run.json").read_bytes())["command"]
+            if not known.startswith(f"duramen {command} "):
+                return False
+            shutil.rmtree(place)
+    except (InUseError, OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False
+    return True
 
 
 def _is_result(name: str) -> bool:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from duramen.data import EncodedTable, Finding, Target
     from duramen.data.stray import StrayValues
 
-# Findings that tell of the values that were read, not of columns for an analysis.
-_OF_READING = ("stray values", "target missing", "target date")
+OF_READING = ("stray values", "target missing", "target date")
+"""Findings that tell of the values that were read, not of columns for an analysis."""
 
 
 def encoded(
@@ -57,7 +57,7 @@ def encoded(
         found = [one for one in found if one.kind != "target identifier"]
         found += stray_findings([classes], source.name, OF_TARGET)
     if population:
-        found = [one for one in found if one.kind in _OF_READING]
+        found = [one for one in found if one.kind in OF_READING]
     leaks = None if population else partial(_leaks, source, own)
     table, told = looked(
         command,

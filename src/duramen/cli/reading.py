@@ -57,7 +57,8 @@ class Reading:
     )
     encoding: str = option(
         "utf-8",
-        "Encoding of CSV, TSV and text files, such as latin-1 or utf-16.",
+        "Encoding of CSV, TSV and text files, such as latin-1 or utf-16; sample annotations may "
+        "also be in UTF-8.",
         metavar="NAME",
         echo="changed",
     )
@@ -70,7 +71,7 @@ class Reading:
     )
     member: str | None = option(
         None,
-        "File of a .zip archive, by default the only one.",
+        "File to read from FILE, a .zip archive; by default the only one.",
         metavar="NAME",
         echo="changed",
     )
@@ -143,7 +144,7 @@ class Reading:
         if finding.kind == "several units":
             return replace(finding, hint=f"convert them to one unit; --drop {name} leaves it out")
         hint = f"--as-text {name} keeps the text"
-        if finding.values and is_text(path):
+        if finding.values and takes_words(path):
             words = " ".join(f"--na {shlex.quote(value)}" for value in finding.values[:_SHOWN])
             hint += f"; {words} reads limits as missing"
         return replace(finding, hint=hint)
@@ -198,10 +199,10 @@ def _format(file: Path | str) -> Format | None:
     return format_of(file)
 
 
-def is_text(file: Path | str) -> bool:
-    """Return whether the name of a file tells a format of text, such as CSV."""
+def takes_words(file: Path | str) -> bool:
+    """Return whether --na takes words for a file, by its name: one of text, or a workbook."""
     found = _format(file)
-    return found is not None and found.text
+    return found is not None and (found.text or found.sheets)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,7 +282,17 @@ class Annotations:
         """Read the annotations, if there are any; add what was found in their text."""
         if self.samples is None:
             return None
-        return replace(reading, skip_rows=0, member=None).read(self.samples, function, found)
+        encoding = "utf-8" if _is_utf8(self.samples) else reading.encoding
+        own = replace(reading, skip_rows=0, member=None, encoding=encoding)
+        try:
+            return own.read(self.samples, function, found)
+        except ValueError as error:
+            told = str(error)
+            for option, advice in _OF_FILE.items():
+                if f"({option} " in told:
+                    told = f"{told.partition(' Hint: ')[0]} Hint: {option} is for FILE; {advice}"
+                    break
+            raise ValueError(f"{told} (of --samples)") from None
 
     def beside(
         self, data: pa.Table, reading: Reading, where: str, function: str, found: list[Finding]
@@ -317,6 +328,31 @@ class Annotations:
         return data if paired.column is None else data.drop_columns([paired.column]), paired
 
 
+# Options that are for FILE alone, and what helps where the samples need them.
+_OF_FILE = {
+    "--skip-rows": "of --samples, remove the lines before the one that names the columns",
+    "--member": "of --samples, take the file out of the archive",
+}
+
+
+def _is_utf8(path: Path) -> bool:
+    """Return whether a file of text is in UTF-8; others may be, for what is known of them."""
+    from duramen.io import Request
+    from duramen.io.formats import text_of
+    from duramen.support.files import expanded
+
+    place = expanded(path)
+    text = text_of(place, Request("samples")) if place.is_file() else None
+    if text is None:
+        return True
+    try:
+        with text.opened() as stream:
+            data: bytes = stream.read()
+        return b"\x00" not in data.decode("utf-8").encode()
+    except (OSError, EOFError, ValueError):
+        return False
+
+
 def _names_of_columns(samples: pa.Table, names: Sequence[str]) -> str | None:
     """Return the column of annotations whose values are mostly names of columns of the table."""
     from duramen.io.store.row_ids import texts_of
@@ -345,7 +381,8 @@ def stray_findings(
     made = []
     for one in found[:_SHOWN]:
         silence = keep or f"--categorical {shlex.quote(one.name)}"
-        if not is_text(file) or not one.values:
+        form = _format(file)
+        if not takes_words(file) or not one.values or (one.commas and form and form.sheets):
             advice = "convert it to numbers"
         elif one.commas:
             advice = "--decimal , reads decimal commas; commas between thousands have to go"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from duramen.analyses.sampling import proportions, sampled_rows
+from duramen.analyses.problem import loaded
+from duramen.analyses.sampling import sampled
 from duramen.cli.declaration import option
 from duramen.cli.inputs import Input
 
 if TYPE_CHECKING:
     from duramen.analyses.problem import Problem
+    from duramen.cli.clock import Clock
+    from duramen.data import EncodedTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,27 +30,31 @@ class SampledInput(Input):
         echo="changed",
     )
 
-    def sampled(self, problem: Problem[Any], seed: int) -> Problem[Any]:
-        """Return a problem on a random sample of its rows if there are too many.
+    def sample(
+        self,
+        command: str,
+        jobs: int,
+        clock: Clock,
+        labels: Mapping[str, Sequence[str]],
+        seed: int,
+    ) -> Problem[Any]:
+        """Read a table, or open a store; of more rows than asked for, a random sample is left."""
+        problem = self.read(command, jobs, clock, labels)
+        return sampled(problem, self.max_rows, seed, f"--max-rows {self.max_rows}, --seed {seed}")
 
-        Raises
-        ------
-        ValueError
-            If the table is a store that is not read into memory.
-        """
+    def load(
+        self,
+        command: str,
+        jobs: int,
+        clock: Clock,
+        labels: Mapping[str, Sequence[str]],
+        seed: int,
+    ) -> Problem[EncodedTable]:
+        """Sample a table, or take the sampled rows of a store into memory."""
         from duramen.data import EncodedTable
 
-        data, n = problem.data, self.max_rows
-        if n is None or data.n_rows <= n:
+        problem = self.sample(command, jobs, clock, labels, seed)
+        if isinstance(problem.table, EncodedTable):
             return problem
-        if not isinstance(data.table, EncodedTable):
-            raise ValueError(
-                f"--max-rows: a column store of {data.n_rows:,} rows is read column by column, "
-                "all rows of each. Hint: leave out --max-rows, or give a table in another format"
-            )
-        part = data.of_rows(sampled_rows(data.target, n, seed), key=("max_rows", n, seed))
-        told = (
-            f"the rows are a random sample of {part.n_rows:,} of {data.n_rows:,} "
-            f"(--max-rows {n}, --seed {seed}){proportions(data.target)}"
-        )
-        return replace(problem, data=part, notes=(*problem.notes, told))
+        with clock.step("load"):
+            return loaded(problem)

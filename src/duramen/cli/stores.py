@@ -10,6 +10,7 @@ from duramen.analyses.problem import Problem
 from duramen.analyses.stray import stray_columns
 from duramen.cli.look import look, nothing_left
 from duramen.cli.problem import (
+    OF_READING,
     Settling,
     exchanged,
     of_event,
@@ -55,6 +56,7 @@ def read_stored(
     drop_missing_target: bool = False,
     findings: Sequence[Finding] = (),
     notes: Sequence[str] = (),
+    population: bool = False,
 ) -> Problem[ColumnStore]:
     """Open a store or a .bed file, set its target apart and leave columns out.
 
@@ -62,6 +64,7 @@ def read_stored(
     or of its sample annotations, which `annotations` replace; so are the events, with which the
     target is survival. `features` are columns of the annotations that join those of the store;
     `settle` makes strata and blocks of the labels; `findings` and `notes` are those on the file.
+    Where the rows are a population, what is found matters only as far as reading goes.
     """
     import numpy as np
 
@@ -92,13 +95,17 @@ def read_stored(
     left = _with_features(left, tuple(more), target) if more else left
     notes = [*notes, *filter(None, [store.samples_pairing])]
     gone = np.any([_missing(one) for one in (values, *labelled.get(EVENT, {}).values())], axis=0)
-    of_values = of_codes(left)  # of all rows, whose values are those of the columns
+    of_values = [] if population else of_codes(left)  # of all rows, as the values of columns are
     if drop_missing_target and gone.any():
         notes.append(left_out_words(int(gone.sum()), len(values)))
         left, values, labelled = _rows_with_target(left, values, labelled, ~gone, target)
     events = labelled.pop(EVENT, {})
     found = _found(target, values, "regression" if events else task, stray, annotations)
-    found = [*of_text, *found, *of_values, *_of_columns(left, target, values, task, events)]
+    if population:
+        found = [one for one in found if one.kind in OF_READING]
+    else:
+        found += [*of_values, *_of_columns(left, target, values, task, events)]
+    found = [*of_text, *found]
     told = look(command, found, str(name), keep_identifiers=keep_identifiers)
     identifiers = () if keep_identifiers else left_out(found)
     if len(identifiers) == left.n_columns:
@@ -173,7 +180,7 @@ def _opened(
         return open_store(path), []
     store = open_store(
         path,
-        reading.read(annotations.samples, naming, found),
+        annotations.read(reading, naming, found),
         samples_id=annotations.samples_id,
         samples_by_position=annotations.samples_by_position,
         samples_match=annotations.samples_match,

@@ -168,9 +168,13 @@ class LearningSet(Summarized, Generic[TableT]):
 
         Classes that have no row among them are left out.
         """
+        return self.seen_in(self.table.take_rows(rows), rows, key=key)
+
+    def seen_in(self, table: Any, rows: NDArray[Any], *, key: object = None) -> LearningSet[Any]:
+        """Return some of the rows, given by index, with the table that has these rows alone."""
         return self._derived(
             key,
-            table=self.table.take_rows(rows),
+            table=table,
             target=self.target.take(rows),
             weights=None if self.weights is None else self.weights[rows],
             exchangeability=self.exchangeability.of_rows(rows),

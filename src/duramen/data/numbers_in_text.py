@@ -237,14 +237,15 @@ def _thousands(read: dict[str, _Value], sure: bool) -> bool:
     grouped = [(text, value) for text, value in read.items() if value.group]
     if any(text.strip().lstrip("<>≤≥=+-$€£¥₹ ").startswith("0") for text, _ in grouped):
         return False  # 0,123
-    if grouped[0][1].group not in ",.":
+    sign = grouped[0][1].group
+    if sign not in ",.":
         return True
     many = any(len(re.findall(_GROUPED, text)) > 1 for text, _ in grouped)
     fraction = any(value.number != np.floor(value.number) for _, value in grouped)
     plain = [value.number for value in read.values() if not value.group]
     if any(abs(number) >= 1000 for number in plain):
         return many or fraction
-    return many or fraction or sure or bool(plain)
+    return many or fraction or sure or sign == "." or bool(plain)  # points beside decimal commas
 
 
 def _several(name: str, column: Any, read: dict[str, _Value]) -> list[Finding]:

@@ -237,9 +237,9 @@ def refuse_many_categories(table: EncodedTable, settings: GrowthSettings, n_clas
             raise ValueError(
                 f"column {quoted(table.names[column])} has {counts[column]} categories; with "
                 f"{n_classes} classes the best split into two groups is searched for among at "
-                f"most {EXHAUSTIVE_CATEGORIES} categories. Use splits='one-vs-rest' or "
-                "'multiway', a forest that cuts at random (Extra-Trees), or encode the column as "
-                "ordinal or numeric"
+                f"most {EXHAUSTIVE_CATEGORIES} categories. Leave the column out (--drop), use "
+                "splits='one-vs-rest' or 'multiway' or a forest that cuts at random (Extra-Trees), "
+                "or encode the column as ordinal or numeric"
             )
 
 

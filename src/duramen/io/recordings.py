@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from duramen.io import files, formats
 from duramen.io.formats.hdf5 import opened
 from duramen.io.formats.npy import HEADER_ERRORS
+from duramen.io.formats.parquet import is_folder
 from duramen.io.formats.text_matrix import is_text_matrix, read_text_matrix
 from duramen.support import checks
 from duramen.support.files import expanded
@@ -24,7 +25,7 @@ _FUNCTION = "read_recording"
 LAYOUTS = ("auto", "table", "suite2p", "caiman")
 NEURONS = ("auto", "columns", "rows")
 MISSING = ("refuse", "drop", "interpolate")
-_HDF5 = (".h5", ".hdf5", ".hdf")
+_HDF5 = (".h5", ".hdf5", ".hdf", ".h5ad")
 _CAIMAN_TRACES = ("F_dff", "C")  # the first there is
 _MANY_TIMES = 5  # neurons per frame, beyond which rows and columns may be exchanged
 _FEWEST_FRAMES = 10  # in fewer, a neuron may increase from frame to frame
@@ -71,7 +72,8 @@ def read_recording(
     The layouts are
 
     * ``"table"``: text with a line of names (.csv, .tsv) or without (also .txt, .dat), .npy,
-      Parquet, Arrow, or HDF5 (.h5, .hdf5), with neurons as `neurons` says;
+      Parquet (also a folder of files), Arrow, or HDF5 (.h5, .hdf5, .h5ad), with neurons as
+      `neurons` says;
     * ``"suite2p"``: ``F.npy``, neurons by frames, with ``iscell.npy`` and ``Fneu.npy`` beside it;
     * ``"caiman"``: HDF5 of CaImAn, neurons by frames in ``estimates/F_dff``, else ``estimates/C``;
     * ``"auto"``: suite2p for a folder with ``F.npy`` and for an ``F.npy`` beside an ``iscell.npy``,
@@ -84,8 +86,8 @@ def read_recording(
     layout : {"auto", "table", "suite2p", "caiman"}
         Layout of the file.
     key : str, optional
-        Array in an HDF5 file, such as ``"estimates/S"``. By default the traces of CaImAn, or the
-        only array of two dimensions.
+        Array in an HDF5 file, such as ``"estimates/S"``. By default the traces of CaImAn, ``"X"``
+        of AnnData, or the only array of two dimensions.
     neurons : {"auto", "columns", "rows"}
         Whether the neurons of a table are its columns or its rows; "auto" is columns, and an error
         where these are more than five times as many as the rows. Rows of a table with names of
@@ -135,10 +137,11 @@ def read_recording(
     if neuropil is not None:
         neuropil = checks.check_real(_FUNCTION, "neuropil", neuropil, 0)
     file = expanded(path, _FUNCTION)
-    folder = file.is_dir() and layout in ("auto", "suite2p")
+    parquet = layout in ("auto", "table") and is_folder(file)
+    folder = file.is_dir() and layout in ("auto", "suite2p") and not parquet
     if folder:
         file = file / "F.npy"
-    if not file.is_file():
+    if not file.is_file() and not parquet:
         planes = sorted(one.parent.name for one in file.parent.glob("plane*/F.npy"))
         hint = f". Hint: give its folder {planes[0]}." if folder and planes else ""
         raise FileNotFoundError(f"{_FUNCTION}: there is no file {file}{hint}")
@@ -282,7 +285,9 @@ def _hdf5(file: Path, layout: str, key: str | None, neurons: str, only: bool) ->
         )
         caiman = layout == "caiman" or (layout == "auto" and "estimates" in content)
         traces = [f"estimates/{name}" for name in _CAIMAN_TRACES] if caiman else matrices
-        if key is None and not caiman and len(matrices) > 1:
+        anndata = not caiman and "X" in content and {"obs", "var"} <= set(content)
+        traces = ["X"] if anndata else traces
+        if key is None and not (caiman or anndata) and len(matrices) > 1:
             raise checks.refuse(_FUNCTION, "key", f"one of {', '.join(matrices)}", key)
         usable = [name for name in ([key] if key else traces) if name.strip("/") in matrices]
         if not usable:
@@ -293,14 +298,22 @@ def _hdf5(file: Path, layout: str, key: str | None, neurons: str, only: bool) ->
         array = _floats(content[usable[0]][()], file)
         components: Any = content.get("estimates/idx_components") if caiman and only else None
         places = components[()] if getattr(components, "ndim", 0) == 1 else None
+        names = None
+        if anndata:
+            names = _names(content["obs" if neurons == "rows" else "var"])
     if not caiman:
-        return _oriented(array, neurons, None, file)
+        return _oriented(array, neurons, names, file)
     keep = np.ones(len(array), dtype=np.bool_)
     if places is not None:
         if places.size and not (places.min() >= 0 and places.max() < len(array)):
             raise ValueError(f"{_FUNCTION}: {file} lists accepted neurons that are not in it")
         keep = np.isin(np.arange(len(array)), places)
     return _chosen(array, keep, file)
+
+
+def _names(frame: Any) -> tuple[str, ...]:
+    """Return the names of the rows, or of the columns, of AnnData."""
+    return tuple(map(str, frame[frame.attrs["_index"]].asstr()[()]))
 
 
 def _without(found: Recording, drop: tuple[str, ...], file: Path) -> Recording:
@@ -332,8 +345,9 @@ def _table(file: Path, neurons: str, drop: Iterable[str] = ()) -> Recording:
     names: tuple[str, ...] | None = tuple(table.column_names)
     if not table.column_names[0] and neurons != "rows":
         raise ValueError(
-            f"{_FUNCTION}: the first column of {file} must have a name. Hint: leave out the index "
-            "of the rows when the file is written."
+            f"{_FUNCTION}: the first column of {file} must have a name. Hint: neurons='rows' "
+            "(--neurons rows) where rows begin with the name of their neuron; else leave out the "
+            "index of the rows when the file is written."
         )
     first = table.schema.field(0).type
     if neurons == "rows":
@@ -344,7 +358,7 @@ def _table(file: Path, neurons: str, drop: Iterable[str] = ()) -> Recording:
     elif str(first).endswith("string"):
         raise ValueError(
             f"{_FUNCTION}: the column {quoted(table.column_names[0])} of {file} must hold numbers. "
-            "Hint: neurons='rows' where rows begin with the name of their neuron."
+            "Hint: neurons='rows' (--neurons rows) where rows begin with the name of their neuron."
         )
     columns = []
     for name in table.column_names:

@@ -96,10 +96,11 @@ def unfinished(path: Path, suffix: str = "part") -> list[Path]:
     """
     parent = path.absolute().parent
     found = (entry for entry in parent.iterdir() if finished(entry.name, suffix) == path.name)
-    return sorted(entry for entry in found if _is_own(entry))
+    return sorted(entry for entry in found if is_own(entry))
 
 
-def _is_own(entry: Path) -> bool:
+def is_own(entry: Path) -> bool:
+    """Return whether a file or folder is the user's, and no link."""
     try:
         status = entry.lstat()
     except FileNotFoundError:  # its writer is done with it

@@ -160,10 +160,15 @@ def test_sample_of_other_commands(table, tmp_path):
 def test_sample_of_a_store(table, tmp_path):
     dm.pack(table, tmp_path / "store")
     words = [tmp_path / "store", "--target", "y", "--max-rows", 100]
-    assert_refused("select", tmp_path / "out", words, "--max-rows: a column store of 240 rows")
-    result = duramen("rank", *words, "--trees", 9, "--no-test", "--out", tmp_path / "rank")
-    assert result.exit_code == 0, result.output
-    assert "a random sample of 100 of 240" in " ".join(result.stderr.split())
+    for command in (["rank", "--trees", 9, "--no-test"], ["select", "--method", "mrmr"]):
+        found = []
+        for name, place in {"store": words[0], "table": table}.items():
+            out = tmp_path / f"{command[0]}-{name}"
+            result = duramen(*command, place, *words[1:], "--out", out)
+            assert result.exit_code == 0, result.output
+            assert "a random sample of 100 of 240" in " ".join(result.stderr.split())
+            found.append((out / "result.csv").read_bytes())
+        assert found[0] == found[1]
 
 
 def test_rows_drawn_keep_proportions():

@@ -314,8 +314,10 @@ def rank(
     blocks: Any = None,
     pos_label: Any = None,
     keep_identifiers: bool = False,
+    max_rows: int | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: Any = None,
     verbose: int = 0,
 ) -> RankingReport:
@@ -366,10 +368,16 @@ def rank(
     keep_identifiers : bool
         Whether columns that look like identifiers, with a different value in each row, are
         analyzed; by default they are left out, with a note.
+    max_rows : int, optional
+        Largest number of rows: of more, a random sample is analyzed, in which classes keep their
+        proportions.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
         Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that runs the forests of the test, the intervals and the stability; the result does
+        not depend on it.
     checkpoint : path, optional
         File that keeps the work done; the same call resumes from it.
     verbose : int
@@ -398,16 +406,22 @@ def rank(
     call = call_words(rank, locals())
     notes: list[str] = []
     execution = execution_of(
-        "rank", notes, random_state=random_state, n_jobs=n_jobs, checkpoint=checkpoint,
-        verbose=verbose,
+        "rank", notes, random_state=random_state, n_jobs=n_jobs, client=client,
+        checkpoint=checkpoint, verbose=verbose,
     )  # fmt: skip
     groups = groups_of(feature_groups)
     resampled = bool(intervals or stability)
     request = requested_test(test, n_permutations, checkpoint, resampled=resampled)
+    if client is not None and not (resampled or (request and request.test.takes("client"))):
+        raise ValueError(
+            "rank: client has no effect: it runs the forests of a test, of intervals and of "
+            "stability, and none is asked for; leave it out."
+        )
     problem = problem_of(
         "rank", X, y, target=target, names=names, kinds=kinds, task=task,
         sample_weight=sample_weight, strata=strata, blocks=blocks,
-        keep_identifiers=keep_identifiers, n_jobs=n_jobs,
+        keep_identifiers=keep_identifiers, n_jobs=n_jobs, max_rows=max_rows,
+        seed=execution.random_state,
     )  # fmt: skip
     notes += problem.told
     forest, name = forest_for(problem.data, estimator, n_estimators, execution, notes)

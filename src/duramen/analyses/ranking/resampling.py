@@ -160,6 +160,7 @@ class Resampled:
         more = {
             "random_state": given.random_state,
             "n_jobs": given.n_jobs,
+            "client": self.execution.client,
             "checkpoint": file,
             "verbose": given.verbose,
         }

@@ -38,7 +38,7 @@ def run_test(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if measure is None:
-            result = _of_rows(request, given, execution.wording)
+            result = _of_rows(request, given, execution.wording, execution.client)
         elif not test.repeats:
             result = test.function(scores)
         else:
@@ -46,6 +46,7 @@ def run_test(
                 **_choices(request, measure, given, execution),
                 "random_state": given.random_state,
                 "n_jobs": given.n_jobs,
+                "client": execution.client,
                 "checkpoint": execution.checkpoint,
                 "verbose": given.verbose,
             }
@@ -64,11 +65,12 @@ def run_test(
     return Verdict(request.groups.spread(result), name, told)
 
 
-def _of_rows(request: Request, given: Inputs, wording: Wording) -> Any:
+def _of_rows(request: Request, given: Inputs, wording: Wording, client: Any) -> Any:
     """Return the result of a test that is about the rows, not about a measure."""
     if given.data.target.task == "survival":
         raise ValueError(f"{wording.test(request.test)} is not defined for survival")
-    return request.test.function(given.data.table, given.data.y, **request.choices)
+    more = {} if client is None else {"client": client}
+    return request.test.function(given.data.table, given.data.y, **request.choices, **more)
 
 
 def announce(request: Request, measure: Measure, given: Inputs, execution: Execution) -> None:

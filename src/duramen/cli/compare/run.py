@@ -88,8 +88,7 @@ def _find(options: Options, settings: dict[str, Any], clock: Clock) -> Done:
     from duramen.analyses.comparison import compare_methods
     from duramen.estimators.catalogue import random_forest
 
-    problem = options.input.load(COMMAND, options.work.jobs, clock, {})
-    problem = options.input.sampled(problem, options.work.seed)
+    problem = options.input.load(COMMAND, options.work.jobs, clock, {}, options.work.seed)
     notes(problem.told, options.output.quiet)
     forest = random_forest(problem.task, options.evaluation.trees)
     asked = options.evaluation.learner

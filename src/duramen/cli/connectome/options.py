@@ -17,8 +17,8 @@ class Fluorescence:
 
     file: Path | None = argument(
         None,
-        "Fluorescence of neurons in frames: text, .npy, Parquet, Arrow, HDF5, the folder or F.npy "
-        "of suite2p, or HDF5 of CaImAn.",
+        "Fluorescence of neurons in frames: text, .npy, Parquet, Arrow, HDF5, .h5ad, the folder or "
+        "F.npy of suite2p, or HDF5 of CaImAn.",
         metavar="FILE",
     )
     layout: str = choice("auto", "duramen.io.recordings:LAYOUTS", "Layout of the file.")

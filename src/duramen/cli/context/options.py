@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duramen.cli.declaration import choice, group, option
-from duramen.cli.inputs import SmallInput
+from duramen.cli.inputs import Small
 from duramen.cli.options import Printed, Strata, Trees, Work
 
 COMMAND = "context"
@@ -118,7 +118,7 @@ class Verdicts:
 class Options:
     """Options of `duramen context`."""
 
-    input: SmallInput = group(SmallInput, "Data")
+    input: Small = group(Small, "Data")
     contexts: Contexts = group(Contexts, "Context")
     analysis: Analysis = group(Analysis, "Forest")
     rows: Strata = group(Strata, "Permutations")

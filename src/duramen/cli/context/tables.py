@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.problem import Problem, loaded
-from duramen.cli.inputs import Missing, Small, SmallInput
+from duramen.cli.inputs import Small
 from duramen.cli.problem import as_arrow, encoded, exchanged, looked
 from duramen.cli.reading import stray_findings
-from duramen.cli.source import NO_COMPLETE_ROW, Source, check_columns, incomplete_words
-from duramen.cli.stores import read_stored
+from duramen.cli.source import Source, check_columns
 
 if TYPE_CHECKING:
     from duramen.data import EncodedTable, Finding
@@ -83,7 +82,7 @@ def from_store(
     target: str,
     contexts: Sequence[str],
     labels: Mapping[str, Sequence[str]],
-    data: SmallInput,
+    data: Small,
 ) -> Given:
     """Read what is stored into memory, and set contexts apart.
 
@@ -94,38 +93,19 @@ def from_store(
     ValueError, TypeError, MemoryError
         If a context, a column or the target cannot be used.
     """
-    reading = data.reading
-    apart = contexts or (target,)
-    others = tuple(name for name in reading.categorical if name not in apart)
 
     def settle(labels: Mapping[str, Mapping[str, Any]], y: Any) -> Any:
         return exchanged(labels, next(iter(labels["context"].values())) if contexts else y)
 
-    with data.opened(command) as opened:
-        read = read_stored(
-            command,
-            opened.place,
-            target,
-            annotations=data.annotations,
-            reading=replace(opened.reading, categorical=() if opened.packed else others),
-            task=data.task,
-            drop=data.drop,
-            labels={**labels, "context": contexts} if contexts else labels,
-            features=data.samples_feature,
-            settle=settle,
-            keep_identifiers=data.keep_identifiers,
-            drop_missing_target=data.drop_missing_target,
-            findings=opened.findings,
-            notes=opened.notes,
-        )
-        problem = loaded(read)
+    apart = {**labels, "context": contexts} if contexts else labels
+    problem = loaded(data.stored(command, apart, target=target, settle=settle))
     known = problem.labels["context"] if contexts else {target: problem.data.y}
     values = {
-        name: _values(name, as_arrow(one), name in reading.categorical)
+        name: _values(name, as_arrow(one), name in data.reading.categorical)
         for name, one in known.items()
     }
-    if data.treated is Missing.drop:
-        problem, values = _complete(problem, values)
+    problem, kept = data.complete(problem)
+    values = {name: one[kept] for name, one in values.items()}
     source = Source(
         problem.name,
         None,
@@ -145,33 +125,6 @@ def from_store(
         problem.told,
         problem.findings,
         {name: one for name, one in exchange.items() if one is not None},
-    )
-
-
-def _complete(
-    problem: Problem[EncodedTable], values: Mapping[str, Any]
-) -> tuple[Problem[EncodedTable], dict[str, Any]]:
-    """Leave out the rows where a feature is missing; some must be left."""
-    import numpy as np
-
-    table = problem.table
-    known = np.ones(table.n_rows, dtype=np.bool_)
-    for j in np.flatnonzero(table.missing).tolist():
-        known &= np.asarray(table.codes(j)) < len(table.values(j))
-    kept = np.flatnonzero(known)
-    dropped = table.n_rows - len(kept)
-    if not len(kept):
-        raise ValueError(NO_COMPLETE_ROW)
-    if not dropped:
-        return problem, dict(values)
-    return (
-        replace(
-            problem,
-            data=problem.data.of_rows(kept),
-            notes=(*problem.notes, incomplete_words(dropped, table.n_rows)),
-            dropped_rows=problem.dropped_rows + dropped,
-        ),
-        {name: one[kept] for name, one in values.items()},
     )
 
 

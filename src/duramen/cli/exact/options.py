@@ -20,7 +20,7 @@ FEW = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Input(Small):
-    """Table of a finite distribution."""
+    """Table or column store of a finite distribution, with sample annotations."""
 
     # The papers leave it out of the primary tumor set.
     demo_set: ClassVar[Demo] = Demo("primary tumor set", "PRIMARY_TUMOR", ("sex",))

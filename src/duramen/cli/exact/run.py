@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from duramen.analyses.problem import Problem
+from duramen.analyses.problem import Problem, loaded
 from duramen.cli import console
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
@@ -46,7 +46,7 @@ def exact(options: Options) -> None:
 
 
 def _check(options: Options) -> None:
-    options.input.check_given(options.input.target)
+    options.input.check()
     trees, measured = options.trees, options.measured
     if measured.measure == "mda":
         if trees.splits != "multiway":
@@ -104,12 +104,22 @@ def _tell(options: Options, _: None, all_found: tuple[Given, Found], clock: Cloc
     return Outcome(found.columns(), run, report, shown, sources)
 
 
-def _read(options: Options, clock: Clock) -> Given:
-    data, intervals = options.input, options.intervals
+def _problem(options: Options, clock: Clock) -> Problem[EncodedTable]:
+    """Read the table, or take a store into memory."""
+    data = options.input
+    if data.is_stored:
+        with clock.step("read"):
+            return data.complete(loaded(data.stored(COMMAND, population=True)))[0]
     with clock.step("read"):
-        source = data.rows(data.source(COMMAND, data.target))
+        source = data.rows(data.own_source(COMMAND, {}))
     with clock.step("encode"):
-        problem = data.encoded(COMMAND, source, options.work.jobs, population=True)
+        return data.encoded(COMMAND, source, options.work.jobs, population=True)
+
+
+def _read(options: Options, clock: Clock) -> Given:
+    intervals = options.intervals
+    problem = _problem(options, clock)
+    with clock.step("encode"):
         criterion = settled_criterion(options.trees.criterion, problem.task)
         table = finite(problem, intervals.discretize, intervals.bins)
         return Given(problem, table, criterion, _notes(options, problem, table))

@@ -77,8 +77,8 @@ def _find(options: Options, asked: Asked, clock: Clock) -> Done:
     from duramen.analyses.ranking.ranking import RankingRequest, rank_features
 
     work, quiet = options.work, options.output.quiet
-    problem = options.input.load(COMMAND, work.jobs, clock, options.test.rows.labels())
-    problem = options.input.sampled(problem, work.seed)
+    labels = options.test.rows.labels()
+    problem = options.input.load(COMMAND, work.jobs, clock, labels, work.seed)
     more = options.growth.notes(problem.data.n_rows)
     problem = replace(problem, notes=(*problem.notes, *more))
     notes(problem.told, quiet)

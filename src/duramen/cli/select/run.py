@@ -66,11 +66,10 @@ def _find(options: Options, request: SelectionRequest, clock: Clock) -> Done:
     """Read the table and fit the selector."""
     from duramen.analyses.selection import select_features
 
-    quiet = options.output.quiet
-    problem = options.input.read(COMMAND, options.work.jobs, clock, options.rows.labels())
-    problem = options.input.sampled(problem, options.work.seed)
+    work, quiet = options.work, options.output.quiet
+    problem = options.input.sample(COMMAND, work.jobs, clock, options.rows.labels(), work.seed)
     notes((*options.rows.notes(), *problem.told), quiet)
-    execution = options.work.execution(quiet, clock)
+    execution = work.execution(quiet, clock)
     return Done(select_features(problem, request, execution), execution)
 
 

@@ -32,6 +32,7 @@ catalogue = Catalogue(
 
 
 _HEAD = 64  # bytes that tell formats with the same ending
+_TEXT = 1 << 16  # bytes that tell whether a file is text
 _PACKED = ((b"\x1f\x8b", ".txt.gz"), (b"BZh", ".txt.bz2"), (b"\x28\xb5\x2f\xfd", ".txt.zst"))
 
 
@@ -86,6 +87,8 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
         what = f"the extension {last!r} of {path.name!r}"
         takers = "duramen rank, select and context"
         hint = "" if found is None else f". Hint: duramen pack makes a store of it, for {takers}"
+        if found is None and _is_text(path):
+            hint = f". Hint: it begins as text; call it {path.stem}.txt"
         raise ValueError(
             f"{function}: {what if last else f'{path.name!r}, no extension,'} is not known; files "
             f"may be {listed(*uses)}{hint}"
@@ -129,6 +132,16 @@ def refuse_text_options(name: str, one: Format | None, request: Request) -> None
             f"{request.function}: {request.of_text} must not be given for {name}, whose values "
             f"have types; it is for {text} files."
         )
+
+
+def _is_text(path: Path) -> bool:
+    """Tell whether a file begins as text of several lines."""
+    try:
+        with open(path, "rb") as file:
+            whole, _, _ = file.read(_TEXT).rpartition(b"\n")
+        return bool(whole) and all(one.isprintable() or one in "\t\r\n" for one in whole.decode())
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _similar_file(path: Path) -> str:

@@ -260,7 +260,7 @@ def explained(text: TextFile) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, OSError, EOFError, UnicodeError, UnclosedQuote) as error:
+    except (pa.ArrowException, OSError, EOFError, csv.Error, UnicodeError, UnclosedQuote) as error:
         explain_encoding(text)
         explain_ragged(text)
         what = first_line(error) if str(error) else "a quote is not closed"

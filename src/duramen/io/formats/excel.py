@@ -39,8 +39,7 @@ def read_excel(path: Path, request: Request) -> pa.Table:
         sheet = _chosen(reader.answer(), path, request)
         if path.suffix.lower() in _OF_XML:
             check_extent(path, sheet, function)
-        rows = reader.rows(sheet)
-    rows = rows[request.skip_rows :]
+        rows = reader.rows(sheet, request.skip_rows)
     if not rows:
         raise ValueError(f"{function}: sheet {quoted(sheet)} of {path} is empty")
     names = ["" if cell is None else _text(cell) for cell in rows[0]]
@@ -66,11 +65,11 @@ class _Reader:
             raise self._error(sent)
         return list(sent)
 
-    def rows(self, sheet: str) -> list[list[Any]]:
-        """Return the rows of a sheet that are not empty."""
+    def rows(self, sheet: str, skipped: int) -> list[list[Any]]:
+        """Return the rows of a sheet that are not empty, but for the first so many of all."""
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
-            pickle.dump(sheet, self._process.stdin)
+            pickle.dump((sheet, skipped), self._process.stdin)
             self._process.stdin.flush()
         return [row for part in iter(self.answer, []) for row in part]
 

@@ -42,17 +42,23 @@ def open_geo(path: Path, request: Request) -> Input:
                 f"{request.function}: {path} has no line {_BEGIN.decode()}, after which a GEO "
                 "series matrix has its table"
             )
-    kept = [line.decode("utf-8") for line in lines if line.startswith(_SAMPLE.encode())]
+        kept = [line.decode("utf-8") for line in lines if line.startswith(_SAMPLE.encode())]
+        described = list(csv.reader(map(_one_line, kept), delimiter="\t"))
     table = replace(text, skip_rows=text.skipped + begins, until=_END)
-    return GeoInput(table, request, kept)
+    return GeoInput(table, request, described)
+
+
+def _one_line(line: str) -> str:
+    """Return a line without its end, and without ends of other systems within it."""
+    return " ".join(line.splitlines())
 
 
 class GeoInput(TransposedTextInput):
     """Series matrix: features as columns, and what is known of the samples."""
 
-    def __init__(self, text: TextFile, request: Request, lines: list[str]) -> None:
+    def __init__(self, text: TextFile, request: Request, described: list[list[str]]) -> None:
         super().__init__(text, request)
-        self._described = list(csv.reader(lines, delimiter="\t"))
+        self._described = described  # fields of the lines about samples
 
     def _no_rows(self) -> ValueError:
         return ValueError(

@@ -339,6 +339,12 @@ class TransposedTextInput(_Text):
                 ]
         if not names:
             raise self._no_rows()
+        if wanted == 1:
+            raise ValueError(
+                f"{self._function}: {self._path} has one field in each line where "
+                f"{self._delimiter!r} separates them. Hint: separator (--separator) names another "
+                "sign."
+            )
         if len(self._rows) == wanted:
             self._rows = self._rows[1:]
         if not self._rows or len(self._rows) != wanted - 1:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import lzma
 import re
 import shlex
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -32,6 +35,8 @@ _BLOCK = 1 << 18
 _OF_EXCEL = re.compile(rb"sep=(.)\s*", re.IGNORECASE)  # first line that some programs write
 _NUMBER = re.compile(r"\s*(-?\d+([.,]\d*)?([eE][-+]?\d+)?|NA|NaN|)\s*", re.ASCII)
 _SHOWN = 5
+# Raised for damaged archives, and for those of a version or with a password that is not supported.
+_OF_ARCHIVES = (zipfile.BadZipFile, RuntimeError, zlib.error, lzma.LZMAError, struct.error)
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,7 @@ class TextFile:
     def size(self) -> int:
         """Bytes of the text, as far as they are known: compressed ones where it is compressed."""
         if self.archived:
-            with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(self.path) as archive:
+            with suppress(OSError, *_OF_ARCHIVES), zipfile.ZipFile(self.path) as archive:
                 parts = {one.filename: one.file_size for one in archive.infolist()}
                 return parts[self._chosen(list(parts))]
         return self.path.stat().st_size
@@ -220,7 +225,7 @@ class TextFile:
                 name = self._chosen([one.filename for one in archive.infolist()])
                 with archive.open(name) as stream:
                     yield stream
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        except _OF_ARCHIVES as error:
             raise ValueError(f"{self.function}: cannot read {self.path} ({error})") from None
 
     def _chosen(self, names: list[str]) -> str:
@@ -228,10 +233,12 @@ class TextFile:
         tables = [name for name in names if not name.endswith("/") and not _is_hidden(name)]
         if self.member is not None and self.member not in tables:
             self._refuse_members("has no file", tables, self.member)
-        if self.member is None and len(tables) != 1:
-            self._refuse_members("holds several files" if tables else "holds no file", tables)
+        texts = [name for name in tables if Path(name).suffix.lower() not in _OF_BYTES]
+        if self.member is None and len(tables) != 1 and (texts or not tables):
+            what = "holds several files" if tables else "holds no file"
+            self._refuse_members(what, [*texts, *(name for name in tables if name not in texts)])
         name = self.member or tables[0]
-        if Path(name).suffix.lower() in _OF_BYTES:
+        if name not in texts:
             raise ValueError(
                 f"{self.function}: {self.path} holds {name}, which is not text; unzip it and give "
                 "that file"

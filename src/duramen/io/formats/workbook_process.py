@@ -48,12 +48,17 @@ def _send(path: str, asked: IO[bytes], out: IO[bytes]) -> None:
 
     book = python_calamine.load_workbook(path)
     _dump(book.sheet_names, out)
-    sheet = book.get_sheet_by_name(pickle.load(asked))
+    name, skipped = pickle.load(asked)
+    sheet = book.get_sheet_by_name(name)
     width = sheet.width  # of the columns that are used; some versions give those before, too
+    first = sheet.start[0] if sheet.start else 0
+    at = -1  # number of the row; some versions begin with the first that is used
     rows: list[list[Any]] = []
     cells = 0
     for row in sheet.iter_rows() if sheet.start else ():
-        if any(cell != "" for cell in row):
+        used = any(cell != "" for cell in row)
+        at = at + 1 if at >= 0 else first if used else at
+        if used and at >= skipped:
             rows.append(row[-width:])
             cells += len(row)
         if cells > _CELLS:

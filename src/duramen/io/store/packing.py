@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 
 _FUNCTION = "pack"
 _READ_AT_ONCE = 64  # columns, at the most, that are read before others for names of rows
-_HINT = "rename them, or give names="
+_HINT = (
+    "rename them, or give names=; of features in rows, such as probes of one gene, keep one row or "
+    "their mean"
+)
 
 
 def pack(

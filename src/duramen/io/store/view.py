@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +21,9 @@ from duramen.support.text import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+_BLOCK = 1 << 27  # cells of a store that are read together
 
 
 def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
@@ -118,8 +123,12 @@ class _Rows:
         return self._base.take(chosen).take_rows(self._index)
 
     def table(self) -> EncodedTable:
-        """Return all columns, in memory."""
-        return self._base.table().take_rows(self._index)
+        """Return all columns, in memory, which has all rows of some of them at a time."""
+        step = max(1, _BLOCK // max(1, self._base.n_rows))
+        begins = range(0, self.n_columns, step)
+        parts = [self.take(np.arange(begin, min(begin + step, self.n_columns))) for begin in begins]
+        whole = reduce(lambda left, right: joined(left, right, "as_table"), parts)
+        return replace(whole, named=parts[0].named)
 
     def fingerprint(self) -> str:
         """Of the source and of the rows."""
