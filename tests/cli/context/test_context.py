@@ -151,7 +151,7 @@ def test_the_primary_tumor_set(out):
     assert set(by_cell(out).values()) == {"independent"}
     p_values = by_cell(out, "absolute_p_value")
     assert len(p_values) == 32
-    assert p_values["histologic-type", "female"] <= 0.06
+    assert p_values["histologic-type", "female"] <= 0.1
     assert "No feature depends on sex (q <= 0.05)" in result.stdout
     assert (run["n_rows"], run["settings"]["incomplete_rows_dropped"]) == (132, 207)
     assert "207 of 339 rows are incomplete" in result.stderr

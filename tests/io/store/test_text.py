@@ -180,7 +180,7 @@ def test_bad_transposed_text(tmp_path):
         ("g,s1\n", "but no rows"),
         ("g,s1,s2\na,1,2\nb,1\n", "has 2 fields in line 3"),
         ("g,s1,s2,s3\na,1,2\n", "fields"),
-        ("g\na\n", "fields"),
+        ("g\na\n", "has one field in each line"),
         ("g,s1\na,1\na,2\n", "has more than one column named 'a'"),
     ]:
         path.write_text(text)

@@ -21,7 +21,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer, check_real, refuse
@@ -148,6 +147,8 @@ def information_p_value(
     >>> round(information_p_value(0.05, n_rows=100, n_values=5, n_classes=2), 4)
     0.1396
     """
+    from scipy import special
+
     function = "information_p_value"
     K = check_integer(function, "n_candidates", n_candidates, 1, most=inf)
     freedom = degrees_of_freedom(n_values, n_classes, n_conditions)
@@ -193,6 +194,8 @@ def information_threshold(
     >>> round(information_threshold(0.05, n_rows=100, n_values=5, n_classes=2), 4)
     0.0684
     """
+    from scipy import special
+
     function = "information_threshold"
     alpha = check_real(function, "level", level, 0.0, 1.0, ends="()")
     rows = check_integer(function, "n_rows", n_rows, 1, most=inf)
@@ -285,6 +288,8 @@ def node_test(counts: ArrayLike, *, n_candidates: int = 1) -> NodeTest:
     >>> node_test([[30, 10], [10, 30]])
     NodeTest: 0.1887 bits from 80 rows; 0.009017 expected by chance, p = 4.76e-06 (chi-square, 1 df)
     """
+    from scipy import special
+
     function = "node_test"
     K = check_integer(function, "n_candidates", n_candidates, 1, most=inf)
     cells = _checked_counts(function, counts)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from scipy import special
-
 from duramen.theory.samples.information_tests import expected_information, information_threshold
 
 _MEDIAN = 0.5
@@ -62,6 +60,8 @@ def chance_of_the_best(n_rows: int, n_candidates: int, n_classes: int) -> float:
     median of the largest of q is bounded by the quantile of 1 - 1 / (2 q) of a single one. The C
     classes are equally frequent; C is 1 for a number.
     """
+    from scipy import special
+
     if n_classes == 1:
         return min(1.0, float(special.chdtri(1.0, _MEDIAN / n_candidates)) / n_rows)
     bits = information_threshold(_MEDIAN, n_rows, 2, n_classes, n_candidates=n_candidates)
