@@ -29,11 +29,11 @@ def sampled(problem: Problem[Any], n: int | None, seed: int, words: str) -> Prob
         part = data.of_rows(rows, key=key)
     else:
         part = data.seen_in(of_rows(data.table, rows), rows, key=key)
-    told = (
+    note = (
         f"the rows are a random sample of {part.n_rows:,} of {data.n_rows:,} ({words})"
         f"{proportions(data.target)}"
     )
-    return replace(problem, data=part, notes=(*problem.notes, told))
+    return replace(problem, data=part, notes=(*problem.notes, note))
 
 
 def proportions(target: Target) -> str:

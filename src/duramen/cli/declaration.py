@@ -42,16 +42,16 @@ class Choices:
 
     def shown(self) -> dict[str, str]:
         """Return the text in the help by the name in Python."""
-        found = self.reference
-        if isinstance(found, str):
-            module, _, name = found.partition(":")
-            found = getattr(import_module(module), name)
-        known = {one: _spelled(one) for one in self.before}
-        for one in get_args(found) or (found() if callable(found) else found):
+        choices = self.reference
+        if isinstance(choices, str):
+            module, _, name = choices.partition(":")
+            choices = getattr(import_module(module), name)
+        texts = {one: _spelled(one) for one in self.before}
+        for one in get_args(choices) or (choices() if callable(choices) else choices):
             text = self.describe(one) if self.describe else ""
             key = one.name if isinstance(one, Entry) else getattr(one, "name", one)
-            known[key] = text or _spelled(key)
-        return known | {one: _spelled(one) for one in self.after}
+            texts[key] = text or _spelled(key)
+        return texts | {one: _spelled(one) for one in self.after}
 
     def __call__(self, value: str) -> str:
         """Return the name in Python of a value of the option."""

@@ -409,23 +409,23 @@ class Small(Input):
         import numpy as np
 
         table = problem.table
-        known = np.ones(table.n_rows, dtype=np.bool_)
+        complete_row = np.ones(table.n_rows, dtype=np.bool_)
         if self.treated is Missing.drop:
             for j in np.flatnonzero(table.missing).tolist():
-                known &= np.asarray(table.codes(j)) < len(table.values(j))
-        kept = np.flatnonzero(known)
-        dropped = table.n_rows - len(kept)
-        if not len(kept):
+                complete_row &= np.asarray(table.codes(j)) < len(table.values(j))
+        rows = np.flatnonzero(complete_row)
+        dropped = table.n_rows - len(rows)
+        if not len(rows):
             raise ValueError(NO_COMPLETE_ROW)
         if not dropped:
-            return problem, kept
+            return problem, rows
         complete = replace(
             problem,
-            data=problem.data.of_rows(kept),
+            data=problem.data.of_rows(rows),
             notes=(*problem.notes, incomplete_words(dropped, table.n_rows)),
             dropped_rows=problem.dropped_rows + dropped,
         )
-        return complete, kept
+        return complete, rows
 
     def settled(self, problem: Problem[Any]) -> dict[str, Any]:
         """Return the values of options that reading the table settled."""

@@ -116,8 +116,8 @@ def remove_partial(out: Path, command: str) -> bool:
         return False
     try:
         with held(place):
-            known = json.loads((place / "run.json").read_bytes())["command"]
-            if not known.startswith(f"duramen {command} "):
+            line = json.loads((place / "run.json").read_bytes())["command"]
+            if not line.startswith(f"duramen {command} "):
                 return False
             shutil.rmtree(place)
     except (InUseError, OSError, ValueError, LookupError, TypeError, AttributeError):

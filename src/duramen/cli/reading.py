@@ -287,12 +287,14 @@ class Annotations:
         try:
             return own.read(self.samples, function, found)
         except ValueError as error:
-            told = str(error)
+            message = str(error)
             for option, advice in _OF_FILE.items():
-                if f"({option} " in told:
-                    told = f"{told.partition(' Hint: ')[0]} Hint: {option} is for FILE; {advice}"
+                if f"({option} " in message:
+                    message = (
+                        f"{message.partition(' Hint: ')[0]} Hint: {option} is for FILE; {advice}"
+                    )
                     break
-            raise ValueError(f"{told} (of --samples)") from None
+            raise ValueError(f"{message} (of --samples)") from None
 
     def beside(
         self, data: pa.Table, reading: Reading, where: str, function: str, found: list[Finding]

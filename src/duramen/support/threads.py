@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Self, TypeVar
@@ -24,10 +25,8 @@ def startable(wanted: int) -> int:
     """
     done = threading.Event()
     started: list[threading.Thread] = []
-    left = addresses_left()
-    most = wanted - 1 if left is None else min(wanted - 1, left // (2 * _stack_bytes()))
     try:
-        for _ in range(most):
+        for _ in range(_with_stacks(wanted - 1)):
             thread = threading.Thread(target=done.wait, daemon=True)
             thread.start()
             started.append(thread)
@@ -38,6 +37,12 @@ def startable(wanted: int) -> int:
         for thread in started:
             thread.join()
     return len(started) + 1
+
+
+def _with_stacks(wanted: int) -> int:
+    """Return how many threads may start: their stacks take half of the addresses left at most."""
+    left = addresses_left()
+    return wanted if left is None else min(wanted, left // (2 * _stack_bytes()))
 
 
 def _stack_bytes() -> int:
@@ -61,18 +66,18 @@ class Pool:
     """
 
     def __init__(self, number: int) -> None:
-        self._most = number
+        self._most = _with_stacks(number)
         self._calls: SimpleQueue[_Call | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
 
     def submit(self, function: Callable[..., _T], *arguments: Any) -> Future[_T]:
         """Call a function on one of the threads."""
         call = _Call(Future(), function, arguments)
-        self._calls.put(call)
         if len(self._threads) < self._most:
             self._start()
-        if not self._threads:
-            self._calls.get()
+        if self._threads:
+            self._calls.put(call)
+        else:
             call.run()
         return call.future
 
@@ -82,11 +87,8 @@ class Pool:
             yield future.result()
 
     def _start(self) -> None:
-        left = addresses_left()
         thread = threading.Thread(target=self._serve, daemon=True)
         try:
-            if left is not None and left < (len(self._threads) + 2) * _stack_bytes():
-                raise MemoryError  # stacks take half of the addresses at most
             thread.start()
         except (RuntimeError, MemoryError):
             self._most = len(self._threads)
@@ -104,12 +106,8 @@ class Pool:
 
     def __exit__(self, *_: object) -> None:
         """Cancel the calls that have not begun, and wait for the others."""
-        while not self._calls.empty():
-            try:
-                call = self._calls.get_nowait()
-            except Empty:
-                break
-            if call is not None:
+        with suppress(Empty):
+            while (call := self._calls.get_nowait()) is not None:
                 call.future.cancel()
         for _thread in self._threads:
             self._calls.put(None)

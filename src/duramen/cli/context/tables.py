@@ -104,8 +104,8 @@ def from_store(
         name: _values(name, as_arrow(one), name in data.reading.categorical)
         for name, one in known.items()
     }
-    problem, kept = data.complete(problem)
-    values = {name: one[kept] for name, one in values.items()}
+    problem, places = data.complete(problem)
+    values = {name: column[places] for name, column in values.items()}
     source = Source(
         problem.name,
         None,

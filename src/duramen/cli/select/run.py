@@ -203,8 +203,8 @@ def _command(options: Options, request: SelectionRequest, problem: Problem[Any])
     for one, value in given(options.search):
         if one.echo != "never":
             as_typed = one.name in ("tree", "max_features")
-            taken = value if as_typed else settings.get(one.parameter)
-            resolved[one.name] = taken if record.has(one.name, one.parameter) else None
+            shown = value if as_typed else settings.get(one.parameter)
+            resolved[one.name] = shown if record.has(one.name, one.parameter) else None
     if record.takes("patience"):
         resolved["patience"] = resolved["patience"] or 0
     return command_line(COMMAND, options, **options.input.settled(problem), **resolved)
