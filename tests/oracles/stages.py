@@ -1,5 +1,7 @@
 """The staged max-T test, list by list. Nothing from duramen is used."""
 
+from statistics import fmean, pstdev, pvariance
+
 from tests.oracles import step_down as oracle
 
 LOOKS = (19, 39)
@@ -56,7 +58,7 @@ def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
     of forests.
     """
     features, kept, stages = list(range(len(observed))), [], []
-    found, order, unscaled = {}, [], {}
+    found, order, columns = {}, [], {}
     for number in range(1, max_stages + 1):
         tested = [j for j in features if j not in kept]
         importances = [[observed[j] for j in tested]]
@@ -66,13 +68,13 @@ def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
             parts = [[row[j] for j in tested] for row in marginal[: b + 2]]
             if b + 1 in LOOKS and b + 1 < n:
                 first, second, scales = statistics_of(importances, parts)
-                standing = still(unscaled, marginal[0], kept, scales)
+                standing = still(columns, importances, marginal[0], kept, scales)
                 if futile(larger(first, second), n, standing, alpha):
                     break
         parts = [[row[j] for j in tested] for row in marginal[: len(importances)]]
         by_importance, by_marginal, scales = statistics_of(importances, parts)
-        standing = still(unscaled, marginal[0], kept, scales)
-        unscaled.update({j: by_importance[0][i] * scales[0] for i, j in enumerate(tested)})
+        standing = still(columns, importances, marginal[0], kept, scales)
+        columns.update({j: [row[i] for row in importances] for i, j in enumerate(tested)})
         rows = larger(by_importance, by_marginal)
         stages.append((list(kept), len(rows) - 1))
         adjusted, rates = oracle.step_down(rows[0], rows[1:]), rates_of(rows, len(kept))
@@ -108,9 +110,26 @@ def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
     return [found[j] for j in features], stages, forests
 
 
-def still(unscaled, marginal, kept, scales):
-    """Statistics of the kept features on the scales of a later stage."""
-    return [max(unscaled[j] / scales[0], marginal[j] / scales[1]) for j in kept]
+def still(columns, importances, marginal, kept, scales):
+    """Statistics of the kept features on the scales of a later stage.
+
+    `columns` has the importances of each kept feature in the stage that confirmed it, `importances`
+    those of the tested features in the later stage.
+    """
+    least = fmean(map(pvariance, zip(*importances, strict=True))) ** 0.5
+    return [
+        max(own(columns[j][0], columns[j][1:], least) / scales[0], marginal[j] / scales[1])
+        for j in kept
+    ]
+
+
+def own(value, permuted, least):
+    """Excess of a value over its mean under permutation, in standard deviations, `least` at least.
+
+    0 if neither varies.
+    """
+    spread = max(pstdev(permuted), least)
+    return round((value - fmean(permuted)) / spread, 9) if spread else 0.0
 
 
 def larger(first, second):

@@ -11,7 +11,15 @@ _DECIMALS = 9
 _BLOCK = 1024  # columns at a time: little memory beside the matrix
 
 
-def standardized(rows: FloatArray) -> FloatArray:
+def mean_variance(rows: FloatArray) -> float:
+    """Return c^2 of `standardized`: the mean over the columns of their variances in all rows."""
+    total: float = sum(
+        float(_centered(rows[:, block]).var(axis=0).sum()) for block in _blocks(rows)
+    )
+    return total / max(1, rows.shape[1])
+
+
+def standardized(rows: FloatArray, least: float | None = None) -> FloatArray:
     r"""Standardize each column by the mean and standard deviation of its other rows, (B + 1, p).
 
     .. math:: z_{bj} = \frac{s_{bj} - m_{-bj}}{\max(d_{-bj}, c)}, \qquad
@@ -21,20 +29,22 @@ def standardized(rows: FloatArray) -> FloatArray:
     d_j its standard deviation in all rows. Columns that vary more than the root mean square c under
     permutation are scaled down to it; the others are not scaled up, since many of them are hardly
     ever split on and have almost only importances of 0. Rows are treated alike: rows that are
-    exchangeable stay so. A column that does not vary is 0.
+    exchangeable stay so. A column that does not vary is 0. `least` takes the place of c^2, for
+    columns that are compared with those of other rows.
     """
-    others, p = len(rows) - 1, rows.shape[1]
-    blocks = [slice(first, first + _BLOCK) for first in range(0, p, _BLOCK)]
-    variances = [float(_centered(rows[:, block]).var(axis=0).sum()) for block in blocks]
-    least = sum(variances) / max(1, p)
+    others, least = len(rows) - 1, mean_variance(rows) if least is None else least
     result = np.zeros_like(rows)
-    for block in blocks:
+    for block in _blocks(rows):
         centered = _centered(rows[:, block])
         squares, mean = centered**2, -centered / others
         variance = (squares.sum(axis=0) - squares) / others - mean**2
         scale = np.sqrt(np.maximum(variance, least))
         np.divide(centered - mean, scale, out=result[:, block], where=scale > 0)
     return np.round(result, _DECIMALS, out=result)
+
+
+def _blocks(rows: FloatArray) -> list[slice]:
+    return [slice(first, first + _BLOCK) for first in range(0, rows.shape[1], _BLOCK)]
 
 
 def _centered(rows: FloatArray) -> FloatArray:

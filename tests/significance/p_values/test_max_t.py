@@ -345,6 +345,19 @@ def test_later_stages_find_what_a_dominant_feature_hides():
     assert result.evidence() == ("",) * 7
 
 
+def test_features_confirmed_beside_a_dominant_one_stay_confirmed():
+    """The dominant one inflates the scale of its stage, not that of what is compared later."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1500, 12))
+    signal = 3 * X[:, 0] + 2 * X[:, 1] * (X[:, 2] > 0) + X[:, 3]
+    y = signal + random.normal(size=1500) > 1
+    forest = dm.RandomForestClassifier(30, criterion="entropy")
+    result = max_t(forest, X, y, n_permutations=19, random_state=0)
+    assert result.verdicts()[:4] == ("confirmed",) * 4
+    assert result.evidence()[2] == "with others"
+    assert set(result.verdicts()[4:]) <= {"noise", "candidate"}
+
+
 def test_weights_and_strata_are_those_of_the_oracle():
     X, y = of_kinds()
     weights = np.where(y == "ill", 0.3, 2.0)

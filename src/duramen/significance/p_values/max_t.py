@@ -22,7 +22,7 @@ from duramen.significance.pivotality import pivotality_notes
 from duramen.significance.refits import Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
-from duramen.significance.standardized import standardized
+from duramen.significance.standardized import mean_variance, standardized
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
@@ -394,14 +394,14 @@ class _Design:
         `null`, of shape (b, p), holds one permutation after the other, stage after stage.
         """
         looks = sorted({min(look, self.n) for look in (*_LOOKS, self.n)})
-        stages, start, kept = list[_Stage](), 0, np.empty(0, dtype=np.intp)
-        standing = np.empty(len(self.observed))  # statistics of kept features' importances
+        stages, start = list[_Stage](), 0
+        kept, of_kept = np.empty(0, dtype=np.intp), np.empty((1 + self.n, 0))
         while True:
             rows = null[start : start + self.n]
             until = start + next((look for look in looks if look > len(rows)), self.n)
             if not len(rows):
                 return _Walk(stages, until, kept)
-            stage = self._stage(kept, rows, standing)
+            stage = self._stage(kept, rows, of_kept)
             stages.append(stage)
             if len(rows) < self.n:
                 futile = len(rows) in looks and stage.futile(self.alpha, self.n)
@@ -411,6 +411,7 @@ class _Design:
             if last or not confirmed.size:
                 return _Walk(stages, len(null), kept)
             kept, start = np.concatenate([kept, confirmed]), start + self.n
+            of_kept = np.hstack([of_kept, np.vstack([self.observed, rows])[:, confirmed]])
 
     def asked_for(self, null: FloatArray) -> FloatArray:
         """Return the first permutations, up to the look at which the walk ends."""
@@ -419,15 +420,21 @@ class _Design:
             until = more
         return null[:until]
 
-    def _stage(self, kept: IndexArray, null: FloatArray, standing: FloatArray) -> _Stage:
-        """Compare the features that are not kept; take the importances of these as they stand."""
+    def _stage(self, kept: IndexArray, null: FloatArray, of_kept: FloatArray) -> _Stage:
+        """Compare the features that are not kept, and place the kept ones on their scale.
+
+        `of_kept`, of shape (n + 1, k), has the importances of the kept features on the data and
+        under the permutations of the stage that confirmed each. Their statistics have the least
+        standard deviation of this stage: in the stage that confirmed it, a feature that explains
+        most of the target raises it far above what irrelevant features vary by.
+        """
         tested = np.setdiff1d(np.arange(len(self.observed)), kept)
-        importance = np.vstack([self.observed, null])[:, tested]
+        importance, standing = np.vstack([self.observed, null])[:, tested], of_kept[0]
         if self.balanced:
+            standing = standardized(of_kept, mean_variance(importance))[0]
             importance = standardized(importance)
-        standing[tested] = importance[0]
         if not self.marginal.size:
-            return _Stage(tested, kept, importance, np.empty((0, 0)), standing[kept])
+            return _Stage(tested, kept, importance, np.empty((0, 0)), standing)
         marginal = self.marginal[: len(null) + 1]
         importance_scale = _scale(importance, _OF_IMPORTANCES)
         marginal_scale = _scale(marginal[:, tested], 1 - _OF_IMPORTANCES)
@@ -436,7 +443,7 @@ class _Design:
             kept,
             importance / importance_scale,
             marginal[:, tested] / marginal_scale,
-            np.maximum(standing[kept] / importance_scale, marginal[0, kept] / marginal_scale),
+            np.maximum(standing / importance_scale, marginal[0, kept] / marginal_scale),
         )
 
 
