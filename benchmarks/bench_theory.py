@@ -10,7 +10,7 @@ from duramen.theory import (
     population_importances,
 )
 from duramen.theory.population import lattice_cost
-from duramen.theory.relevance import feature_relevance
+from duramen.theory.dependence import feature_relevance
 
 TABLES = {
     "primary tumor": primary_tumor,

@@ -113,8 +113,8 @@ def single_candidate(n_trees: int = TREES) -> Run:
     return run
 
 
-def intervals(estimator: Any = None, n_replicates: int = 30) -> Run:
-    test = refitted("confidence_intervals", estimator, measure="mda", n_replicates=n_replicates)
+def intervals(estimator: Any = None, n_resamples: int = 30) -> Run:
+    test = refitted("confidence_intervals", estimator, measure="mda", n_resamples=n_resamples)
 
     def run(*given: Any) -> Any:
         """P-values of single features; `Intervals.significance` refuses to adjust so few."""
@@ -132,7 +132,7 @@ def methods(trees: int = TREES, large: int = LARGE) -> list[Method]:
     """All tests: trees of forests that are grown anew, and of one where one is enough."""
     small = forest(trees)
     permuted = {"n_permutations": RUNS}
-    probed = {"n_runs": RUNS}
+    probed = {"n_permutations": RUNS}
     each = {
         "altmann, empirical": of_permuted("altmann", small),
         "altmann, normal": of_permuted("altmann", small, distribution="normal"),
@@ -144,7 +144,7 @@ def methods(trees: int = TREES, large: int = LARGE) -> list[Method]:
         "janitza, holdout_mda": janitza("holdout_mda", large, add_one=False),
         "janitza, air": janitza("air", large, add_one=False),
         "one_probe": refitted("one_probe", small, **probed),
-        "mean_rank_test": refitted("mean_rank_test", small, n_runs=3, **permuted),
+        "mean_rank_test": refitted("mean_rank_test", small, n_resamples=3, **permuted),
         "frequency_control, K=1": single_candidate(trees),
         "frequency_control, K=sqrt(p)": refitted("frequency_control", small, **permuted),
         "vote_change": vote_change(large),

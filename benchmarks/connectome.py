@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 import duramen as dm
 from benchmarks.culture import VARIANTS, nest_culture, network, simulate
 from duramen.networks.connectome import directed, low_pass, precedence
-from duramen.networks.connectome.peaks import Processing, peaks_of
+from duramen.networks.connectome.filters import Processing, peaks_of
 
 FRAMES, NEURONS = 179_500, 1000
 THRESHOLDS = np.arange(100, 211) / 1000

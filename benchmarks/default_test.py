@@ -31,7 +31,7 @@ class Problem:
     relevant: Bool
     """The others are independent of the target and of the relevant features together."""
     rows: Mapping[str, Any] = field(default_factory=dict)
-    """Any of `sample_weight`, `strata` and `blocks`."""
+    """Any of `sample_weight`, `strata` and `groups`."""
 
     @property
     def task(self) -> str:

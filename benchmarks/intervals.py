@@ -105,7 +105,7 @@ class Cell:
     problem: str
     n_rows: int
     n_trees: int = 50
-    n_replicates: int = 50
+    n_resamples: int = 50
 
     def draw(self, seed: int) -> tuple[Float, NDArray[Any]]:
         return PROBLEMS[self.problem][0](self.n_rows, np.random.default_rng(seed))
@@ -146,7 +146,7 @@ def intervals_of(cell: Cell, kinds: Sequence[str] = KINDS) -> Callable[[int, int
         draw = subsamples(y if cell.problem in CLASSES else None, n, size)
         observed = grown(cell, table, y, replicate_seed(seed, OBSERVED))
         replicates = []
-        for b in range(cell.n_replicates):
+        for b in range(cell.n_resamples):
             random = np.random.default_rng(replicate_seed(seed, b))
             rows = draw(random)
             forest_seed = int(random.integers(2**32))
@@ -159,7 +159,7 @@ def intervals_of(cell: Cell, kinds: Sequence[str] = KINDS) -> Callable[[int, int
             row += [error, t_tails(of_all[0], error, freedom)]
             for kind in kinds:
                 low, high, _ = ends(
-                    given, error, freedom, method="subsampling", kind=kind, level=LEVEL
+                    given, error, freedom, method="subsampling", kind=kind, confidence_level=LEVEL
                 )
                 row += [low, high]
         return np.concatenate(row)
@@ -198,17 +198,17 @@ def coverage(
         plan=Plan(),
         function="truth",
     ).reshape(truth, len(MEASURES), FEATURES)
-    blocks = 2 + 2 * len(kinds)
+    groups = 2 + 2 * len(kinds)
     found = run_replicates(
         intervals_of(cell, kinds),
         data_sets,
-        len(MEASURES) * blocks * FEATURES,
+        len(MEASURES) * groups * FEATURES,
         seed=seed,
         identity={"cell": repr(cell), "kinds": list(kinds)},
         plan=plan or Plan(),
         function="intervals",
         unit="data set",
-    ).reshape(data_sets, len(MEASURES), blocks, FEATURES)
+    ).reshape(data_sets, len(MEASURES), groups, FEATURES)
     expected = dict(zip(MEASURES, known.mean(axis=0), strict=True))
     result = Coverage(
         expected, dict(zip(MEASURES, known.std(axis=0, ddof=1), strict=True)), {}, {}, {}, {}
@@ -265,7 +265,7 @@ def found_in_noise(n_features: int, few: Sequence[int] = FEW) -> Callable[[int, 
                     forest,
                     X,
                     y,
-                    n_replicates=count,
+                    n_resamples=count,
                     random_state=seed % 2**32,
                     checkpoint=Path(folder) / "replicates",
                 )

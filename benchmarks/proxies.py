@@ -68,7 +68,7 @@ def tests(trees: int) -> dict[str, Run]:
     forest = dm.RandomForestClassifier(trees)
     large = dm.RandomForestClassifier(6 * trees)
     permuted = {"n_permutations": RUNS}
-    probed = {"n_runs": RUNS, "add_one": True}
+    probed = {"n_permutations": RUNS, "add_one": True}
 
     def of_correlations(X: Any, y: Any, seed: int, rows: Any) -> Any:
         test = dm.significance.permutation_test
@@ -96,7 +96,7 @@ def tests(trees: int) -> dict[str, Run]:
             features=[0, 10, 12, 13, 27, 35, 40, 50],
             **permuted,
         ),
-        "mean_rank_test": refitted("mean_rank_test", forest, n_runs=3, **permuted),
+        "mean_rank_test": refitted("mean_rank_test", forest, n_resamples=3, **permuted),
         "frequency_control": refitted("frequency_control", forest, **permuted),
         "permutation_test, correlation": of_correlations,
         "one_probe": refitted("one_probe", forest, **probed),

@@ -46,7 +46,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "knock_out": [{"n_estimators": 50}],
     "artificial_contrasts": [
         {"n_estimators": 50},
-        {"n_estimators": 50, "level": 0.001},
+        {"n_estimators": 50, "alpha": 0.001},
         {"n_estimators": 50, "remove_masked": True},
     ],
     "sequential_random_subspace": [{"n_estimators": 200, "n_subspace_features": 10}],

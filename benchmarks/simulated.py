@@ -56,7 +56,7 @@ def with_rows(draw: Draw, copies: tuple[int, int]) -> Draw:
         original = np.repeat(
             np.arange(len(one.y)), random.integers(copies[0], copies[1] + 1, len(one.y))
         )
-        rows = {"blocks": original}
+        rows = {"groups": original}
         return Problem(one.X.iloc[original], one.y[original], one.relevant, rows)
 
     return repeated
@@ -277,7 +277,7 @@ def deterministic(random: Generator, n: int) -> tuple[Float, NDArray[Any]]:
     return X, np.where(side > 0, "case", "control")
 
 
-# --- strata and blocks ----------------------------------------------------------------------------
+# --- strata and groups ----------------------------------------------------------------------------
 
 
 def in_strata(n: int, p: int, shift: float) -> Draw:
@@ -302,7 +302,7 @@ def in_families(n_families: int, size: int, p: int, within: float) -> Draw:
         own, shared = random.normal(size=(n, p + 3)), random.normal(size=(n_families, p + 3))
         alike = np.sqrt(within) * shared[family] + np.sqrt(1 - within) * own
         y = alike[:, :2].sum(axis=1) + alike[:, -1]
-        return joined(random, alike[:, :2], alike[:, 2:-1], y, {"blocks": family})
+        return joined(random, alike[:, :2], alike[:, 2:-1], y, {"groups": family})
 
     return draw
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from duramen.significance.stability.stability import stability
+from duramen.significance.reproducibility.stability import stability
 
 Float = NDArray[np.float64]
 Bits = NDArray[np.bool_]
@@ -93,7 +93,7 @@ def coverage(source: Source, count: int, repetitions: int, seed: int = 1) -> tup
     random, z = np.random.default_rng(seed), float(stats.norm.ppf((1 + LEVEL) / 2))
     covered = []
     for _ in range(repetitions):
-        found = stability(source.draw(random, count), level=LEVEL)
+        found = stability(source.draw(random, count), confidence_level=LEVEL)
         reach = z * math.sqrt(found.variance)
         covered.append(
             [

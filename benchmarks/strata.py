@@ -1,19 +1,19 @@
-"""Tests of tables whose rows are not exchangeable, with and without `strata` and `blocks`.
+"""Tests of tables whose rows are not exchangeable, with and without `strata` and `groups`.
 
 ``python -m benchmarks.strata --out DIR --data-sets 80`` draws five problems in which no feature
 has an effect on the target, and counts how often each test takes features at .05 all the same:
 
 * populations: two populations that differ in the frequency of the disease and in the allele
   frequencies of some SNPs, the markers; ``strata`` is the population;
-* samples: several samples of each person, who is ill or well; ``blocks`` is the person;
-* families: a quantity and features that are alike in a family of four; ``blocks`` is the family;
-* copies: rows that come one to four times; ``blocks`` is the original;
+* samples: several samples of each person, who is ill or well; ``groups`` is the person;
+* families: a quantity and features that are alike in a family of four; ``groups`` is the family;
+* copies: rows that come one to four times; ``groups`` is the original;
 * covariate: a disease and markers that depend on a number; strata are 2, 5 and 20 intervals of it
   with equal numbers of rows.
 
 A run that was killed goes on from DIR. Exit status 1 where a bar is missed: `altmann` takes more
 than .3 of the population markers without strata, and no test takes more than .05 with strata or
-blocks, by more than 3.3 standard errors.
+groups, by more than 3.3 standard errors.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def samples(random: np.random.Generator, n_persons: int = 40) -> Data:
     """Two to six samples a person, correlation .7 within persons, and a status of the person."""
     person = np.repeat(np.arange(n_persons), random.integers(2, 7, n_persons))
     ill = random.permutation(np.arange(n_persons) % 2)
-    return Data(_alike(person, 0.7, random), ill[person], _all(), {"blocks": person})
+    return Data(_alike(person, 0.7, random), ill[person], _all(), {"groups": person})
 
 
 def families(random: np.random.Generator, n_families: int = 40) -> Data:
     """Four persons a family, features and a quantity with correlation .7 within families."""
     family = np.repeat(np.arange(n_families), 4)
     y = _alike(family, 0.7, random, 1)[:, 0]
-    return Data(_alike(family, 0.7, random), y, _all(), {"blocks": family})
+    return Data(_alike(family, 0.7, random), y, _all(), {"groups": family})
 
 
 def copies(random: np.random.Generator, n_rows: int = 60) -> Data:
@@ -68,7 +68,7 @@ def copies(random: np.random.Generator, n_rows: int = 60) -> Data:
     original = np.repeat(np.arange(n_rows), random.integers(1, 5, n_rows))
     y = random.permutation(np.arange(n_rows) % 2)
     X = random.normal(size=(n_rows, N_FEATURES))
-    return Data(X[original], y[original], _all(), {"blocks": original})
+    return Data(X[original], y[original], _all(), {"groups": original})
 
 
 INTERVALS = (2, 5, 20)
@@ -114,7 +114,7 @@ def variants(name: str) -> dict[str, dict[str, str]]:
     """What tests are given in a problem, by what it is called."""
     if name == "covariate":
         return {"rows exchanged": {}, **{f"{k} strata": {"strata": f"{k}"} for k in INTERVALS}}
-    label = "strata" if name == "populations" else "blocks"
+    label = "strata" if name == "populations" else "groups"
     return {"rows exchanged": {}, f"with {label}": {label: label}}
 
 
@@ -127,7 +127,7 @@ def tests(trees: int, *, classes: bool) -> dict[str, Run]:
     kind = dm.RandomForestClassifier if classes else dm.RandomForestRegressor
     forest = kind(trees)
     permuted = {"n_permutations": RUNS}
-    probed = {"n_runs": RUNS, "add_one": True}
+    probed = {"n_permutations": RUNS, "add_one": True}
     followed = [0, 1, N_FEATURES - 2, N_FEATURES - 1]
 
     def of_correlations(X: Any, y: Any, seed: int, rows: Any) -> Any:
@@ -147,7 +147,7 @@ def tests(trees: int, *, classes: bool) -> dict[str, Run]:
         "hapfelmeier": refitted(
             "hapfelmeier", forest, measure="mdi", features=followed, **permuted
         ),
-        "mean_rank_test": refitted("mean_rank_test", forest, n_runs=3, **permuted),
+        "mean_rank_test": refitted("mean_rank_test", forest, n_resamples=3, **permuted),
         "frequency_control": refitted("frequency_control", forest, null="permuted", **permuted),
         CORRELATION: of_correlations,
         "one_probe": refitted("one_probe", forest, **probed),
@@ -196,7 +196,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def bars_missed(name: str, found: Rates) -> list[str]:
-    """What is taken too often with strata or blocks, or not often enough without."""
+    """What is taken too often with strata or groups, or not often enough without."""
     missed = []
     for (test, variant), kinds in found.items():
         watched = [kind for kind in kinds if (kind == "any") == (test in FAMILIES)]

@@ -34,7 +34,7 @@ class Data:
     kinds: NDArray[Any]
     """Name of the kind of each feature."""
     rows: Mapping[str, Any] = field(default_factory=dict)
-    """Strata and blocks, by any name."""
+    """Strata and groups, by any name."""
 
 
 def refitted(method: str, estimator: Any, **options: Any) -> Run:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from duramen.theory import FiniteDistribution
-from duramen.theory.population.nodes import Nodes
+from duramen.theory.population.recursion import Nodes
 
 N_FEATURES = 4
 LARGEST = 4.0

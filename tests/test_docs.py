@@ -162,7 +162,7 @@ def test_the_list_of_public_names_is_complete() -> None:
 
 def test_the_list_of_names_of_the_theory_is_complete() -> None:
     listed = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    packages = ["distributions", "relevance", "population", "subspaces", "samples"]
+    packages = ["distributions", "dependence", "population", "subspaces", "samples"]
     names = [
         name
         for package in packages

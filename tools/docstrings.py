@@ -38,9 +38,9 @@ SHARED = {
         "array-like of shape (n,), optional",
         "Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).",
     ),
-    "blocks": (
+    "groups": (
         "array-like of shape (n,), optional",
-        "Block of each row; the rows of a block stay together (docs/guide/strata.md).",
+        "Group of each row; the rows of a group stay together (docs/guide/strata.md).",
     ),
     "random_state": ("int, RandomState, Generator or None", "Seed of all random numbers."),
     "n_jobs": ("int, optional", "Threads; the result does not depend on it."),
@@ -87,7 +87,7 @@ OWN = {
         *("average_effects", "covariate_strata", "prediction_change", "relative_influence"),
     },
     "measure": {"hapfelmeier", "max_t"},
-    "blocks": {"confidence_intervals", "context_importances", "holdout_mda", "ranking_stability"},
+    "groups": {"confidence_intervals", "context_importances", "holdout_mda", "ranking_stability"},
     "strata": {"context_importances"},
     "random_state": {
         *("air", "conditional_mda", "holdout_mda", "mda", "noising", "sandri", "trees_needed"),

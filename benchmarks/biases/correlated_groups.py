@@ -166,7 +166,7 @@ def of_groups(random: np.random.Generator, seed: int) -> Float:
     groups = [*relevant_groups(), range(sum(SIZES), X.shape[1])]
     values = grouped(importances(MEASURES, forest, data, seed), groups)
     together = dm.importances.mda(
-        forest, data, groups={str(i): list(one) for i, one in enumerate(groups)}
+        forest, data, feature_groups={str(i): list(one) for i, one in enumerate(groups)}
     ).values
     taken = confirmed(data, "mda", seed)
     stand_for = of_representatives(X, y, seed)

@@ -72,7 +72,7 @@ def ensemble(method: str, p: int, seed: int) -> Any:
         return dm.SequentialRandomSubspace(
             n_estimators=ITERATIONS[q],
             n_subspace_features=max(1, round(q * p)),
-            alpha=alpha,
+            keep=alpha,
             relevance="probe",
             random_state=seed,
         )

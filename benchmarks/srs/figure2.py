@@ -40,7 +40,7 @@ def search(seed: int, q: int, alpha: float, test: str, iterations: int) -> dict[
     model = dm.SequentialRandomSubspace(
         n_estimators=iterations,
         n_subspace_features=q,
-        alpha=alpha,
+        keep=alpha,
         relevance=test,
         random_state=seed,
     ).fit(X, y)

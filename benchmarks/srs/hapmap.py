@@ -25,7 +25,7 @@ SUBSPACE, TREES = 1000, 500
 
 def searched(X: Any, y: NDArray[Any], alpha: float, seed: int) -> Any:
     return dm.SequentialRandomSubspace(
-        n_estimators=TREES, n_subspace_features=SUBSPACE, alpha=alpha, random_state=seed
+        n_estimators=TREES, n_subspace_features=SUBSPACE, keep=alpha, random_state=seed
     ).fit(X, y)
 
 

@@ -52,7 +52,7 @@ def search(path: str, split: int, p: int, alpha: float, iterations: int) -> dict
     model = dm.SequentialRandomSubspace(
         n_estimators=iterations,
         n_subspace_features=SUBSPACE,
-        alpha=alpha,
+        keep=alpha,
         # Without places for what was found the test decides nothing; the probe is cheaper.
         relevance="decoy" if alpha else "probe",
         random_state=split,

@@ -33,9 +33,8 @@ from duramen.selection.sequential_random_subspace.relevance import (
     Evidence,
     RelevanceTest,
 )
-from duramen.selection.sequential_random_subspace.search import Course, Grower, Search
-from duramen.theory.subspaces.chains import kept_places
-from duramen.theory.subspaces.convergence import expected_trees
+from duramen.selection.sequential_random_subspace.search import Grower, Search, SubspaceSearch
+from duramen.theory.subspaces.convergence import expected_trees, kept_places
 from duramen.theory.subspaces.simulation import simulate
 
 TABLE = [
@@ -101,13 +100,13 @@ def sample(
 def searched(
     X: NDArray[Any], y: NDArray[Any], r: int, q: int, keep: float, batch: int, seed: int,
     test: RelevanceTest, most: int, criterion: str = "entropy",
-) -> Course:  # fmt: skip
+) -> SubspaceSearch:  # fmt: skip
     """A search until the first r features are all found, or for `most` trees."""
     data = dm.learning_set(X, y, task="classification")
     settings = GrowthSettings(criterion=criterion, cut="random", max_features=q)
     grower = Grower(data, settings, test.n_probes, test.decoy, seed)
     search = Search(most, q, kept_places(q, keep), soft=False, batch=batch, patience=None)
-    course = Course(grower, search, test)
+    course = SubspaceSearch(grower, search, test)
 
     def ready(trees: list[dict[str, NDArray[Any]]]) -> int:
         """Return how many trees can be grown now: no more once all relevant features are found."""
@@ -146,7 +145,7 @@ def table_1(replicates: int) -> None:
                 scenario,
                 **given,
                 n_trees=int(20 * exact),
-                n_replicates=replicates if exact > 5000 else 5 * replicates,
+                n_repeats=replicates if exact > 5000 else 5 * replicates,
                 random_state=2 * number + keep,
             )
             average, error = run.expected_trees()

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from duramen.configuration import config_context, get_config, set_config
     from duramen.context import context_importances, context_network
     from duramen.data import EncodedTable, encode
-    from duramen.data.learning_set import LearningSet, learning_set
+    from duramen.data.learning_sets import LearningSet, learning_set
     from duramen.estimators import (
         BaggedTreesClassifier,
         BaggedTreesRegressor,

@@ -166,7 +166,7 @@ def test_groups_and_another_forest():
     report = dm.rank(X, y, estimator=forest, feature_groups=groups, test=False)
     fitted = forest.fit(X, y)
     whole = {**groups, "x2": ["x2"]}
-    expected = dict(dm.importances.mda(fitted, X, y, groups=whole))
+    expected = dict(dm.importances.mda(fitted, X, y, feature_groups=whole))
     found = dict(zip(report.groups["name"], report.groups["importance"], strict=True))
     assert found == pytest.approx(expected)
     assert dict(report.importances["mdi"]) == dict(dm.importances.mdi(fitted))
@@ -209,7 +209,7 @@ X, Y = rows()
         (lambda: dm.rank(X, Y, random_state=-1), "rank: random_state must be an int"),
         (lambda: dm.rank(X, Y, test=False, stability=9), "stability: must be less than"),
         (lambda: dm.select(X, Y, selector="mdi"), "select: selector must be one of"),
-        (lambda: dm.select(X, Y, blocks=Y), "a learning set without blocks"),
+        (lambda: dm.select(X, Y, groups=Y), "a learning set without groups"),
         (lambda: dm.select(X, X[:, 0], selector="mcfs_none"), "select: selector must be one of"),
         (lambda: dm.compare(X, Y, n_estimators=0), "compare: n_estimators must be an int >= 1"),
     ],

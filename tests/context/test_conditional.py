@@ -61,12 +61,12 @@ def test_permutations_stay_in_strata():
 
 @pytest.mark.parametrize("constant", [True, False])
 def test_blocks_exchange_their_contexts(constant):
-    """Blocks of two rows each, with one context each or several."""
+    """Groups of two rows each, with one context each or several."""
     codes = np.array([0, 0, 1, 1, 1, 1] if constant else [0, 1, 1, 0, 1, 1], dtype=np.uint32)
     log_weights = np.random.default_rng(3).normal(size=(6, 2))
-    blocks = np.array([0, 0, 1, 1, 2, 2])
+    groups = np.array([0, 0, 1, 1, 2, 2])
     orders = [[2 * b + i for b in order for i in (0, 1)] for order in permutations(range(3))]
-    counts, expected = frequencies(Exchangeability(6, None, blocks), codes, log_weights, orders)
+    counts, expected = frequencies(Exchangeability(6, None, groups), codes, log_weights, orders)
     assert len(counts) == (3 if constant else 6)
     assert stats.chisquare(counts, expected).pvalue > 1e-3
 
@@ -76,7 +76,7 @@ def test_blocks_of_different_sizes_exchange_a_constant_context():
     rows = Exchangeability(4, None, np.array([0, 1, 1, 1]))
     log_weights = np.log([[0.5, 0.5], [0.6, 0.4], [0.5, 0.5], [0.5, 0.5]])
     drawn = conditional_permutations(rows, codes, log_weights, np.random.default_rng(0), 8000)
-    # The second block in context 0 has weight .6 * .5 * .5, in context 1 .4 * .5 * .5.
+    # The second group in context 0 has weight .6 * .5 * .5, in context 1 .4 * .5 * .5.
     share = (drawn == [1, 0, 0, 0]).all(axis=1).mean()
     assert ((drawn == [1, 0, 0, 0]) | (drawn == codes)).all()
     assert abs(share - 0.6) < 4 * np.sqrt(0.24 / 8000)

@@ -235,17 +235,17 @@ def test_strata_are_crossed_with_classes_and_bins():
 def test_blocks_exchange_with_blocks_of_the_same_classes():
     """Families of two and three: those with classes ab exchange with one another, others not."""
     y = np.array(list("aabababbbbbb"))
-    blocks = np.repeat([0, 1, 2, 3, 4], [3, 2, 2, 2, 3])
+    groups = np.repeat([0, 1, 2, 3, 4], [3, 2, 2, 2, 3])
     context = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0], dtype=np.uint32)
-    rows = null_of(subject(y, blocks=blocks), "within_target", "test").effects
+    rows = null_of(subject(y, groups=groups), "within_target", "test").effects
     drawn = np.unique(permuted_contexts(rows, context, 0, 1, 200), axis=0)
     assert len(drawn) == 4
     assert rows.count(context) == 4
     assert (drawn[:, :3] == 0).all()
-    for block in np.unique(blocks):
-        assert (drawn[:, blocks == block] == drawn[:, blocks == block][:, :1]).all()
+    for group in np.unique(groups):
+        assert (drawn[:, groups == group] == drawn[:, groups == group][:, :1]).all()
     ragged = context.copy()
-    ragged[3] = 1  # a block with both contexts: blocks of as many rows exchange them in order
+    ragged[3] = 1  # a group with both contexts: groups of as many rows exchange them in order
     assert rows.count(ragged) == 2
 
 
@@ -265,8 +265,8 @@ def test_few_arrangements_are_a_note():
     [
         ({"permute": "within"}, "context_.*: permute must be one of"),
         ({"strata": [1, 2]}, "strata must have a label for each of the 36 rows"),
-        ({"blocks": [None] * 36}, "blocks must have a label for every row"),
-        ({"strata": np.arange(36), "blocks": np.zeros(36)}, "each block must lie in one stratum"),
+        ({"groups": [None] * 36}, "groups must have a label for every row"),
+        ({"strata": np.arange(36), "groups": np.zeros(36)}, "each group must lie in one stratum"),
     ],
 )
 def test_schemes_that_there_are_not(options, message):
@@ -320,8 +320,8 @@ def test_a_shift_is_noted_and_strata_allow_for_it():
     assert "Xc shifts features among rows of the same target (q <= 0.05)" in result.notes[-1]
     strata = propensity_strata(X, context)
     assert dm.context_importances(X, y, context, strata=strata, **settings).notes == ()
-    blocks = dm.context_importances(X, y, context, blocks=np.arange(200) // 2, **settings)
-    assert blocks.shift_p_values is None
+    groups = dm.context_importances(X, y, context, groups=np.arange(200) // 2, **settings)
+    assert groups.shift_p_values is None
     assert np.array_equal(
         dm.context_importances(X, y, context, permute="all", **settings).absolute,
         result.absolute,

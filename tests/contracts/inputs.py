@@ -70,8 +70,8 @@ def strata() -> np.ndarray:
     return np.arange(N) % 3
 
 
-def blocks() -> np.ndarray:
-    """Blocks of two rows."""
+def groups() -> np.ndarray:
+    """Groups of two rows."""
     return np.arange(N) // 2
 
 

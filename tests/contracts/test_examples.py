@@ -29,7 +29,7 @@ COMPLETE = [
     "duramen.theory.distributions.examples",
     "duramen.theory.distributions.specification",
     "duramen.theory.population",
-    "duramen.theory.relevance",
+    "duramen.theory.dependence",
     "duramen.theory.samples",
     "duramen.theory.subspaces",
 ]

@@ -114,7 +114,7 @@ def test_toy_measure_is_a_measure_of_the_tests() -> None:
         np.testing.assert_array_equal(result.scores, wanted)
         assert result.p_values[[1, 3]].max() <= 0.05
         assert result.metadata["measure"] == "toy_correlation"
-    intervals = dm.significance.confidence_intervals(forest, X, y, n_replicates=20, **choices)
+    intervals = dm.significance.confidence_intervals(forest, X, y, n_resamples=20, **choices)
     np.testing.assert_array_equal(intervals.values, wanted)
     assert intervals.p_values is None  # irrelevant features have more than 0
     needed = dm.significance.trees_needed(

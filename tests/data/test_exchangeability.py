@@ -1,4 +1,4 @@
-"""Which rows may be exchanged: strata, blocks, and how many arrangements there are."""
+"""Which rows may be exchanged: strata, groups, and how many arrangements there are."""
 
 import datetime
 import itertools
@@ -17,16 +17,16 @@ from tests.grid import one_test
 from duramen.data.exchangeability import Exchangeability
 
 
-def checked(n, strata=None, blocks=None):
-    return Exchangeability.checked(n, strata, blocks, function="f")
+def checked(n, strata=None, groups=None):
+    return Exchangeability.checked(n, strata, groups, function="f")
 
 
-def admissible(n, strata, blocks):
-    """All permutations, by the definition: blocks move whole, in order, within their stratum."""
+def admissible(n, strata, groups):
+    """All permutations, by the definition: groups move whole, in order, within their stratum."""
     rows = range(n)
     strata = [0] * n if strata is None else strata
-    blocks = list(rows) if blocks is None else blocks
-    members = {b: [i for i in rows if blocks[i] == b] for b in blocks}
+    groups = list(rows) if groups is None else groups
+    members = {b: [i for i in rows if groups[i] == b] for b in groups}
     found = []
     for order in itertools.permutations(rows):
         same = all(strata[i] == strata[order[i]] for i in rows)
@@ -50,19 +50,19 @@ def assert_uniform(drawn, possible, draws):
 SCHEMES = {
     "strata": ("aabab", None),
     "a stratum of one row": ("abbb", None),
-    "blocks": (None, "aabbc"),
-    "blocks that are scattered": (None, "abacbc"),
-    "blocks of different sizes": (None, "aabbcde"),
-    "blocks within strata": ("xxxxyyyy"[:6], "aabbcd"),
+    "groups": (None, "aabbc"),
+    "groups that are scattered": (None, "abacbc"),
+    "groups of different sizes": (None, "aabbcde"),
+    "groups within strata": ("xxxxyyyy"[:6], "aabbcd"),
 }
 
 
 @one_test
-@pytest.mark.parametrize("strata, blocks", SCHEMES.values(), ids=SCHEMES)
-def test_every_admissible_permutation_is_drawn_as_often(strata, blocks):
-    n = len(strata or blocks)
-    scheme = checked(n, strata and list(strata), blocks and list(blocks))
-    possible = admissible(n, strata, blocks)
+@pytest.mark.parametrize("strata, groups", SCHEMES.values(), ids=SCHEMES)
+def test_every_admissible_permutation_is_drawn_as_often(strata, groups):
+    n = len(strata or groups)
+    scheme = checked(n, strata and list(strata), groups and list(groups))
+    possible = admissible(n, strata, groups)
     assert scheme.count() == len(possible)
     random = np.random.default_rng(0)
     draws = 200 * len(possible)
@@ -71,10 +71,10 @@ def test_every_admissible_permutation_is_drawn_as_often(strata, blocks):
 
 
 def test_blocks_of_one_value_exchange_it_whatever_their_size():
-    blocks = np.array([0, 0, 0, 1, 2, 2, 3])
-    values = np.array(["ill", "ill", "well", "well"])[blocks]
-    scheme = checked(7, None, blocks)
-    possible = [tuple(np.array(one)[blocks]) for one in _distinct(["ill", "ill", "well", "well"])]
+    groups = np.array([0, 0, 0, 1, 2, 2, 3])
+    values = np.array(["ill", "ill", "well", "well"])[groups]
+    scheme = checked(7, None, groups)
+    possible = [tuple(np.array(one)[groups]) for one in _distinct(["ill", "ill", "well", "well"])]
     assert scheme.count(values) == len(possible) == 6
     random = np.random.default_rng(1)
     drawn = [tuple(values[scheme.permutation(random, values)]) for _ in range(3000)]
@@ -86,13 +86,13 @@ def _distinct(values):
 
 
 def test_blocks_of_one_value_exchange_it_within_strata():
-    blocks, strata = np.array([0, 0, 1, 2, 3, 3]), np.array([0, 0, 0, 1, 1, 1])
-    values = np.array([1, 0, 1, 0])[blocks]
-    scheme = checked(6, strata, blocks)
+    groups, strata = np.array([0, 0, 1, 2, 3, 3]), np.array([0, 0, 0, 1, 1, 1])
+    values = np.array([1, 0, 1, 0])[groups]
+    scheme = checked(6, strata, groups)
     random = np.random.default_rng(2)
     drawn = Counter(tuple(values[scheme.permutation(random, values)]) for _ in range(2000))
     assert set(drawn) == {
-        tuple(np.array(pair)[blocks])
+        tuple(np.array(pair)[groups])
         for pair in [(1, 0, 1, 0), (0, 1, 1, 0), (1, 0, 0, 1), (0, 1, 0, 1)]
     }
     assert scheme.count(values) == 4
@@ -122,25 +122,25 @@ def test_counts_are_those_of_what_can_be_drawn(seed, n, kinds):
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 30))
 @settings(max_examples=60)
-def test_draws_respect_strata_and_blocks(seed, n):
+def test_draws_respect_strata_and_groups(seed, n):
     random = np.random.default_rng(seed)
-    blocks = random.integers(0, max(1, n // 2), n)
-    strata = random.integers(0, 2, n)[blocks]
-    scheme = checked(n, strata, blocks)
+    groups = random.integers(0, max(1, n // 2), n)
+    strata = random.integers(0, 2, n)[groups]
+    scheme = checked(n, strata, groups)
     order = scheme.permutation(random)
     assert sorted(order.tolist()) == list(range(n))
     np.testing.assert_array_equal(strata[order], strata)
-    for block in np.unique(blocks):
-        taken = order[blocks == block]
-        assert len(set(blocks[taken].tolist())) == 1
-        np.testing.assert_array_equal(taken, np.flatnonzero(blocks == blocks[taken[0]]))
+    for block in np.unique(groups):
+        taken = order[groups == block]
+        assert len(set(groups[taken].tolist())) == 1
+        np.testing.assert_array_equal(taken, np.flatnonzero(groups == groups[taken[0]]))
 
 
 @one_test
 @pytest.mark.parametrize("n", [1, 2, 17])
-@pytest.mark.parametrize("given_", [{}, {"strata": 0}, {"blocks": 1}, {"strata": 0, "blocks": 1}])
+@pytest.mark.parametrize("given_", [{}, {"strata": 0}, {"groups": 1}, {"strata": 0, "groups": 1}])
 def test_without_restriction_the_stream_is_that_of_a_plain_permutation(n, given_):
-    labels = {"strata": np.zeros(n, int), "blocks": np.arange(n)[::-1]}
+    labels = {"strata": np.zeros(n, int), "groups": np.arange(n)[::-1]}
     scheme = checked(n, **{name: labels[name] for name in given_})
     assert not scheme.restricted
     assert scheme.identity() == {}
@@ -152,9 +152,9 @@ def test_without_restriction_the_stream_is_that_of_a_plain_permutation(n, given_
 
 
 def test_names_of_labels_have_no_influence():
-    strata, blocks = list("aabbaabb"), [7, 7, 8, 8, 1, 1, 2, 2]
-    plain = checked(8, strata, blocks)
-    renamed = checked(8, [{"a": "z", "b": "c"}[s] for s in strata], [-b for b in blocks])
+    strata, groups = list("aabbaabb"), [7, 7, 8, 8, 1, 1, 2, 2]
+    plain = checked(8, strata, groups)
+    renamed = checked(8, [{"a": "z", "b": "c"}[s] for s in strata], [-b for b in groups])
     assert plain.identity() == renamed.identity() != checked(8, strata).identity()
     np.testing.assert_array_equal(
         plain.permutation(np.random.default_rng(0)), renamed.permutation(np.random.default_rng(0))
@@ -226,7 +226,7 @@ MISSING = {
 
 
 @one_test
-@pytest.mark.parametrize("parameter", ["strata", "blocks"])
+@pytest.mark.parametrize("parameter", ["strata", "groups"])
 @pytest.mark.parametrize("labels", MISSING.values(), ids=MISSING)
 def test_missing_labels_are_refused(labels, parameter):
     with pytest.raises(ValueError, match=f"^f: {parameter} must have .* that of row 1 is missing"):
@@ -251,27 +251,27 @@ def test_what_is_no_label_a_row_is_refused(labels, error, message):
 
 
 def test_torn_blocks_are_refused_by_name():
-    message = r"rows 1 and 3 are of one block \('b'\) and of different strata"
+    message = r"rows 1 and 3 are of one group \('b'\) and of different strata"
     with pytest.raises(ValueError, match=message):
         checked(4, ["x", "x", "y", "y"], ["a", "b", "c", "b"])
 
 
 @one_test
 @pytest.mark.parametrize(
-    "strata, blocks, values, message",
+    "strata, groups, values, message",
     [
         ([0, 1, 2, 3], None, [0, 1, 0, 1], "strata must leave .* every stratum has one row"),
         ([0, 0, 1, 1], None, [0, 0, 1, 1], "the target is constant in every stratum"),
-        (None, [0, 0, 0, 0], [0, 1, 0, 1], "blocks must leave .* same number of rows"),
-        (None, [0, 0, 0, 1], [0, 1, 0, 1], "no two blocks .* have the same number of rows"),
+        (None, [0, 0, 0, 0], [0, 1, 0, 1], "groups must leave .* same number of rows"),
+        (None, [0, 0, 0, 1], [0, 1, 0, 1], "no two groups .* have the same number of rows"),
         (None, [0, 0, 1, 1], [0, 1, 0, 1], "the same targets in the same order"),
-        (None, [0, 0, 0, 1], [1, 1, 1, 1], "the target is the same in all blocks"),
-        ([0, 0, 0, 1], [0, 0, 1, 2], [1, 1, 1, 0], "strata and blocks must leave"),
+        (None, [0, 0, 0, 1], [1, 1, 1, 1], "the target is the same in all groups"),
+        ([0, 0, 0, 1], [0, 0, 1, 2], [1, 1, 1, 0], "strata and groups must leave"),
     ],
 )
-def test_nothing_to_exchange_is_an_error(strata, blocks, values, message):
+def test_nothing_to_exchange_is_an_error(strata, groups, values, message):
     with pytest.raises(ValueError, match=f"^f: .*{message}"):
-        checked(4, strata, blocks).require(9, "f", np.array(values))
+        checked(4, strata, groups).require(9, "f", np.array(values))
 
 
 def test_fewer_arrangements_than_permutations_are_pointed_out():

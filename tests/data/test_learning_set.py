@@ -54,13 +54,13 @@ def test_weighted_classification_with_a_named_task_and_an_unknown_one():
 def test_of_rows_keeps_the_classes_that_occur():
     X, _ = rows()
     y = np.repeat(["a", "b", "c"], 20)
-    data = dm.learning_set(X, y, sample_weight=np.arange(60.0), blocks=np.arange(60) // 2)
+    data = dm.learning_set(X, y, sample_weight=np.arange(60.0), groups=np.arange(60) // 2)
     some = data.of_rows(np.r_[0:5, 45:60])
     assert some.classes.tolist() == ["a", "c"]
     np.testing.assert_array_equal(some.y, np.r_[y[:5], y[45:]])
     np.testing.assert_array_equal(some.target.values, np.repeat([0, 1], [5, 15]))
     np.testing.assert_array_equal(some.weights, np.r_[0.0:5, 45.0:60])
-    assert some.exchangeability.blocks.max() == 10
+    assert some.exchangeability.groups.max() == 10
     encoded = dm.learning_set(data.table.take_rows(np.r_[0:5, 45:60]), some.y)
     np.testing.assert_array_equal(encoded.target.values, some.target.values)
 

@@ -8,8 +8,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.data import NumbersInTextWarning, numbers_in_text
-from duramen.findings.labels import merged_labels
-from duramen.findings.target import of_target
+from duramen.findings.target import merged_labels, of_target
 from duramen.io import read_table
 
 RNG = np.random.default_rng(0)

@@ -7,9 +7,8 @@ from tests.oracles import culture as oracle
 import duramen as dm
 from duramen import _kernel
 from duramen.datasets import CalciumImaging, NeuronModel, Spikes, Wiring
-from duramen.datasets.culture.constants import decay, poisson_distribution
-from duramen.datasets.culture.neurons import simulate_spikes
-from duramen.datasets.culture.strength import find_strength
+from duramen.datasets.culture.cultures import find_strength
+from duramen.datasets.culture.neurons import decay, poisson_distribution, simulate_spikes
 
 
 def ring(n, peak=1.0):

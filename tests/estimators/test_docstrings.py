@@ -11,7 +11,7 @@ import duramen as dm
 from duramen.estimators.catalogue import FORESTS
 from duramen.estimators.parameters import PARAMETERS
 from duramen.forests.criteria import CRITERIA
-from duramen.forests.split_families import FAMILIES
+from duramen.forests.settings import FAMILIES
 
 ROOT = Path(__file__).resolve().parents[2]
 CLASSES = [kind for forest in FORESTS for kind in forest.estimators]

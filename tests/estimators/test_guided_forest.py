@@ -12,8 +12,7 @@ from duramen.estimators.guided_forest import (
     enriched_weights,
     importance_weights,
 )
-from duramen.forests.growth import grow
-from duramen.forests.guidance import Guidance
+from duramen.forests.growth import Guidance, grow
 from duramen.forests.settings import GrowthSettings
 
 

@@ -14,7 +14,7 @@ SIZES = np.array([1, 2, 5, 10])
 
 def rule(scores, factor=None, **given):
     scores = np.asarray(scores, dtype=float)
-    given = {"level": 0.9, "n_bootstraps": 500, "seed": 0, **given}
+    given = {"confidence_level": 0.9, "n_bootstraps": 500, "seed": 0, **given}
     return enough_of(scores, SIZES, 1 / len(scores) if factor is None else factor, **given)
 
 

@@ -196,7 +196,7 @@ def test_nothing_selected_predicts_by_frequencies():
 
 def test_blocks_are_not_divided():
     X, y = problem()
-    blocks = np.repeat(np.arange(20), 3)
+    groups = np.repeat(np.arange(20), 3)
     seen = []
 
     class Spy(SelectKBest):
@@ -204,11 +204,11 @@ def test_blocks_are_not_divided():
             seen.append(X.copy())
             return super().fit(X, y)
 
-    dm.evaluate_selection(Spy(k=1), X, y, blocks=blocks, n_resamples=3, test_size=0.25, **QUICK)
+    dm.evaluate_selection(Spy(k=1), X, y, groups=groups, n_resamples=3, test_size=0.25, **QUICK)
     for rows in seen:
         inside = np.isin(X[:, 0], rows[:, 0])
         assert inside.sum() == 45
-        assert all(len(set(inside[blocks == b])) == 1 for b in range(20))
+        assert all(len(set(inside[groups == b])) == 1 for b in range(20))
 
 
 # --- the bias of selecting outside ---------------------------------------------
@@ -261,9 +261,9 @@ def test_a_cluster_changes_nothing():
 
 
 def test_blocks_go_to_selectors_that_have_use_for_them():
-    """Others refuse them, and are given the rows of whole blocks without saying so."""
+    """Others refuse them, and are given the rows of whole groups without saying so."""
     methods = [dm.KnockOut(n_estimators=5, n_permutations=19), dm.InformationFilter(n_features=2)]
-    assert evaluated(methods, blocks=np.arange(60) // 2, n_resamples=2).n_resamples == 2
+    assert evaluated(methods, groups=np.arange(60) // 2, n_resamples=2).n_resamples == 2
 
 
 def test_same_result_from_a_checkpoint(tmp_path):
@@ -351,7 +351,7 @@ def test_named_learners_take_missing_values(learner):
         ({"test_size": 0}, ValueError, "test_size must be 1 to 58"),
         ({"test_size": 59}, ValueError, "test_size must be 1 to 58"),
         ({"selection": "both"}, ValueError, "selection must be one of"),
-        ({"level": 1}, ValueError, "level must be"),
+        ({"confidence_level": 1}, ValueError, "confidence_level must be"),
     ],
 )
 def test_bad_arguments(given, error, message):

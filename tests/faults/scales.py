@@ -182,7 +182,7 @@ MEASURES: dict[str, Callable[[Any, Any], Any]] = {
         dm.significance.altmann(_estimator(), X, y, n_permutations=4, random_state=0).p_values
     ),
     "one probe": lambda X, y: (
-        dm.significance.one_probe(_estimator(), X, y, n_runs=3, random_state=0).p_values
+        dm.significance.one_probe(_estimator(), X, y, n_permutations=3, random_state=0).p_values
     ),
     "spearman": lambda X, y: _clusters(X, "spearman"),
     "context": lambda X, y: _context(X, y, np.arange(len(y)) % 3),
@@ -193,7 +193,7 @@ MEASURES: dict[str, Callable[[Any, Any], Any]] = {
         dm.importances.conditional_mda(_forest(X, y), X, y, association="party").values
     ),
     "pearson": lambda X, y: _clusters(X, "pearson"),
-    "probe ranking": lambda X, y: dm.significance.probe_ranking(X, y, risk=1).scores,
+    "probe ranking": lambda X, y: dm.significance.probe_ranking(X, y, alpha=1).scores,
     "propensity": lambda X, y: propensity_strata(X, y, n_strata=3),
     "uniform": lambda X, y: _intervals(X, "uniform"),
 }

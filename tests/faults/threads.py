@@ -106,7 +106,7 @@ COMPUTATIONS: dict[str, Callable[[int], Any]] = {
     "few leaves": _grown("BaggedTreesClassifier", max_leaf_nodes=4, splits="any"),
     "permutation": _measured("mda"),
     "repeated permutation": _measured("mda", n_repeats=3, scoring="neg_log_loss", scaled=True),
-    "permutation of groups": _measured("mda", groups={"a": [0, 1], "b": [2, 3]}),
+    "permutation of groups": _measured("mda", feature_groups={"a": [0, 1], "b": [2, 3]}),
     "votes of the ensemble": _measured("mda", votes="ensemble"),
     "conditional permutation": _measured("conditional_mda"),
     "change of votes": _measured("vote_change"),

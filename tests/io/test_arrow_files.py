@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from duramen.io.formats.arrow import validate
+from duramen.io.formats.arrow import validated
 
 PLAIN = b"northsoutheast"
 
@@ -22,8 +22,8 @@ def batch(places, text, kind):
     [([0, 5, 10, 14], PLAIN), ([0, 0, 0, 0], b""), ([0, 3, 3, 5], "aéé".encode())],
 )
 def test_whole_text_is_taken(kind, places, text):
-    validate(batch(places, text, kind))
-    validate(pa.Table.from_batches([batch(places, text, kind)] * 2))
+    validated(batch(places, text, kind))
+    validated(pa.Table.from_batches([batch(places, text, kind)] * 2))
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
@@ -40,11 +40,11 @@ def test_whole_text_is_taken(kind, places, text):
 )
 def test_damaged_text_is_refused(kind, places, text):
     with pytest.raises(pa.ArrowInvalid):
-        validate(batch(places, text, kind))
+        validated(batch(places, text, kind))
 
 
 def test_other_types_are_looked_at_by_arrow():
     codes = pa.Array.from_buffers(pa.int32(), 2, [None, pa.py_buffer(np.array([0, 7], np.int32))])
     damaged = pa.DictionaryArray.from_arrays(codes, pa.array(["a"]), safe=False)
     with pytest.raises(pa.ArrowInvalid):
-        validate(pa.table({"a": damaged}))
+        validated(pa.table({"a": damaged}))

@@ -8,15 +8,16 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from duramen.io import arrow_threads, read_table
+from duramen.io import read_table
+from duramen.support import threads
 
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     counts = pa.cpu_count(), pa.io_thread_count()
-    arrow_threads._ready.cache_clear()
+    threads._arrow_threads.cache_clear()
     yield
-    arrow_threads._ready.cache_clear()
+    threads._arrow_threads.cache_clear()
     pa.set_cpu_count(counts[0])
     pa.set_io_thread_count(counts[1])
 
@@ -25,7 +26,7 @@ def test_reading_is_refused_where_arrow_would_end_the_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    monkeypatch.setattr(arrow_threads, "startable", lambda wanted: 2)
+    monkeypatch.setattr(threads, "startable", lambda wanted: 2)
     with pytest.raises(OSError, match=r"read_table: reading tables needs 2 threads.*ulimit -u"):
         read_table(tmp_path / "t.csv")
 
@@ -34,6 +35,6 @@ def test_arrow_works_with_the_threads_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    monkeypatch.setattr(arrow_threads, "startable", lambda wanted: 3)
+    monkeypatch.setattr(threads, "startable", lambda wanted: 3)
     assert read_table(tmp_path / "t.csv").num_rows == 1
     assert (pa.cpu_count(), pa.io_thread_count()) == (1, 1)

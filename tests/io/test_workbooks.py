@@ -12,7 +12,7 @@ import pytest
 
 from duramen.io import read_table
 from duramen.io.formats import workbook_process
-from duramen.io.formats.workbook_extent import _extent_of, check_extent
+from duramen.io.formats.excel import _extent_of, check_extent
 
 openpyxl = pytest.importorskip("openpyxl")
 pytest.importorskip("python_calamine")

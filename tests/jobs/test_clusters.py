@@ -77,11 +77,11 @@ CALLS = {
         significance.conditional_error_rate, n_permutations=5, stop_at=0.5
     ),
     "frequency_control": call_of(significance.frequency_control, n_permutations=5, null="permuted"),
-    "one_probe": call_of(significance.one_probe, n_runs=5),
-    "multiple_probes": call_of(significance.multiple_probes, n_runs=5),
-    "forest_probe_ranking": call_of(significance.forest_probe_ranking, n_runs=4),
-    "mean_rank_test": call_of(significance.mean_rank_test, n_runs=3, n_permutations=3),
-    "confidence_intervals": call_of(significance.confidence_intervals, n_replicates=8),
+    "one_probe": call_of(significance.one_probe, n_permutations=5),
+    "multiple_probes": call_of(significance.multiple_probes, n_permutations=5),
+    "forest_probe_ranking": call_of(significance.forest_probe_ranking, n_permutations=4),
+    "mean_rank_test": call_of(significance.mean_rank_test, n_resamples=3, n_permutations=3),
+    "confidence_intervals": call_of(significance.confidence_intervals, n_resamples=8),
     "ranking_stability": call_of(significance.ranking_stability, k=2, n_resamples=6),
     "permutation_test": lambda **way: significance.permutation_test(
         of_function, X, Y, n_permutations=6, random_state=1, **way

@@ -85,9 +85,13 @@ def test_all_groups_of_one_are_the_network():
     ("given", "error", "message"),
     [
         ({"network": WEIGHTS}, TypeError, "network must be a Network, got ndarray"),
-        ({"groups": {"x": ["nobody"]}}, ValueError, "holds 'nobody', which is none of the 4"),
-        ({"groups": {}}, ValueError, "at least one group"),
-        ({"groups": ["x"]}, ValueError, "one label per feature"),
+        (
+            {"feature_groups": {"x": ["nobody"]}},
+            ValueError,
+            "holds 'nobody', which is none of the 4",
+        ),
+        ({"feature_groups": {}}, ValueError, "at least one group"),
+        ({"feature_groups": ["x"]}, ValueError, "one label per feature"),
         ({"how": "median"}, ValueError, "how must be one of"),
         ({"rest": "all"}, ValueError, "rest must be one of"),
         ({"names": ["x"]}, ValueError, "names must be None"),
@@ -95,7 +99,7 @@ def test_all_groups_of_one_are_the_network():
 )
 def test_refuses(given, error, message):
     with pytest.raises(error, match=f"group_links: .*{message}"):
-        group_links(**{"network": NETWORK, "groups": GROUPS} | given)
+        group_links(**{"network": NETWORK, "feature_groups": GROUPS} | given)
 
 
 def test_public():

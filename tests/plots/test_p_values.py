@@ -3,8 +3,8 @@ import pytest
 from matplotlib.figure import Figure
 from tests.grid import one_test
 
-from duramen.plots.p_values import BINS, binned, p_values
-from duramen.plots.ranking import ranking
+from duramen.plots.p_value_histogram import BINS, binned, p_values
+from duramen.plots.rankings import ranking
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 

@@ -10,7 +10,7 @@ from duramen.reports.facts import plain
 from duramen.reports.report import Bar
 from duramen.results.importances import Importances
 from duramen.support.text import printable
-from duramen.theory.relevance.relevance import Relevance
+from duramen.theory.dependence.relevant_features import Relevance
 from duramen.theory.subspaces.planning import plan
 
 HOSTILE = (

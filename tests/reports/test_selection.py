@@ -81,7 +81,7 @@ def test_of_many_only_those_found_are_listed(search):
 
 
 def test_details_where_all_features_are_found():
-    given = {"relevance": "probe", "min_draws": 1, "confidence": 0.0}
+    given = {"relevance": "probe", "min_draws": 1, "min_win_rate": 0.0}
     search = searched(n_estimators=40, n_subspace_features=60, **given)
     assert search.support_.all()
     one = Selection.of(search, RECORD)
@@ -117,7 +117,7 @@ def test_nothing_found():
     assert lines[1].startswith("duramen rank tests every feature")
     assert "0 after 5 trees, 0 after 10." in report.section("Features found, tree by tree").text
     assert "Nothing found" in render(report)
-    search = searched(n_estimators=10, level=0.0)
+    search = searched(n_estimators=10, alpha=0.0)
     words = "No feature was found; each was given to 5.0 of 10 trees on average"
     assert search.account(RECORD).nothing == words
 
@@ -128,11 +128,11 @@ def test_nothing_found():
     [
         ({}, "false discovery rate of 0.05. The test is repeated while"),
         (
-            {"relevance": "probe", "confidence": 0.95, "min_draws": 10, "n_probes": 1},
+            {"relevance": "probe", "min_win_rate": 0.95, "min_draws": 10, "n_probes": 1},
             "when more than 10 trees were given it and, in a fraction of 0.95 or more of them",
         ),
         ({"relevance": "binomial", "n_probes": 3}, "1 in 4, at a false discovery rate of 0.05"),
-        ({"alpha": 0.0}, "Each tree is given 40 of the 80 features, drawn at random, so"),
+        ({"keep": 0.0}, "Each tree is given 40 of the 80 features, drawn at random, so"),
         ({"sampling": "soft"}, "up to a fraction of 0.5 of them features by importance"),
     ],
 )

@@ -15,7 +15,7 @@ def example(**changes):
         "standard_error": [0.1, 0.1, 0.0, 0.1],
         "low": [-0.1, 0.2, 0.1, 0.0],
         "high": [0.3, 0.6, 0.1, 0.4],
-        "level": 0.95,
+        "confidence_level": 0.95,
         "measure": "mda",
         "unit": "accuracy",
         "method": "subsampling",
@@ -71,7 +71,7 @@ def test_p_values_as_a_test():
         ({"low": [-0.1, 0.7, 0.1, 0.0]}, "low must not exceed high, got 0.7 and 0.6 for 'b'"),
         ({"standard_error": [0.1, -0.1, 0.0, 0.1]}, "standard_error must be at least 0"),
         ({"p_values": [0.1, 1.2, 0.0, 0.1]}, r"p_values must be in \[0, 1\]"),
-        ({"level": 1.0}, r"level must be a number in \(0, 1\), got 1.0"),
+        ({"confidence_level": 1.0}, r"confidence_level must be a number in \(0, 1\), got 1.0"),
         ({"metadata": {"x": object()}}, "metadata must be valid JSON"),
     ],
 )
@@ -87,7 +87,7 @@ def test_fields_are_read_only():
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0.5
     with pytest.raises(AttributeError):
-        result.level = 0.9
+        result.confidence_level = 0.9
 
 
 def test_save_load_and_pickle(tmp_path):
@@ -113,7 +113,7 @@ def test_equals_compares_numbers_and_labels():
     for changes in (
         {"kind": "percentile"},
         {"method": "delete-d"},
-        {"level": 0.9},
+        {"confidence_level": 0.9},
         {"p_values": None},
         {"high": [0.3, 0.6, 0.1, 0.5]},
         {"replicate_mean": None},

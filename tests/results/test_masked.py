@@ -134,6 +134,6 @@ def test_masked_weights_contexts_and_strata_are_refused():
         from_table(X, Y, context=masked(ROWS % 3))
     from duramen.data.exchangeability import Exchangeability
 
-    for name in ("strata", "blocks"):
+    for name in ("strata", "groups"):
         with pytest.raises(ValueError, match=f"{name} must have a label for every row.* row 7 is"):
             Exchangeability.checked(12, **{name: masked(ROWS % 3)}, function="f")

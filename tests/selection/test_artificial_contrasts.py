@@ -10,7 +10,7 @@ from duramen.selection.artificial_contrasts import masking, paired_p_values
 
 
 def contrasts(**given):
-    settings = {"n_estimators": 15, "n_replicates": 6, "max_rounds": 4, "random_state": 0}
+    settings = {"n_estimators": 15, "n_permutations": 6, "max_rounds": 4, "random_state": 0}
     return dm.ArtificialContrasts(**{**settings, **given})
 
 
@@ -79,8 +79,8 @@ def test_masking_of_a_stump():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"n_replicates": 1}, "n_replicates must be an int >= 2"),
-        ({"level": 1.0}, "level must be a number in"),
+        ({"n_permutations": 1}, "n_permutations must be an int >= 2"),
+        ({"alpha": 1.0}, "alpha must be a number in"),
         ({"percentile": 101}, "percentile must be a number in"),
         ({"max_rounds": 0}, "max_rounds must be an int >= 1"),
         ({"remove_masked": 1}, "remove_masked must be True or False"),

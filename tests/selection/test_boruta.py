@@ -15,7 +15,7 @@ from tests.oracles import boruta as oracle
 from tests.significance.noise import TINY, Interrupted, correlation, killed_after, noise, signal
 
 import duramen as dm
-from duramen.selection.boruta import CONFIRMED, CORRECTIONS, VERDICTS, Course, decided
+from duramen.selection.boruta import CONFIRMED, CORRECTIONS, VERDICTS, HitCounts, decided
 
 WORDS = np.vectorize(VERDICTS.get)
 
@@ -78,7 +78,7 @@ def test_course_against_the_oracle(rule, seed):
     hit = random.random((most, p)) < chances
     told, counts = oracle.verdicts(hit.tolist(), rule, level)
     rows = np.column_stack([hit.astype(float), np.full(most, 0.5)])
-    course = Course(p, most, CORRECTIONS[rule], level)
+    course = HitCounts(p, most, CORRECTIONS[rule], level)
     ends = []
     for n in range(1, len(told) + 1):
         allowed = course.ready(rows[: n - 1])
@@ -304,7 +304,7 @@ def test_pipeline_and_names():
     [
         ({"measure": "none"}, "measure must be one of 'scaled_mda', 'mdi'"),
         ({"correction": "none"}, "correction must be one of 'bonferroni', 'two-step'"),
-        ({"level": 2.0}, "level must be a number in"),
+        ({"alpha": 2.0}, "alpha must be a number in"),
         ({"percentile": -1}, "percentile must be a number in"),
         ({"max_rounds": 0}, "max_rounds must be an int >= 1"),
         ({"rough_fix": 1}, "rough_fix must be True or False"),
@@ -333,7 +333,7 @@ def test_command(tmp_path):
     table = pd.read_csv(tmp_path / "out" / "result.csv")
     assert sorted(table["name"][:2]) == ["g0", "g1"]
     assert set(table["verdict"][2:]) <= {"tentative", "rejected"}
-    assert run["settings"]["level"] == 0.01
+    assert run["settings"]["alpha"] == 0.01
     assert run["settings"]["n_estimators"] == 30
     assert run["results"]["confirmed"] == 2
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from tests.grid import one_test
 from tests.significance.noise import TINY, Interrupted, correlation, killed_after, noise, signal
 
 import duramen as dm
-from duramen.selection.knock_out import Course
+from duramen.selection.knock_out import KnockOutRounds
 
 
 @pytest.fixture(autouse=True)
@@ -42,13 +42,13 @@ def everything(model):
 
 
 @one_test
-@pytest.mark.parametrize("level", [0.05, 0.2, 0.9])
+@pytest.mark.parametrize("alpha", [0.05, 0.2, 0.9])
 @pytest.mark.parametrize("seed", range(3))
-def test_course_against_plain_python(level, seed):
+def test_course_against_plain_python(alpha, seed):
     random = np.random.default_rng(seed)
     p, size, most = 6, 20, 4
     left, found, rows = list(range(p)), {}, []
-    course = Course(p, most, size - 1, level)
+    course = KnockOutRounds(p, most, size - 1, alpha)
     for number in range(1, most + 1):
         values = random.integers(0, 30, size=(size, p)).astype(float)  # with ties
         values[0, :2] += 15
@@ -58,7 +58,7 @@ def test_course_against_plain_python(level, seed):
         course.take(np.concatenate(rows))
         largest = [max(row[j] for j in left) for row in values[1:]]
         p_values = {j: (1 + sum(one >= values[0, j] for one in largest)) / size for j in left}
-        new = [j for j in left if p_values[j] <= level]
+        new = [j for j in left if p_values[j] <= alpha]
         assert {j: course.p_values[j] for j in left} == p_values
         above = [j for j in left if values[0, j] > course.thresholds[-1]]
         assert set(new) == set(above)
@@ -78,7 +78,7 @@ def test_copies_of_a_relevant_column_are_found(measure):
     X = random.normal(size=(150, 8))
     X[:, 5] = X[:, 0]
     y = X[:, 0] + 0.3 * random.normal(size=150) > 0
-    model = knock_out(measure=measure, level=0.05).fit(X, y)
+    model = knock_out(measure=measure, alpha=0.05).fit(X, y)
     assert {0, 5} <= set(model.selected_.tolist())
 
 
@@ -153,7 +153,7 @@ def test_checkpoint(tmp_path):
             plain(measure=named(killed_after(correlation, calls)), checkpoint=kept).fit(X, y)
         assert everything(plain(measure=named(correlation), checkpoint=kept).fit(X, y)) == whole
         with pytest.raises(ValueError, match="another run"):
-            plain(measure=named(correlation), checkpoint=kept, level=0.1).fit(X, y)
+            plain(measure=named(correlation), checkpoint=kept, alpha=0.1).fit(X, y)
 
 
 @pytest.mark.slow
@@ -186,8 +186,8 @@ def test_pipeline_and_names():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"n_permutations": 10}, "n_permutations must be an int >= 1 / level - 1 = 19, got 10"),
-        ({"level": 0}, "level must be a number in"),
+        ({"n_permutations": 10}, "n_permutations must be an int >= 1 / alpha - 1 = 19, got 10"),
+        ({"alpha": 0}, "alpha must be a number in"),
         ({"max_rounds": 0}, "max_rounds must be an int >= 1"),
         ({"measure": "none"}, "measure must be one of"),
         ({"estimator": DecisionTreeClassifier()}, "estimator must be a forest estimator"),

@@ -5,8 +5,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.forests.growth import grow
-from duramen.forests.guidance import Guidance
+from duramen.forests.growth import Guidance, grow
 from duramen.forests.settings import GrowthSettings
 
 

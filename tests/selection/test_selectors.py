@@ -30,7 +30,7 @@ QUICK = {
     },
     "boruta": {**FOREST, "n_estimators": 20, "measure": "mdi", "max_rounds": 20},
     "knock_out": {**FOREST, "measure": "mdi", "n_permutations": 19, "max_rounds": 2},
-    "artificial_contrasts": {**FOREST, "n_replicates": 3, "max_rounds": 2, "remove_masked": True},
+    "artificial_contrasts": {**FOREST, "n_permutations": 3, "max_rounds": 2, "remove_masked": True},
     "backward_elimination": {**FOREST, "drop": 0.5, "nested_folds": 2},
     "vsurf": {**FOREST, "n_thresholding": 2, "n_interpretation": 2, "n_prediction": 2},
     "regularized_forest": FOREST,
@@ -121,12 +121,12 @@ def test_results(record, tmp_path):
 
 
 @one_test
-@pytest.mark.parametrize("given", ["strata", "blocks"])
+@pytest.mark.parametrize("given", ["strata", "groups"])
 @pytest.mark.parametrize("record", RECORDS, ids=lambda one: one.name)
 def test_strata_and_blocks_are_used_or_refused(record, given):
     X, y = problem(record)
     data = dm.learning_set(X, y, **{given: np.arange(60) // 2})
-    if record.exchanges if given == "strata" else record.exchanges_blocks:
+    if record.exchanges if given == "strata" else record.exchanges_groups:
         more = {"relevance": "decoy"} if takes(record, "relevance") else {}
         models = [quick(record, **more).fit(*rows) for rows in ((data,), (X, y))]
         assert everything(models[0]) != everything(models[1])
@@ -137,9 +137,9 @@ def test_strata_and_blocks_are_used_or_refused(record, given):
 
 def test_selectors_that_permute_rows():
     able = {one.name for one in catalogue if one.exchanges}
-    blocks = {"boruta", "knock_out", "artificial_contrasts"}
-    assert able == blocks | {"sequential_random_subspace"}
-    assert {one.name for one in catalogue if one.exchanges_blocks} == blocks
+    groups = {"boruta", "knock_out", "artificial_contrasts"}
+    assert able == groups | {"sequential_random_subspace"}
+    assert {one.name for one in catalogue if one.exchanges_groups} == groups
 
 
 LONG = [one for one in RECORDS if takes(one, "client")]
@@ -237,7 +237,7 @@ LEAVES = dm.RandomForestClassifier(30, min_samples_leaf=10, max_features=None)
 FULLER = {
     "boruta": {"n_estimators": 40, "max_rounds": 25},
     "knock_out": {"n_estimators": 40},
-    "artificial_contrasts": {"n_estimators": 40, "n_replicates": 6, "remove_masked": False},
+    "artificial_contrasts": {"n_estimators": 40, "n_permutations": 6, "remove_masked": False},
     "sequential_random_subspace": {"n_estimators": 150},
     "backward_elimination": {"n_estimators": 30, "min_features": 1, "nested_folds": None},
     "vsurf": {"n_estimators": 30},
@@ -281,7 +281,7 @@ def test_options_of_a_record_have_the_choices_and_limits_of_its_class(record, op
     """What the command line refuses, the class refuses too, and a choice of one is of the other."""
     X, y = np.random.default_rng(0).normal(size=(30, 5)), np.arange(30) % 2
     name = option.parameter or option.name
-    with_test = {"relevance": "probe"} if name in ("min_draws", "confidence") else {}
+    with_test = {"relevance": "probe"} if name in ("min_draws", "min_win_rate") else {}
 
     def refused(value):
         with pytest.raises(ValueError, match=f"{name} must be") as caught:

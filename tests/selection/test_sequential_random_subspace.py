@@ -50,7 +50,7 @@ RESULTS = (
     "forest_columns_",
 )
 # A test that lets features in soon, so that a few trees show what happens then.
-SOON = {"relevance": "probe", "min_draws": 2, "confidence": 0.6}
+SOON = {"relevance": "probe", "min_draws": 2, "min_win_rate": 0.6}
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +121,7 @@ def grown(monkeypatch):
 
 def test_alpha_zero_is_the_random_subspace_method(grown):
     X, y = problem()
-    model = selector(alpha=0.0).fit(X, y)
+    model = selector(keep=0.0).fit(X, y)
     assert len(model.selected_) > 2
     none = np.zeros(0, dtype=np.int64)
     for tree, columns, _, _ in grown:
@@ -129,12 +129,12 @@ def test_alpha_zero_is_the_random_subspace_method(grown):
         np.testing.assert_array_equal(columns, drawn)
 
 
-@pytest.mark.parametrize(("alpha", "places"), [(1.0, 6), (0.5, 3), (0.34, 2), (0.33, 1)])
-def test_as_many_are_kept_as_alpha_leaves_places_for(grown, alpha, places):
+@pytest.mark.parametrize(("keep", "places"), [(1.0, 6), (0.5, 3), (0.34, 2), (0.33, 1)])
+def test_as_many_are_kept_as_alpha_leaves_places_for(grown, keep, places):
     X, y = problem()
-    model = selector(alpha=alpha, min_draws=1, confidence=0.5).fit(X, y)
+    model = selector(keep=keep, min_draws=1, min_win_rate=0.5).fit(X, y)
     sizes = [0, *model.history_["n_selected"][:-1]]
-    assert max(sizes) >= (6 if alpha == 1 else 7)  # with alpha = 1 there is no place for more
+    assert max(sizes) >= (6 if keep == 1 else 7)  # with alpha = 1 there is no place for more
     assert 0 < sum(size < places for size in sizes) < 40  # not enough to keep, and enough
     for (_, columns, found, _), size in zip(grown, sizes, strict=True):
         assert len(columns) == len(found) == 6
@@ -144,7 +144,7 @@ def test_as_many_are_kept_as_alpha_leaves_places_for(grown, alpha, places):
 def test_a_share_of_places_is_not_rounded_down_by_binary_fractions(grown):
     """0.29 of 100 is 29, although 0.29 * 100 is a little less in binary."""
     X, y = problem(n=30, p=120)
-    model = selector(8, n_subspace_features=100, alpha=0.29, min_draws=0, confidence=0.0).fit(X, y)
+    model = selector(8, n_subspace_features=100, keep=0.29, min_draws=0, min_win_rate=0.0).fit(X, y)
     assert len(model.selected_) == 120
     sure = stream(model.forest_.seed, 7, 0).choice(120, 29, replace=False, shuffle=False)
     order = model.selected_[sure]
@@ -285,15 +285,15 @@ def test_trees_are_of_three_kinds():
     assert len({kind["importances"] for kind in kinds}) == 3
 
 
-@pytest.mark.parametrize("alpha", [0.5, 1.0])
-def test_soft_sampling_draws_by_mean_importance(grown, alpha):
+@pytest.mark.parametrize("keep", [0.5, 1.0])
+def test_soft_sampling_draws_by_mean_importance(grown, keep):
     X, y = problem()
-    model = selector(25, sampling="soft", alpha=alpha).fit(X, y)
+    model = selector(25, sampling="soft", keep=keep).fit(X, y)
     total, drawn = np.zeros(20), np.zeros(20)
     for tree, columns, _, outcome in grown:
         weights = np.divide(total, drawn, out=np.zeros(20), where=drawn > 0)
         random = stream(model.forest_.seed, tree, 0)
-        np.testing.assert_array_equal(columns, by_weight(random, weights, 6, int(6 * alpha)))
+        np.testing.assert_array_equal(columns, by_weight(random, weights, 6, int(6 * keep)))
         total[columns] += outcome.values
         drawn[columns] += 1
 
@@ -322,8 +322,8 @@ def test_a_round_knows_what_was_found_before_it(grown):
 
 def test_one_round_of_all_trees_finds_what_alpha_zero_finds():
     X, y = problem()
-    one_round = selector(30, batch_size=30, alpha=1.0).fit(X, y)
-    assert everything(one_round) == everything(selector(30, alpha=0.0).fit(X, y))
+    one_round = selector(30, batch_size=30, keep=1.0).fit(X, y)
+    assert everything(one_round) == everything(selector(30, keep=0.0).fit(X, y))
 
 
 def test_rounds_begin_alike():
@@ -348,7 +348,7 @@ def test_patience_ends_a_search():
     assert patience <= model.n_estimators_ - newest < patience + 3
     np.testing.assert_array_equal(model.selected_, long.selected_)
     assert len(model.history_["n_selected"]) == model.n_estimators_ == model.forest_.n_trees
-    none = selector(200, patience=7, confidence=1.0, min_draws=100).fit(X, y)
+    none = selector(200, patience=7, min_win_rate=1.0, min_draws=100).fit(X, y)
     assert none.n_estimators_ == 7
     assert none.selected_.shape == (0,)
 
@@ -532,12 +532,12 @@ def test_rows_that_do_not_fit_are_refused():
 
 def test_clones_pickles_and_parameters():
     X, y = problem()
-    model = selector(batch_size=2, tree="cart", level=0.1)
+    model = selector(batch_size=2, tree="cart", alpha=0.1)
     copy = clone(model)
     assert copy.get_params().keys() == model.get_params().keys()
     assert repr(copy) == repr(model)
     assert copy.estimator is not model.estimator
-    assert model.set_params(alpha=0.25).alpha == 0.25
+    assert model.set_params(keep=0.25).keep == 0.25
     fitted = copy.fit(X, y)
     assert everything(pickle.loads(pickle.dumps(fitted))) == everything(fitted)
     assert not hasattr(clone(fitted), "support_")
@@ -645,16 +645,16 @@ def test_before_the_fit(ask):
     {
         "n_estimators": [0, 1.5, True],
         "n_subspace_features": [0, 21, 1.5, "many"],
-        "alpha": [-0.1, 1.1, "x", float("nan")],
+        "keep": [-0.1, 1.1, "x", float("nan")],
         "max_features": [0, 8, 21, 1.5, "most"],
         "criterion": ["mse", 3],
         "splits": ["odd", None],
         "max_depth": [0, 1.5],
         "min_samples_leaf": [0, 1.5],
         "relevance": ["maybe", None],
-        "level": [-0.1, 1.5, None],
+        "alpha": [-0.1, 1.5, None],
         "min_draws": [-1, 0.5],
-        "confidence": [-0.1, 1.1],
+        "min_win_rate": [-0.1, 1.1],
         "n_probes": [0, 1.5],
         "sampling": ["firm", None],
         "batch_size": [0, 1.5, None],
@@ -831,36 +831,36 @@ def every_row(p):
     return np.array(list(itertools.product((0, 1), repeat=p)))
 
 
-def found(X, y, q, alpha=0.5, n_estimators=150, **given):
+def found(X, y, q, keep=0.5, n_estimators=150, **given):
     model = SequentialRandomSubspace(
         trees(**{"tree": "random", "criterion": "entropy", **given}),
         n_estimators=n_estimators,
         n_subspace_features=q,
-        alpha=alpha,
+        keep=keep,
         relevance="positive",
         random_state=0,
     )
     return set(model.fit(X, y).selected_.tolist())
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
-def test_proposition_7_1_all_relevant_features_are_found_if_they_fit(alpha):
+@pytest.mark.parametrize("keep", [0.0, 0.5, 1.0])
+def test_proposition_7_1_all_relevant_features_are_found_if_they_fit(keep):
     """K = 1 and r <= q: F are the relevant features, also those of degree r - 1 and copies."""
     X = every_row(6)
-    assert found(X, X[:, 0] ^ X[:, 3] ^ X[:, 5], 3, alpha) == {0, 3, 5}
+    assert found(X, X[:, 0] ^ X[:, 3] ^ X[:, 5], 3, keep) == {0, 3, 5}
     copied = np.column_stack([X, X[:, 0]])  # weakly relevant: 0 and 6
-    assert found(copied, X[:, 0] ^ X[:, 3], 3, alpha) == {0, 3, 6}
+    assert found(copied, X[:, 0] ^ X[:, 3], 3, keep) == {0, 3, 6}
     numbers = X[:, 1] + 0.5 * X[:, 2] * X[:, 4]
-    assert found(X, numbers, 3, alpha, criterion="variance") == {1, 2, 4}
+    assert found(X, numbers, 3, keep, criterion="variance") == {1, 2, 4}
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
-def test_theorem_7_2_strongly_relevant_features_are_found_for_any_k(alpha):
+@pytest.mark.parametrize("keep", [0.0, 0.5, 1.0])
+def test_theorem_7_2_strongly_relevant_features_are_found_for_any_k(keep):
     """r <= q: 3 is strongly relevant, 0 and its copy 6 are weakly; no irrelevant one is found."""
     X = np.column_stack([every_row(6), every_row(6)[:, 0]])
     y = X[:, 0] | X[:, 3]
     for K in (1, 2, 4):
-        F = found(X, y, 4, alpha, tree="cart", max_features=K)
+        F = found(X, y, 4, keep, tree="cart", max_features=K)
         assert {3} <= F <= {0, 3, 6}
 
 
@@ -868,8 +868,8 @@ def test_proposition_7_3_low_degrees_are_found_though_not_all_fit():
     """r = 5 > q = 4, K = 1: degrees below (1 - alpha) q; with alpha = 1 none need be found."""
     X = every_row(5)
     y = (X * [16, 8, 4, 2, 1]).sum(axis=1)  # all of degree 0
-    for alpha in (0.0, 0.5, 0.75):
-        assert found(X, y.astype(str), 4, alpha) == set(range(5))
+    for keep in (0.0, 0.5, 0.75):
+        assert found(X, y.astype(str), 4, keep) == set(range(5))
     assert len(found(X, y.astype(str), 4, 1.0)) == 4  # no place is left for the fifth
 
 
@@ -916,7 +916,7 @@ def kept(path):
     return len(read_archive(path, what="jobs", newest=1, function="")[1]["places.shapes"])
 
 
-VARIED = {"sampling": "soft"}, {"relevance": "decoy"}, {"splits": "multiway"}, {"alpha": 1.0}
+VARIED = {"sampling": "soft"}, {"relevance": "decoy"}, {"splits": "multiway"}, {"keep": 1.0}
 
 
 @one_test
@@ -984,7 +984,7 @@ def test_checkpoints_of_other_runs_are_refused(tmp_path):
     changed = {
         "n_estimators": 7,  # more trees
         "random_state": 1,
-        "alpha": 1.0,
+        "keep": 1.0,
         "tree": "cart",
         "n_subspace_features": 5,
         "max_features": 3,
@@ -994,7 +994,7 @@ def test_checkpoints_of_other_runs_are_refused(tmp_path):
         "min_samples_leaf": 2,
         "relevance": "binomial",
         "min_draws": 3,
-        "confidence": 0.7,
+        "min_win_rate": 0.7,
         "n_probes": 2,
         "sampling": "soft",
         "batch_size": 2,

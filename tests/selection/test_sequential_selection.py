@@ -11,7 +11,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.selection.selector import folds_of
-from duramen.selection.sequential_selection import Course, Path, search
+from duramen.selection.sequential_selection import Path, SetsToScore, search
 from duramen.support.checks import draw_seed
 
 
@@ -25,7 +25,7 @@ def scores_of(p, seed):
 def run(value, p, goal, **given):
     path = Path()
     steps = {"forward": True, "plus": 1, "minus": 0, "floating": False, **given}
-    course = Course(search(path, p, goal, **steps))
+    course = SetsToScore(search(path, p, goal, **steps))
     asked = []
     while (until := course.ready(np.array([[value[one]] for one in asked]).reshape(-1, 1))) > len(
         asked

@@ -47,7 +47,7 @@ def test_features_of_two_values_that_matter_alone_are_found(seed, alpha):
     """
     X, y = sample("marginal", 200, 6, 2000, seed)
     search = dm.SequentialRandomSubspace(
-        n_estimators=500, n_subspace_features=40, alpha=alpha, random_state=0
+        n_estimators=500, n_subspace_features=40, keep=alpha, random_state=0
     )
     model = search.fit(X, y)
     assert np.count_nonzero(model.selected_ < 6) >= 5
@@ -96,7 +96,7 @@ def test_decoys_find_more_than_the_probe_in_madelon_and_with_memory_more_than_wi
         search = dm.SequentialRandomSubspace(
             n_estimators=1500,
             n_subspace_features=40,
-            alpha=alpha,
+            keep=alpha,
             relevance=relevance,
             random_state=0,
         )

@@ -82,10 +82,10 @@ FREQUENCY = Method(
     "each",
 )
 MEAN_RANK = Method(
-    "mean_rank_test", refitted("mean_rank_test", TINY, n_runs=2, n_permutations=RUNS), "each"
+    "mean_rank_test", refitted("mean_rank_test", TINY, n_resamples=2, n_permutations=RUNS), "each"
 )
-ONE_PROBE = Method("one_probe", refitted("one_probe", TINY, n_runs=RUNS), "each")
-PROBES = Method("multiple_probes", refitted("multiple_probes", TINY, n_runs=RUNS), "any")
+ONE_PROBE = Method("one_probe", refitted("one_probe", TINY, n_permutations=RUNS), "each")
+PROBES = Method("multiple_probes", refitted("multiple_probes", TINY, n_permutations=RUNS), "any")
 FORWARD = Method("probe_ranking", forward, "any")
 INTERVALS = Method("confidence_intervals, mda", intervals(TINY, 20), "each")
 VOTES = Method("vote_change", vote_change(TREES), "each")

@@ -21,14 +21,14 @@ from duramen.support.checks import draw_seed
 
 FOREST = dm.RandomForestClassifier(5)
 X, Y = signal()
-STRATA, BLOCKS = np.arange(80) % 3, np.arange(80) // 2
+STRATA, GROUPS = np.arange(80) % 3, np.arange(80) // 2
 WEIGHTS = 1.0 + np.arange(80) % 4
 
 CASES = {
     "classes": (FOREST, X, Y, {}),
     "numbers": (dm.RandomForestRegressor(5), X, X[:, 0] + X[:, 1], {}),
     "strata": (FOREST, X, Y, {"strata": STRATA}),
-    "blocks": (FOREST, X, Y, {"blocks": BLOCKS}),
+    "groups": (FOREST, X, Y, {"groups": GROUPS}),
     "weights": (FOREST, dm.learning_set(X, Y, sample_weight=WEIGHTS), None, {}),
     "own measure": (TINY, X, Y, {"measure": correlation}),
     "auto": (FOREST, X, Y, {"measure": "auto"}),

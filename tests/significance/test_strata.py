@@ -1,4 +1,4 @@
-"""`strata` and `blocks` in every test that permutes rows, and in resampling and hold-out parts."""
+"""`strata` and `groups` in every test that permutes rows, and in resampling and hold-out parts."""
 
 from dataclasses import replace
 
@@ -11,13 +11,13 @@ from tests.significance.noise import TINY, band
 
 import duramen as dm
 from duramen.data import encode_target
-from duramen.importances.measures.refitting.holdout_mda import _parts_of_blocks
+from duramen.importances.measures.refitting.holdout_mda import _parts_of_groups
 from duramen.significance.measured import measured
 from duramen.significance.sampling_units import SamplingUnits
 
 N = 24
 STRATA = np.arange(N) // 4 % 3
-BLOCKS = np.arange(N) // 2  # each in one of the strata
+GROUPS = np.arange(N) // 2  # each in one of the strata
 FOREST = dm.ExtraTreesRegressor(1, max_depth=1)
 
 PERMUTED = {"n_permutations": 5}
@@ -28,15 +28,15 @@ METHODS = {
     "hapfelmeier": {**PERMUTED, "features": ["row"]},
     "conditional_error_rate": {"n_permutations": 3, "stop_at": None},
     "conditional_error_rate, by rank": {"n_permutations": 3, "stop_at": None, "rank_based": True},
-    "mean_rank_test": {**PERMUTED, "n_runs": 2},
-    "multiple_probes": {"n_runs": 5},
+    "mean_rank_test": {**PERMUTED, "n_resamples": 2},
+    "multiple_probes": {"n_permutations": 5},
 }
-BLOCKS_ONLY = {"one_probe": {"n_runs": 5}, "forest_probe_ranking": {"n_runs": 5}}
+BLOCKS_ONLY = {"one_probe": {"n_permutations": 5}, "forest_probe_ranking": {"n_permutations": 5}}
 RESAMPLING = {
-    "confidence_intervals": {"n_replicates": 5},
-    "confidence_intervals, doubly": {"n_replicates": 5, "method": "double-bootstrap"},
+    "confidence_intervals": {"n_resamples": 5},
+    "confidence_intervals, doubly": {"n_resamples": 5, "method": "double-bootstrap"},
     "ranking_stability": {"n_resamples": 5, "k": 1},
-    "mean_rank_test": {"n_runs": 5, "null": "irrelevant"},
+    "mean_rank_test": {"n_resamples": 5, "null": "irrelevant"},
 }
 
 
@@ -65,8 +65,8 @@ class Watching:
 
 
 def numbered():
-    """Columns and a target that hold the row's number, and columns of strata and blocks."""
-    return {"row": np.arange(N), "stratum": STRATA, "block": BLOCKS}, np.arange(float(N))
+    """Columns and a target that hold the row's number, and columns of strata and groups."""
+    return {"row": np.arange(N), "stratum": STRATA, "group": GROUPS}, np.arange(float(N))
 
 
 def table():
@@ -99,7 +99,7 @@ def test_blocks_of_rows_stay_together(name):
     X, y = table()
     watching = Watching()
     options = {**METHODS, **BLOCKS_ONLY}[name]
-    result = call(name, FOREST, X, y, measure=watching, blocks=BLOCKS, **options)
+    result = call(name, FOREST, X, y, measure=watching, groups=GROUPS, **options)
     moved = 0
     for _, sources in watching.sources():
         for rows in sources:
@@ -108,7 +108,7 @@ def test_blocks_of_rows_stay_together(name):
             np.testing.assert_array_equal(pairs[:, 1], pairs[:, 0] + 1)
             moved += (rows != sources[0]).any()
     assert moved
-    assert "Whole blocks" in (getattr(result, "null", None) or result.meaning)
+    assert "Whole groups" in (getattr(result, "null", None) or result.meaning)
 
 
 @one_test
@@ -118,7 +118,7 @@ def test_one_stratum_and_blocks_of_one_row_are_no_restriction(name):
     own = {"measure": correlation_of} if name != "frequency_control" else {"null": "permuted"}
     options = {**METHODS.get(name, {"n_permutations": 5}), **own, "random_state": 3}
     plain = call(name, FOREST, X, y, **options)
-    given = {"strata": ["a"] * N, "blocks": np.arange(N)[::-1]}
+    given = {"strata": ["a"] * N, "groups": np.arange(N)[::-1]}
     assert call(name, FOREST, X, y, **options, **given).equals(plain)
     assert "strata" not in plain.metadata
 
@@ -127,7 +127,7 @@ def correlation_of(forest, table, y):
     return correlation(table, y, 0)
 
 
-def test_permutation_test_exchanges_within_strata_and_whole_blocks():
+def test_permutation_test_exchanges_within_strata_and_whole_groups():
     seen = []
 
     def importance(X, y, seed):
@@ -143,10 +143,10 @@ def test_permutation_test_exchanges_within_strata_and_whole_blocks():
     drawn, result = rows(strata=STRATA)
     np.testing.assert_array_equal(STRATA[drawn], np.broadcast_to(STRATA, drawn.shape))
     assert "within strata" in result.null
-    drawn, result = rows(strata=STRATA, blocks=BLOCKS)
+    drawn, result = rows(strata=STRATA, groups=GROUPS)
     np.testing.assert_array_equal(drawn[:, 1::2], drawn[:, ::2] + 1)
     np.testing.assert_array_equal(STRATA[drawn], np.broadcast_to(STRATA, drawn.shape))
-    assert "Whole blocks of rows are exchanged within strata" in result.null
+    assert "Whole groups of rows are exchanged within strata" in result.null
     plain, _ = rows(random_state=1)
     same, _ = rows(random_state=1, strata=np.zeros(N))
     np.testing.assert_array_equal(plain, same)
@@ -154,18 +154,18 @@ def test_permutation_test_exchanges_within_strata_and_whole_blocks():
 
 @one_test
 @pytest.mark.parametrize("name", RESAMPLING)
-def test_resampling_draws_whole_blocks(name):
+def test_resampling_draws_whole_groups(name):
     X, y = table()
     watching = Watching()
-    blocks = np.array([0, 0, 0, 1, 2, 2] * 4) + 3 * (np.arange(N) // 6)
-    sizes = np.bincount(blocks)
-    call(name, FOREST, X, y, measure=watching, blocks=blocks, **RESAMPLING[name])
+    groups = np.array([0, 0, 0, 1, 2, 2] * 4) + 3 * (np.arange(N) // 6)
+    sizes = np.bincount(groups)
+    call(name, FOREST, X, y, measure=watching, groups=groups, **RESAMPLING[name])
     fewer = 0
     for columns, _ in watching.sources():
-        counts = np.bincount(blocks[columns["row"]], minlength=len(sizes))
+        counts = np.bincount(groups[columns["row"]], minlength=len(sizes))
         assert (counts % sizes == 0).all()
         for block in np.flatnonzero(counts):
-            rows = columns["row"][blocks[columns["row"]] == block]
+            rows = columns["row"][groups[columns["row"]] == block]
             assert len(np.unique(rows)) == sizes[block]
         fewer += (counts == 0).any()
     assert fewer >= 4
@@ -181,20 +181,20 @@ def test_standard_errors_by_blocks_count_copies_once():
 
     def error(**given):
         result = dm.significance.confidence_intervals(
-            FOREST, X, y, measure=mean, n_replicates=150, random_state=0, **given
+            FOREST, X, y, measure=mean, n_resamples=150, random_state=0, **given
         )
         return result.standard_error[0]
 
     right = values.std(ddof=1) / np.sqrt(40)
-    assert error(blocks=np.repeat(np.arange(40), 4)) == pytest.approx(right, rel=0.2)
+    assert error(groups=np.repeat(np.arange(40), 4)) == pytest.approx(right, rel=0.2)
     assert error() == pytest.approx(right / 2, rel=0.2)
-    doubly = error(blocks=np.repeat(np.arange(40), 4), method="double-bootstrap")
+    doubly = error(groups=np.repeat(np.arange(40), 4), method="double-bootstrap")
     assert doubly == pytest.approx(right, rel=0.2)
 
 
 def test_blocks_are_drawn_within_their_classes():
     X, y = np.arange(12.0)[:, None], np.array(["a", "a", "b", "b", "b", "a", *"aabbab"])
-    subject = measured(TINY, X, y, "mdi", "t", blocks=np.arange(12) // 2)
+    subject = measured(TINY, X, y, "mdi", "t", groups=np.arange(12) // 2)
     units = SamplingUnits.of(subject.data)
     assert units.count == 6
     assert units.labels.tolist() == [0, 1, 2, 0, 1, 2]  # a, b, both ...
@@ -204,13 +204,13 @@ def test_blocks_are_drawn_within_their_classes():
 @pytest.mark.parametrize(
     "name, options, message",
     [
-        ("confidence_intervals", {"subsample": 12}, "some of the 12 blocks out .* got 12"),
-        ("ranking_stability", {"subsample": 20, "k": 1}, "some of the 12 blocks out .* got 20"),
+        ("confidence_intervals", {"subsample": 12}, "some of the 12 groups out .* got 12"),
+        ("ranking_stability", {"subsample": 20, "k": 1}, "some of the 12 groups out .* got 20"),
     ],
 )
-def test_sizes_are_of_blocks(name, options, message):
+def test_sizes_are_of_groups(name, options, message):
     with pytest.raises(ValueError, match=message):
-        call(name, FOREST, *table(), blocks=BLOCKS, **options)
+        call(name, FOREST, *table(), groups=GROUPS, **options)
 
 
 # --- hold-out parts ------------------------------------------------------------------------------
@@ -221,19 +221,19 @@ def test_sizes_are_of_blocks(name, options, message):
 @pytest.mark.parametrize("n_parts", [2, 3, 5])
 def test_parts_hold_whole_blocks_and_their_fraction_of_each_class(n_parts, classes):
     random = np.random.default_rng(n_parts)
-    blocks = np.unique(random.integers(0, 60, 300), return_inverse=True)[1]
+    groups = np.unique(random.integers(0, 60, 300), return_inverse=True)[1]
     labels = random.integers(0, 3, 300)
     target = encode_target(labels, "classification" if classes else "regression")
-    part = _parts_of_blocks(target, blocks, n_parts, 7)
-    for block in range(blocks.max() + 1):
-        assert len(set(part[blocks == block].tolist())) == 1
+    part = _parts_of_groups(target, groups, n_parts, 7)
+    for block in range(groups.max() + 1):
+        assert len(set(part[groups == block].tolist())) == 1
     sizes = np.bincount(part, minlength=n_parts)
     assert sizes.max() - sizes.min() <= (12 if classes else 3)
     if classes:
         for label in range(3):
             counts = np.bincount(part[labels == label], minlength=n_parts)
             assert counts.max() - counts.min() <= 10
-    other = _parts_of_blocks(target, blocks, n_parts, 8)
+    other = _parts_of_groups(target, groups, n_parts, 8)
     assert (other != part).any()
 
 
@@ -242,30 +242,30 @@ def test_blocks_of_one_row_leave_hold_out_importance_as_it_is():
     X, y = random.normal(size=(40, 3)), random.integers(0, 2, 40)
     forest = dm.RandomForestClassifier(5)
     plain = dm.importances.holdout_mda(forest, X, y, random_state=1)
-    given = dm.importances.holdout_mda(forest, X, y, random_state=1, blocks=np.arange(40))
+    given = dm.importances.holdout_mda(forest, X, y, random_state=1, groups=np.arange(40))
     assert given.equals(plain)
-    paired = dm.importances.holdout_mda(forest, X, y, random_state=1, blocks=np.arange(40) // 2)
+    paired = dm.importances.holdout_mda(forest, X, y, random_state=1, groups=np.arange(40) // 2)
     assert not paired.equals(plain)
-    assert "blocks" in paired.metadata["holdout_mda"]
+    assert "groups" in paired.metadata["holdout_mda"]
 
 
 def test_copies_across_parts_make_noise_look_important():
-    """Each row twice: without blocks a forest has seen the copy of every second row."""
+    """Each row twice: without groups a forest has seen the copy of every second row."""
     random = np.random.default_rng(0)
     X, y = random.normal(size=(60, 6)), random.integers(0, 2, 60)
     copies = np.tile(np.arange(60), 2)
     forest = dm.RandomForestClassifier(100)
     test = {"random_state": 0, "cv": 5}
     leaking = dm.importances.holdout_mda(forest, X[copies], y[copies], **test)
-    honest = dm.importances.holdout_mda(forest, X[copies], y[copies], blocks=copies, **test)
+    honest = dm.importances.holdout_mda(forest, X[copies], y[copies], groups=copies, **test)
     assert leaking.values.min() > 0.02
     assert np.abs(honest.values).max() < 0.03
 
 
 def test_a_class_of_one_block_cannot_be_held_out():
     X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 0, 0, 1, 1])
-    with pytest.raises(ValueError, match="a row of class 1, but 1 of the 4 blocks have one"):
-        dm.importances.holdout_mda(TINY, X, y, blocks=np.arange(8) // 2)
+    with pytest.raises(ValueError, match="a row of class 1, but 1 of the 4 groups have one"):
+        dm.importances.holdout_mda(TINY, X, y, groups=np.arange(8) // 2)
 
 
 def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
@@ -275,17 +275,17 @@ def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
     compute = measures["holdout_mda"].compute
 
     def spy(given):
-        seen.append(given.data.exchangeability.blocks)
+        seen.append(given.data.exchangeability.groups)
         return compute(given)
 
     watched = replace(measures["holdout_mda"], compute=spy)
     monkeypatch.setattr(measures, "_entries", {"holdout_mda": watched})
     X, y = table()
     test = {"measure": "holdout_mda", "n_permutations": 1}
-    dm.significance.altmann(FOREST, X, y, blocks=BLOCKS, **test)
+    dm.significance.altmann(FOREST, X, y, groups=GROUPS, **test)
     assert len(seen) == 2
-    for blocks in seen:
-        np.testing.assert_array_equal(blocks, BLOCKS)
+    for groups in seen:
+        np.testing.assert_array_equal(groups, GROUPS)
     dm.significance.altmann(FOREST, X, y, strata=STRATA, **test)
     assert seen[2] is None
 
@@ -299,11 +299,11 @@ def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
     "given, error, message",
     [
         ({"strata": np.arange(N)}, ValueError, "strata must leave rows to exchange"),
-        ({"blocks": np.zeros(N)}, ValueError, "blocks must leave rows to exchange"),
+        ({"groups": np.zeros(N)}, ValueError, "groups must leave rows to exchange"),
         ({"strata": [0]}, ValueError, "strata must have a label for each of the 24 rows"),
-        ({"blocks": [None] * N}, ValueError, "blocks must have a label for every row"),
+        ({"groups": [None] * N}, ValueError, "groups must have a label for every row"),
         ({"strata": "population"}, TypeError, "got the text 'population'"),
-        ({"strata": np.arange(N) % 2, "blocks": BLOCKS}, ValueError, "must lie in one stratum"),
+        ({"strata": np.arange(N) % 2, "groups": GROUPS}, ValueError, "must lie in one stratum"),
     ],
 )
 def test_wrong_labels_are_refused(name, given, error, message):
@@ -317,7 +317,7 @@ def test_methods_that_permute_nothing_refuse_strata():
     with pytest.raises(ValueError, match='must be None for null="binomial"'):
         dm.significance.frequency_control(forest, X, y, null="binomial", strata=STRATA)
     with pytest.raises(ValueError, match='must be None for null="binomial"'):
-        dm.significance.frequency_control(forest.fit(X, y), blocks=BLOCKS)
+        dm.significance.frequency_control(forest.fit(X, y), groups=GROUPS)
     result = dm.significance.frequency_control(forest, X, y, strata=STRATA, n_permutations=3)
     assert result.metadata["null"] == "permuted"
     with pytest.raises(ValueError, match='strata must be None for null="irrelevant"'):
@@ -349,7 +349,7 @@ def test_a_checkpoint_belongs_to_its_strata(tmp_path):
     first = dm.significance.altmann(FOREST, X, y, strata=STRATA, **test)
     renamed = np.array(["b", "c", "a"])[STRATA]
     assert dm.significance.altmann(FOREST, X, y, strata=renamed, **test).equals(first)
-    for other in ({}, {"strata": np.arange(N) % 2}, {"blocks": STRATA}):
+    for other in ({}, {"strata": np.arange(N) % 2}, {"groups": STRATA}):
         with pytest.raises(ValueError, match="is of another run"):
             dm.significance.altmann(FOREST, X, y, **other, **test)
 
@@ -386,7 +386,7 @@ def of_correlations(X, y, seed, rows):
 @pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("name", ["populations", "samples", "families", "copies"])
-def test_correlations_are_taken_at_the_level_with_strata_or_blocks(name):
+def test_correlations_are_taken_at_the_level_with_strata_or_groups(name):
     found, rows, label = problem_rates(name, {"correlation": of_correlations}, 25)
     kind = "markers" if name == "populations" else "features"
     wrong, right = (found["correlation", v][kind] for v in (rows, label))
@@ -427,7 +427,7 @@ def test_blocks_hold_the_level_of_forests(name):
     forest = dm.RandomForestClassifier(25)
     tests = {
         "altmann": refitted("altmann", forest, n_permutations=19),
-        "probe": refitted("multiple_probes", forest, n_runs=19, add_one=True),
+        "probe": refitted("multiple_probes", forest, n_permutations=19, add_one=True),
     }
     found, rows, label = problem_rates(name, tests, 30)
     assert found["altmann", rows]["features"][0] > 0.08
@@ -446,7 +446,7 @@ def test_problems_are_what_they_say():
     np.testing.assert_allclose(means[1, :10] - means[0, :10], 0.35, atol=0.05)
     np.testing.assert_allclose(means[1, 10:], means[0, 10:], atol=0.05)
     data = samples(random, 400)
-    person = data.rows["blocks"]
+    person = data.rows["groups"]
     first = np.unique(person, return_index=True)[1]
     np.testing.assert_array_equal(data.y, data.y[first][person])
     x, z = data.X[first, 0], data.X[first + 1, 0]

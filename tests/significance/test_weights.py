@@ -13,7 +13,7 @@ METHODS = {
     "fdr_curve": PERMUTED,
     "mean_of_maxima": PERMUTED,
     "conditional_error_rate": {**PERMUTED, "stop_at": None},
-    "mean_rank_test": {**PERMUTED, "n_runs": 2},
+    "mean_rank_test": {**PERMUTED, "n_resamples": 2},
     "frequency_control": {**PERMUTED, "null": "permuted"},
 }
 N = 40

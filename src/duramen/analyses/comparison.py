@@ -177,7 +177,7 @@ def compare(
     names: Any = None,
     kinds: Any = None,
     task: str = "auto",
-    blocks: Any = None,
+    groups: Any = None,
     keep_identifiers: bool = False,
     max_rows: int | None = None,
     random_state: Any = 0,
@@ -212,8 +212,8 @@ def compare(
         trees.
     names, kinds, task
         As for :func:`duramen.learning_set`.
-    blocks : str or array-like of shape (n,), optional
-        Labels of the blocks of the rows, which are not divided; or the name of a column, as
+    groups : str or array-like of shape (n,), optional
+        Labels of the groups of the rows, which are not divided; or the name of a column, as
         `target`.
     keep_identifiers, max_rows, random_state, n_jobs, checkpoint, verbose
         As for :func:`duramen.rank`.
@@ -252,7 +252,7 @@ def compare(
     checks.check_integer("compare", "n_estimators", n_estimators, 1)
     problem = problem_of(
         "compare", X, y, target=target, names=names, kinds=kinds, task=task, sample_weight=None,
-        strata=None, blocks=blocks, keep_identifiers=keep_identifiers, n_jobs=n_jobs,
+        strata=None, groups=groups, keep_identifiers=keep_identifiers, n_jobs=n_jobs,
         max_rows=max_rows, seed=execution.random_state,
     )  # fmt: skip
     notes += problem.told

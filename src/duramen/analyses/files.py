@@ -13,7 +13,7 @@ OF_GROUPS = "result-groups.csv"
 def write_tables(
     folder: Path,
     table: Mapping[str, Any],
-    groups: Mapping[str, Any] | None = None,
+    feature_groups: Mapping[str, Any] | None = None,
     *,
     spreadsheet_safe: bool,
     xlsx: bool = False,
@@ -28,6 +28,6 @@ def write_tables(
     write_table(columns, folder / "result.parquet")
     if xlsx:
         write_table(columns, folder / WORKBOOK)
-    if groups is not None:
-        of_groups = pa.table(dict(groups))
+    if feature_groups is not None:
+        of_groups = pa.table(dict(feature_groups))
         write_table(of_groups, folder / OF_GROUPS, spreadsheet_safe=spreadsheet_safe)

@@ -13,7 +13,7 @@ from duramen.analyses.sampling import sampled
 from duramen.analyses.stray import stray_columns
 from duramen.data import Finding
 from duramen.data.containers import is_anndata
-from duramen.data.learning_set import given_set, learning_set
+from duramen.data.learning_sets import given_set, learning_set
 from duramen.findings.leaks import of_leaks
 from duramen.findings.table import (
     dates_of,
@@ -44,7 +44,7 @@ class Data:
     y: Any
     target: str  # its name
     strata: Any
-    blocks: Any
+    groups: Any
 
 
 def problem_of(
@@ -58,7 +58,7 @@ def problem_of(
     task: Any,
     sample_weight: Any,
     strata: Any,
-    blocks: Any,
+    groups: Any,
     keep_identifiers: bool,
     n_jobs: int | None,
     max_rows: int | None,
@@ -81,7 +81,7 @@ def problem_of(
     checks.check_optional_integer(function, "max_rows", max_rows, 2)
     given = given_set(
         X, y, function, names=names, kinds=kinds, sample_weight=sample_weight, strata=strata,
-        blocks=blocks,
+        groups=groups,
     )  # fmt: skip
     if given is not None:
         name, data, labels = target or "y", given, given.y
@@ -90,7 +90,7 @@ def problem_of(
             data.table, labels, name, data.task if data.task != "survival" else "auto"
         )
     else:
-        own = _taken_apart(function, X, y, target, strata, blocks)
+        own = _taken_apart(function, X, y, target, strata, groups)
         name, labels = own.target, own.y
         found = [*of_target(labels, name, task if task != "survival" else "regression")]
         found += of_dates(dates_of(own.X)) if not isinstance(own.X, ColumnStore) else []
@@ -104,7 +104,7 @@ def problem_of(
                 kinds=kinds,
                 task=task,
                 strata=own.strata,
-                blocks=own.blocks,
+                groups=own.groups,
                 n_jobs=n_jobs,
             )
         found += map(of_stray, stray)
@@ -139,9 +139,9 @@ def _refuse(function: str, found: list[Finding], keep_identifiers: bool) -> list
 
 
 def _taken_apart(
-    function: str, X: Any, y: Any, target: str | None, strata: Any, blocks: Any
+    function: str, X: Any, y: Any, target: str | None, strata: Any, groups: Any
 ) -> Data:
-    """Take target, strata and blocks that are named out of a table."""
+    """Take target, strata and groups that are named out of a table."""
     if y is None and target is None:
         raise TypeError(
             f"{function}: y is missing. Give the target as y, or name its column, "
@@ -150,11 +150,11 @@ def _taken_apart(
     if target is not None and not isinstance(target, str):
         raise checks.refuse(function, "target", "the name of a column", target)
     if isinstance(X, ColumnStore):
-        return _of_store(function, X, y, target, strata, blocks)
+        return _of_store(function, X, y, target, strata, groups)
     if is_anndata(X):
-        return _of_anndata(function, X, y, target, strata, blocks)
+        return _of_anndata(function, X, y, target, strata, groups)
     columns = _columns(X)
-    wanted = {"target": target if y is None else None, "strata": strata, "blocks": blocks}
+    wanted = {"target": target if y is None else None, "strata": strata, "groups": groups}
     named = {what: name for what, name in wanted.items() if isinstance(name, str)}
     found = {}
     for what, name in named.items():
@@ -173,7 +173,7 @@ def _taken_apart(
         found.get("target", y),
         name,
         found.get("strata", strata),
-        found.get("blocks", blocks),
+        found.get("groups", groups),
     )
 
 
@@ -199,36 +199,36 @@ def _column(function: str, what: str, name: str, names: Any, take: Callable[[str
 
 
 def _of_anndata(
-    function: str, X: Any, y: Any, target: str | None, strata: Any, blocks: Any
+    function: str, X: Any, y: Any, target: str | None, strata: Any, groups: Any
 ) -> Data:
-    """Take target, strata and blocks from the annotations of the observations."""
-    given = {"target": target if y is None else y, "strata": strata, "blocks": blocks}
+    """Take target, strata and groups from the annotations of the observations."""
+    given = {"target": target if y is None else y, "strata": strata, "groups": groups}
     found = {
         what: _column(function, what, one, X.obs.columns, lambda key: X.obs[key])
         if isinstance(one, str)
         else one
         for what, one in given.items()
     }
-    return Data(X, found["target"], target or "y", found["strata"], found["blocks"])
+    return Data(X, found["target"], target or "y", found["strata"], found["groups"])
 
 
 def _of_store(
-    function: str, X: ColumnStore, y: Any, target: str | None, strata: Any, blocks: Any
+    function: str, X: ColumnStore, y: Any, target: str | None, strata: Any, groups: Any
 ) -> Data:
-    """Take a target from a store or its sample annotations, strata and blocks from the latter."""
+    """Take a target from a store or its sample annotations, strata and groups from the latter."""
     left: Any = X
     if y is None and target is not None:
         others, y = X.target(target)
         left = X if len(others) == X.n_columns else without(X, [X.find(target)])
     samples, found = X.samples, {}
-    for what, one in {"strata": strata, "blocks": blocks}.items():
+    for what, one in {"strata": strata, "groups": groups}.items():
         found[what] = one
         if isinstance(one, str):
             known = (
                 {} if samples is None else {name: samples[name] for name in samples.schema.names}
             )
             found[what] = _column(function, what, one, known, known.__getitem__).to_numpy()
-    return Data(left, y, target or "y", found["strata"], found["blocks"])
+    return Data(left, y, target or "y", found["strata"], found["groups"])
 
 
 def execution_of(

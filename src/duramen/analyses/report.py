@@ -78,7 +78,7 @@ class AnalysisReport(Framed):
     notes: tuple[str, ...]
     references: tuple[str, ...]
     gather: Callable[[], Report]  # makes the sections of the report
-    groups: Mapping[str, Any] | None = None  # table of groups of features, column by column
+    feature_groups: Mapping[str, Any] | None = None  # table of groups of features, column by column
 
     @property
     def conclusion(self) -> str:
@@ -123,7 +123,7 @@ class AnalysisReport(Framed):
         """
         place = expanded(folder, f"{type(self).__name__}.save")
         place.mkdir(parents=True, exist_ok=True)
-        write_tables(place, self.table, self.groups, spreadsheet_safe=spreadsheet_safe)
+        write_tables(place, self.table, self.feature_groups, spreadsheet_safe=spreadsheet_safe)
         record = replace(self.run, references=self.references)
         written = {"report.html": _html(self), "run.json": record.to_json()}
         for name, text in written.items():

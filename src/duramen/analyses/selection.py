@@ -17,7 +17,7 @@ from duramen.analyses.report import AnalysisInterrupted, AnalysisReport, run_of
 from duramen.jobs.progress import estimates
 from duramen.results.columns import Column
 from duramen.results.importances import Importances
-from duramen.selection.catalogue import MEMORY, SUBSPACE
+from duramen.selection.records import MEMORY, SUBSPACE
 from duramen.support import checks
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def select_features(
 def _settle(request: SelectionRequest, problem: Problem[Any], execution: Execution) -> None:
     """Settle how many features a tree has and when a search ends, where the user left that open."""
     from duramen.io.store.budget import memory_bytes
-    from duramen.selection.sequential_random_subspace.cost import widest_within
+    from duramen.selection.sequential_random_subspace.selector import widest_within
 
     selector: Any = request.selector
     table, p = problem.data.table, problem.data.n_columns
@@ -184,7 +184,7 @@ def _long(selector: Any, problem: Problem[Any]) -> bool:
 
 def _announce(selector: Any, problem: Problem[Any], execution: Execution) -> None:
     """Say how long a search takes, if that is more than a few seconds."""
-    from duramen.selection.sequential_random_subspace.cost import seconds_of_tree
+    from duramen.selection.sequential_random_subspace.selector import seconds_of_tree
     from duramen.support.text import duration
 
     seconds = seconds_of_tree(selector, problem.data)
@@ -254,7 +254,7 @@ def select(
     kinds: Any = None,
     task: str = "auto",
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     keep_identifiers: bool = False,
     max_rows: int | None = None,
     random_state: Any = 0,
@@ -278,14 +278,14 @@ def select(
         Name of the target: of a column of the data frame, of the observations of the AnnData, or of
         the store or its sample annotations if `y` is None. The column is not used as a feature.
     selector : str or selector of duramen, optional
-        Name in `duramen.selection.catalogue`, for that selector with its defaults; or a selector, a
+        Name in `duramen.selection.records`, for that selector with its defaults; or a selector, a
         copy of which is fitted. By default `SequentialRandomSubspace` with decoys, 1000 features a
         tree at most, which ends when trees that give each feature ten draws find nothing new.
     clusters : float, optional
         Correlation from which on features are put in clusters with a more important one.
     names, kinds, task
         As for :func:`duramen.learning_set`.
-    strata, blocks : str or array-like of shape (n,), optional
+    strata, groups : str or array-like of shape (n,), optional
         Rows that the test may exchange, as for :func:`duramen.learning_set`; or the name of a
         column, as `target`.
     keep_identifiers : bool
@@ -337,7 +337,7 @@ def select(
         request = replace(request, clustering=Clustering(least))
     problem = problem_of(
         "select", X, y, target=target, names=names, kinds=kinds, task=task, sample_weight=None,
-        strata=strata, blocks=blocks, keep_identifiers=keep_identifiers, n_jobs=n_jobs,
+        strata=strata, groups=groups, keep_identifiers=keep_identifiers, n_jobs=n_jobs,
         max_rows=max_rows, seed=execution.random_state, stored=True,
     )  # fmt: skip
     notes += problem.told
@@ -346,7 +346,7 @@ def select(
 
         able = " or ".join(repr(one.name) for one in catalogue if one.exchanges)
         raise ValueError(
-            f"select: strata and blocks have no effect with selector={request.record.name!r}, "
+            f"select: strata and groups have no effect with selector={request.record.name!r}, "
             f"which permutes no rows within strata; use {able}."
         )
     chosen = select_features(problem, request, execution)
@@ -392,7 +392,7 @@ def _requested(given: Any, execution: Execution) -> SelectionRequest:
     alike = [one for one in catalogue if one.kind is type(given)]
     if not alike:
         raise TypeError(
-            f"select: {type(given).__name__} is not in duramen.selection.catalogue; register its "
+            f"select: {type(given).__name__} is not in duramen.selection.records; register its "
             "record there."
         )
     parameters = given.get_params(deep=False)

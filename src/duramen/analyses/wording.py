@@ -28,7 +28,7 @@ class Wording:
     intervals: str = "intervals"
     fraction: str = "interval_scale='fraction'"
     stability: str = "stability"
-    groups: str = "feature_groups"
+    feature_groups: str = "feature_groups"
     pos_label: str = "rank: pos_label"
 
     def names(self, measures: Iterable[Measure]) -> list[str]:

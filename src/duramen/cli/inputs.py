@@ -152,7 +152,7 @@ class Table:
             If there is no such file or column, no column is left, or the annotations do not go
             with the table.
         """
-        from duramen.findings.labels import merged_labels
+        from duramen.findings.target import merged_labels
         from duramen.io import target_column
 
         caller, wanted = f"duramen {command}", target or "y"

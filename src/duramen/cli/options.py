@@ -109,7 +109,7 @@ class Output:
         ModuleNotFoundError
             If --xlsx is asked for, and the package that writes workbooks is not installed.
         """
-        from duramen.io.formats.workbook import require_writer
+        from duramen.io.formats.excel import require_writer
 
         if self.xlsx:
             require_writer(f"duramen {command}: --xlsx")
@@ -147,10 +147,10 @@ class Strata:
         "rows are permuted only among those with the same value. It is not used as a feature.",
         metavar="NAME",
     )
-    blocks: str | None = option(
+    groups: str | None = option(
         None,
         "Column of the table or of its sample annotations, such as the person or the family: "
-        "rows with the same value form a block that is permuted as a whole. It is not used as a "
+        "rows with the same value form a group that is permuted as a whole. It is not used as a "
         "feature.",
         metavar="NAME",
     )
@@ -168,8 +168,8 @@ class Strata:
     )
 
     def labels(self) -> dict[str, tuple[str, ...]]:
-        """Return the columns of strata, blocks and covariates, by the name of the option."""
-        given = {"strata": (self.strata,), "blocks": (self.blocks,), "covariate": self.covariate}
+        """Return the columns of strata, groups and covariates, by the name of the option."""
+        given = {"strata": (self.strata,), "groups": (self.groups,), "covariate": self.covariate}
         known = {
             option: tuple(name for name in names if name is not None)
             for option, names in given.items()
@@ -178,7 +178,7 @@ class Strata:
 
     def record(self) -> dict[str, Any]:
         """Return the columns that are given, for the record."""
-        given = {"strata": self.strata, "blocks": self.blocks, "covariates": list(self.covariate)}
+        given = {"strata": self.strata, "groups": self.groups, "covariates": list(self.covariate)}
         return {name: one for name, one in given.items() if one not in (None, [])}
 
     def check(self, dropped: tuple[str, ...], contexts: tuple[str, ...] = ()) -> None:

@@ -179,7 +179,7 @@ class Outcome:
     show: Callable[[], None] | None = None  # prints the results
     references: tuple[str, ...] = ()  # sources of the methods
     stop: KeyboardInterrupt | None = None  # what ended the work, if these are the results so far
-    groups: Mapping[str, Any] | None = None  # table of groups of features, column by column
+    feature_groups: Mapping[str, Any] | None = None  # table of groups of features, column by column
 
     @classmethod
     def of(
@@ -190,7 +190,13 @@ class Outcome:
     ) -> Outcome:
         """Return the results that the report of an analysis has."""
         return cls(
-            report.table, report.run, report.report, show, report.references, stop, report.groups
+            report.table,
+            report.run,
+            report.report,
+            show,
+            report.references,
+            stop,
+            report.feature_groups,
         )
 
 
@@ -207,7 +213,7 @@ def write_results(folder: Path, outcome: Outcome, clock: Clock, options: Any) ->
         write_tables(
             folder,
             outcome.columns,
-            outcome.groups,
+            outcome.feature_groups,
             spreadsheet_safe=options.output.spreadsheet_safe,
             xlsx=options.output.xlsx,
         )

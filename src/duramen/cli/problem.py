@@ -41,7 +41,7 @@ def encoded(
     ValueError, TypeError, MemoryError
         If a column or the target cannot be used, or all columns are constant.
     """
-    from duramen.data.learning_set import of_table
+    from duramen.data.learning_sets import of_table
     from duramen.data.stray import stray_values_of
     from duramen.findings.target import of_target
 
@@ -89,7 +89,7 @@ def _leaks(source: Source, task: str, table: EncodedTable) -> list[Finding]:
     return of_leaks(table, source.column, source.target, task)
 
 
-# Makes strata and blocks of columns that are set apart, given the target, with remarks.
+# Makes strata and groups of columns that are set apart, given the target, with remarks.
 Settling: TypeAlias = Callable[
     [Mapping[str, Mapping[str, Any]], Any], tuple[dict[str, Any], tuple[str, ...]]
 ]
@@ -98,14 +98,14 @@ Settling: TypeAlias = Callable[
 def exchanged(
     labels: Mapping[str, Mapping[str, Any]], y: Any
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return strata and blocks of the rows by their parameter, and what is to be said of them.
+    """Return strata and groups of the rows by their parameter, and what is to be said of them.
 
     Covariates are made into strata of rows that may exchange values of `y`, within the strata that
     are given.
     """
     made = {
         option: next(iter(labels[option].values()))
-        for option in ("strata", "blocks")
+        for option in ("strata", "groups")
         if option in labels
     }
     covariates = labels.get("covariate")
@@ -161,7 +161,7 @@ def looked(
     ValueError, TypeError, MemoryError
         If something is refused, or a column cannot be encoded.
     """
-    from duramen.data.numbers_in_text import places_of_text
+    from duramen.data.text_numbers import places_of_text
     from duramen.findings.table import dates_of, left_out, of_codes, of_dates
 
     dates = dates_of(source.features)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 EVENT = "event"
 """Option that names the column of the events of survival."""
-APART = ("strata", "blocks", "context", EVENT)
+APART = ("strata", "groups", "context", EVENT)
 """Options whose columns are no features."""
 
 
@@ -26,7 +26,7 @@ class Source:
     column: Any  # pyarrow.ChunkedArray: the target
     target: str  # its name
     citation: str = ""  # what the data ask to be cited
-    # Columns of strata, blocks and covariates by their names, by the option.
+    # Columns of strata, groups and covariates by their names, by the option.
     labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # on how it was read
     dropped_rows: int = 0  # incomplete rows that were left out
@@ -44,7 +44,7 @@ class Source:
         return replace(self, features=features, event=self.features[name], event_name=name)
 
     def labelled(self, columns: Mapping[str, Sequence[str]]) -> Source:
-        """Set columns apart, as strata and blocks of the rows, by the name of the option.
+        """Set columns apart, as strata and groups of the rows, by the name of the option.
 
         Covariates are features too.
         """

@@ -63,12 +63,12 @@ def read_stored(
     The target, strata and the like (`labels`, by the name of the option) are columns of the store
     or of its sample annotations, which `annotations` replace; so are the events, with which the
     target is survival. `features` are columns of the annotations that join those of the store;
-    `settle` makes strata and blocks of the labels; `findings` and `notes` are those on the file.
+    `settle` makes strata and groups of the labels; `findings` and `notes` are those on the file.
     Where the rows are a population, what is found matters only as far as reading goes.
     """
     import numpy as np
 
-    from duramen.data.learning_set import of_table
+    from duramen.data.learning_sets import of_table
     from duramen.findings.table import left_out, of_codes
     from duramen.io.store.view import without
     from duramen.support.files import expanded
@@ -211,7 +211,7 @@ def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[
     import numpy as np
     import pyarrow as pa
 
-    from duramen.findings.labels import merged_labels
+    from duramen.findings.target import merged_labels
 
     if values.dtype != object:
         return values

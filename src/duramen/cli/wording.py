@@ -31,7 +31,7 @@ class Options(Wording):
     intervals: str = "--intervals"
     fraction: str = "--interval-scale fraction"
     stability: str = "--stability"
-    groups: str = "--groups"
+    feature_groups: str = "--feature-groups"
     pos_label: str = "--positive"
 
     def names(self, measures: Iterable[Measure]) -> list[str]:

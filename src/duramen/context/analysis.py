@@ -19,7 +19,7 @@ from duramen.context.plain import within_contexts
 from duramen.context.shifts import shifts_of
 from duramen.context.subject import Growth, Subject, subject_of
 from duramen.context.values import Context, split_off
-from duramen.data.learning_set import unweighted_set
+from duramen.data.learning_sets import unweighted_set
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import metadata_of
@@ -41,7 +41,7 @@ def context_importances(
     n_permutations: int | None = None,
     permute: str = "conditional",
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     empty: str = "skip",
     criterion: str | None = None,
     splits: str = "auto",
@@ -104,9 +104,9 @@ def context_importances(
     strata : array-like of shape (n,), optional
         Label of the stratum of each row, such as a population or a batch. Contexts are permuted
         within strata (unless `permute` is "all", within each class in each stratum).
-    blocks : array-like of shape (n,), optional
-        Label of the block of each row, such as a family or a person measured repeatedly. Blocks
-        exchange their contexts as a whole (unless `permute` is "all", blocks whose rows have the
+    groups : array-like of shape (n,), optional
+        Label of the group of each row, such as a family or a person measured repeatedly. Groups
+        exchange their contexts as a whole (unless `permute` is "all", groups whose rows have the
         same classes in the same order, or one class each).
     empty : {"skip", "zero"}, default="skip"
         A node without rows of a context is left out, or counts with a decrease of 0 in it. The
@@ -184,7 +184,7 @@ def context_importances(
 
     *Relevance.* Where the context is irrelevant to the target (:math:`Imp(X_c) = 0`) no feature
     depends on it (theorem 6.1). `relevance_p_value` tests that, by permutations among all rows
-    (within `strata`, and of whole `blocks`) whatever `permute`: within classes the association of
+    (within `strata`, and of whole `groups`) whatever `permute`: within classes the association of
     context and target would stay as it is.
 
     *What splits guarantee.* Multiway splits on categories, or on binned numbers, are those of the
@@ -229,7 +229,7 @@ def context_importances(
     growth = Growth(
         n_estimators, criterion, splits, n_bins, max_features, max_depth, min_samples_leaf
     )
-    rows = {"names": names, "strata": strata, "blocks": blocks, "n_threads": plan.n_threads}
+    rows = {"names": names, "strata": strata, "groups": groups, "n_threads": plan.n_threads}
     data = unweighted_set(X, y, FUNCTION, growth.task(FUNCTION), **rows).in_memory()
     inputs, contexts, several = split_off(data.table, context, n_context_bins, FUNCTION)
     seed = checks.draw_seed(random_state)

@@ -30,22 +30,22 @@ def conditional_permutations(
 ) -> Codes:
     """Draw permutations of a context with given log-weights, of shape (count, n).
 
-    Only rows that `rows` allows exchange contexts; blocks exchange theirs as a whole.
+    Only rows that `rows` allows exchange contexts; groups exchange theirs as a whole.
     """
     from scipy.special import expit
 
     units = _units(rows, codes, log_weights)
-    order = np.argsort(units.groups, kind="stable")
-    starts = np.flatnonzero(np.diff(units.groups[order], prepend=-1))
+    order = np.argsort(units.strata, kind="stable")
+    starts = np.flatnonzero(np.diff(units.strata[order], prepend=-1))
     sizes = np.diff(np.append(starts, len(order)))
     place = np.arange(len(order)) - np.repeat(starts, sizes)  # of a unit within its group
     drawn = np.empty((len(order), count), dtype=np.int64)
     for r in range(count):
-        drawn[order, r] = units.values[_shuffled(units.groups, random)]
+        drawn[order, r] = units.values[_shuffled(units.strata, random)]
     # Units side by side in a shuffled group are a pair; the last of an odd number has none.
     left = np.flatnonzero((place % 2 == 0) & (place + 1 < np.repeat(sizes, sizes)))
     for _ in range(_SWEEPS):
-        shuffled = _shuffled(units.groups, random)
+        shuffled = _shuffled(units.strata, random)
         i, j = shuffled[left], shuffled[left + 1]
         own, other = drawn[i], drawn[j]
         differ = own != other
@@ -64,12 +64,12 @@ def conditional_permutations(
 
 @dataclass(frozen=True, eq=False)
 class _Units:
-    """Rows or blocks that exchange values, which are contexts or, of a block, lists of them."""
+    """Rows or groups that exchange values, which are contexts or, of a group, lists of them."""
 
-    groups: IntArray  # (U,): units of one number exchange values
+    strata: IntArray  # (U,): units of one number exchange values
     values: IntArray  # (U,): number of the value of each unit
     log_weights: FloatArray  # (U, V): of each value for each unit
-    # Of blocks: block and place of each row in it, and the contexts of each value by place.
+    # Of groups: group and place of each row in it, and the contexts of each value by place.
     of_row: IntArray | None = None
     place: IntArray | None = None
     contents: IntArray | None = None
@@ -85,10 +85,10 @@ class _Units:
 
 def _units(rows: Exchangeability, codes: Codes, log_weights: FloatArray) -> _Units:
     strata = np.zeros(rows.n_rows, dtype=np.int64) if rows.strata is None else rows.strata
-    if rows.blocks is None:
+    if rows.groups is None:
         return _Units(strata, codes.astype(np.int64), log_weights)
     _, first, of_row, sizes = np.unique(
-        rows.blocks, return_index=True, return_inverse=True, return_counts=True
+        rows.groups, return_index=True, return_inverse=True, return_counts=True
     )
     of_row = of_row.reshape(-1)
     order = np.argsort(of_row, kind="stable")
@@ -98,7 +98,7 @@ def _units(rows: Exchangeability, codes: Codes, log_weights: FloatArray) -> _Uni
     contents = np.full((len(sizes), int(sizes.max())), -1, dtype=np.int64)
     contents[of_row, place] = codes
     constant = bool((codes == codes[first][of_row]).all())
-    if constant:  # blocks of any size exchange the one context that each has
+    if constant:  # groups of any size exchange the one context that each has
         weights = np.add.reduceat(log_weights[order], starts)
         every = np.tile(np.arange(log_weights.shape[1])[:, None], contents.shape[1])
         values = codes[first].astype(np.int64)
@@ -113,8 +113,8 @@ def _units(rows: Exchangeability, codes: Codes, log_weights: FloatArray) -> _Uni
     return _Units(alike.reshape(-1), values.reshape(-1), weights, of_row, place, distinct)
 
 
-def _shuffled(groups: IntArray, random: np.random.Generator) -> IntArray:
+def _shuffled(strata: IntArray, random: np.random.Generator) -> IntArray:
     """Return the units of each group in random order, one group after the other."""
-    drawn = random.permutation(len(groups))
-    shuffled: IntArray = drawn[np.argsort(groups[drawn], kind="stable")]
+    drawn = random.permutation(len(strata))
+    shuffled: IntArray = drawn[np.argsort(strata[drawn], kind="stable")]
     return shuffled

@@ -82,7 +82,7 @@ def dependence_of(subject: Subject, context: Context, null: Null) -> Dependence:
     """Choose the terms of the models of a context, and fit the model of each feature."""
     table, target = subject.data.table, target_basis(subject)
     bases = [feature_basis(table, j) for j in range(table.n_columns)]
-    scores = _Scores.of(context.codes.astype(np.int64), context.count, null.groups)
+    scores = _Scores.of(context.codes.astype(np.int64), context.count, null.cells)
     terms, left_out = _terms(bases, target, scores, table.n_rows)
     everything = np.arange(table.n_columns)
     if not terms:
@@ -187,11 +187,11 @@ class _Scores:
     covariances: FloatArray  # (G, C - 1, C - 1): of the contexts in the groups, by size - 1
 
     @classmethod
-    def of(cls, codes: IntArray, count: int, groups: IntArray) -> _Scores:
+    def of(cls, codes: IntArray, count: int, cells: IntArray) -> _Scores:
         """Prepare the tests."""
-        order = np.argsort(groups, kind="stable")
-        starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-        sizes = np.diff(np.append(starts, len(groups)))
+        order = np.argsort(cells, kind="stable")
+        starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
+        sizes = np.diff(np.append(starts, len(cells)))
         own = (codes[order][:, None] == np.arange(1, count)).astype(np.float64)
         own = _centered(own, starts, sizes)
         squares = np.add.reduceat(own[:, :, None] * own[:, None, :], starts)

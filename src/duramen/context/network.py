@@ -35,7 +35,7 @@ def context_network(
     n_permutations: int | None = None,
     permute: str = "conditional",
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     empty: str = "skip",
     splits: str = "auto",
     n_bins: int | None = None,
@@ -71,7 +71,7 @@ def context_network(
         variable.
     targets : iterable of str or int, or bool array of shape (p,), optional
         Variables that are targets, by name or index; by default all that are not constant.
-    n_estimators, n_permutations, permute, strata, blocks, empty, splits, n_bins, n_context_bins, \
+    n_estimators, n_permutations, permute, strata, groups, empty, splits, n_bins, n_context_bins, \
 max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, names
         As in `context_importances`, for each target. Inputs are binned, targets are not. The
         default number of permutations is that for the effects on all links.
@@ -121,7 +121,7 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     growth = Growth(n_estimators, None, splits, None, max_features, max_depth, min_samples_leaf)
     table = encode(X, names=names, n_jobs=plan.n_threads)
     variables, one = _apart(table, context, n_context_bins)
-    rows = Exchangeability.checked(table.n_rows, strata, blocks, function=_FUNCTION)
+    rows = Exchangeability.checked(table.n_rows, strata, groups, function=_FUNCTION)
     chosen = _targets(variables, targets)
     seed = checks.draw_seed(random_state)
     inputs = _inputs(variables, n_bins)

@@ -27,11 +27,11 @@ class Null:
     permute: str  # scheme of permutations: {"conditional", "within_target", "all"}
     effects: Exchangeability  # rows that exchange contexts for the p-values of the effects
     # The same for the relevance of the context, whose null hypothesis is about the target: only
-    # strata and blocks of the user restrict it.
+    # strata and groups of the user restrict it.
     relevance: Exchangeability
     # (n,): Number of the stratum and class of the target of each row, or bin of a numeric
     # target.
-    groups: IntArray
+    cells: IntArray
 
     @property
     def one_scheme(self) -> bool:
@@ -40,7 +40,7 @@ class Null:
 
     def identity(self) -> dict[str, Any]:
         """Return what the permutations depend on, for metadata and checkpoints."""
-        bins = {"target_groups": int(self.groups.max()) + 1}
+        bins = {"target_groups": int(self.cells.max()) + 1}
         return {
             "permute": self.permute,
             **({} if self.permute == "all" else bins),
@@ -53,13 +53,13 @@ def null_of(subject: Subject, permute: str, function: str) -> Null:
     """Check a scheme of permutations, and apply it to a target."""
     checks.check_choice(function, "permute", permute, PERMUTE)
     n, given = subject.data.n_rows, subject.data.exchangeability
-    groups = target_groups(subject, given.strata)
+    cells = target_groups(subject, given.strata)
     if permute == "all":
-        return Null(permute, given, given, groups)
-    if given.blocks is None:
-        return Null(permute, Exchangeability(n, groups), given, groups)
-    whole = _by_block(groups, given.blocks)
-    return Null(permute, Exchangeability(n, whole, given.blocks), given, groups)
+        return Null(permute, given, given, cells)
+    if given.groups is None:
+        return Null(permute, Exchangeability(n, cells), given, cells)
+    whole = _by_group(cells, given.groups)
+    return Null(permute, Exchangeability(n, whole, given.groups), given, cells)
 
 
 def target_groups(subject: Subject, strata: IntArray | None = None) -> IntArray:
@@ -106,20 +106,20 @@ def permuted_contexts(
     return drawn
 
 
-def _rows_of_blocks(blocks: IntArray) -> list[IntArray]:
-    order = np.argsort(blocks, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(blocks[order])) + 1)
+def _rows_of_groups(groups: IntArray) -> list[IntArray]:
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
 
 
-def _by_block(groups: IntArray, blocks: IntArray) -> IntArray:
-    """Give the rows of a block one label: the groups of its rows, in their order.
+def _by_group(cells: IntArray, groups: IntArray) -> IntArray:
+    """Give the rows of a group one label: the cells of its rows, in their order.
 
-    Blocks with one group throughout have the same label whatever their size.
+    Groups with one cell throughout have the same label whatever their size.
     """
     labels: dict[tuple[int, ...], int] = {}
-    found = np.empty(len(groups), dtype=np.int64)
-    for rows in _rows_of_blocks(blocks):
-        own = groups[rows].tolist()
+    found = np.empty(len(cells), dtype=np.int64)
+    for rows in _rows_of_groups(groups):
+        own = cells[rows].tolist()
         key = tuple(own[:1] if len(set(own)) == 1 else own)
         found[rows] = labels.setdefault(key, len(labels))
     return found

@@ -27,7 +27,7 @@ _NAMED = 5
 class Shifts:
     """Shifts of features between contexts, which limit the p-values of an analysis."""
 
-    # (p,): Of a shift of each feature; None where blocks of rows stay together.
+    # (p,): Of a shift of each feature; None where groups of rows stay together.
     p_values: FloatArray | None = None
     # Sentences about shifts of features, and of the target.
     notes: tuple[str, ...] = ()
@@ -35,9 +35,9 @@ class Shifts:
 
 def shifts_of(subject: Subject, context: Context, null: Null) -> Shifts:
     """Test whether a context shifts features or the target, and say what p-values mean then."""
-    if null.relevance.blocks is not None:
+    if null.relevance.groups is not None:
         return Shifts()
-    p_values = shift_p_values(subject.data.table, context.codes, null.groups)
+    p_values = shift_p_values(subject.data.table, context.codes, null.cells)
     notes = _target_note(subject, context, null) if null.permute == "all" else ()
     found = np.flatnonzero(adjusted(p_values, "fdr") <= _LEVEL)
     if len(found):

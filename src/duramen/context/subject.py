@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, Task
 from duramen.data.recoding import with_ordinal
-from duramen.forests import sampling
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest, refuse_many_trees
-from duramen.forests.settings import CRITERION_NAMES, GrowthSettings
+from duramen.forests.settings import CRITERION_NAMES, GrowthSettings, resolve_max_features
 from duramen.results.context_importances import SPLITS
 from duramen.support import checks
 from duramen.theory import discretize
@@ -44,7 +43,7 @@ class Growth:
             criterion=criterion,
             cut="random",
             splits=splits,
-            max_features=sampling.resolve_max_features(
+            max_features=resolve_max_features(
                 function, self.max_features, table.n_columns, table.n_columns
             ),
             max_depth=checks.check_optional_integer(function, "max_depth", self.max_depth, 1),

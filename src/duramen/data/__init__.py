@@ -4,8 +4,8 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.exchangeability import Exchangeability
 from duramen.data.finding import Finding
-from duramen.data.learning_set import LearningSet, learning_set
-from duramen.data.numbers_in_text import NumbersInTextWarning, numbers_in_text
+from duramen.data.learning_sets import LearningSet, learning_set
+from duramen.data.text_numbers import NumbersInTextWarning, numbers_in_text
 from duramen.data.schema import Schema
 from duramen.data.stray import StrayValuesWarning
 from duramen.data.target import Target, Task, encode_target, infer_task, target_array

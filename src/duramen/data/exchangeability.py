@@ -1,4 +1,4 @@
-"""Rows that the null hypothesis allows to be exchanged: all, within strata, or whole blocks."""
+"""Rows that the null hypothesis allows to be exchanged: all, within strata, or whole groups."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from duramen.support.warning import warn
 class Exchangeability:
     """Rows of a table that may exchange their targets under the null hypothesis.
 
-    Without `strata` and `blocks` all rows may. With `strata`, rows exchange within their stratum
-    only. With `blocks`, the rows of a block stay together: blocks that have one target value each
-    exchange these values; other blocks exchange all of their rows, in order, with blocks of as many
-    rows. With both, blocks exchange within their stratum.
+    Without `strata` and `groups` all rows may. With `strata`, rows exchange within their stratum
+    only. With `groups`, the rows of a group stay together: groups that have one target value each
+    exchange these values; other groups exchange all of their rows, in order, with groups of as many
+    rows. With both, groups exchange within their stratum.
 
     Attributes
     ----------
@@ -32,8 +32,8 @@ class Exchangeability:
         Number n of rows.
     strata : int64 array of shape (n,) or None
         Number of the stratum of each row. None where there is a single stratum.
-    blocks : int64 array of shape (n,) or None
-        Number of the block of each row. None where each row is a block.
+    groups : int64 array of shape (n,) or None
+        Number of the group of each row. None where each row is a group.
 
     Examples
     --------
@@ -45,20 +45,20 @@ class Exchangeability:
 
     n_rows: int
     strata: IntArray | None = None
-    blocks: IntArray | None = None
+    groups: IntArray | None = None
 
     @classmethod
     def checked(
-        cls, n_rows: int, strata: Any = None, blocks: Any = None, *, function: str
+        cls, n_rows: int, strata: Any = None, groups: Any = None, *, function: str
     ) -> Exchangeability:
-        """Check and number strata and blocks.
+        """Check and number strata and groups.
 
         Parameters
         ----------
         n_rows : int
             Number n of rows.
-        strata, blocks : array-like of shape (n,) or None
-            Label of the stratum, and of the block, of each row: a list, NumPy array (masked
+        strata, groups : array-like of shape (n,) or None
+            Label of the stratum, and of the group, of each row: a list, NumPy array (masked
             entries are missing), pandas, polars or Arrow column. The labels themselves and their
             order have no influence on what is drawn.
         function : str
@@ -67,57 +67,57 @@ class Exchangeability:
         Raises
         ------
         TypeError
-            If `strata` or `blocks` are a text, or labels cannot be compared.
+            If `strata` or `groups` are a text, or labels cannot be compared.
         ValueError
-            If there are not n labels, one is missing, or a block lies in several strata.
+            If there are not n labels, one is missing, or a group lies in several strata.
         """
         of_strata = _numbered(strata, n_rows, "strata", function)
-        of_blocks = _numbered(blocks, n_rows, "blocks", function)
-        if of_strata is not None and of_blocks is not None:
-            _, first = np.unique(of_blocks, return_index=True)
-            torn = of_strata != of_strata[first][of_blocks]
+        of_groups = _numbered(groups, n_rows, "groups", function)
+        if of_strata is not None and of_groups is not None:
+            _, first = np.unique(of_groups, return_index=True)
+            torn = of_strata != of_strata[first][of_groups]
             if torn.any():
                 row = int(np.argmax(torn))
-                other = int(first[of_blocks[row]])
+                other = int(first[of_groups[row]])
                 raise ValueError(
-                    f"{function}: each block must lie in one stratum, but rows {other} and {row} "
-                    f"are of one block ({_items(blocks)[row]!r}) and of different strata. Hint: "
-                    "give strata that contain whole blocks."
+                    f"{function}: each group must lie in one stratum, but rows {other} and {row} "
+                    f"are of one group ({_items(groups)[row]!r}) and of different strata. Hint: "
+                    "give strata that contain whole groups."
                 )
         if of_strata is not None and not of_strata.any():
             of_strata = None
-        if of_blocks is not None and of_blocks.max(initial=0) == n_rows - 1:
-            of_blocks = None
-        return cls(n_rows, of_strata, of_blocks)
+        if of_groups is not None and of_groups.max(initial=0) == n_rows - 1:
+            of_groups = None
+        return cls(n_rows, of_strata, of_groups)
 
     @property
     def restricted(self) -> bool:
         """True if some rows must not be exchanged."""
-        return self.strata is not None or self.blocks is not None
+        return self.strata is not None or self.groups is not None
 
     @property
     def clause(self) -> str:
-        """Clause on strata and blocks for the sentence of a null hypothesis; "" for none."""
-        if self.blocks is None:
+        """Clause on strata and groups for the sentence of a null hypothesis; "" for none."""
+        if self.groups is None:
             within = (
                 " Rows are exchanged only within strata, on which features and target may depend."
             )
             return "" if self.strata is None else within
         within = "" if self.strata is None else " within strata"
         return (
-            f" Whole blocks of rows are exchanged{within}: rows of one block may depend on each "
+            f" Whole groups of rows are exchanged{within}: rows of one group may depend on each "
             "other."
         )
 
     def identity(self) -> dict[str, str]:
-        """Return fingerprints of strata and blocks, for checkpoints; empty where there are none."""
-        given = {"strata": self.strata, "blocks": self.blocks}
+        """Return fingerprints of strata and groups, for checkpoints; empty where there are none."""
+        given = {"strata": self.strata, "groups": self.groups}
         return {name: fingerprint(codes) for name, codes in given.items() if codes is not None}
 
     def of_rows(self, rows: NDArray[Any]) -> Exchangeability:
-        """Return strata and blocks of some of the rows, given by index."""
-        strata, blocks = (None if c is None else c[rows] for c in (self.strata, self.blocks))
-        return Exchangeability.checked(len(rows), strata, blocks, function="of_rows")
+        """Return strata and groups of some of the rows, given by index."""
+        strata, groups = (None if c is None else c[rows] for c in (self.strata, self.groups))
+        return Exchangeability.checked(len(rows), strata, groups, function="of_rows")
 
     def permutation(self, random: np.random.Generator, values: Any = None) -> IntArray:
         """Draw the row whose value each row takes, all admissible ones with equal probability.
@@ -125,18 +125,18 @@ class Exchangeability:
         Parameters
         ----------
         random : Generator
-            Source of randomness. Without strata and blocks it is left as by
+            Source of randomness. Without strata and groups it is left as by
             ``random.permutation(n)``, which is then what is returned.
         values : array of shape (n,) or (n, k), optional
-            What is exchanged. Where it has one value in each block, blocks of different sizes
+            What is exchanged. Where it has one value in each group, groups of different sizes
             exchange it.
 
         Returns
         -------
         int64 array of shape (n,)
-            A permutation of the rows, unless blocks of different sizes exchange values.
+            A permutation of the rows, unless groups of different sizes exchange values.
         """
-        if self.blocks is None:
+        if self.groups is None:
             return _within(self.strata, self.n_rows, random)
         layout = self._layout
         if values is not None and self._one_a_block(np.asarray(values)):
@@ -163,10 +163,10 @@ class Exchangeability:
         float
             1 at least, which is the order as it is; exact below 1e9, infinite above 1e300.
         """
-        if self.blocks is None:
-            groups = np.zeros(self.n_rows, np.int64) if self.strata is None else self.strata
+        if self.groups is None:
+            strata = np.zeros(self.n_rows, np.int64) if self.strata is None else self.strata
             kinds = np.arange(self.n_rows) if values is None else _kinds(np.asarray(values))
-            return _arrangements(groups, kinds)
+            return _arrangements(strata, kinds)
         layout = self._layout
         if values is None:
             return _arrangements(layout.alike, np.arange(len(layout.sizes)))
@@ -179,7 +179,7 @@ class Exchangeability:
         return _arrangements(layout.alike, kinds)
 
     def require(self, n_draws: int, function: str, values: Any = None) -> None:
-        """Check that strata and blocks leave enough to be permuted; see :meth:`count`.
+        """Check that strata and groups leave enough to be permuted; see :meth:`count`.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class Exchangeability:
         if count == 1:
             raise ValueError(
                 f"{function}: {given} must leave rows to exchange, but {self._stuck(values)}. "
-                "Hint: give coarser strata, or blocks of equal size or with one target value "
+                "Hint: give coarser strata, or groups of equal size or with one target value "
                 "each."
             )
         if count <= n_draws:
@@ -219,25 +219,25 @@ class Exchangeability:
 
     def _stuck(self, values: Any) -> str:
         """Say why nothing can be exchanged."""
-        if self.blocks is None:
+        if self.groups is None:
             alone = "every stratum has one row"
             return alone if self.count() == 1 else "the target is constant in every stratum"
         if values is not None and self._one_a_block(np.asarray(values)):
-            return "the target is the same in all blocks that may exchange it"
+            return "the target is the same in all groups that may exchange it"
         if self.count() == 1:
-            return "no two blocks that may be exchanged have the same number of rows"
-        return "all blocks that may be exchanged have the same targets in the same order"
+            return "no two groups that may be exchanged have the same number of rows"
+        return "all groups that may be exchanged have the same targets in the same order"
 
     def _one_a_block(self, values: NDArray[Any]) -> bool:
-        """Tell whether the rows of a block have one value."""
+        """Tell whether the rows of a group have one value."""
         return bool(np.all(values == values[self._layout.first][self._layout.of_row]))
 
     @cached_property
     def _layout(self) -> _Layout:
-        """Return where the blocks are."""
-        blocks = np.arange(self.n_rows) if self.blocks is None else self.blocks
+        """Return where the groups are."""
+        groups = np.arange(self.n_rows) if self.groups is None else self.groups
         _, first, of_row, sizes = np.unique(
-            blocks, return_index=True, return_inverse=True, return_counts=True
+            groups, return_index=True, return_inverse=True, return_counts=True
         )
         strata = np.zeros(len(first), np.int64) if self.strata is None else self.strata[first]
         return _Layout(
@@ -253,25 +253,25 @@ class Exchangeability:
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Places of the B blocks."""
+    """Places of the B groups."""
 
-    first: IntArray  # first row of each block
-    of_row: IntArray  # shape (n,): block of each row, in 0..B-1
-    rows: IntArray  # the n rows, block by block
-    starts: IntArray  # where the rows of each block begin in `rows`
-    sizes: IntArray  # rows of each block
-    strata: IntArray  # stratum of each block
-    alike: IntArray  # number of the set of blocks of one stratum and one size
+    first: IntArray  # first row of each group
+    of_row: IntArray  # shape (n,): group of each row, in 0..B-1
+    rows: IntArray  # the n rows, group by group
+    starts: IntArray  # where the rows of each group begin in `rows`
+    sizes: IntArray  # rows of each group
+    strata: IntArray  # stratum of each group
+    alike: IntArray  # number of the set of groups of one stratum and one size
 
 
-def _within(groups: IntArray | None, n: int, random: np.random.Generator) -> IntArray:
+def _within(strata: IntArray | None, n: int, random: np.random.Generator) -> IntArray:
     """Draw a permutation of n things that keeps each in its group."""
     drawn: IntArray = random.permutation(n)
-    if groups is None:
+    if strata is None:
         return drawn
     # The members of a group, in the order in which they were drawn, take its places.
     order = np.empty(n, dtype=np.int64)
-    order[np.argsort(groups, kind="stable")] = drawn[np.argsort(groups[drawn], kind="stable")]
+    order[np.argsort(strata, kind="stable")] = drawn[np.argsort(strata[drawn], kind="stable")]
     return order
 
 
@@ -283,10 +283,10 @@ def _kinds(values: NDArray[Any]) -> IntArray:
     return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _arrangements(groups: IntArray, kinds: IntArray) -> float:
+def _arrangements(strata: IntArray, kinds: IntArray) -> float:
     """Count the different ways to put things, some of one kind, within their groups."""
-    sizes = np.bincount(groups)
-    pairs = np.unique(np.stack([groups, kinds]), axis=1, return_counts=True)[1]
+    sizes = np.bincount(strata)
+    pairs = np.unique(np.stack([strata, kinds]), axis=1, return_counts=True)[1]
     logarithm = math.fsum(map(math.lgamma, (sizes + 1.0).tolist()))
     logarithm -= math.fsum(map(math.lgamma, (pairs + 1.0).tolist()))
     if logarithm > 690:  # exp overflows from 709 on

@@ -16,7 +16,7 @@ from duramen.datasets.culture import (
 from duramen.datasets.dataset import Dataset
 from duramen.datasets.dream4 import load_dream4
 from duramen.datasets.exact import digits7, xor
-from duramen.datasets.gene_network import GeneNetwork, gene_network
+from duramen.datasets.gene_networks import GeneNetwork, gene_network
 from duramen.datasets.generated import linear_sign, madelon_like
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.datasets.gene_network import GeneNetwork
+from duramen.datasets.gene_networks import GeneNetwork
 from duramen.support import checks
 
 _FUNCTION = "load_dream4"

@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from duramen.datasets.dataset import Dataset
-
-# Segments that are lit: top, upper left, upper right, middle, lower left, lower right, bottom.
-_SEGMENTS = (
-    *("1110111", "0010010", "1011101", "1011011", "0111010"),
-    *("1101011", "1101111", "1010010", "1111111", "1111011"),
-)
+from duramen.theory.distributions.examples import SEGMENTS
 
 
 def digits7() -> Dataset:
@@ -35,7 +30,7 @@ def digits7() -> Dataset:
     names = tuple(f"X{m}" for m in range(1, 8))
     return Dataset(
         name="digits7",
-        X=np.array([[int(lit) for lit in row] for row in _SEGMENTS], dtype=np.int64),
+        X=np.array([[int(lit) for lit in row] for row in SEGMENTS], dtype=np.int64),
         y=np.arange(10),
         names=names,
         description="The ten digits on a seven-segment display: segments lit, and the digit.",

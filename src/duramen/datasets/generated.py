@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.datasets.dataset import Dataset
 from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
 # A hypercube of d dimensions has 2^d vertices, each the center of a cloud.
 _MOST_INFORMATIVE = 16
@@ -111,7 +111,7 @@ def madelon_like(
 
 def _clouds(
     rng: np.random.Generator, n_samples: int, n_informative: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[FloatArray, IntArray]:
     """Draw points of the clouds on the vertices of a hypercube, and the classes of these."""
     # scikit-learn's make_classification gives all vertices their classes in turn: the last
     # dimension alone then decides.

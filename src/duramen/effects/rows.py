@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from duramen.data import LearningSet
 from duramen.data.routing import routing_values
-from duramen.forests.forest import Forest
-from duramen.forests.parts import joined
+from duramen.forests.forest import Forest, joined
 from duramen.forests.prediction import deviations
 from duramen.support import checks
 from duramen.support.arrays import FloatArray

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from duramen.data import EncodedTable, LearningSet, Target, Task, encode, encode_target
 from duramen.data.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.data.exchangeability import Exchangeability
-from duramen.data.learning_set import given_set
+from duramen.data.learning_sets import given_set
 from duramen.data.memory import require_memory
 from duramen.data.weights import row_weights
 from duramen.estimators.class_weights import combine_class_weight
@@ -28,11 +28,11 @@ from duramen.forests import export, memory, prediction, pruning
 from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
-from duramen.forests.guidance import Guidance
-from duramen.forests.paths import decision_path
+from duramen.forests.growth import Guidance
 from duramen.forests.pruning import PruningPath
 from duramen.forests.settings import GrowthSettings
 from duramen.forests.storage import PLAIN
+from duramen.forests.structure import decision_path
 from duramen.jobs.progress import progress_bar
 from duramen.support import checks
 from duramen.support.arrays import refuse_masked_rows

@@ -8,12 +8,10 @@ from functools import partial
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.estimators.warm_start import completed
-from duramen.forests.forest import Forest
-from duramen.forests.growth import grow
-from duramen.forests.guidance import Guidance
+from duramen.forests.forest import Forest, TreeStream
+from duramen.forests.growth import Guidance, grow
 from duramen.forests.memory import PILOT_TREES, most_tree_bytes, refuse_large_forest, require_tree
 from duramen.forests.settings import GrowthSettings
-from duramen.forests.stream import TreeStream
 
 # Bytes of a part of a forest that is grown part by part, and the most trees of one.
 _PART, _MOST_TREES = 1 << 28, 64

@@ -18,8 +18,7 @@ from duramen.estimators.base import (
 )
 from duramen.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
 from duramen.forests.decreases import mean_decreases
-from duramen.forests.growth import grow
-from duramen.forests.guidance import Guidance
+from duramen.forests.growth import Guidance, grow
 from duramen.forests.settings import GrowthSettings
 from duramen.results.multiplicity import adjusted
 from duramen.support import checks

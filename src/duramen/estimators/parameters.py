@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from duramen.data import Task
-from duramen.forests import sampling
 from duramen.forests.criteria import CRITERIA, aliases_for
-from duramen.forests.settings import SPLITS
-from duramen.forests.split_families import FAMILIES
+from duramen.forests.settings import (
+    FAMILIES,
+    SPLITS,
+    resolve_max_features,
+    resolve_max_samples,
+    resolve_subspace,
+)
 from duramen.support import checks
 
 
@@ -83,18 +87,18 @@ def _criterion(given: Given, name: str, value: Any) -> str:
 
 
 def _subspace(given: Given, name: str, value: Any) -> int:
-    return sampling.resolve_subspace(given.owner, value, given.n_features)
+    return resolve_subspace(given.owner, value, given.n_features)
 
 
 def _candidates(given: Given, name: str, value: Any) -> int:
     p = given.n_features
     drawn = _subspace(given, "", given.values["n_subspace_features"])
-    return sampling.resolve_max_features(given.owner, value, p, drawn or p)
+    return resolve_max_features(given.owner, value, p, drawn or p)
 
 
 def _max_samples(given: Given, name: str, value: Any) -> int:
     bootstrap = _flag(given, "bootstrap", given.values["bootstrap"])
-    return sampling.resolve_max_samples(given.owner, value, given.n_rows, bootstrap)
+    return resolve_max_samples(given.owner, value, given.n_rows, bootstrap)
 
 
 def _alpha(given: Given, name: str, value: Any) -> float:

@@ -8,8 +8,7 @@ from typing import Any, overload
 from sklearn.base import clone
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.forests.forest import Forest
-from duramen.forests.parts import extended
+from duramen.forests.forest import Forest, extended
 from duramen.forests.settings import GrowthSettings
 
 

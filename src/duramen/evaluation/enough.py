@@ -24,7 +24,7 @@ class EnoughFeatures(Result):
         The number of features.
     low, high : int
         Interval for it.
-    level : float
+    confidence_level : float
         Probability with which it is to cover.
     best : int
         Number of features with the best mean score.
@@ -53,7 +53,7 @@ class EnoughFeatures(Result):
     n_features: int
     low: int
     high: int
-    level: float
+    confidence_level: float
     best: int
     standard_error: float
     sizes: IntArray
@@ -78,7 +78,7 @@ class EnoughFeatures(Result):
     def _summary(self, rows: int) -> Summary:
         heading = (
             f"EnoughFeatures: {self.n_features} features by {self.method} "
-            f"({self.level:.0%} interval {self.low} to {self.high})",
+            f"({self.confidence_level:.0%} interval {self.low} to {self.high})",
             f"smallest number whose {self.score} is within one standard error, "
             f"{self.standard_error:.3g}, of the best, that of {self.best}",
         )
@@ -95,7 +95,7 @@ def enough_of(
     sizes: IntArray,
     variance_factor: float,
     *,
-    level: float,
+    confidence_level: float,
     n_bootstraps: int,
     seed: int,
 ) -> tuple[int, int, int, int, float, FloatArray]:
@@ -109,7 +109,7 @@ def enough_of(
         Numbers of features, ascending.
     variance_factor : float
         Factor f of the variance over resamples that gives the variance of a mean score.
-    level : float
+    confidence_level : float
         Probability with which the interval is to cover.
     n_bootstraps, seed : int
         Bootstrap samples of resamples, round(1/f) in each, so that means scatter by that variance.
@@ -127,7 +127,7 @@ def enough_of(
     chosen, _, _ = _rule(scores[drawn], 1 / count)
     probability = np.bincount(chosen, minlength=len(sizes)) / n_bootstraps
     reached = np.cumsum(probability)
-    tail = (1 - level) / 2
+    tail = (1 - confidence_level) / 2
     low = int(np.searchsorted(reached, tail))
     high = int(np.searchsorted(reached, 1 - tail - 1e-12))
     at = int(enough[0])

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from duramen.data.learning_set import unweighted_set
+from duramen.data.learning_sets import unweighted_set
 from duramen.evaluation.learners import Learner, constant, learner_of
 from duramen.evaluation.methods import Forests, Method, methods_of, rows_of
 from duramen.evaluation.parts import Data, Part, Subject
@@ -25,7 +25,7 @@ from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_jobs
 from duramen.significance.cost import announce
 from duramen.significance.resampling import Draw, subsamples
 from duramen.significance.sampling_units import SamplingUnits
-from duramen.significance.stability.stability import Stability, stability
+from duramen.significance.reproducibility.stability import Stability, stability
 from duramen.support import checks
 from duramen.support.arrays import IntArray
 from duramen.support.provenance import versions
@@ -62,8 +62,8 @@ def evaluate_selection(
     n_resamples: int = 50,
     test_size: int | float = 0.1,
     selection: str = "inside",
-    level: float = 0.95,
-    blocks: Any = None,
+    confidence_level: float = 0.95,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -83,7 +83,7 @@ def evaluate_selection(
 
         * A selector with `fit` and `get_support`: of this package, such as ``dm.Boruta()``, or of
           scikit-learn, which is given numbers.
-        * Name in `duramen.selection.catalogue`: that selector with its defaults.
+        * Name in `duramen.selection.records`: that selector with its defaults.
         * Name in `duramen.importances.catalogue`, or ``measure(forest, X, y)`` that returns
           importances: a ranking, cut at `n_features`; `duramen.evaluation.Ranking` has a forest of
           its own.
@@ -113,11 +113,11 @@ def evaluate_selection(
         "outside": features are selected once, on all rows, test rows included. Scores are then too
         high, also where all features are noise; this is for demonstrations of that bias, and
         warns.
-    level : float
+    confidence_level : float
         Probability with which intervals are to cover.
-    blocks : array-like of shape (n,), optional
-        Label of the block of each row, such as the person or family. Blocks are not divided, and
-        `test_size` counts blocks.
+    groups : array-like of shape (n,), optional
+        Label of the group of each row, such as the person or family. Groups are not divided, and
+        `test_size` counts groups.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers. Random states of methods and of the learner are set from it, in
         each split anew.
@@ -169,10 +169,12 @@ def evaluate_selection(
     [2.0, 6.0]
     """
     n = checks.check_integer(_OWNER, "n_resamples", n_resamples, 2)
-    level = checks.check_real(_OWNER, "level", level, 0, 1, ends="()")
+    confidence_level = checks.check_real(
+        _OWNER, "confidence_level", confidence_level, 0, 1, ends="()"
+    )
     where = checks.check_choice(_OWNER, "selection", selection, SELECTIONS)
     plan = Plan.checked(_OWNER, n_jobs, checkpoint, verbose, client)
-    given = unweighted_set(X, y, _OWNER, None, n_threads=plan.n_threads, blocks=blocks)
+    given = unweighted_set(X, y, _OWNER, None, n_threads=plan.n_threads, groups=groups)
     data: Data = given.in_memory()
     if data.exchangeability.strata is not None:
         raise checks.refuse(
@@ -206,7 +208,13 @@ def evaluate_selection(
         **data.exchangeability.identity(),
     }
     known = {**told, "n_rows": data.n_rows, "seed": seed}
-    work = _Work(Split(subject, chosen, fitted, measures, draw, before), sizes, where, level, known)
+    work = _Work(
+        Split(subject, chosen, fitted, measures, draw, before),
+        sizes,
+        where,
+        confidence_level,
+        known,
+    )
     return work.run(n, seed, told, plan)
 
 
@@ -270,7 +278,7 @@ def _performances(asked: str | Sequence[str] | None, data: Data) -> tuple[Perfor
 
 
 def _splits(data: Data, test_size: Any) -> tuple[Draw, tuple[int, int]]:
-    """Return the draw of training rows, and the rows of both parts; of blocks, their means."""
+    """Return the draw of training rows, and the rows of both parts; of groups, their means."""
     units = SamplingUnits.of(data)
     most = units.count - max(2, units.n_classes)
     size = 0
@@ -310,7 +318,7 @@ class _Work:
     task: Split
     sizes: tuple[int, int]
     where: str
-    level: float
+    confidence_level: float
     metadata: dict[str, Any]
 
     def run(self, n: int, seed: int, identity: dict[str, Any], plan: Plan) -> SelectionEvaluation:
@@ -349,7 +357,7 @@ class _Work:
         counts = np.array([one["sizes"] for one in found])
         scores = np.array([one["scores"] for one in found])
         seconds = np.mean([one["seconds"] for one in found], axis=0).tolist()
-        agreed = _agreed(found, counts, data.n_columns, self.level)
+        agreed = _agreed(found, counts, data.n_columns, self.confidence_level)
         columns = np.array([[one.kuncheva, one.nogueira, one.low, one.high] for one in agreed])
         if self.where == "outside":  # selected once: agreement says nothing
             columns[:] = np.nan
@@ -367,7 +375,7 @@ class _Work:
             n_train=self.sizes[0],
             n_test=self.sizes[1],
             selection=self.where,
-            level=self.level,
+            confidence_level=self.confidence_level,
             metadata={
                 **self.metadata,
                 "n_resamples": len(found),
@@ -376,7 +384,9 @@ class _Work:
         )
 
 
-def _agreed(found: list[Arrays], counts: IntArray, p: int, level: float) -> list[Stability]:
+def _agreed(
+    found: list[Arrays], counts: IntArray, p: int, confidence_level: float
+) -> list[Stability]:
     """Return the stability of the selections of each row."""
     ends = np.cumsum(counts, axis=1)
     agreed = []
@@ -384,5 +394,5 @@ def _agreed(found: list[Arrays], counts: IntArray, p: int, level: float) -> list
         chosen = np.zeros((len(found), p), dtype=np.bool_)
         for one, end, count, mine in zip(found, ends[:, r], counts[:, r], chosen, strict=True):
             mine[one["selected"][end - count : end]] = True
-        agreed.append(stability(chosen, level=level))
+        agreed.append(stability(chosen, confidence_level=confidence_level))
     return agreed

@@ -22,7 +22,7 @@ from duramen.results.significance import Significance
 from duramen.selection import BaseSelector
 from duramen.selection import catalogue as selectors
 from duramen.significance.measured import qualified
-from duramen.significance.stability.best import drawn_best
+from duramen.significance.reproducibility.best import drawn_best
 from duramen.support import checks
 from duramen.support.arrays import IntArray
 
@@ -128,7 +128,7 @@ class Selected:
         """Fit the selector."""
         model = seeded(self.template, _own_seed(seed, self.name))
         data = part.data
-        if not getattr(model, "exchanges_blocks", False):  # it refuses blocks
+        if not getattr(model, "exchanges_groups", False):  # it refuses groups
             data = data.with_exchangeability(Exchangeability(data.n_rows))
         start = time.perf_counter()
         if self.dense:

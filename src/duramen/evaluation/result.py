@@ -39,7 +39,7 @@ class SelectionEvaluation(Result):
     sizes : int64 array of shape (B, R)
         Numbers of features selected.
     kuncheva, nogueira : float64 arrays of shape (R,)
-        Stability of the selections; see `duramen.significance.stability`. NaN where it is not
+        Stability of the selections; see `duramen.significance.reproducibility`. NaN where it is not
         defined, such as for all features, or for selections outside the resampling.
     stability_low, stability_high : float64 arrays of shape (R,)
         Interval of `nogueira`.
@@ -48,10 +48,10 @@ class SelectionEvaluation(Result):
     names : tuple of str
         Names of the p features.
     n_train, n_test : int
-        Rows of a training and of a test set; of blocks, their means, rounded.
+        Rows of a training and of a test set; of groups, their means, rounded.
     selection : {"inside", "outside"}
         Rows that chose the features: the training rows of each split, or all rows.
-    level : float
+    confidence_level : float
         Probability with which intervals are to cover.
     metadata : mapping
         Settings, seed, versions, fingerprint; ``"seconds"``: mean time of a selection by method.
@@ -93,7 +93,7 @@ class SelectionEvaluation(Result):
     n_train: int
     n_test: int
     selection: str
-    level: float
+    confidence_level: float
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -163,7 +163,7 @@ class SelectionEvaluation(Result):
         mean = _nan_mean(values)
         square = _nan_mean((values - mean) ** 2) * known / np.maximum(known - 1, 1)
         factor = 1 / np.maximum(known, 1) + self.n_test / self.n_train
-        quantile = stats.t.ppf((1 + self.level) / 2, np.maximum(known - 1, 1))
+        quantile = stats.t.ppf((1 + self.confidence_level) / 2, np.maximum(known - 1, 1))
         reach = np.where(known > 1, quantile * np.sqrt(square * factor), np.nan)
         return mean - reach, mean + reach
 
@@ -240,7 +240,12 @@ class SelectionEvaluation(Result):
         sizes = self.cuts[rows]
         factor = self.variance_factor if corrected else 1 / self.n_resamples
         at, low, high, best, error, probability = enough_of(
-            values[:, rows], sizes, factor, level=self.level, n_bootstraps=count, seed=0
+            values[:, rows],
+            sizes,
+            factor,
+            confidence_level=self.confidence_level,
+            n_bootstraps=count,
+            seed=0,
         )
         return EnoughFeatures(
             method=name,
@@ -248,7 +253,7 @@ class SelectionEvaluation(Result):
             n_features=int(sizes[at]),
             low=int(sizes[low]),
             high=int(sizes[high]),
-            level=self.level,
+            confidence_level=self.confidence_level,
             best=int(sizes[best]),
             standard_error=error,
             sizes=sizes,

@@ -23,6 +23,7 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.finding import Finding
 from duramen.data.names import KINDS
 from duramen.io.store.column_store import ColumnStore
+from duramen.support.arrays import IntArray
 from duramen.support.text import quoted
 
 Codes: TypeAlias = EncodedTable | ColumnStore
@@ -58,7 +59,7 @@ def diversity(counts: ArrayLike, n_rows: int = NODE) -> float:
     >>> round(diversity([50, 50]), 2), round(diversity([99, 1]), 2), round(diversity([1] * 100), 2)
     (1.0, 0.1, 9.0)
     """
-    numbers: NDArray[np.int64] = np.asarray(counts, dtype=np.int64)
+    numbers: IntArray = np.asarray(counts, dtype=np.int64)
     n = int(numbers.sum())
     absent = np.ones(len(numbers))  # probability that no drawn row has the value
     for drawn in range(min(n_rows, n)):
@@ -100,7 +101,7 @@ def unequal_values(
 frequent in 2%: among features without any association with the target, those like 'age' get more \
 MDI than those like 'sex', up to about 9.0 times as much
     """
-    varied: NDArray[np.int64] = np.flatnonzero(table.n_codes() > 1)
+    varied: IntArray = np.flatnonzero(table.n_codes() > 1)
     if len(varied) < 2:
         return None
     if isinstance(table, ColumnStore):
@@ -137,23 +138,23 @@ MDI than those like 'sex', up to about 9.0 times as much
     )
 
 
-def _spread(places: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+def _spread(places: IntArray, most: int) -> IntArray:
     """Return some of many places, spread evenly."""
     if len(places) <= most:
         return places
     return places[np.linspace(0, len(places) - 1, most).astype(np.int64)]
 
 
-def _counts(table: EncodedTable, j: int) -> NDArray[np.int64]:
+def _counts(table: EncodedTable, j: int) -> IntArray:
     """Return the number of rows of each code of a column, that of missing last."""
     return np.bincount(table.codes(j), minlength=len(table.values(j)) + int(table.missing[j]))
 
 
 def _difference(
     table: EncodedTable,
-    places: NDArray[np.int64],
+    places: IntArray,
     pair: list[int],
-    counts: tuple[NDArray[np.int64], NDArray[np.int64]],
+    counts: tuple[IntArray, IntArray],
 ) -> str:
     """Say in what a column of low and one of high diversity differ."""
     first, last = (quoted(table.names[j]) for j in pair)
@@ -178,7 +179,7 @@ def _percent(fraction: float) -> str:
     return "more than 99%" if 0.99 < fraction < 1 else f"{fraction:.0%}"
 
 
-def _genotypes(table: EncodedTable, places: NDArray[np.int64]) -> bool:
+def _genotypes(table: EncodedTable, places: IntArray) -> bool:
     """Tell whether columns hold 0, 1 and 2 alone, some all three, as genotypes do."""
     sizes = np.diff(table.value_offsets)[places]
     numeric = table.kind_codes[places] == KINDS.index("numeric")

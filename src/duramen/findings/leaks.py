@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.finding import Finding
 from duramen.data.names import KINDS
 from duramen.io.store.column_store import ColumnStore
-from duramen.support.arrays import IntArray
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.text import quoted
 
 _FEWEST_ROWS = 20
@@ -65,17 +64,17 @@ def of_leaks(table: EncodedTable | ColumnStore, y: Any, name: str, task: str) ->
         Whether it holds classes or numbers.
     """
     codes, numbers, labels = _target(y, task)
-    known = np.flatnonzero(codes >= 0) if numbers is None else np.flatnonzero(~np.isnan(numbers))
+    rows = np.flatnonzero(codes >= 0) if numbers is None else np.flatnonzero(~np.isnan(numbers))
     places = _looked_at(table)
-    if len(known) < _FEWEST_ROWS or not len(places):
+    if len(rows) < _FEWEST_ROWS or not len(places):
         return []
     table = table.take_columns(places)
     if numbers is not None:
-        return _of_numbers(table, numbers[known], known, name)
-    return _of_classes(table, codes[known], labels, known, name)
+        return _of_numbers(table, numbers[rows], rows, name)
+    return _of_classes(table, codes[rows], labels, rows, name)
 
 
-def _target(y: Any, task: str) -> tuple[IntArray, NDArray[np.float64] | None, Sequence[Any]]:
+def _target(y: Any, task: str) -> tuple[IntArray, FloatArray | None, Sequence[Any]]:
     """Return class codes, -1 where missing, with their labels; or numbers."""
     import pyarrow as pa
 
@@ -117,9 +116,9 @@ def _looked_at(table: EncodedTable | ColumnStore) -> IntArray:
         inner = table.cut_values[np.minimum((starts + ends) // 2, len(table.cut_values) - 1)]
         fraction = (inner != np.floor(inner)) | (table.cut_values[ends] % 1 != 0)
         kinds = kinds + len(KINDS) * (fraction & (kinds == KINDS.index("numeric")))
-    found, group, counts = np.unique(kinds, return_inverse=True, return_counts=True)
+    different, group, counts = np.unique(kinds, return_inverse=True, return_counts=True)
     places = np.flatnonzero(group != np.argmax(counts))
-    return places if len(found) > 1 and len(places) <= most else np.zeros(0, dtype=np.int64)
+    return places if len(different) > 1 and len(places) <= most else np.zeros(0, dtype=np.int64)
 
 
 # --- classes ------------------------------------------------------------------------------------
@@ -132,7 +131,7 @@ def _of_classes(
     most, n = int(sizes.max()), len(y)
     if n - most < _FEWEST_ERRORS:
         return []
-    found, strengths = [], []
+    leaks, strengths = [], []
     for j in range(table.n_columns):
         codes = np.asarray(table.codes(j))[rows].astype(np.int64)
         m = len(table.values(j)) + int(table.missing[j])
@@ -142,10 +141,10 @@ def _of_classes(
         if table.missing[j]:
             one_class = _of_one_class(table.names[j], counts, sizes, labels, name, table.n_columns)
             if one_class is not None:
-                found.append(one_class)
+                leaks.append(one_class)
                 continue
         strengths.append(_strength(table.names[j], counts, bool(table.missing[j]), nominal, most))
-    return [*found, *_alone(strengths, most / n, name)]
+    return [*leaks, *_alone(strengths, most / n, name)]
 
 
 def _of_one_class(
@@ -167,12 +166,12 @@ def _of_one_class(
     if chance > _BY_CHANCE:
         return None
     only = "only" if present[c] == k else f"in {present[c] / k:.0%} of cases only"
-    found = (
+    sentence = (
         f"column {quoted(column)} has values {only} where {name} is {quoted(labels[c])} "
         f"({k:,} of {n:,} rows): it may be recorded because of the target, and then predicts it "
         "without explaining it"
     )
-    return Finding("leak", (column,), found, "leave it out if so")
+    return Finding("leak", (column,), sentence, "leave it out if so")
 
 
 def _strength(column: str, counts: IntArray, missing: bool, nominal: bool, most: int) -> _Strength:
@@ -209,31 +208,29 @@ def _right(counts: IntArray, voters: IntArray) -> int:
 
 def _alone(strengths: Sequence[_Strength], usual: float, name: str) -> list[Finding]:
     """Tell of few columns that predict nearly alone, while no other comes near."""
-    strong = [one for one in strengths if one.value >= _STRONG]
-    others = [one.value for one in strengths if one.value < _STRONG]
+    strong = [column for column in strengths if column.value >= _STRONG]
+    others = [column.value for column in strengths if column.value < _STRONG]
     if len(strong) > _MOST_STRONG:
         return []
     if max(others, default=0.0) > _NEXT:
-        strong = [one for one in strong if one.few_values or one.missingness]
-    made = []
-    for one in strong:
-        what = "whether it has a value predicts" if one.missingness else "alone predicts"
-        subject = f"column {quoted(one.name)}" + (": " if one.missingness else " ")
-        found = (
-            f"{subject}{what} {name} in {one.accuracy:.0%} of the rows, the most frequent class in "
-            f"{usual:.0%}: it may be recorded because of the target, and then predicts it without "
-            "explaining it"
+        strong = [column for column in strong if column.few_values or column.missingness]
+    leaks = []
+    for column in strong:
+        what = "whether it has a value predicts" if column.missingness else "alone predicts"
+        subject = f"column {quoted(column.name)}" + (": " if column.missingness else " ")
+        sentence = (
+            f"{subject}{what} {name} in {column.accuracy:.0%} of the rows, the most frequent class "
+            f"in {usual:.0%}: it may be recorded because of the target, and then predicts it "
+            "without explaining it"
         )
-        made.append(Finding("leak", (one.name,), found, "leave it out if so"))
-    return made
+        leaks.append(Finding("leak", (column.name,), sentence, "leave it out if so"))
+    return leaks
 
 
 # --- numbers ------------------------------------------------------------------------------------
 
 
-def _of_numbers(
-    table: EncodedTable, y: NDArray[np.float64], rows: IntArray, name: str
-) -> list[Finding]:
+def _of_numbers(table: EncodedTable, y: FloatArray, rows: IntArray, name: str) -> list[Finding]:
     from scipy.stats import rankdata
 
     if len(np.unique(y)) < _FEWEST_PRESENT:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data.finding import Finding
 from duramen.data.target import FEW_VALUES
+from duramen.support.arrays import IntArray
 from duramen.support.text import quoted
 
 _FEWEST_ROWS = 10
@@ -82,7 +83,7 @@ def _plain(y: Any) -> Any:
     return values.ravel() if values.dtype != object else values.ravel().tolist()
 
 
-def _of_values(values: Any, counts: NDArray[np.int64], name: str, task: str) -> list[Finding]:
+def _of_values(values: Any, counts: IntArray, name: str, task: str) -> list[Finding]:
     """Look at the distinct values of a target, and the rows that have each."""
     import pyarrow as pa
 
@@ -131,7 +132,7 @@ def _of_whole_numbers(values: Any, name: str) -> list[Finding]:
     return [_finding("whole numbers", name, what, "treat it as classes")]
 
 
-def _code_outside(labels: list[int], counts: NDArray[np.int64]) -> int | None:
+def _code_outside(labels: list[int], counts: IntArray) -> int | None:
     """Return the place of a rare number far from all others, which follow each other; or None."""
     if len(labels) < 3:
         return None
@@ -145,9 +146,7 @@ def _code_outside(labels: list[int], counts: NDArray[np.int64]) -> int | None:
     return None
 
 
-def _of_code(
-    labels: list[int], counts: NDArray[np.int64], outside: int, name: str
-) -> list[Finding]:
+def _of_code(labels: list[int], counts: IntArray, outside: int, name: str) -> list[Finding]:
     rows = "1 row" if counts[outside] == 1 else f"{counts[outside]:,} rows"
     others = ", ".join(str(label) for label in sorted(set(labels) - {labels[outside]})[:_SHOWN])
     what = (
@@ -163,7 +162,7 @@ def _evenly_spaced(values: Any) -> bool:
     return bool((steps == steps[0]).all())
 
 
-def _of_classes(labels: list[Any], counts: NDArray[np.int64], name: str) -> list[Finding]:
+def _of_classes(labels: list[Any], counts: IntArray, name: str) -> list[Finding]:
     """Tell of classes of few rows."""
     n, found = int(counts.sum()), []
     order = np.argsort(counts, kind="stable").tolist()
@@ -202,3 +201,64 @@ def _finding(
     values: tuple[str, ...] = (),
 ) -> Finding:
     return Finding(kind, (name,), f"target {quoted(name)} {what}", hint, refused, values)
+
+
+_SHOWN_LABELS = 3
+
+
+def merged_labels(column: Any, name: str) -> tuple[Any, Finding | None]:
+    """Merge labels of a target that are equal up to case and spaces, each into the most frequent.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray or pyarrow.Array
+        Anything but text comes back as it is.
+    name : str
+        Its name, for the sentence.
+
+    Returns
+    -------
+    column : pyarrow.ChunkedArray or pyarrow.Array
+    finding : Finding or None
+        What was merged.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from duramen.findings.target import merged_labels
+    >>> column, finding = merged_labels(pa.array(["yes", "Yes ", "no", "yes"]), "ill")
+    >>> column.to_pylist()
+    ['yes', 'yes', 'no', 'yes']
+    >>> print(finding.found)
+    target 'ill' has labels that differ by case or spaces only, merged: 'Yes ' (1 row) into 'yes'
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column, None
+    counted = pc.value_counts(column.drop_null())
+    rows = {one["values"]: one["counts"] for one in counted.to_pylist()}
+    alike: dict[str, list[str]] = defaultdict(list)
+    for label in sorted(rows, key=lambda label: (-rows[label], label)):
+        alike[" ".join(label.split()).casefold()].append(label)
+    into = {label: labels[0] for labels in alike.values() for label in labels[1:]}
+    if not into:
+        return column, None
+    merged = pa.array([into.get(label, label) for label in column.to_pylist()], column.type)
+    listed = [
+        f"{quoted(label)} ({rows[label]:,} row{'' if rows[label] == 1 else 's'}) into "
+        f"{quoted(into[label])}"
+        for label in into
+    ]
+    more = f" and {len(listed) - _SHOWN_LABELS:,} more" if len(listed) > _SHOWN_LABELS else ""
+    return merged, Finding(
+        "labels merged",
+        (name,),
+        f"target {quoted(name)} has labels that differ by case or spaces only, merged: "
+        f"{', '.join(listed[:_SHOWN_LABELS])}{more}",
+        "leave the column as it is, if they are different classes",
+        values=tuple(into),
+    )

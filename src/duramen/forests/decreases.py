@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from duramen import _kernel
 from duramen.forests.criteria import criterion_named
 from duramen.forests.forest import AnyForest, Forest
+from duramen.support.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +26,9 @@ class Decreases:
         are conditioned on above them (see ``degree`` of :class:`~duramen.forests.forest.Forest`).
     """
 
-    values: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
-    by_degree: NDArray[np.float64] | None
+    values: FloatArray
+    standard_error: FloatArray
+    by_degree: FloatArray | None
 
 
 class DecreaseSums:

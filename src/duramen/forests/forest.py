@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, Generic, Protocol, Self, TypeVar, overload
+from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.data import Schema, Task
 from duramen.forests import storage, structure, validation
-from duramen.forests.arrays import TreeArrays
+from duramen.forests.arrays import ARRAY_NAMES, TreeArrays
 from duramen.forests.criteria import criterion_named
 from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.settings import GrowthSettings
@@ -22,74 +22,6 @@ from duramen.results.columns import Column
 from duramen.results.summary import Summarized, Summary
 
 Scalar = TypeVar("Scalar", bound=np.generic)
-
-
-class AnyForest(Protocol):
-    """Description of a forest whose trees are in memory or come part by part."""
-
-    @property
-    def n_trees(self) -> int:
-        """Number of trees T."""
-        ...
-
-    @property
-    def origin(self) -> float:
-        """Number that predictions of regression are relative to."""
-        ...
-
-    @property
-    def n_values(self) -> int:
-        """Numbers that a leaf holds: classes, or 1 in regression."""
-        ...
-
-    @property
-    def settings(self) -> GrowthSettings:
-        """Settings of growth."""
-        ...
-
-    @property
-    def schema(self) -> Schema:
-        """The training table without its rows."""
-        ...
-
-    @property
-    def classes(self) -> NDArray[Any] | None:
-        """Class labels in the order of the codes; None in regression."""
-        ...
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of the training table."""
-        ...
-
-    @property
-    def seed(self) -> int:
-        """Seed of the random numbers."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Fingerprint of the training table, the target and the weights."""
-        ...
-
-    @property
-    def task(self) -> Task:
-        """Task of the forest."""
-        ...
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns p of the training table."""
-        ...
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        ...
-
-    def parts(self) -> Iterator[Forest]:
-        """Yield all trees, in their order, some at a time."""
-        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -219,7 +151,7 @@ class Forest(TreeArrays, Summarized):
         return (Tree(self, index) for index in range(self.n_trees))
 
     def parts(self) -> Iterator[Forest]:
-        """Yield all trees at once, as :class:`~duramen.forests.stream.TreeStream` does by parts."""
+        """Yield all trees at once, as :class:`~duramen.forests.forest.TreeStream` does by parts."""
         yield self
 
     def part(self, start: int, stop: int) -> Self:
@@ -383,3 +315,137 @@ class Tree:
             f"Tree({self.index} of {self.forest.n_trees}: {self.n_nodes} nodes, "
             f"{self.n_leaves} leaves, depth {deepest})"
         )
+
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def arrays_on(forest: Forest, columns: NDArray[np.integer]) -> dict[str, NDArray[Any]]:
+    """Return the flat arrays of a forest with its columns numbered anew, as `columns` says.
+
+    Cuts and thresholds keep their meaning where the columns keep their codes, as those of
+    `take_columns` do.
+    """
+    arrays = forest.arrays()
+    feature = arrays["feature"]
+    arrays["feature"] = np.where(feature < 0, -1, columns[feature]).astype(np.int32)
+    return arrays
+
+
+def joined(parts: Sequence[Arrays]) -> dict[str, NDArray[Any]]:
+    """Return the flat arrays of several runs of trees as those of one, in their order."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for name in ARRAY_NAMES:
+        own = [part[name] for part in parts]
+        if name.endswith("offsets"):
+            sizes = np.concatenate([[0], *map(np.diff, own)])
+            arrays[name] = np.cumsum(sizes, dtype=np.int64)
+        else:
+            arrays[name] = np.concatenate(own)
+    return arrays
+
+
+def extended(forest: Forest, more: Forest) -> Forest:
+    """Return a forest with further trees of its target, which come next in the same stream."""
+    events = forest.leaf_events
+    if events is not None and more.leaf_events is not None:
+        events = events.followed_by(more.leaf_events)
+    changes: dict[str, Any] = {**joined([forest.arrays(), more.arrays()]), "leaf_events": events}
+    return replace(forest, **changes)
+
+
+def separated(arrays: Arrays) -> list[dict[str, NDArray[Any]]]:
+    """Return the flat arrays of each tree of a forest by itself: views."""
+    trees = TreeArrays(**arrays)
+    return [trees.part(t, t + 1).arrays() for t in range(trees.n_trees)]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeStream:
+    """A forest that is too large for memory: its trees come part by part, in their order.
+
+    A tree depends on the learning set, the settings, the seed and its own number alone, so that
+    the trees are those of the forest that is kept as a whole. Each run over the parts grows all
+    trees but the first ones again.
+
+    Attributes
+    ----------
+    first : Forest
+        The first trees, which are kept.
+    n_trees : int
+        Number of trees T.
+    size : int
+        Trees of each further part.
+    grow : callable
+        Takes the number of a tree and a number of trees, and returns these trees.
+    """
+
+    first: Forest
+    n_trees: int
+    size: int
+    grow: Callable[[int, int], Forest]
+
+    def parts(self) -> Iterator[Forest]:
+        """Yield all trees, in their order, some at a time."""
+        yield self.first
+        for start in range(self.first.n_trees, self.n_trees, self.size):
+            yield self.grow(start, min(self.size, self.n_trees - start))
+
+    @property
+    def origin(self) -> float:
+        """Number that predictions of regression are relative to."""
+        return self.first.origin
+
+    @property
+    def n_values(self) -> int:
+        """Numbers that a leaf holds: classes, or 1 in regression."""
+        return self.first.n_values
+
+    @property
+    def settings(self) -> GrowthSettings:
+        """Settings of growth."""
+        return self.first.settings
+
+    @property
+    def schema(self) -> Schema:
+        """The training table without its rows."""
+        return self.first.schema
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Class labels in the order of the codes; None in regression."""
+        return self.first.classes
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the training table."""
+        return self.first.n_rows
+
+    @property
+    def seed(self) -> int:
+        """Seed of the random numbers."""
+        return self.first.seed
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the training table, the target and the weights."""
+        return self.first.fingerprint
+
+    @property
+    def task(self) -> Task:
+        """Task of the forest."""
+        return self.first.task
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns p of the training table."""
+        return self.first.n_features
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.first.names
+
+
+AnyForest: TypeAlias = Forest | TreeStream
+"""A forest whose trees are in memory, or come part by part."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,10 @@ from duramen import _kernel
 from duramen.data import EncodedTable, LearningSet, Target
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.forest import Forest
-from duramen.forests.guidance import Guidance
 from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.pruning import pruned
 from duramen.forests.settings import GrowthSettings
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.text import quoted
 
 # As many as the kernel tries every bipartition of (kExhaustiveCategories in cpp/grow/settings.hpp).
@@ -102,9 +102,9 @@ def grow_beside_decoys(
     tree: int,
     seed: int,
     cycle: NDArray[np.uint32],
-    judged: NDArray[np.bool_],
+    judged: BoolArray,
     bounds: NDArray[np.uint32] | None = None,
-) -> tuple[Forest, NDArray[np.float64]]:
+) -> tuple[Forest, FloatArray]:
     r"""Grow one tree, and compare its columns with their decoys at every node.
 
     A decoy is a copy of a column with its rows in another order, and splits nothing. At a node it
@@ -135,7 +135,7 @@ def grow_beside_decoys(
 
 def _given(
     data: LearningSet[EncodedTable],
-) -> tuple[_kernel.Table, _kernel.Target, NDArray[np.float64] | None]:
+) -> tuple[_kernel.Table, _kernel.Target, FloatArray | None]:
     """Return the table, the target and the weights of a learning set for the kernel."""
     return data.table.kernel, data.target.kernel, data.weights
 
@@ -182,7 +182,7 @@ def _with_events(forest: Forest, data: LearningSet[EncodedTable], n_threads: int
 _MOST_COPIES = 2**22
 
 
-def _check_survival(settings: GrowthSettings, weights: NDArray[np.float64] | None) -> None:
+def _check_survival(settings: GrowthSettings, weights: FloatArray | None) -> None:
     """Check that splits are in two, and weights numbers of copies, of which risk sets are made."""
     if settings.splits == "multiway" or settings.cut == "pert":
         raise ValueError(
@@ -203,7 +203,7 @@ def _check_survival(settings: GrowthSettings, weights: NDArray[np.float64] | Non
 
 
 def _fill_empty_trees(
-    arrays: dict[str, NDArray[Any]], target: Target, weights: NDArray[np.float64] | None
+    arrays: dict[str, NDArray[Any]], target: Target, weights: FloatArray | None
 ) -> None:
     """Give trees whose bag holds rows of weight 0 alone the values of the whole sample."""
     if len(arrays["node_weight"]) == 0 or target.task == "survival":  # every row weighs 1
@@ -251,9 +251,67 @@ def bag(forest: Forest, tree: int) -> NDArray[np.uint32]:
     return forest.bags.draw(forest.n_rows, tree)
 
 
-def out_of_bag(forest: Forest) -> NDArray[np.bool_]:
+def out_of_bag(forest: Forest) -> BoolArray:
     """Tell which training rows are out of the bag of each tree, shape (n_rows, T)."""
     mask = np.empty((forest.n_rows, forest.n_trees), dtype=np.bool_)
     for tree in range(forest.n_trees):
         mask[:, tree] = bag(forest, tree) == 0
     return mask
+
+
+@dataclass(frozen=True, eq=False)
+class Guidance:
+    r"""Weights of the columns in the draw of candidates, and penalties of columns not used so far.
+
+    Attributes
+    ----------
+    weights : float64 array of shape (p,)
+        The K candidates of a node are drawn without replacement with probability proportional to
+        these; columns of weight 0 never are.
+    factors : float64 array of shape (p,) or None
+        :math:`\lambda_j`: a column that split no node of this tree or an earlier one competes with
+        :math:`\lambda_j` times its decrease of impurity. Columns that did are candidates at every
+        node. Trees grow one after the other.
+    of_score : bool
+        Whether the factor is one of the score :math:`\sum_c \sum_k n_{ck}^2 / n_c` of the children,
+        of which the decrease of the Gini index is only the part beyond that of the node.
+    """
+
+    weights: FloatArray
+    factors: FloatArray | None = None
+    of_score: bool = False
+
+    def refuse(self, settings: GrowthSettings, owner: str) -> None:
+        """Raise ValueError if trees of these settings cannot be guided.
+
+        Raises
+        ------
+        ValueError
+            If they are multiway trees or PERT, take one of the best few splits, test them by
+            permutation, draw columns for a tree, or, with factors, limit the number of leaves; or
+            if fewer columns than candidates have a weight.
+        """
+        reason = ""
+        if settings.splits == "multiway" or settings.cut == "pert":
+            reason = "multiway trees and PERT draw candidates in other ways"
+        elif settings.n_best_splits > 1 or settings.stop_permutations:
+            reason = "guidance is for trees that take the best split, and test it by chi-square"
+        elif settings.column_samples:
+            reason = "each tree is grown on some of the features"
+        elif self.factors is not None and settings.max_leaf_nodes is not None:
+            reason = "max_leaf_nodes grows nodes in another order"
+        elif self.of_score and settings.criterion != "gini":
+            reason = "the proxy is that of the Gini index"
+        if reason:
+            raise ValueError(f"{owner}: these trees cannot be guided: {reason}.")
+        known = int(np.count_nonzero(self.weights))
+        if known < settings.max_features:
+            raise ValueError(
+                f"{owner}: max_features={settings.max_features} candidates are drawn at a node, "
+                f"but only {known} features have a weight above 0. Hint: use a smaller "
+                "max_features, or weights above 0 for more features."
+            )
+
+    def for_kernel(self) -> _kernel.Guidance:
+        """Return the guidance as the kernel reads it."""
+        return _kernel.Guidance(self.weights, self.factors, self.of_score)

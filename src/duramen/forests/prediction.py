@@ -15,8 +15,9 @@ from duramen.data import EncodedTable, Schema, Target
 from duramen.data.routing import routing_values
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.growth import bag, out_of_bag
+from duramen.support.arrays import FloatArray
 
-Rows = EncodedTable | NDArray[np.float64]
+Rows = EncodedTable | FloatArray
 
 
 def rows_of(forest: AnyForest, X: Any, estimator_name: str, function: str) -> Rows:
@@ -30,7 +31,7 @@ def rows_of(forest: AnyForest, X: Any, estimator_name: str, function: str) -> Ro
         X = X.as_table()
     if isinstance(X, EncodedTable) and same_encoding(forest.schema, X.schema):
         return X
-    values: NDArray[np.float64] = routing_values(
+    values: FloatArray = routing_values(
         forest.schema, X, estimator_name=estimator_name, function=function
     )
     return values
@@ -80,20 +81,18 @@ def out_of_bag_leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray
     return _kernel.apply(forest.kernel, lent_rows(forest, rows), n_threads, forest.bags)
 
 
-def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float64]:
+def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
     """Average the values of the leaves of rows over the trees, in their order: shape (n, C)."""
     return deviations(forest, rows, n_threads) + forest.origin
 
 
-def deviations(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float64]:
+def deviations(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
     """Return predictions less the forest's origin, which an offset of y does not change."""
     with _fitting("predictions", len(rows), forest.n_values):
         return _kernel.predict(forest.kernel, lent_rows(forest, rows), n_threads)
 
 
-def mean_curves(
-    forest: Forest, rows: Rows, *, survival: bool, n_threads: int = 1
-) -> NDArray[np.float64]:
+def mean_curves(forest: Forest, rows: Rows, *, survival: bool, n_threads: int = 1) -> FloatArray:
     """Average over the trees what the leaves of rows hold at the event times, shape (n, D).
 
     Nelson-Aalen estimates of the cumulative hazard, or Kaplan-Meier estimates of survival.
@@ -105,7 +104,7 @@ def mean_curves(
         return _kernel.mean_curves(forest.kernel, events, survival, lent, n_threads)
 
 
-def concordance(target: Target, risks: NDArray[np.float64]) -> float:
+def concordance(target: Target, risks: FloatArray) -> float:
     """Compute Harrell's concordance of risks with survival; NaN where no pair is comparable.
 
     A pair of rows is comparable where the one with the earlier time had the event then, and at
@@ -120,7 +119,7 @@ def concordance(target: Target, risks: NDArray[np.float64]) -> float:
 
 def staged_means(
     forest: Forest, leaves: NDArray[np.int32], ends: Sequence[int]
-) -> Iterator[NDArray[np.float64]]:
+) -> Iterator[FloatArray]:
     """Average the values of leaves over the first trees, up to each of some ascending ends."""
     total, start = np.zeros((len(leaves), forest.n_values)), 0
     for end in ends:
@@ -159,16 +158,16 @@ class OutOfBag:
     """
 
     # Shape (n, C): over trees whose bag lacks a row, the values of its leaf.
-    sums: NDArray[np.float64]
+    sums: FloatArray
     counts: NDArray[np.uint32]  # shape (n,): number of those trees
-    error_curve: NDArray[np.float64]  # shape (T,)
+    error_curve: FloatArray  # shape (T,)
     origin: float = 0.0  # of the forest
 
-    def means(self) -> NDArray[np.float64]:
+    def means(self) -> FloatArray:
         """Return the mean values, shape (n, C); NaN where a row is in every bag."""
         return self.deviations() + self.origin
 
-    def deviations(self) -> NDArray[np.float64]:
+    def deviations(self) -> FloatArray:
         """Return the mean values less the forest's origin, which an offset of y does not change."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sums / self.counts[:, np.newaxis]
@@ -207,7 +206,7 @@ def estimate_out_of_bag(
 
 def proximity(
     forest: Forest, leaves: NDArray[np.int32], *, oob: bool = False, n_threads: int = 1
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Compute the fraction of trees in which two rows fall into the same leaf, of shape (n, n).
 
     Parameters

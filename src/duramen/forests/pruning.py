@@ -13,9 +13,9 @@ from duramen.forests.arrays import ANY, FAMILY_MASK, MULTIWAY
 from duramen.forests.forest import Forest
 from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
-Integers = NDArray[np.int64]
+Integers = IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ def _weakest_links(forest: Forest, function: str) -> tuple[FloatArray, FloatArra
     return _kernel.weakest_links(forest.kernel)
 
 
-def _arrays_without(forest: Forest, closed: NDArray[np.bool_]) -> dict[str, Any]:
+def _arrays_without(forest: Forest, closed: BoolArray) -> dict[str, Any]:
     """Return the flat arrays of a forest in which the closed nodes are leaves."""
     owner = _owners(forest, closed)
     kept = np.flatnonzero(owner == np.arange(forest.n_nodes))
@@ -181,7 +181,7 @@ def _arrays_without(forest: Forest, closed: NDArray[np.bool_]) -> dict[str, Any]
     }
 
 
-def _owners(forest: Forest, closed: NDArray[np.bool_]) -> Integers:
+def _owners(forest: Forest, closed: BoolArray) -> Integers:
     """Return of every node the first closed one on its path from the root, or else itself."""
     counts, first = child_counts(forest), first_children(forest)
     owner = np.arange(forest.n_nodes)

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from duramen import _kernel
 from duramen.forests.criteria import CRITERIA, criterion_named
-from duramen.forests.split_families import FAMILIES
+from duramen.support import checks
+
+
+@dataclass(frozen=True)
+class SplitFamily:
+    """A family of splits; its title says what they do to the values of a feature."""
+
+    name: str
+    title: str
+
+
+# In the order of the kernel.
+FAMILIES = (
+    SplitFamily("ordered", "two groups by order"),
+    SplitFamily("multiway", "one child for each value"),
+    SplitFamily("one-vs-rest", "one value against all others"),
+    SplitFamily("any", "any two groups of categories"),
+)
+
 
 # Names, each in the order of the kernel.
 CRITERION_NAMES = tuple(one.name for one in CRITERIA)
@@ -106,27 +125,16 @@ class GrowthSettings:
 
     def for_kernel(self) -> _kernel.Settings:
         """Return the settings as the kernel reads them."""
-        return _kernel.Settings(
-            criterion=CRITERION_NAMES.index(self.criterion),
-            cut=CUTS.index(self.cut),
-            splits=SPLITS.index(self.splits),
-            max_features=self.max_features,
-            count_constants=self.count_constants,
-            max_depth=self.max_depth or 0,
-            min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
-            min_impurity_decrease=self.min_impurity_decrease,
-            min_impurity_split=self.min_impurity_split,
-            max_leaf_nodes=self.max_leaf_nodes or 0,
-            stop_alpha=self.stop_alpha,
-            stop_permutations=self.stop_permutations,
-            n_best_splits=self.n_best_splits,
-            feature_first=self.feature_first,
-            bootstrap=self.bootstrap,
-            row_samples=self.row_samples,
-            column_samples=self.column_samples,
-            balanced_subsample=self.balanced_subsample,
-        )
+        values: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        del values["ccp_alpha"]  # for which trees are cut back once they are grown
+        values |= {
+            "criterion": CRITERION_NAMES.index(self.criterion),
+            "cut": CUTS.index(self.cut),
+            "splits": SPLITS.index(self.splits),
+            "max_depth": self.max_depth or 0,
+            "max_leaf_nodes": self.max_leaf_nodes or 0,
+        }
+        return _kernel.Settings(**values)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as a dictionary that JSON can hold."""
@@ -170,3 +178,66 @@ def _check_type(name: str, annotation: str, value: Any) -> None:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if type(value) not in _TYPES[annotation] or (number and not 0 <= value < 2**63):
         raise ValueError(f"GrowthSettings.from_dict: {name} must be {annotation}, got {value!r}")
+
+
+_WORDS: dict[str, Callable[[int], int]] = {"sqrt": math.isqrt, "log2": lambda n: int(math.log2(n))}
+
+
+def resolve_max_features(owner: str, value: Any, n_features: int, offered: int) -> int:
+    """Resolve the number K of candidate columns at a node.
+
+    `offered` is the number of columns that a tree may use: p, or the size of its subspace. A float
+    is a fraction of it, None all of them.
+    """
+    if value is None:
+        return offered
+    if isinstance(value, str) and value in _WORDS:
+        return max(1, _WORDS[value](offered))
+    if checks.is_integer(value) and 1 <= value <= offered:
+        return int(value)
+    if not checks.is_integer(value) and checks.is_real(value) and 0 < value <= 1:
+        return max(1, int(float(value) * offered))
+    allowed = f"'sqrt', 'log2', None (all), an int in 1..{offered} or a float in (0, 1]"
+    hint = f"X has {n_features} features"
+    if offered < n_features:
+        hint += f", and n_subspace_features leaves {offered} of them to a tree"
+    raise checks.refuse(owner, "max_features", allowed, value, hint)
+
+
+def resolve_subspace(owner: str, value: Any, n_features: int) -> int:
+    """Resolve the number of columns drawn for each tree; 0 when it is all of them."""
+    if value is None:
+        return 0
+    allowed = f"an int in 1..{n_features}, the features of X, or a float in (0, 1]"
+    drawn = _count(owner, "n_subspace_features", value, n_features, allowed, math.floor)
+    return 0 if drawn == n_features else drawn
+
+
+def resolve_max_samples(owner: str, value: Any, n_rows: int, bootstrap: bool) -> int:
+    """Resolve the number of rows drawn for each tree; 0 when it is as many as there are."""
+    if value is None:
+        return 0
+    most = checks.MOST if bootstrap else n_rows
+    allowed = f"None, an int in 1..{most} or a float in (0, 1]"
+    hint = "" if bootstrap else "bootstrap=False draws rows without replacement"
+    drawn = _count(owner, "max_samples", value, n_rows, allowed, round, most=most, hint=hint)
+    return 0 if drawn == n_rows else drawn
+
+
+def _count(
+    owner: str,
+    name: str,
+    value: Any,
+    total: int,
+    allowed: str,
+    rounded: Any,
+    *,
+    most: int | None = None,
+    hint: str = "",
+) -> int:
+    """Return a count in 1..most, given as such or as a fraction of the total."""
+    if checks.is_integer(value) and 1 <= value <= (total if most is None else most):
+        return int(value)
+    if not checks.is_integer(value) and checks.is_real(value) and 0 < value <= 1:
+        return max(1, int(rounded(float(value) * total)))
+    raise checks.refuse(owner, name, allowed, value, hint)

@@ -6,14 +6,18 @@ forest ("global"), node ``i`` of tree ``t`` being ``offsets[t] + i``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.arrays import FAMILY_MASK, MULTIWAY, TreeArrays
+from duramen.support.arrays import FloatArray, IntArray
 
-Integers = NDArray[np.int64]
+if TYPE_CHECKING:
+    from scipy import sparse
+
+Integers = IntArray
 
 
 def trees_of_nodes(trees: TreeArrays) -> Integers:
@@ -62,7 +66,7 @@ def depths(trees: TreeArrays) -> Integers:
     return result
 
 
-def decreases(trees: TreeArrays) -> NDArray[np.float64]:
+def decreases(trees: TreeArrays) -> FloatArray:
     """Return the decrease of impurity by the split of every node, of shape (N,); 0 at a leaf.
 
     i(t) - sum_c w(c) / w(t) i(c) over the children c of node t, in the criterion's unit.
@@ -96,3 +100,43 @@ def derive(trees: TreeArrays) -> dict[str, NDArray[Any]]:
         "depth": depths(trees),
         "decrease": decreases(trees),
     }
+
+
+def decision_path(
+    forest: TreeArrays, leaves: NDArray[np.int32]
+) -> tuple[sparse.csr_matrix, IntArray]:
+    """Return the indicator of the nodes on the way to the given leaves.
+
+    Parameters
+    ----------
+    forest : Forest
+        The forest.
+    leaves : int32 array of shape (n, T)
+        Leaf of every row in every tree.
+
+    Returns
+    -------
+    indicator : sparse CSR matrix of shape (n, N)
+        1 where a row passes through a node; the nodes of a row ascend.
+    offsets : int64 array of shape (T + 1,)
+        First column of each tree, and N.
+    """
+    parent, depth = parents(forest), depths(forest)
+    node = (leaves + forest.offsets[:-1]).ravel()
+    lengths = depth[node] + 1
+    ends = np.cumsum(lengths)
+    indices = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
+    place = ends - 1
+    while len(node):
+        indices[place] = node
+        node = parent[node]
+        inside = node >= 0
+        node, place = node[inside], place[inside] - 1
+    bounds = np.concatenate([[0], ends[forest.n_trees - 1 :: forest.n_trees]])
+    from scipy import sparse
+
+    indicator = sparse.csr_matrix(
+        (np.ones(len(indices), dtype=np.int64), indices, bounds),
+        shape=(len(leaves), forest.n_nodes),
+    )
+    return indicator, forest.offsets.copy()

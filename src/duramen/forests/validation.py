@@ -20,6 +20,7 @@ from duramen.forests.arrays import (
     TreeArrays,
 )
 from duramen.forests.structure import child_counts, depths, expand, first_children, trees_of_nodes
+from duramen.support.arrays import BoolArray, FloatArray
 
 
 def check(trees: TreeArrays, schema: Schema, classes: NDArray[Any] | None) -> None:
@@ -34,7 +35,7 @@ def check(trees: TreeArrays, schema: Schema, classes: NDArray[Any] | None) -> No
     _check_numbers(trees, schema, classes is not None)
 
 
-def _require(good: NDArray[np.bool_], what: str) -> None:
+def _require(good: BoolArray, what: str) -> None:
     if not good.all():
         raise ValueError(f"Forest.check: {what} (first at {int(np.argmin(good))})")
 
@@ -89,17 +90,8 @@ def _check_shapes(trees: TreeArrays, schema: Schema, n_values: int) -> None:
                 f"Forest.check: {name} must have {n_trees + 1} entries from 0 to {total}"
             )
         _require(np.diff(bounds) >= (0 if name == "pool_offsets" else 1), f"{name} must increase")
-    for name in (
-        "feature",
-        "child",
-        "cut",
-        "threshold",
-        "split",
-        "rows",
-        "impurity",
-        "node_degree",
-        "node_weight",
-    ):
+    of_nodes = set(ARRAY_NAMES) - {"offsets", "leaf_offsets", "pool_offsets", "pool", "leaf_values"}
+    for name in sorted(of_nodes):
         length = getattr(trees, name).shape
         may_be_empty = name.startswith("node_")
         if length != (n_nodes,) and not (may_be_empty and length == (0,)):
@@ -172,7 +164,7 @@ def _check_numbers(trees: TreeArrays, schema: Schema, is_classifier: bool) -> No
     most = schema.n_columns + (int(depths(trees).max()) if len(trees.node_degree) else 0)
     _require(trees.node_degree <= most, f"node_degree must be at most {most}")
     for name in ("node_weight", "impurity", "leaf_values"):
-        array: NDArray[np.float64] = getattr(trees, name)
+        array: FloatArray = getattr(trees, name)
         by_node = array[:, np.newaxis] if array.ndim == 1 else array
         _require(np.isnan(by_node).sum(axis=1) == 0, f"{name} must be finite")
     _require(trees.node_weight >= 0, "node_weight must not be negative")

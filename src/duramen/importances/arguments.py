@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import Target, encode_target
-from duramen.forests.forest import AnyForest, Forest
-from duramen.forests.stream import TreeStream
+from duramen.forests.forest import AnyForest, Forest, TreeStream
 from duramen.support.provenance import versions
 from duramen.support.text import first_line
 
@@ -66,9 +65,9 @@ def trees_of(
     )
 
 
-def is_pipeline(model: Any) -> bool:
+def is_pipeline(estimator: Any) -> bool:
     """Tell whether a model is a pipeline of scikit-learn."""
-    return hasattr(model, "steps") and hasattr(model, "named_steps")
+    return hasattr(estimator, "steps") and hasattr(estimator, "named_steps")
 
 
 def _of_pipeline(pipe: Any, function: str, survival: bool, rows_given: bool) -> AnyForest:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, encode, encode_target
 from duramen.data.containers import categorical_kinds, names_of, shape_of, table_like
-from duramen.data.learning_set import given_set, of_table
+from duramen.data.learning_sets import given_set, of_table
 from duramen.importances.arguments import refuse_survival
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def data_for(
     *,
     allow_one_class: bool = False,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
 ) -> LearningSet[EncodedTable]:
     """Return X and y, encoded as the template would, which then needs no categorical_features."""
-    given = given_set(X, y, function, template.task, strata=strata, blocks=blocks)
+    given = given_set(X, y, function, template.task, strata=strata, groups=groups)
     if given is not None:
         return given.in_memory()
     if not isinstance(X, EncodedTable):
@@ -77,7 +77,7 @@ def data_for(
     target = encode_target(
         y, template.task, n_rows=X.n_rows, allow_one_class=allow_one_class, function=function
     )
-    data: LearningSet[EncodedTable] = of_table(X, target, function, strata=strata, blocks=blocks)
+    data: LearningSet[EncodedTable] = of_table(X, target, function, strata=strata, groups=groups)
     return data
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, Exchangeability, LearningSet, Target, encode
-from duramen.data.learning_set import given_set
+from duramen.data.learning_sets import given_set
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.prediction import (
     Rows,

@@ -1,5 +1,7 @@
 """Tables on disk, whole: read from and written to files of the formats in the catalogue."""
 
+from __future__ import annotations
+
 import difflib
 import os
 import shlex
@@ -8,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.data.memory import require_memory
 from duramen.data.names import shown_repeated
-from duramen.data.numbers_in_text import warned
+from duramen.data.text_numbers import warned
 from duramen.io import formats
-from duramen.io.arrow_threads import require_arrow_threads
 from duramen.io.formats.delimited import comma_separated
 from duramen.io.formats.format import Request
-from duramen.io.formats.missing import with_missing
-from duramen.io.spreadsheets import without_formulas
+from duramen.io.formats.records import with_missing
 from duramen.support.files import expanded, replacing
 from duramen.support.text import quoted
+from duramen.support.threads import require_arrow_threads
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +35,7 @@ def read_table(
     member: str | None = None,
     as_text: Sequence[str] = (),
     function: str = "read_table",
-) -> "pa.Table":
+) -> pa.Table:
     r"""Read a table from a file.
 
     In CSV and TSV files the first line names the columns; types are inferred; empty fields and the
@@ -123,8 +124,8 @@ def read_table(
 
 
 def target_column(
-    table: "pa.Table", name: str, *, function: str = "target_column"
-) -> tuple["pa.Table", "pa.ChunkedArray"]:
+    table: pa.Table, name: str, *, function: str = "target_column"
+) -> tuple[pa.Table, pa.ChunkedArray]:
     """Split a table into its features and its target.
 
     Parameters
@@ -226,3 +227,44 @@ def write_table(
         table = without_formulas(table)
     with replacing(path) as file:
         chosen.write(table, file)
+
+
+# What a formula begins with, also in full width, after whitespace and invisible characters.
+_SIGN = "[=+\\-@＝＋－＠]"
+_BLANK = r"[\p{Z}\p{C}]*"
+_BEGIN = rf"^(?:[\t\r\n]|{_BLANK}{_SIGN})"
+_NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
+# Spreadsheets that separate cells by another sign end a cell at it, even between quotes.
+_INSIDE = rf"([;,|\t\r\n\"]{_BLANK})({_SIGN})"
+
+
+def without_formulas(table: pa.Table) -> pa.Table:
+    """Return a table whose text no spreadsheet evaluates; categories become strings.
+
+    An apostrophe is put before text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line
+    break and is no number, and before such a sign that follows a separator of cells inside the
+    text. Names of columns are treated as text is; numbers stay as they are.
+    """
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    columns = []
+    for column in table.columns:
+        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+        is_text = types.is_string(kind) or types.is_large_string(kind)
+        columns.append(_guarded(column.cast(pa.large_string())) if is_text else column)
+    names = _guarded(pa.chunked_array([pa.array(table.column_names, pa.large_string())]))
+    return pa.table(columns, names=names.to_pylist())
+
+
+def _guarded(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    inside = pc.replace_substring_regex(text, _INSIDE, r"\1'\2")
+    formula = pc.and_(
+        pc.match_substring_regex(text, _BEGIN),
+        pc.invert(pc.match_substring_regex(text, _NUMBER)),
+    )
+    mark, nothing = (pa.scalar(text, pa.large_string()) for text in ("'", ""))
+    return pc.if_else(formula, pc.binary_join_element_wise(mark, inside, nothing), inside)

@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.io.store.beside import as_arrow
-from duramen.support.arrays import IntArray
+from duramen.io.store.pairing import as_arrow
+from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.text import quoted
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ class Positions:
         return cls(known, rank[codes.reshape(-1)], place[index].astype(np.int64))
 
     @cached_property
-    def placed(self) -> NDArray[np.bool_]:
+    def placed(self) -> BoolArray:
         """True where the place of a feature is known; shape (p,)."""
         known = np.array([one != UNPLACED for one in self.chromosomes], dtype=np.bool_)
         return known[self.chromosome] & (self.position > 0)
@@ -104,7 +103,7 @@ class Positions:
         """Indices of the features along the genome; shape (p,)."""
         return np.lexsort((self.position, self.chromosome))
 
-    def near(self, left: IntArray, right: IntArray, distance: int) -> NDArray[np.bool_]:
+    def near(self, left: IntArray, right: IntArray, distance: int) -> BoolArray:
         """Return whether features lie within `distance` base pairs on a chromosome.
 
         `left` and `right` are indices of features; the result has shape (len(left), len(right)).
@@ -112,7 +111,7 @@ class Positions:
         same = self.chromosome[left][:, None] == self.chromosome[right]
         apart = np.abs(self.position[left][:, None] - self.position[right])
         known = self.placed[left][:, None] & self.placed[right]
-        near: NDArray[np.bool_] = same & known & (apart <= distance)
+        near: BoolArray = same & known & (apart <= distance)
         return near
 
 

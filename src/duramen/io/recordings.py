@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,14 @@ from duramen.io import files, formats
 from duramen.io.formats.hdf5 import opened
 from duramen.io.formats.npy import HEADER_ERRORS
 from duramen.io.formats.parquet import is_folder
-from duramen.io.formats.text_matrix import is_text_matrix, read_text_matrix
 from duramen.support import checks
+from duramen.support.arrays import BoolArray
 from duramen.support.files import expanded
 from duramen.support.text import first_line, quoted
 from duramen.support.warning import warn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _FUNCTION = "read_recording"
 LAYOUTS = ("auto", "table", "suite2p", "caiman")
@@ -145,7 +149,8 @@ def read_recording(
         planes = sorted(one.parent.name for one in file.parent.glob("plane*/F.npy"))
         hint = f". Hint: give its folder {planes[0]}." if folder and planes else ""
         raise FileNotFoundError(f"{_FUNCTION}: there is no file {file}{hint}")
-    suite2p = folder or layout == "suite2p" or (layout == "auto" and _beside_cells(file))
+    beside_cells = file.name == "F.npy" and (file.parent / "iscell.npy").is_file()
+    suite2p = folder or layout == "suite2p" or (layout == "auto" and beside_cells)
     if neuropil is not None and not suite2p:
         raise checks.refuse(_FUNCTION, "neuropil", "None but for suite2p", neuropil)
     if key is not None and file.suffix.lower() not in _HDF5:
@@ -195,10 +200,6 @@ def _without_times(found: Recording, file: Path) -> Recording:
     return Recording(light[:, kept], tuple(found.names[j] for j in kept))
 
 
-def _beside_cells(file: Path) -> bool:
-    return file.name == "F.npy" and (file.parent / "iscell.npy").is_file()
-
-
 def _npy(file: Path) -> FloatArray:
     """Map a matrix of an .npy file; numbers that are no floats are converted."""
     try:
@@ -236,7 +237,7 @@ def _numbered(places: NDArray[np.integer[Any]]) -> tuple[str, ...]:
     return tuple(f"N{i + 1}" for i in places)
 
 
-def _chosen(array: FloatArray, keep: NDArray[np.bool_], file: Path) -> Recording:
+def _chosen(array: FloatArray, keep: BoolArray, file: Path) -> Recording:
     """Return the chosen neurons of neurons by frames."""
     if len(keep) != len(array):
         raise ValueError(
@@ -392,7 +393,8 @@ def _without_missing(found: Recording, missing: str, file: Path) -> Recording:
             f"{len(light)} frames, the first one {int(np.argmax(gaps))}. Hint: missing='drop' or "
             "'interpolate'."
         )
-    empty = [name for name, column in zip(found.names, light.T, strict=True) if _all_gaps(column)]
+    columns = zip(found.names, light.T, strict=True)
+    empty = [name for name, column in columns if not np.isfinite(column).any()]
     if empty or (missing == "drop" and count == len(light)):
         what = f"the neurons {', '.join(empty[:5])}" if empty else "any frame"
         raise ValueError(f"{_FUNCTION}: {file} must hold finite numbers for {what}, got only NaN")
@@ -405,5 +407,76 @@ def _without_missing(found: Recording, missing: str, file: Path) -> Recording:
     return Recording(filled, found.names)
 
 
-def _all_gaps(column: FloatArray) -> bool:
-    return not np.isfinite(column).any()
+_SUFFIXES = (".txt", ".dat")
+_NAMED_SUFFIXES = (".csv", ".tsv")  # of files that may begin with names
+_SEPARATORS = (",", ";", "\t")
+_MISSING = ["", "NA", "NaN", "nan", "NAN", "null", "-nan"]
+_NUMBER = re.compile(
+    r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|infinity)", re.IGNORECASE
+)
+
+
+def is_text_matrix(path: Path) -> bool:
+    """Return whether a file is text whose first line holds no names.
+
+    Numbers from 0 or 1 on, as pandas names columns, are names.
+    """
+    if path.suffix.lower() not in _NAMED_SUFFIXES:
+        return path.suffix.lower() in _SUFFIXES
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        words = _words(next(lines, ""))
+    counted = [[str(j) for j in range(first, first + len(words))] for first in (0, 1)]
+    if len(words) > 1 and words in counted:
+        return False
+    return bool(words[0]) and all(_NUMBER.fullmatch(word) for word in words if word)
+
+
+def read_text_matrix(path: Path, function: str) -> NDArray[np.float64]:
+    """Read numbers between commas, semicolons, tabs or spaces.
+
+    Raises
+    ------
+    ValueError
+        If a line has more or fewer numbers than the first, or something else than numbers.
+    """
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        line = next(lines)
+    separator = next((one for one in _SEPARATORS if one in line.strip()), None)
+    try:
+        if separator is None:
+            return np.loadtxt(path, ndmin=2, comments=None)
+        return _delimited(path, separator, len(_words(line)))
+    except (ValueError, UnicodeDecodeError) as error:
+        raise ValueError(
+            f"{function}: {path} must hold the same number of values in every line "
+            f"({first_line(error)})"
+        ) from None
+
+
+def _words(line: str) -> list[str]:
+    separator = next((one for one in _SEPARATORS if one in line.strip()), None)
+    return [word.strip() for word in line.strip().split(separator)]
+
+
+def _delimited(path: Path, separator: str, width: int) -> NDArray[np.float64]:
+    """Read with PyArrow, a batch of lines at a time."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    names = [str(j) for j in range(width)]
+    batches = csv.open_csv(
+        path,
+        read_options=csv.ReadOptions(column_names=names, use_threads=False),
+        parse_options=csv.ParseOptions(delimiter=separator),
+        convert_options=csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.float64()), null_values=_MISSING
+        ),
+    )
+    return np.concatenate([_matrix(batch) for batch in batches])
+
+
+def _matrix(batch: pa.RecordBatch) -> NDArray[np.float64]:
+    part = np.empty((batch.num_rows, batch.num_columns))
+    for j, column in enumerate(batch.columns):
+        part[:, j] = column.to_numpy(zero_copy_only=False)
+    return part

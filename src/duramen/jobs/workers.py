@@ -10,13 +10,13 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from itertools import islice, starmap
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from duramen.support.checks import processors, refuse
 from duramen.support.provenance import versions
@@ -37,32 +37,6 @@ Jobs = Iterable[tuple[Any, ...]]
 Run = Callable[[Jobs], Iterator[Any]]
 
 
-class Workers(Protocol):
-    """Threads, or a cluster."""
-
-    @property
-    def at_a_time(self) -> int:
-        """Jobs that run at the same time."""
-        ...
-
-    def running(self, task: Task) -> AbstractContextManager[Run]:
-        """Give a context in which jobs of a task run.
-
-        Parameters
-        ----------
-        task : callable
-            Given the arguments of a job, it returns the result. On a cluster it is sent, with all
-            that it refers to, once to each worker, and must not depend on later changes here.
-
-        Returns
-        -------
-        context manager of a callable
-            ``run(jobs)`` takes the arguments of the jobs, a tuple each, as they are needed, and
-            yields the results in the order of the jobs. Leaving the context cancels the rest.
-        """
-        ...
-
-
 @dataclass(frozen=True)
 class Threads:
     """Threads of this process."""
@@ -76,7 +50,20 @@ class Threads:
 
     @contextmanager
     def running(self, task: Task) -> Iterator[Run]:
-        """Run jobs one after the other, or over several threads."""
+        """Run jobs one after the other, or over several threads.
+
+        Parameters
+        ----------
+        task : callable
+            Given the arguments of a job, it returns the result. On a cluster it is sent, with all
+            that it refers to, once to each worker, and must not depend on later changes here.
+
+        Returns
+        -------
+        context manager of a callable
+            ``run(jobs)`` takes the arguments of the jobs, a tuple each, as they are needed, and
+            yields the results in the order of the jobs. Leaving the context cancels the rest.
+        """
         if self.number == 1:
             yield partial(starmap, task)
             return
@@ -115,6 +102,10 @@ class Cluster:
             yield crew.run
         finally:
             crew.leave()
+
+
+Workers: TypeAlias = Threads | Cluster
+"""What runs jobs: both have `at_a_time` and `running`."""
 
 
 def check_client(owner: str, client: Any) -> Cluster:

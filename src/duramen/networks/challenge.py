@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from duramen.results.columns import Column
@@ -15,7 +14,7 @@ from duramen.results.network_scores import NetworkScores
 from duramen.results.result import Result
 from duramen.results.summary import Summary
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.text import fixed
 
 _FUNCTION = "challenge_score"
@@ -46,7 +45,7 @@ class ChallengeScore(Result):
     aupr: FloatArray
     log10_p_auroc: FloatArray
     log10_p_aupr: FloatArray
-    extrapolated: NDArray[np.bool_]
+    extrapolated: BoolArray
     score: float
 
     def _summary(self, rows: int) -> Summary:
@@ -112,18 +111,18 @@ def challenge_score(
         raise ValueError(f"{_FUNCTION}: scores must hold at least one network.")
     rng = np.random.default_rng(checks.draw_seed(random_state))
     of_roc, of_pr, beyond = [], [], []
-    for one in scores.values():
-        p, t = one.n_true, one.n_pairs
+    for network in scores.values():
+        p, t = network.n_true, network.n_pairs
         spread = np.sqrt((t + 1) / (12.0 * p * (t - p)))
-        of_roc.append(float(log_ndtr(-(one.auroc - 0.5) / spread)) / np.log(10))
-        log_p, outside = _tail(one.aupr, random_areas(p, t, n_random, rng))
+        of_roc.append(float(log_ndtr(-(network.auroc - 0.5) / spread)) / np.log(10))
+        log_p, outside = _tail(network.aupr, random_areas(p, t, n_random, rng))
         of_pr.append(log_p)
         beyond.append(outside)
     score = -0.5 * (np.mean(of_roc) + np.mean(of_pr))
     return ChallengeScore(
         tuple(scores),
-        np.array([one.auroc for one in scores.values()]),
-        np.array([one.aupr for one in scores.values()]),
+        np.array([network.auroc for network in scores.values()]),
+        np.array([network.aupr for network in scores.values()]),
         np.array(of_roc),
         np.array(of_pr),
         np.array(beyond),

@@ -19,7 +19,7 @@ _FUNCTION = "group_links"
 
 def group_links(
     network: Network,
-    groups: Mapping[str, Iterable[str | int]] | ArrayLike,
+    feature_groups: Mapping[str, Iterable[str | int]] | ArrayLike,
     *,
     how: How = "sum",
     names: Sequence[str] | None = None,
@@ -37,7 +37,7 @@ def group_links(
     ----------
     network : Network
         Network of p variables.
-    groups : mapping or array-like of shape (p,)
+    feature_groups : mapping or array-like of shape (p,)
         Variables of each group, by name or index, by the name of the group: groups may overlap. Or
         a label for each variable, text or a whole number; None or NaN for none.
     how : {"sum", "mean", "max"}
@@ -73,7 +73,7 @@ def group_links(
     """
     if not isinstance(network, Network):
         raise TypeError(f"{_FUNCTION}: network must be a Network, got {type(network).__name__}.")
-    grouping = grouping_of(groups, names, network.names, how, rest, _FUNCTION)
+    grouping = grouping_of(feature_groups, names, network.names, how, rest, _FUNCTION)
     is_source, is_target = (
         np.logical_or.reduceat(mask[grouping.members], grouping.starts)
         for mask in (network.sources, network.targets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from os import PathLike
 from typing import Any
 
@@ -15,25 +15,22 @@ from duramen.data.memory import require_memory
 from duramen.data.target import refuse_missing
 from duramen.jobs.replicates import Plan, run_jobs
 from duramen.networks.targets import (
-    NORMALIZATIONS,
-    NULLS,
+    Scoring,
     TargetForest,
     forest_names,
-    measure_names,
 )
 from duramen.networks.time_series import decay_rates, pairs_of, responses_of
 from duramen.networks.variables import Variables, encoded
 from duramen.results.network import Network
 from duramen.results.notes import warn_of
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import quoted
 
 _FUNCTION = "genie3"
 _FEW = 5
 _ROWS = 256  # sources that are scaled together
-SOURCE_SCALINGS = ("none", "variance")
 
 
 def genie3(
@@ -167,43 +164,32 @@ bootstrap, splits
     """
     plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose, client)
     scoring = Scoring(measure, normalization, source_scaling, n_permutations, null)
-    scoring.check()
+    scoring.check(_FUNCTION)
     checks.check_choice(_FUNCTION, "forest", forest, forest_names())
-    grown = {"n_estimators": n_estimators, "max_features": max_features} | _given(
-        max_depth=max_depth,
-        min_samples_split=min_samples_split,
-        min_samples_leaf=min_samples_leaf,
-        stop_alpha=stop_alpha,
-        bootstrap=bootstrap,
-        splits=splits,
-    )
+    limits = {
+        "max_depth": max_depth,
+        "min_samples_split": min_samples_split,
+        "min_samples_leaf": min_samples_leaf,
+        "stop_alpha": stop_alpha,
+        "bootstrap": bootstrap,
+        "splits": splits,
+    }
+    grown = {"n_estimators": n_estimators, "max_features": max_features}
+    grown |= {name: value for name, value in limits.items() if value is not None}
     reading = {"genes": genes, "names": names, "kinds": kinds, "n_threads": plan.n_threads}
     table = encoded(expression, function=_FUNCTION, **reading)
-    _refuse_large(table, n_permutations)
+    p = table.n_columns
+    require_memory(
+        8 * p * p * (2 if n_permutations else 1),
+        what=f"the weights of {p} x {p} links",
+        function=_FUNCTION,
+        hint="give fewer genes",
+    )
     variables = _variables(table, regulators, targets, time, series, decay, knocked_out)
     seed = checks.draw_seed(random_state)
     network = _inferred(variables, forest, grown, scoring, seed, plan)
     warn_of(_FUNCTION, network.notes)
     return network
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """Parameters of `genie3` on the score of a link."""
-
-    measure: str
-    normalization: str
-    source_scaling: str
-    n_permutations: int
-    null: str
-
-    def check(self) -> None:
-        """Raise where a choice is unknown or a number out of range."""
-        checks.check_choice(_FUNCTION, "measure", self.measure, measure_names())
-        checks.check_choice(_FUNCTION, "normalization", self.normalization, NORMALIZATIONS)
-        checks.check_choice(_FUNCTION, "source_scaling", self.source_scaling, SOURCE_SCALINGS)
-        checks.check_choice(_FUNCTION, "null", self.null, NULLS)
-        checks.check_integer(_FUNCTION, "n_permutations", self.n_permutations, 0)
 
 
 def _inferred(
@@ -216,17 +202,7 @@ def _inferred(
 ) -> Network:
     """Grow the forests of all targets, and put their scores side by side."""
     table = variables.table
-    job = TargetForest(
-        variables,
-        forest,
-        parameters,
-        scoring.measure,
-        scoring.normalization,
-        seed,
-        scoring.n_permutations,
-        scoring.null,
-        _FUNCTION,
-    )
+    job = TargetForest(variables, forest, parameters, scoring, seed, _FUNCTION)
     identity = {
         "forest": forest,
         "parameters": parameters,
@@ -234,7 +210,7 @@ def _inferred(
         "fingerprint": fingerprint(table.fingerprint(), variables.responses, variables.usable),
     }
     links = {"sources": variables.sources.tolist(), "targets": variables.targets.tolist()}
-    found = run_jobs(
+    results = run_jobs(
         job,
         len(variables.targets),
         seed=seed,
@@ -245,22 +221,7 @@ def _inferred(
     )
     shape = {"n_rows": table.n_rows, "n_estimators": parameters["n_estimators"]}
     settings = {**identity, **shape, "seed": seed, "versions": versions()}
-    return _network(variables, found, scoring, settings)
-
-
-def _given(**parameters: Any) -> dict[str, Any]:
-    """Return the parameters that are not None."""
-    return {name: value for name, value in parameters.items() if value is not None}
-
-
-def _refuse_large(table: EncodedTable, n_permutations: int) -> None:
-    p = table.n_columns
-    require_memory(
-        8 * p * p * (2 if n_permutations else 1),
-        what=f"the weights of {p} x {p} links",
-        function=_FUNCTION,
-        hint="give fewer genes",
-    )
+    return _network(variables, results, scoring, settings)
 
 
 def _variables(
@@ -300,22 +261,22 @@ def _variables(
     return Variables(table.take_rows(now), sources, wanted, responses, usable)
 
 
-def _usable(knocked_out: Any, table: EncodedTable) -> NDArray[np.bool_]:
+def _usable(knocked_out: Any, table: EncodedTable) -> BoolArray:
     """Tell which rows tell of the regulation of each gene: those where it was not set."""
-    given = list(knocked_out)
-    if len(given) != table.n_rows:
+    genes = list(knocked_out)
+    if len(genes) != table.n_rows:
         raise checks.refuse(
-            _FUNCTION, "knocked_out", f"one entry per sample ({table.n_rows})", len(given)
+            _FUNCTION, "knocked_out", f"one entry per sample ({table.n_rows})", len(genes)
         )
     usable = np.ones(table.shape, dtype=np.bool_)
-    for row, which in enumerate(given):
-        if which is None or which == "" or which != which:
+    for row, gene in enumerate(genes):
+        if gene is None or gene == "" or gene != gene:
             continue
-        usable[row, _chosen(which, "knocked_out", table)] = False
+        usable[row, _chosen(gene, "knocked_out", table)] = False
     return usable
 
 
-def _chosen(asked: Any, what: str, table: EncodedTable) -> NDArray[np.int64]:
+def _chosen(asked: Any, what: str, table: EncodedTable) -> IntArray:
     """Return the indices of genes, ascending; all for None."""
     if asked is None:
         return np.arange(table.n_columns)
@@ -325,7 +286,7 @@ def _chosen(asked: Any, what: str, table: EncodedTable) -> NDArray[np.int64]:
 
 def _network(
     variables: Variables,
-    found: list[dict[str, NDArray[Any]]],
+    results: list[dict[str, NDArray[Any]]],
     scoring: Scoring,
     settings: dict[str, Any],
 ) -> Network:
@@ -333,12 +294,12 @@ def _network(
     table, sources = variables.table, variables.sources
     p = table.n_columns
     weights = np.zeros((p, p))
-    tested = any(len(one["p_values"]) for one in found)
+    tested = any(len(result["p_values"]) for result in results)
     p_values = np.ones((p, p)) if tested else None
-    for j, one in zip(variables.targets.tolist(), found, strict=True):
-        weights[sources, j] = one["weights"]
+    for j, result in zip(variables.targets.tolist(), results, strict=True):
+        weights[sources, j] = result["weights"]
         if p_values is not None:
-            p_values[sources, j] = one["p_values"]
+            p_values[sources, j] = result["p_values"]
     if scoring.source_scaling == "variance":
         weights = scaled_by_variance(weights, variables.targets)
     is_source, is_target = np.zeros((2, p), dtype=np.bool_)
@@ -360,7 +321,7 @@ def _network(
     )
 
 
-def scaled_by_variance(weights: FloatArray, targets: NDArray[np.int64]) -> FloatArray:
+def scaled_by_variance(weights: FloatArray, targets: IntArray) -> FloatArray:
     """Multiply the weights of each source by their variance over its targets.
 
     Parameters
@@ -384,7 +345,7 @@ def scaled_by_variance(weights: FloatArray, targets: NDArray[np.int64]) -> Float
     return scaled
 
 
-def _notes(table: EncodedTable, involved: NDArray[np.bool_]) -> tuple[str, ...]:
+def _notes(table: EncodedTable, involved: BoolArray) -> tuple[str, ...]:
     constant = np.flatnonzero(table.constant() & involved)
     if not len(constant):
         return ()

@@ -26,6 +26,7 @@ from duramen.support.arrays import FloatArray
 LAST_LEVEL = "last_level"
 NORMALIZATIONS = ("unit", "sum", "none")
 NULLS = ("auto", "pooled", "source")
+SOURCE_SCALINGS = ("none", "variance")
 _SEEDS = 2**32  # seeds of estimators lie below
 
 
@@ -41,6 +42,39 @@ def measure_names() -> tuple[str, ...]:
     return (*fitted, LAST_LEVEL)
 
 
+@dataclass(frozen=True)
+class Scoring:
+    """Parameters of `genie3` on the score of a link.
+
+    Attributes
+    ----------
+    measure : str
+        One of `measure_names`.
+    normalization : {"unit", "sum", "none"}
+        Scale of the scores.
+    source_scaling : {"none", "variance"}
+        Scale of the weights of a source.
+    n_permutations : int
+        Number of permutations of the target for p-values; 0 for none.
+    null : {"auto", "pooled", "source"}
+        Scores that a link is compared with.
+    """
+
+    measure: str
+    normalization: str
+    source_scaling: str
+    n_permutations: int
+    null: str
+
+    def check(self, function: str) -> None:
+        """Raise where a choice is unknown or a number out of range."""
+        checks.check_choice(function, "measure", self.measure, measure_names())
+        checks.check_choice(function, "normalization", self.normalization, NORMALIZATIONS)
+        checks.check_choice(function, "source_scaling", self.source_scaling, SOURCE_SCALINGS)
+        checks.check_choice(function, "null", self.null, NULLS)
+        checks.check_integer(function, "n_permutations", self.n_permutations, 0)
+
+
 @dataclass(frozen=True, eq=False)
 class TargetForest:
     """Scores of the inputs of one target, as a job.
@@ -53,16 +87,10 @@ class TargetForest:
         Kind of the forest, one of `forest_names`.
     parameters : mapping
         Parameters of the forest by name, without those that have the default of the kind.
-    measure : str
-        One of `measure_names`.
-    normalization : {"unit", "sum", "none"}
-        Scale of the scores.
+    scoring : Scoring
+        Measure, scale and permutations of the scores.
     seed : int
         Seed of the network; that of a target follows from it and the target's index.
-    n_permutations : int
-        Number of permutations of the target for p-values; 0 for none.
-    null : {"auto", "pooled", "source"}
-        Scores that a link is compared with.
     function : str
         Function that the user called, for errors.
     """
@@ -70,11 +98,8 @@ class TargetForest:
     variables: Variables
     forest: str
     parameters: Mapping[str, Any]
-    measure: str
-    normalization: str
+    scoring: Scoring
     seed: int
-    n_permutations: int
-    null: str
     function: str
     # By task and numbers of rows and columns: parameters and memory are checked once for each.
     _settings: dict[tuple[str, int, int], GrowthSettings] = field(default_factory=dict, init=False)
@@ -87,16 +112,16 @@ class TargetForest:
         j = int(self.variables.targets[b])
         others = self.variables.inputs_of(j)
         weights = np.zeros(len(others))
-        p_values = np.ones(len(others) if self.n_permutations else 0)
+        p_values = np.ones(len(others) if self.scoring.n_permutations else 0)
         data = None
         if others.any():
-            scale = self.normalization != "none"
+            scale = self.scoring.normalization != "none"
             data = self.variables.learning_set(j, scale=scale, function=self.function)
-        if data is not None and not _constant(data):
+        if data is not None and len(np.unique(data.target.values)) > 1:
             seed = replicate_seed(self.seed, j)
             scores = self._scores(data, seed)
             weights[others] = self._normalized(scores, data)
-            if self.n_permutations:
+            if self.scoring.n_permutations:
                 p_values[others] = self._p_values(scores, data, seed)
         return {"weights": weights, "p_values": p_values}
 
@@ -135,27 +160,29 @@ class TargetForest:
         drawn = checks.draw_seed(seed % _SEEDS)
         settings = self._settings_for(data, drawn)
         forest = grow(data, settings, n_trees=self.parameters["n_estimators"], seed=drawn)
-        if self.measure == "mdi":
+        if self.scoring.measure == "mdi":
             return mean_decreases(forest).values
-        if self.measure == LAST_LEVEL:
+        if self.scoring.measure == LAST_LEVEL:
             degrees = mean_decreases(forest, by_degree=True).by_degree
             last = data.n_columns - 1
             has = degrees is not None and degrees.shape[1] > last
             return np.array(degrees[:, last]) if has else np.zeros(data.n_columns)  # type: ignore[index]
-        found = importances.catalogue[self.measure].compute(Inputs(forest, data, seed % _SEEDS))
+        found = importances.catalogue[self.scoring.measure].compute(
+            Inputs(forest, data, seed % _SEEDS)
+        )
         scores: FloatArray = np.array(getattr(found, "values", found), dtype=np.float64)
         return scores
 
     def _normalized(self, scores: FloatArray, data: LearningSet[EncodedTable]) -> FloatArray:
         """Return scores as fractions of the target's uncertainty, or of their sum."""
-        if self.normalization == "sum":
+        if self.scoring.normalization == "sum":
             total = float(np.abs(scores).sum())
             return scores / total if total > 0 else scores
-        if self.normalization == "none" or data.target.codes is None:
+        if self.scoring.normalization == "none" or data.target.codes is None:
             return scores  # numbers have unit variance, or are to be as they are
         fractions = np.bincount(data.target.codes) / data.n_rows
         present = fractions[fractions > 0]
-        if self.measure.startswith("mdi") or self.measure == LAST_LEVEL:
+        if self.scoring.measure.startswith("mdi") or self.scoring.measure == LAST_LEVEL:
             return scores / float(-(present * np.log2(present)).sum())
         return scores / float(1.0 - present.max())
 
@@ -164,8 +191,10 @@ class TargetForest:
     ) -> FloatArray:
         """Compare scores with those for permuted targets, (1 + count) / (1 + number)."""
         least = np.zeros(len(scores), dtype=np.int64)
-        pooled = self.null == "pooled" or (self.null == "auto" and _alike(data.table))
-        for b in range(self.n_permutations):
+        pooled = self.scoring.null == "pooled" or (
+            self.scoring.null == "auto" and _alike(data.table)
+        )
+        for b in range(self.scoring.n_permutations):
             seed_b = replicate_seed(seed, b)
             order = np.random.default_rng(seed_b).permutation(data.n_rows)
             null = self._scores(data.permuted(order, key=(seed, b)), seed_b)
@@ -173,15 +202,9 @@ class TargetForest:
                 least += len(null) - np.sort(null).searchsorted(scores, side="left")
             else:
                 least += null >= scores
-        drawn = self.n_permutations * (len(scores) if pooled else 1)
+        drawn = self.scoring.n_permutations * (len(scores) if pooled else 1)
         result: FloatArray = ((1 + least) / np.float64(1 + drawn)).astype(np.float64)
         return result
-
-
-def _constant(data: LearningSet[EncodedTable]) -> bool:
-    """Tell whether the target has one value only."""
-    values = data.target.values
-    return bool((values == values[0]).all()) if len(values) else True
 
 
 def _alike(table: EncodedTable) -> bool:

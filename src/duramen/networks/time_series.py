@@ -6,13 +6,14 @@ The expression of gene j follows :math:`dx_j/dt = -\alpha_j x_j + f_j(x)`, and a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.text import quoted
 
 _ABOVE = 1e-6  # keeps the logarithm of the smallest level finite
@@ -20,7 +21,7 @@ _ABOVE = 1e-6  # keeps the logarithm of the smallest level finite
 
 def pairs_of(
     time: Any, series: Any, n: int, function: str
-) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+) -> tuple[IntArray, IntArray, FloatArray]:
     """Return the rows of each sample, and of the next one of its series.
 
     Parameters
@@ -55,9 +56,8 @@ def pairs_of(
         raise checks.refuse(function, "time", "finite, or NaN for steady states", np.inf)
     steady = np.flatnonzero(np.isnan(times))
     now, following = [steady], [steady]
-    for label in np.unique(labels[~np.isnan(times)]):
-        rows = np.flatnonzero((labels == label) & ~np.isnan(times))
-        rows = rows[np.argsort(times[rows], kind="stable")]
+    for label, members in _members(labels, times):
+        rows = members[np.argsort(times[members], kind="stable")]
         if (np.diff(times[rows]) == 0).any():
             raise ValueError(
                 f"{function}: series {quoted(label)} has two samples at the same time. Hint: give "
@@ -110,23 +110,29 @@ def decay_rates(
     times = np.asarray(time, dtype=np.float64)
     labels = np.zeros(len(times)) if series is None else np.asarray(series)
     floor = values.min(axis=0) - _ABOVE
-    found = np.zeros(p)
+    rates_found = np.zeros(p)
     everyone = np.arange(p)
-    for label in np.unique(labels[~np.isnan(times)]):
-        rows = np.flatnonzero((labels == label) & ~np.isnan(times))
+    for _, rows in _members(labels, times):
         levels = values[rows]
         high, low = levels.argmax(axis=0), levels.argmin(axis=0)
         between = np.abs(times[rows][high] - times[rows][low])
         fall = np.log(levels[high, everyone] - floor) - np.log(levels[low, everyone] - floor)
         moved = between > 0
-        found[moved] = np.maximum(found[moved], fall[moved] / between[moved])
-    return found
+        rates_found[moved] = np.maximum(rates_found[moved], fall[moved] / between[moved])
+    return rates_found
+
+
+def _members(labels: NDArray[Any], times: FloatArray) -> Iterator[tuple[Any, IntArray]]:
+    """Yield the label of each series, and its rows with a time."""
+    timed = ~np.isnan(times)
+    for label in np.unique(labels[timed]):
+        yield label, np.flatnonzero((labels == label) & timed)
 
 
 def responses_of(
     values: FloatArray,
-    now: NDArray[np.int64],
-    following: NDArray[np.int64],
+    now: IntArray,
+    following: IntArray,
     elapsed: FloatArray,
     rates: FloatArray,
 ) -> FloatArray:

@@ -8,14 +8,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, encode, encode_target
 from duramen.data.containers import table_like
 from duramen.data.exchangeability import Exchangeability
 from duramen.data.target import column_target
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.text import quoted
 
 GENES = ("columns", "rows")
@@ -39,19 +38,19 @@ class Variables:
     """
 
     table: EncodedTable
-    sources: NDArray[np.int64]
-    targets: NDArray[np.int64]
+    sources: IntArray
+    targets: IntArray
     responses: FloatArray | None = None
-    usable: NDArray[np.bool_] | None = None
+    usable: BoolArray | None = None
 
     @cached_property
     def inputs(self) -> EncodedTable:
         """Table of the sources, shared by the targets that are none of them."""
         return self.table.take_columns(self.sources)
 
-    def inputs_of(self, j: int) -> NDArray[np.bool_]:
+    def inputs_of(self, j: int) -> BoolArray:
         """Tell which of the sources are inputs of target j: all but itself."""
-        others: NDArray[np.bool_] = self.sources != j
+        others: BoolArray = self.sources != j
         return others
 
     def learning_set(self, j: int, *, scale: bool, function: str) -> LearningSet[EncodedTable]:
@@ -77,7 +76,7 @@ class Variables:
             table, target = table.take_rows(rows), target.take(rows)
         return LearningSet(table, target.centered(scale=scale), None, Exchangeability(table.n_rows))
 
-    def constant(self) -> NDArray[np.bool_]:
+    def constant(self) -> BoolArray:
         """Tell which variables have one value only."""
         return self.table.constant()
 

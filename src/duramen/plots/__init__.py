@@ -9,13 +9,13 @@ from duramen.plots.context import (
     links_in_context,
 )
 from duramen.plots.degrees import by_degree
-from duramen.plots.effect import effect
-from duramen.plots.found import found
-from duramen.plots.manhattan import manhattan
+from duramen.plots.effects import effect
+from duramen.plots.found_features import found
+from duramen.plots.chromosomes import manhattan
 from duramen.plots.network import network_graph, precision_recall, roc
 from duramen.plots.oob import oob_error
-from duramen.plots.p_values import p_values
-from duramen.plots.ranking import ranking
+from duramen.plots.p_value_histogram import p_values
+from duramen.plots.rankings import ranking
 from duramen.plots.selection import selection_curves
 from duramen.plots.target import against_target
 from duramen.results.figures import FIGURES, ResultFigure

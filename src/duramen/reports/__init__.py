@@ -9,7 +9,7 @@ from duramen.reports.exact import summarize_exact
 from duramen.reports.network import summarize_network
 from duramen.reports.plan import summarize_plan
 from duramen.reports.ranking import summarise
-from duramen.reports.render import render
+from duramen.reports.rendering import render
 from duramen.reports.report import Report
 from duramen.reports.run import Run
 

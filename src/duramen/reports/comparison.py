@@ -83,11 +83,11 @@ def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
             f"{number(of_size[best])}"
             + (
                 f"; {n:,} {'suffices' if n == 1 else 'suffice'} for one within a standard error "
-                f"({found.standard_error:.2g}) of it, {number(of_size[n])} ({found.level:.0%} "
+                f"({found.standard_error:.2g}) of it, {number(of_size[n])} ({found.confidence_level:.0%} "
                 f"interval of this number {found.low:,} to {found.high:,})."
                 if n != best
                 else f", and no smaller number has one within a standard error "
-                f"({found.standard_error:.2g}) of it ({found.level:.0%} interval of the number "
+                f"({found.standard_error:.2g}) of it ({found.confidence_level:.0%} interval of the number "
                 f"that suffices {found.low:,} to {found.high:,})."
             )
         )
@@ -114,7 +114,7 @@ def _chart(evaluation: SelectionEvaluation, what: str) -> Chart:
         f"{number(values[best])}, of {evaluation.methods[best]} with "
         f"{evaluation.n_features[best]:.4g} features.",
         f"Mean {title} over {evaluation.n_resamples:,} splits; bands and bars are "
-        f"{evaluation.level:.0%} intervals.",
+        f"{evaluation.confidence_level:.0%} intervals.",
     )
 
 

@@ -10,7 +10,7 @@ from duramen.reports.report import Column, Fact, Prose, Report, Section, Table, 
 from duramen.reports.run import Run
 from duramen.results.importances import Importances
 from duramen.support.text import fixed
-from duramen.theory.relevance.relevance import Relevance
+from duramen.theory.dependence.relevant_features import Relevance
 
 _ROWS = 100
 _BOUNDARIES = 20

@@ -24,7 +24,6 @@ _REACH = 4  # times the trees of a forest up to which an agreement is extrapolat
 _RESAMPLED = (
     "method",
     "seed",
-    "n_replicates",
     "n_resamples",
     "subsample",
     "k",
@@ -83,7 +82,7 @@ class Precision:
         """Heading of a column of intervals; "" without any."""
         if self.intervals is None:
             return ""
-        return f"{_percent(self.intervals.level)} interval{', fraction' * self.of_fractions}"
+        return f"{_percent(self.intervals.confidence_level)} interval{', fraction' * self.of_fractions}"
 
     def cells(self, names: Sequence[str]) -> list[str]:
         """Return the intervals of these features as text; none without intervals."""
@@ -123,7 +122,11 @@ class Precision:
         known: dict[str, Intervals | Stability | None]
         known = {"intervals": self.intervals, "stability": self.stability}
         return {
-            name: {"measure": one.metadata["measure"], "level": one.level, **_resampled(one)}
+            name: {
+                "measure": one.metadata["measure"],
+                "confidence_level": one.confidence_level,
+                **_resampled(one),
+            }
             for name, one in known.items()
             if one is not None
         }
@@ -158,9 +161,9 @@ class Precision:
         listed = ", ".join(
             f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in list(best)[:5]
         )
-        settings, level = known.metadata, _percent(known.level)
+        settings, level = known.metadata, _percent(known.confidence_level)
         share = settings["subsample"]
-        units = "blocks" if settings.get("blocks") is not None else "rows"
+        units = "groups" if settings.get("groups") is not None else "rows"
         covered = "fraction of the sum of all importances" if self.of_fractions else "importance"
         zero = (
             "The importance of an irrelevant feature is 0 on average: the columns "
@@ -181,9 +184,9 @@ class Precision:
             Prose(
                 "About the intervals",
                 (
-                    f"An interval covers, with a probability of {known.level:g}, the {covered} "
+                    f"An interval covers, with a probability of {known.confidence_level:g}, the {covered} "
                     "that forests on as many rows have on average over data sets. It comes from "
-                    f"{settings['n_replicates']:,} forests on {share:,} random {units} each, and "
+                    f"{settings['n_resamples']:,} forests on {share:,} random {units} each, and "
                     "takes the error of finitely many trees into account. The level holds for "
                     "each interval separately: of many intervals, some miss the value.",
                     zero,
@@ -270,7 +273,9 @@ def _stability_words(stable: Stability, title: str) -> str:
         return f"The stability of the {first} by {title} is not defined."
     interval = "no interval"
     if not math.isnan(stable.low):
-        interval = f"{_percent(stable.level)} interval {stable.low:.2f} to {stable.high:.2f}"
+        interval = (
+            f"{_percent(stable.confidence_level)} interval {stable.low:.2f} to {stable.high:.2f}"
+        )
     return (
         f"Stability of the {first} by {title} over {stable.n_selections:,} random halves of the "
         f"rows: {stable.nogueira:.2f} ({interval}); 1 if every half selects the same "

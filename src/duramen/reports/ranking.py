@@ -70,7 +70,7 @@ def summarise(
     tested: Verdict | None = None,
     effects: Effects | None = None,
     precision: Precision | None = None,
-    groups: GroupImportances | None = None,
+    feature_groups: GroupImportances | None = None,
     oob_errors: ArrayLike | None = None,
     n_rows: int = _ROWS,
 ) -> Report:
@@ -92,7 +92,7 @@ def summarise(
         Effects of the first features.
     precision : Precision, optional
         Intervals, stability, and the number of trees.
-    groups : GroupImportances, optional
+    feature_groups : GroupImportances, optional
         Importances of groups of features.
     oob_errors : array-like of shape (T,), optional
         Out-of-bag error after each tree.
@@ -108,8 +108,8 @@ def summarise(
     described = None if effects is None else effects.described
     best = ranked(measures, n_rows, tested=tested, described=described, precision=precision)
     sections: list[Section] = [_table(best, measures, tested)]
-    if groups is not None:
-        sections.append(groups.table())
+    if feature_groups is not None:
+        sections.append(feature_groups.table())
     if effects is not None:
         sections += effect_sections(effects, run)
     if left_out:
@@ -149,14 +149,14 @@ def _folded(
         forest += precision.of_trees()
     sources = sources_of(measures, tested, precision)
     cited = [Prose("References", sources, points=True)] if sources else []
-    groups: dict[str, list[Part]] = {
+    by_title: dict[str, list[Part]] = {
         "Other measures": [*_rankings(others, tested), *agreement(measures)],
         "Significance test": [] if tested is None else verdict_sections(tested),
         "Confidence intervals and stability": [] if precision is None else precision.sections(),
         "Forest": forest,
         "Settings, data and references": [*about(run), *cited],
     }
-    return [Group(title, tuple(parts)) for title, parts in groups.items() if parts]
+    return [Group(title, tuple(parts)) for title, parts in by_title.items() if parts]
 
 
 def sources_of(

@@ -22,8 +22,7 @@ from duramen.results.multiplicity import adjusted
 from duramen.results.network import Network
 from duramen.results.summary import Summary
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
-from duramen.support.frames import native_frame
+from duramen.support.arrays import FloatArray, native_frame
 from duramen.support.text import fixed, quoted
 
 _LEVEL = 0.05

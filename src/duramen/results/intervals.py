@@ -42,7 +42,7 @@ class Intervals(FeatureResult[tuple[float, float]]):
         Estimated standard deviation of each value over learning sets and forests.
     low, high : ndarrays of float64, shape (p,)
         Ends of the intervals; each holds for its feature alone, not for all of them at once.
-    level : float
+    confidence_level : float
         Probability, in (0, 1), with which an interval is to cover.
     measure, unit : str
         What the values are, as in `Importances`.
@@ -79,7 +79,7 @@ class Intervals(FeatureResult[tuple[float, float]]):
     >>> import duramen as dm
     >>> X = np.random.default_rng(0).normal(size=(80, 3))
     >>> result = dm.significance.confidence_intervals(
-    ...     dm.RandomForestRegressor(20), X, X[:, 0], n_replicates=20, random_state=0)
+    ...     dm.RandomForestRegressor(20), X, X[:, 0], n_resamples=20, random_state=0)
     >>> bool((result.low <= result.high).all())
     True
     """
@@ -89,7 +89,7 @@ class Intervals(FeatureResult[tuple[float, float]]):
     standard_error: FloatArray
     low: FloatArray
     high: FloatArray
-    level: float
+    confidence_level: float
     measure: str
     unit: str
     method: str
@@ -110,7 +110,11 @@ class Intervals(FeatureResult[tuple[float, float]]):
     def __post_init__(self) -> None:
         super().__post_init__()
         owner, settle = "Intervals", object.__setattr__
-        settle(self, "level", checks.check_real(owner, "level", self.level, 0, 1, ends="()"))
+        settle(
+            self,
+            "confidence_level",
+            checks.check_real(owner, "confidence_level", self.confidence_level, 0, 1, ends="()"),
+        )
         crossed = np.flatnonzero(self.low > self.high)
         if crossed.size:
             j = int(crossed[0])
@@ -170,7 +174,7 @@ class Intervals(FeatureResult[tuple[float, float]]):
         )
 
     def _check_replicates(self) -> None:
-        count = self.metadata.get("n_replicates")
+        count = self.metadata.get("n_resamples")
         if count is None or self.kind == "percentile" or not len(self):
             return
         least = least_replicates(len(self))
@@ -178,7 +182,7 @@ class Intervals(FeatureResult[tuple[float, float]]):
             raise ValueError(
                 f"Intervals.significance: p-values of {len(self)} features can be adjusted if they "
                 f"come from {least} replicates or more, these come from {count}. Hint: "
-                f"confidence_intervals(..., n_replicates={least}), better 100; p_values of single "
+                f"confidence_intervals(..., n_resamples={least}), better 100; p_values of single "
                 "features are in Intervals.p_values."
             )
 
@@ -208,7 +212,7 @@ class Intervals(FeatureResult[tuple[float, float]]):
     def _summary(self, rows: int) -> Summary:
         best = self.top(rows)
         heading = (
-            f"Intervals: {self.measure} of {counted(len(self), 'feature')}, {100 * self.level:g} % "
+            f"Intervals: {self.measure} of {counted(len(self), 'feature')}, {100 * self.confidence_level:g} % "
             f"{self.kind} intervals by {self.method}"
         )
         ends = fixed(np.concatenate([best.values, best.low, best.high]), 4)

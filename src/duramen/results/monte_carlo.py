@@ -14,8 +14,7 @@ from duramen.results.importances import Importances
 from duramen.results.result import Result
 from duramen.results.summary import Summary
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
-from duramen.support.frames import native_frame
+from duramen.support.arrays import FloatArray, IntArray, native_frame
 from duramen.support.text import fixed
 
 _BOUNDS = ("prediction", "mean")

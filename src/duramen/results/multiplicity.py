@@ -58,7 +58,7 @@ def holm(p_values: FloatArray, n_tests: int) -> FloatArray:
     return adjusted
 
 
-def least_replicates(n_tests: int, level: float = 0.05) -> int:
+def least_replicates(n_tests: int, alpha: float = 0.05) -> int:
     r"""Return how many replicates a standard error needs for p-values that are to be adjusted.
 
     Adjusting reads p-values as small as level / m. A standard error from B replicates gives the
@@ -71,7 +71,7 @@ def least_replicates(n_tests: int, level: float = 0.05) -> int:
     """
     from scipy.stats import t
 
-    smallest = level / max(1, n_tests)
+    smallest = alpha / max(1, n_tests)
     count = 3
     while True:
         freedom = count - 1.0

@@ -27,9 +27,8 @@ from duramen.results.network_scores import (
 from duramen.results.result import Result
 from duramen.results.summary import Summary
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, native_frame
 from duramen.support.files import replacing
-from duramen.support.frames import native_frame
 from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed
 

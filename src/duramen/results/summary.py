@@ -10,7 +10,7 @@ from duramen.configuration import get_config
 from duramen.results.columns import Column
 from duramen.results.html import page, table
 from duramen.results.notes import note_lines
-from duramen.support.frames import native_frame
+from duramen.support.arrays import native_frame
 from duramen.support.text import aligned
 
 ROWS = 10
@@ -21,7 +21,6 @@ _SETTINGS = {
     "max_features": "K",
     "n_trees": "trees",
     "n_permutations": "permutations",
-    "n_replicates": "replicates",
     "n_resamples": "resamples",
     "n_rows": "rows",
     "seed": "seed",

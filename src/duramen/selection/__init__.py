@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from duramen.selection.catalogue import Option, Selector, catalogue
+from duramen.selection.records import Option, Selector, catalogue
 
 if TYPE_CHECKING:
     from duramen.selection.artificial_contrasts import ArtificialContrasts

@@ -9,32 +9,29 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, Target
 from duramen.data.shadows import with_probes
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests import structure
 from duramen.forests.forest import Forest
-from duramen.forests.paths import decision_path
 from duramen.forests.prediction import estimate_out_of_bag, leaves, rows_of
+from duramen.forests.structure import decision_path
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import OBSERVED, replicate_seed
-from duramen.selection.catalogue import Selector
 from duramen.selection.refitting import (
-    Opening,
-    RefittingSelector,
+    RoundsOfReplicates,
+    RoundsSelector,
     beside_shadows,
     require_out_of_bag,
 )
-from duramen.selection.selector import Account, Detail
 from duramen.significance.measured import Measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import refuse
 
 
-class ArtificialContrasts(RefittingSelector):
+class ArtificialContrasts(RoundsSelector):
     r"""Artificial contrasts with ensembles (ACE): relevant features found in rounds on residuals.
 
     In each of R replicates a forest grows on the features and on contrasts: copies of them, each
@@ -56,9 +53,9 @@ class ArtificialContrasts(RefittingSelector):
         Trees of a forest; those of `estimator` by default, 500 where there is none.
     measure : str or callable, default="mdi"
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
-    n_replicates : int, default=20
+    n_permutations : int, default=20
         Number R of replicates of a round.
-    level : float, default=0.05
+    alpha : float, default=0.05
         Level of the t-tests.
     percentile : float, default=100
         Percentile of the importances of the contrasts that is to be exceeded; 100 is the best one.
@@ -112,7 +109,7 @@ class ArtificialContrasts(RefittingSelector):
     adds up boosted ensembles of the newly accepted features; one forest of all accepted features
     stands for these here, whose out-of-bag residuals are not fitted to the rows.
 
-    *Null hypothesis.* As in `Boruta`, replicates repeat contrasts, not rows: `level` does not bound
+    *Null hypothesis.* As in `Boruta`, replicates repeat contrasts, not rows: `alpha` does not bound
     the fraction of data sets without a relevant feature in which some feature is accepted, a tenth
     of those measured (docs/guide/contrasts.md).
 
@@ -131,7 +128,8 @@ class ArtificialContrasts(RefittingSelector):
     """
 
     exchanges = True
-    exchanges_blocks = True
+    exchanges_groups = True
+    found_as = "accepted"
 
     def __init__(
         self,
@@ -139,8 +137,8 @@ class ArtificialContrasts(RefittingSelector):
         *,
         n_estimators: int | None = None,
         measure: str | Callable[..., Any] = "mdi",
-        n_replicates: int = 20,
-        level: float = 0.05,
+        n_permutations: int = 20,
+        alpha: float = 0.05,
         percentile: float = 100.0,
         remove_masked: bool = False,
         max_rounds: int = 10,
@@ -153,8 +151,8 @@ class ArtificialContrasts(RefittingSelector):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.measure = measure
-        self.n_replicates = n_replicates
-        self.level = level
+        self.n_permutations = n_permutations
+        self.alpha = alpha
         self.percentile = percentile
         self.remove_masked = remove_masked
         self.max_rounds = max_rounds
@@ -184,8 +182,8 @@ class ArtificialContrasts(RefittingSelector):
             If a parameter, X or y is not as described, or the checkpoint is of another run.
         """
         owner = type(self).__name__
-        replicates = checks.check_integer(owner, "n_replicates", self.n_replicates, 2)
-        level = checks.check_real(owner, "level", self.level, 0.0, 1.0, ends="()")
+        replicates = checks.check_integer(owner, "n_permutations", self.n_permutations, 2)
+        alpha = checks.check_real(owner, "alpha", self.alpha, 0.0, 1.0, ends="()")
         percentile = checks.check_real(owner, "percentile", self.percentile, 0.0, 100.0)
         checks.check_flag(owner, "remove_masked", self.remove_masked)
         most = checks.check_integer(owner, "max_rounds", self.max_rounds, 1)
@@ -193,7 +191,7 @@ class ArtificialContrasts(RefittingSelector):
         subject = opening.subject
         require_out_of_bag(subject, owner)
         subject.exchangeability.require(1, owner)
-        masked = Masking(subject, replicates, level, percentile, owner)
+        masked = Masking(subject, replicates, alpha, percentile, owner)
 
         def residuals(features: IntArray, number: int) -> FloatArray:
             return unexplained(
@@ -207,63 +205,24 @@ class ArtificialContrasts(RefittingSelector):
                 features, replicate_seed(opening.seed, OBSERVED - 2 * number - 1)
             )
 
-        course = Course(subject.data.n_columns, most, replicates, level, residuals, unmasked)
-        course.take(
+        rounds = Contrasts(subject.data.n_columns, most, replicates, alpha, residuals, unmasked)
+        rounds.take(
             opening.run(
                 Replicate(subject, regression_of(subject, owner), percentile, owner),
                 most * replicates,
                 subject.data.n_columns + 1,
-                ready=course.ready,
-                arguments=lambda _: (course.left_over,),
-                level=level,
+                ready=rounds.ready,
+                arguments=lambda _: (rounds.left_over,),
+                alpha=alpha,
                 replicates_of_round=replicates,
                 percentile=percentile,
                 remove_masked=self.remove_masked,
             )
         )
-        self._take(opening, course)
+        p_values = np.array(rounds.p_values)
+        last = np.where(rounds.found_in, rounds.found_in, len(p_values)) - 1
+        self._take(opening, rounds, p_values[last, np.arange(len(last))], p_value=p_values)
         return self
-
-    def _take(self, opening: Opening, course: Course) -> None:
-        importance, p_values = np.array(course.importances), np.array(course.p_values)
-        found = np.flatnonzero(course.found_in)
-        rounds = course.found_in[found]
-        order = np.lexsort((-importance[rounds - 1, found], rounds))
-        history = {
-            "n_selected": np.array(
-                [np.count_nonzero(rounds <= k + 1) for k in range(len(importance))]
-            ),
-            "threshold": np.array(course.thresholds),
-            "importance": importance,
-            "p_value": p_values,
-        }
-        self._adopt(opening.data, found[order], history)
-        self.found_in_ = course.found_in
-        last = np.where(course.found_in, course.found_in, len(p_values)) - 1
-        self.p_values_ = p_values[last, np.arange(len(last))]
-        self.n_rounds_ = len(importance)
-        self._set_importances(opening.subject, importance[0])
-
-    def account(self, record: Selector) -> Account:
-        """Return what is told of the run in a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
-        told = super().account(record)
-        return replace(
-            told,
-            run=f"{record.title}, {self.n_rounds_:,} round{'s' * (self.n_rounds_ != 1)}",
-            step="round",
-            facts=(("rounds", f"{self.n_rounds_:,}"),),
-            details=(
-                Detail("round", "accepted in round", self.found_in_),
-                Detail("p_value", "p-value", self.p_values_),
-            ),
-            results={"rounds": self.n_rounds_},
-        )
 
 
 MASKING_TREES = 20  # of a replicate of the masking
@@ -325,8 +284,8 @@ class Masking:
     ----------
     subject : Measured
         The forests, of which every replicate grows a few trees.
-    n_replicates : int
-    level : float
+    n_permutations : int
+    alpha : float
         Level of the paired tests.
     percentile : float
         Percentile of the masking of contrasts.
@@ -335,8 +294,8 @@ class Masking:
     """
 
     subject: Measured
-    n_replicates: int
-    level: float
+    n_permutations: int
+    alpha: float
     percentile: float
     function: str
 
@@ -345,14 +304,14 @@ class Masking:
         q = len(features)
         if q < 2:
             return features
-        found = np.stack(
-            [self._replicate(features, replicate_seed(seed, b)) for b in range(self.n_replicates)]
+        masked_by = np.stack(
+            [self._replicate(features, replicate_seed(seed, b)) for b in range(self.n_permutations)]
         )
-        threshold = np.percentile(found[:, :q, q:], self.percentile, axis=2)
+        threshold = np.percentile(masked_by[:, :q, q:], self.percentile, axis=2)
         kept: list[int] = []
         for j in range(q):
-            values = found[:, kept, j]
-            if not (paired_p_values(values, threshold[:, kept]) <= self.level).any():
+            values = masked_by[:, kept, j]
+            if not (paired_p_values(values, threshold[:, kept]) <= self.alpha).any():
                 kept.append(j)
         return features[kept]
 
@@ -367,7 +326,7 @@ class Masking:
         return masking(grown.forest_, table)
 
 
-class Course:
+class Contrasts(RoundsOfReplicates):
     """Features accepted in the rounds so far.
 
     Parameters
@@ -376,9 +335,9 @@ class Course:
         Number of features.
     most : int
         Number of rounds at most.
-    n_replicates : int
+    n_permutations : int
         Number R of replicates of a round.
-    level : float
+    alpha : float
         Level of the tests.
     residuals : callable
         Residuals that accepted features leave after a round.
@@ -390,43 +349,35 @@ class Course:
         self,
         p: int,
         most: int,
-        n_replicates: int,
-        level: float,
+        n_permutations: int,
+        alpha: float,
         residuals: Callable[[IntArray, int], FloatArray],
         unmasked: Callable[[IntArray, int], IntArray],
     ) -> None:
-        self._most, self._size, self._level = most, n_replicates, level
-        self._residuals, self._unmasked = residuals, unmasked
-        self.found_in = np.zeros(p, dtype=np.int64)
+        super().__init__(p, most, n_permutations)
+        self._alpha, self._residuals, self._unmasked = alpha, residuals, unmasked
         self.p_values: list[FloatArray] = []
-        self.importances: list[FloatArray] = []
-        self.thresholds: list[float] = []
         self.left_over: FloatArray | None = None
-        self._ended = False
 
-    def take(self, replicates: FloatArray) -> None:
-        """Take the replicates so far; rounds that are new and complete count."""
-        for k in range(len(self.importances), len(replicates) // self._size):
-            rows = replicates[k * self._size : (k + 1) * self._size]
-            p_values = paired_p_values(rows[:, :-1], rows[:, -1])
-            importance = rows[:, :-1].mean(axis=0)
-            new = np.flatnonzero((p_values <= self._level) & (self.found_in == 0))
-            new = self._unmasked(new[np.argsort(-importance[new], kind="stable")], k + 1)
-            self.found_in[new] = k + 1
-            self.p_values.append(p_values)
-            self.importances.append(importance)
-            self.thresholds.append(float(rows[:, -1].mean()))
-            self._ended = not len(new) or bool(self.found_in.all()) or k + 1 == self._most
-            if not self._ended:
-                self.left_over = self._residuals(np.flatnonzero(self.found_in), k + 1)
+    def judged(self, replicates: FloatArray) -> tuple[FloatArray, float, IntArray]:
+        """Return importances, threshold and newly accepted features of a round."""
+        p_values = paired_p_values(replicates[:, :-1], replicates[:, -1])
+        self.p_values.append(p_values)
+        importance = replicates[:, :-1].mean(axis=0)
+        new = np.flatnonzero((p_values <= self._alpha) & (self.found_in == 0))
+        new = self._unmasked(new[np.argsort(-importance[new], kind="stable")], len(self.p_values))
+        return importance, float(replicates[:, -1].mean()), new
 
     def ready(self, replicates: FloatArray) -> int:
-        """Return how many replicates can be computed without knowing more than these."""
-        self.take(replicates)
-        return len(replicates) if self._ended else (len(self.importances) + 1) * self._size
+        """Return how many replicates can be computed; set the residuals that they explain."""
+        count = super().ready(replicates)
+        if self.importances and count > len(replicates):
+            accepted = np.flatnonzero(self.found_in)
+            self.left_over = self._residuals(accepted, len(self.importances))
+        return count
 
 
-def unexplained(subject: Measured, columns: NDArray[np.int64], seed: int) -> FloatArray:
+def unexplained(subject: Measured, columns: IntArray, seed: int) -> FloatArray:
     """Return what a forest of some features does not explain, out of the bag.
 
     Numbers have the differences from their predictions, shape (n, 1). Classes have the residuals
@@ -443,8 +394,8 @@ def unexplained(subject: Measured, columns: NDArray[np.int64], seed: int) -> Flo
         values = data.target.values[:, np.newaxis].astype(np.float64)
     else:
         values = np.eye(data.target.n_classes)[data.target.codes]
-    found: FloatArray = values - np.where(np.isnan(means), values.mean(axis=0), means)
-    return found[:, 1:] if found.shape[1] == 2 else found
+    residuals: FloatArray = values - np.where(np.isnan(means), values.mean(axis=0), means)
+    return residuals[:, 1:] if residuals.shape[1] == 2 else residuals
 
 
 def regression_of(subject: Measured, owner: str) -> Measured:
@@ -458,7 +409,9 @@ def regression_of(subject: Measured, owner: str) -> Measured:
     template = subject.template
     if template.task == "regression":
         return subject
-    kind = next((one.regressor for one in FORESTS if one.classifier is type(template)), None)
+    kind = next(
+        (forest.regressor for forest in FORESTS if forest.classifier is type(template)), None
+    )
     if kind is None:
         raise refuse(
             owner,
@@ -466,10 +419,14 @@ def regression_of(subject: Measured, owner: str) -> Measured:
             "a forest that has a regressor, for the residuals",
             type(template).__name__,
         )
-    known: dict[str, Any] = template.get_params()
+    parameters: dict[str, Any] = template.get_params()
     left_out = {"criterion", "class_weight", "oob_score"}
-    taken = {name: known[name] for name in kind().get_params() if name in known.keys() - left_out}
-    return replace(subject, template=kind(**taken))
+    shared = {
+        name: parameters[name]
+        for name in kind().get_params()
+        if name in parameters.keys() - left_out
+    }
+    return replace(subject, template=kind(**shared))
 
 
 def with_numbers(subject: Measured, values: FloatArray, key: object) -> Measured:
@@ -508,7 +465,7 @@ def masking(forest: Forest, table: EncodedTable, n_threads: int = 1) -> FloatArr
     gains = structure.decreases(forest) * forest.weight / forest.total_weight
     codes = np.stack([table.codes(j) for j in range(table.n_columns)], axis=1).astype(np.int64)
     ordered = [kind != "nominal" for kind in table.kinds]
-    found = np.zeros((table.n_columns, table.n_columns))
+    strengths = np.zeros((table.n_columns, table.n_columns))
     for node in np.flatnonzero(counts).tolist():
         rows = rows_at[node]
         if len(rows) < FEWEST_ROWS:
@@ -517,8 +474,8 @@ def masking(forest: Forest, table: EncodedTable, n_threads: int = 1) -> FloatArr
         for number in range(int(counts[node])):
             sides[np.searchsorted(rows, rows_at[first[node] + number])] = number
         agreed = [_agreement(codes[rows, j], sides, ordered[j]) for j in range(len(ordered))]
-        found[forest.feature[node]] += gains[node] * np.array(agreed)
-    return found / max(forest.n_trees, 1)
+        strengths[forest.feature[node]] += gains[node] * np.array(agreed)
+    return strengths / max(forest.n_trees, 1)
 
 
 def _agreement(codes: IntArray, sides: IntArray, ordered: bool) -> float:

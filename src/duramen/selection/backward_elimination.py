@@ -8,9 +8,8 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.selection.catalogue import Selector
+from duramen.selection.records import Selector
 from duramen.selection.refitting import (
     Opening,
     RefittingSelector,
@@ -183,31 +182,33 @@ class BackwardElimination(RefittingSelector):
             allowed = f"None or an int in 2..{data.n_rows}, the rows of X"
             raise checks.refuse(owner, "nested_folds", allowed, n_folds)
         folds = folds_of(data.target, max(n_folds, 1), np.random.default_rng(opening.seed))
-        course = Course(p, sizes(p, min(least, p), drop), 1 + n_folds, self.recompute)
+        chains = EliminationChains(p, sizes(p, min(least, p), drop), 1 + n_folds, self.recompute)
         trials = opening.run(
             Trial(subject, folds),
-            course.n_trials,
+            chains.n_trials,
             p + 3,
-            ready=course.ready,
-            arguments=course.arguments,
+            ready=chains.ready,
+            arguments=chains.arguments,
             drop=drop,
             min_features=least,
             recompute=self.recompute,
             nested_folds=n_folds,
         )
-        course.ready(trials)
+        chains.ready(trials)
         sizes_of_folds = np.bincount(folds, minlength=max(n_folds, 1))
-        self._take(opening, course, trials.reshape(len(course.rounds), -1, p + 3), factor)
-        self._nest(trials.reshape(len(course.rounds), -1, p + 3)[:, 1:], sizes_of_folds, factor)
+        self._take(opening, chains, trials.reshape(len(chains.rounds), -1, p + 3), factor)
+        self._nest(trials.reshape(len(chains.rounds), -1, p + 3)[:, 1:], sizes_of_folds, factor)
         return self
 
-    def _take(self, opening: Opening, course: Course, trials: FloatArray, factor: float) -> None:
+    def _take(
+        self, opening: Opening, chains: EliminationChains, trials: FloatArray, factor: float
+    ) -> None:
         rows = trials[:, 0]
         importance, errors, standard_errors = rows[:, :-3], rows[:, -3], rows[:, -2]
         chosen = smallest_within(errors, standard_errors, factor)
-        columns = course.columns[0]
+        columns = chains.columns[0]
         history = {
-            "n_features": np.array(course.rounds),
+            "n_features": np.array(chains.rounds),
             "error": errors,
             "standard_error": standard_errors,
             "importance": importance,
@@ -222,7 +223,7 @@ class BackwardElimination(RefittingSelector):
         self.error_ = float(errors[chosen])
         self._set_importances(opening.subject, importance[0])
 
-    def _nest(self, trials: FloatArray, sizes_of_folds: NDArray[np.int64], factor: float) -> None:
+    def _nest(self, trials: FloatArray, sizes_of_folds: IntArray, factor: float) -> None:
         chosen = [
             smallest_within(trials[:, k, -3], trials[:, k, -2], factor)
             for k in range(trials.shape[1])
@@ -231,8 +232,8 @@ class BackwardElimination(RefittingSelector):
         if not chosen:
             self.nested_error_ = float("nan")
             return
-        found = trials[chosen, np.arange(len(chosen)), -1]
-        self.nested_error_ = float(np.average(found, weights=sizes_of_folds))
+        losses = trials[chosen, np.arange(len(chosen)), -1]
+        self.nested_error_ = float(np.average(losses, weights=sizes_of_folds))
 
     def _scores(self) -> FloatArray:
         # Features that are eliminated later come first, then by importance.
@@ -241,17 +242,17 @@ class BackwardElimination(RefittingSelector):
         return places(order)
 
     def account(self, record: Selector) -> Account:
-        """Return what is told of the run in a report.
+        """Return the account of the run for a report.
 
         Parameters
         ----------
         record : Selector
             That of this class.
         """
-        told, rounds = super().account(record), len(self.history_["n_features"])
+        account, rounds = super().account(record), len(self.history_["n_features"])
         nested = np.isfinite(self.nested_error_)
         return replace(
-            told,
+            account,
             run=f"{record.title}, {rounds:,} rounds",
             step="round",
             facts=(
@@ -268,10 +269,10 @@ class BackwardElimination(RefittingSelector):
 
 def sizes(p: int, least: int, drop: float) -> list[int]:
     """Return the numbers of features of the rounds: of each, a fraction is dropped, at least 1."""
-    found = [p]
-    while found[-1] > least:
-        found.append(max(least, min(found[-1] - 1, round(found[-1] * (1.0 - drop)))))
-    return found
+    numbers = [p]
+    while numbers[-1] > least:
+        numbers.append(max(least, min(numbers[-1] - 1, round(numbers[-1] * (1.0 - drop)))))
+    return numbers
 
 
 def smallest_within(errors: FloatArray, standard_errors: FloatArray, factor: float) -> int:
@@ -292,7 +293,7 @@ def smallest_within(errors: FloatArray, standard_errors: FloatArray, factor: flo
     return int(np.flatnonzero(errors <= errors[best] + factor * standard_errors[best])[-1])
 
 
-class Course:
+class EliminationChains:
     """Chains of eliminations, side by side: one of all rows, and one without each fold.
 
     Parameters

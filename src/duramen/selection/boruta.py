@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.results.multiplicity import adjusted
-from duramen.selection.catalogue import Selector
+from duramen.selection.records import Selector
 from duramen.selection.refitting import RefittingSelector, ShadowRound
 from duramen.selection.selector import Account, Data, Detail, places
 from duramen.significance.measured import Measured
@@ -52,11 +52,11 @@ class Boruta(RefittingSelector):
         Definition of a small p-value, with p features in all.
 
         "bonferroni"
-            :math:`p \, P < ` `level` (R's Boruta).
+            :math:`p \, P < ` `alpha` (R's Boruta).
         "two-step"
             Benjamini and Hochberg's false discovery rate over the features that are not rejected
-            is at most `level`, and P at most `level` / n (boruta_py).
-    level : float, optional
+            is at most `alpha`, and P at most `alpha` / n (boruta_py).
+    alpha : float, optional
         Level of the tests: by default 0.01 for "bonferroni" and 0.05 for "two-step".
     percentile : float, default=100
         Percentile of the importances of the shadows that is to be exceeded; 100 is the best one.
@@ -101,7 +101,7 @@ class Boruta(RefittingSelector):
         ``"importance"``, of shape (rounds, p): importances, NaN for features that were rejected.
     n_rounds_ : int
         Number of rounds.
-    level_ : float
+    alpha_ : float
         Level of the tests.
     classes_ : array of shape (C,)
         Sorted class labels, where the target holds classes.
@@ -116,7 +116,7 @@ class Boruta(RefittingSelector):
     with the target by chance in these rows is so in all rounds, and hits in more than half of them
     if it is above the median of the best shadow. Of irrelevant features alone, the best one is
     above the best of as many shadows half of the time: with no relevant feature, some feature is
-    confirmed in a considerable fraction of data sets, which `level` does not bound (the guide,
+    confirmed in a considerable fraction of data sets, which `alpha` does not bound (the guide,
     docs/guide/boruta.md, has figures). Tests that permute the target, such as
     `duramen.significance.max_t`, bound it.
 
@@ -141,7 +141,7 @@ class Boruta(RefittingSelector):
     """
 
     exchanges = True
-    exchanges_blocks = True
+    exchanges_groups = True
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class Boruta(RefittingSelector):
         n_estimators: int | None = None,
         measure: str | Callable[..., Any] = "scaled_mda",
         correction: str = "bonferroni",
-        level: float | None = None,
+        alpha: float | None = None,
         percentile: float = 100.0,
         max_rounds: int = 99,
         rough_fix: bool = False,
@@ -164,7 +164,7 @@ class Boruta(RefittingSelector):
         self.n_estimators = n_estimators
         self.measure = measure
         self.correction = correction
-        self.level = level
+        self.alpha = alpha
         self.percentile = percentile
         self.max_rounds = max_rounds
         self.rough_fix = rough_fix
@@ -197,42 +197,46 @@ class Boruta(RefittingSelector):
         """
         owner = type(self).__name__
         name = checks.check_choice(owner, "correction", self.correction, CORRECTIONS)
-        level = CORRECTIONS[name].level if self.level is None else self.level
-        checks.check_real(owner, "level", level, 0.0, 1.0)
+        alpha = CORRECTIONS[name].alpha if self.alpha is None else self.alpha
+        checks.check_real(owner, "alpha", alpha, 0.0, 1.0)
         percentile = checks.check_real(owner, "percentile", self.percentile, 0.0, 100.0)
         most = checks.check_integer(owner, "max_rounds", self.max_rounds, 1)
         checks.check_flag(owner, "rough_fix", self.rough_fix)
         opening = self._open(X, y, threads_grow=True)
         given, subject = opening.data, opening.subject
         subject.exchangeability.require(1, owner)
-        course = Course(given.n_columns, most, CORRECTIONS[name], level)
+        hit_counts = HitCounts(given.n_columns, most, CORRECTIONS[name], alpha)
         rounds = opening.run(
             ShadowRound(subject, percentile, owner),
             most,
             given.n_columns + 1,
-            ready=course.ready,
-            arguments=lambda _: (course.active,),
+            ready=hit_counts.ready,
+            arguments=lambda _: (hit_counts.active,),
             unit="round",
             correction=name,
-            level=float(level),
+            alpha=float(alpha),
             percentile=percentile,
         )
-        course.take(rounds)
-        self._take(given, subject, course, rounds)
-        self.level_ = float(level)
+        hit_counts.take(rounds)
+        self._take(given, subject, hit_counts, rounds)
+        self.alpha_ = float(alpha)
         return self
 
-    def _take(self, data: Data, subject: Measured, course: Course, rounds: FloatArray) -> None:
+    def _take(
+        self, data: Data, subject: Measured, hit_counts: HitCounts, rounds: FloatArray
+    ) -> None:
         importance, threshold = rounds[:, :-1], rounds[:, -1]
-        verdicts = course.verdicts.copy()
+        verdicts = hit_counts.verdicts.copy()
         tentative = np.flatnonzero(verdicts == TENTATIVE)
         if self.rough_fix and len(tentative):
             above = np.median(importance[:, tentative], axis=0) > np.median(threshold)
             verdicts[tentative] = np.where(above, CONFIRMED, REJECTED)
         mean = np.nanmean(importance, axis=0)
         confirmed = np.flatnonzero(verdicts == CONFIRMED)
-        rounds_of = np.where(course.decided_in, course.decided_in, len(rounds) + 1)[confirmed]
-        counts = np.array(course.counts)
+        rounds_of = np.where(hit_counts.decided_in, hit_counts.decided_in, len(rounds) + 1)[
+            confirmed
+        ]
+        counts = np.array(hit_counts.counts)
         history: dict[str, NDArray[Any]] = {
             "n_selected": counts[:, 1 + CONFIRMED],
             "n_tentative": counts[:, 1 + TENTATIVE],
@@ -243,8 +247,8 @@ class Boruta(RefittingSelector):
         order = np.lexsort((-mean[confirmed], rounds_of))
         self._adopt(data, confirmed[order], history)
         self.verdicts_ = np.array([VERDICTS[verdict] for verdict in verdicts.tolist()])
-        self.hits_ = course.hits
-        self.decided_in_ = course.decided_in
+        self.hits_ = hit_counts.hits
+        self.decided_in_ = hit_counts.decided_in
         self.n_rounds_ = len(rounds)
         self._set_importances(subject, mean)
 
@@ -254,7 +258,7 @@ class Boruta(RefittingSelector):
         return places(order)
 
     def account(self, record: Selector) -> Account:
-        """Return what is told of the run in a report.
+        """Return the account of the run for a report.
 
         Parameters
         ----------
@@ -262,11 +266,11 @@ class Boruta(RefittingSelector):
             That of this class.
         """
         check_is_fitted(self, "support_")
-        told = super().account(record)
+        account = super().account(record)
         counts = {word: int((self.verdicts_ == word).sum()) for word in VERDICTS.values()}
         words = ", ".join(f"{count:,} {word}" for word, count in counts.items())
         return replace(
-            told,
+            account,
             run=f"{record.title}, {self.n_rounds_:,} rounds",
             step="round",
             facts=(("rounds", f"{self.n_rounds_:,}"), ("verdicts", words)),
@@ -276,7 +280,7 @@ class Boruta(RefittingSelector):
                 Detail("verdict", "verdict", self.verdicts_),
                 Detail("hits", "rounds above all shadows", self.hits_),
             ),
-            settings={**told.settings, "level": self.level_},
+            settings={**account.settings, "alpha": self.alpha_},
             results={"rounds": self.n_rounds_, **counts},
         )
 
@@ -287,23 +291,23 @@ class Correction:
 
     Attributes
     ----------
-    level : float
+    alpha : float
         Level where the user gives none.
     passes : callable
         Given p-values of the features that are not rejected, the number of the round, the number p
         of all features and the level, tells which p-values are significant.
     """
 
-    level: float
+    alpha: float
     passes: Callable[[FloatArray, int, int, float], BoolArray]
 
 
-def _bonferroni(p_values: FloatArray, _: int, p: int, level: float) -> BoolArray:
-    return np.minimum(p_values * p, 1.0) < level
+def _bonferroni(p_values: FloatArray, _: int, p: int, alpha: float) -> BoolArray:
+    return np.minimum(p_values * p, 1.0) < alpha
 
 
-def _two_step(p_values: FloatArray, n_rounds: int, _: int, level: float) -> BoolArray:
-    return (adjusted(p_values, "fdr") <= level) & (p_values <= level / n_rounds)
+def _two_step(p_values: FloatArray, n_rounds: int, _: int, alpha: float) -> BoolArray:
+    return (adjusted(p_values, "fdr") <= alpha) & (p_values <= alpha / n_rounds)
 
 
 CORRECTIONS = {
@@ -314,12 +318,12 @@ CORRECTIONS = {
 
 
 def decided(
-    verdicts: IntArray, hits: IntArray, n_rounds: int, correction: Correction, level: float
+    verdicts: IntArray, hits: IntArray, n_rounds: int, correction: Correction, alpha: float
 ) -> IntArray:
     """Return the verdicts after a number of rounds, from those before and the hits."""
     there = np.flatnonzero(verdicts != REJECTED)
     better, worse = (
-        correction.passes(tail[hits[there]], n_rounds, len(verdicts), level)
+        correction.passes(tail[hits[there]], n_rounds, len(verdicts), alpha)
         for tail in _tails(n_rounds)
     )
     open_ = verdicts[there] == TENTATIVE
@@ -338,7 +342,7 @@ def _tails(n: int) -> tuple[FloatArray, FloatArray]:
     return binom.sf(counts - 1, n, 0.5), binom.cdf(counts, n, 0.5)
 
 
-class Course:
+class HitCounts:
     """Verdicts and hits of the features, round after round.
 
     Parameters
@@ -348,12 +352,12 @@ class Course:
     most : int
         Number of rounds at most.
     correction : Correction
-    level : float
+    alpha : float
         Level of the tests.
     """
 
-    def __init__(self, p: int, most: int, correction: Correction, level: float) -> None:
-        self._rule = (correction, level)
+    def __init__(self, p: int, most: int, correction: Correction, alpha: float) -> None:
+        self._rule = (correction, alpha)
         self._most = most
         self.hits = np.zeros(p, dtype=np.int64)
         self.verdicts = np.full(p, TENTATIVE, dtype=np.int64)

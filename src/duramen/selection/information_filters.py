@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.selection.catalogue import Selector
+from duramen.selection.records import Selector
 from duramen.selection.selector import Account, BaseSelector, Data, Detail, without_forest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -179,11 +179,11 @@ class InformationFilter(BaseSelector):
         columns, target = _codes(data, n_bins)
         most = min(most or len(columns), len(columns))
         if rule == "fcbf":
-            relevance = np.array([symmetrical_uncertainty(one, target) for one in columns])
+            relevance = np.array([symmetrical_uncertainty(column, target) for column in columns])
             taken = _predominant(columns, relevance, threshold, most)
             scores = relevance[taken]
         else:
-            relevance = np.array([information(one, target) for one in columns])
+            relevance = np.array([information(column, target) for column in columns])
             taken, scores = _forward(columns, target, relevance, STEPS[rule], most)
         history = {"n_selected": np.arange(1, len(taken) + 1), "score": scores}
         self._adopt(data, taken, history)
@@ -195,7 +195,7 @@ class InformationFilter(BaseSelector):
         return self
 
     def account(self, record: Selector) -> Account:
-        """Return what is told of the run in a report.
+        """Return the account of the run for a report.
 
         Parameters
         ----------
@@ -219,19 +219,16 @@ def _codes(data: Data, n_bins: int) -> tuple[list[NDArray[Any]], Codes]:
     return columns, intervals(target, n_bins if data.classes is None else len(target))
 
 
-def _mrmr(j: Codes, s: Codes, _: Codes) -> float:
-    return -information(j, s)
-
-
-def _jmi(j: Codes, s: Codes, y: Codes) -> float:
-    pair = j * (int(s.max()) + 1) + s
-    return information(pair, y)
-
-
 Step = tuple[Callable[[Codes, Codes, Codes], float], Callable[..., FloatArray]]
 STEPS: dict[str, Step] = {
-    "mrmr": (_mrmr, lambda relevance, parts: relevance + parts.mean(axis=0)),
-    "jmi": (_jmi, lambda relevance, parts: parts.sum(axis=0)),
+    "mrmr": (
+        lambda j, s, y: -information(j, s),
+        lambda relevance, parts: relevance + parts.mean(axis=0),
+    ),
+    "jmi": (
+        lambda j, s, y: information(j * (int(s.max()) + 1) + s, y),
+        lambda relevance, parts: parts.sum(axis=0),
+    ),
     "cmim": (
         lambda j, s, y: conditional_information(j, y, s),
         lambda relevance, parts: np.minimum(relevance, parts.min(axis=0)),

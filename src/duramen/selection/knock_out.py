@@ -8,17 +8,14 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from duramen.selection.catalogue import Selector
-from duramen.selection.refitting import RefittingSelector
-from duramen.selection.selector import Account, Data, Detail
+from duramen.selection.refitting import RoundsOfReplicates, RoundsSelector
 from duramen.significance.measured import Measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
 
-class KnockOut(RefittingSelector):
+class KnockOut(RoundsSelector):
     r"""Knock-out strategy: relevant features found in rounds, without those found before.
 
     In each round a forest grows on the features that are left, and one on each of S permuted
@@ -27,7 +24,7 @@ class KnockOut(RefittingSelector):
 
     .. math:: p_j = \frac{1 + \#\{b : \max_k s_{bk} \ge s_j\}}{S + 1}.
 
-    Features with :math:`p_j` up to `level` are found, and leave. The search ends when a round finds
+    Features with :math:`p_j` up to `alpha` are found, and leave. The search ends when a round finds
     nothing, when no feature is left, or after `max_rounds` (after Ganz et al. 2015, whose threshold
     of split frequencies, `duramen.significance.frequency_control`, permutations replace here).
 
@@ -42,10 +39,10 @@ class KnockOut(RefittingSelector):
         "scaled_mda" is MDA divided by its standard error over trees; "frequency", the fraction of
         splits, is that of the paper, and finds less where trees are fully grown, as most splits
         of these are between few rows.
-    level : float, default=0.05
+    alpha : float, default=0.05
         Family-wise error rate of a round.
     n_permutations : int, default=99
-        Number S of permutations of a round; at least 1 / `level` - 1.
+        Number S of permutations of a round; at least 1 / `alpha` - 1.
     max_rounds : int, default=10
         Number of rounds at most.
     random_state : int, RandomState, Generator or None
@@ -89,7 +86,7 @@ class KnockOut(RefittingSelector):
     Notes
     -----
     If the target is independent of all features, the probability that any is found is at most
-    `level`: the first round is a permutation test, and no other follows where it finds nothing.
+    `alpha`: the first round is a permutation test, and no other follows where it finds nothing.
     With relevant features, there is one more round after the last of them was found, with the same
     probability for features that are independent of target and of relevant features together.
     Features that are correlated with relevant ones are found too, sooner or later.
@@ -112,7 +109,8 @@ class KnockOut(RefittingSelector):
     """
 
     exchanges = True
-    exchanges_blocks = True
+    exchanges_groups = True
+    found_as = "found"
 
     def __init__(
         self,
@@ -120,7 +118,7 @@ class KnockOut(RefittingSelector):
         *,
         n_estimators: int | None = None,
         measure: str | Callable[..., Any] = "scaled_mda",
-        level: float = 0.05,
+        alpha: float = 0.05,
         n_permutations: int = 99,
         max_rounds: int = 10,
         random_state: Any = None,
@@ -132,7 +130,7 @@ class KnockOut(RefittingSelector):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.measure = measure
-        self.level = level
+        self.alpha = alpha
         self.n_permutations = n_permutations
         self.max_rounds = max_rounds
         self.random_state = random_state
@@ -161,73 +159,34 @@ class KnockOut(RefittingSelector):
             If a parameter, X or y is not as described, or the checkpoint is of another run.
         """
         owner = type(self).__name__
-        level = checks.check_real(owner, "level", self.level, 0.0, 1.0, ends="()")
+        alpha = checks.check_real(owner, "alpha", self.alpha, 0.0, 1.0, ends="()")
         permutations = checks.check_integer(owner, "n_permutations", self.n_permutations, 1)
-        if (permutations + 1) * level < 1:
+        if (permutations + 1) * alpha < 1:
             raise checks.refuse(
                 owner,
                 "n_permutations",
-                f"an int >= 1 / level - 1 = {1 / level - 1:.6g}",
+                f"an int >= 1 / alpha - 1 = {1 / alpha - 1:.6g}",
                 permutations,
-                "no p-value of fewer permutations is as small as the level",
+                "no p-value of fewer permutations is as small as alpha",
             )
         most = checks.check_integer(owner, "max_rounds", self.max_rounds, 1)
         opening = self._open(X, y)
         data, subject = opening.data, opening.subject
         subject.exchangeability.require(permutations, owner, data.target.values)
-        course = Course(data.n_columns, most, permutations, level)
-        course.take(
+        rounds = KnockOutRounds(data.n_columns, most, permutations, alpha)
+        rounds.take(
             opening.run(
                 Forests(subject, permutations + 1),
                 most * (permutations + 1),
                 data.n_columns,
-                ready=course.ready,
-                arguments=lambda _: (course.left,),
-                level=level,
+                ready=rounds.ready,
+                arguments=lambda _: (rounds.left,),
+                alpha=alpha,
                 n_permutations=permutations,
             )
         )
-        self._take(data, subject, course)
+        self._take(opening, rounds, rounds.p_values)
         return self
-
-    def _take(self, data: Data, subject: Measured, course: Course) -> None:
-        importance = np.array(course.importances)
-        found = np.flatnonzero(course.found_in)
-        rounds = course.found_in[found]
-        sizes = np.array([np.count_nonzero(rounds <= k + 1) for k in range(len(importance))])
-        order = np.lexsort((-importance[rounds - 1, found], rounds))
-        history = {
-            "n_selected": sizes,
-            "threshold": np.array(course.thresholds),
-            "importance": importance,
-        }
-        self._adopt(data, found[order], history)
-        self.found_in_ = course.found_in
-        self.p_values_ = course.p_values
-        self.n_rounds_ = len(importance)
-        self._set_importances(subject, importance[0])
-
-    def account(self, record: Selector) -> Account:
-        """Return what is told of the run in a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
-        check_is_fitted(self, "support_")
-        told = super().account(record)
-        return replace(
-            told,
-            run=f"{record.title}, {self.n_rounds_:,} round{'s' * (self.n_rounds_ != 1)}",
-            step="round",
-            facts=(("rounds", f"{self.n_rounds_:,}"),),
-            details=(
-                Detail("round", "found in round", self.found_in_),
-                Detail("p_value", "p-value", self.p_values_),
-            ),
-            results={"rounds": self.n_rounds_},
-        )
 
 
 @dataclass(frozen=True)
@@ -253,8 +212,8 @@ class Forests:
         return row
 
 
-class Course:
-    """Features found in the rounds so far.
+class KnockOutRounds(RoundsOfReplicates):
+    """Features found in the rounds so far: a forest on the target, and others on permuted ones.
 
     Parameters
     ----------
@@ -264,41 +223,22 @@ class Course:
         Number of rounds at most.
     n_permutations : int
         Number S of permutations of a round.
-    level : float
+    alpha : float
         Level of a round.
     """
 
-    def __init__(self, p: int, most: int, n_permutations: int, level: float) -> None:
-        self._most, self._size, self._level = most, n_permutations + 1, level
-        self.found_in = np.zeros(p, dtype=np.int64)
+    def __init__(self, p: int, most: int, n_permutations: int, alpha: float) -> None:
+        super().__init__(p, most, n_permutations + 1)
+        self._alpha = alpha
         self.p_values = np.ones(p)
-        self.importances: list[FloatArray] = []
-        self.thresholds: list[float] = []
-        self._ended = False
 
-    @property
-    def left(self) -> IntArray:
-        """Features that are not found."""
-        return np.flatnonzero(self.found_in == 0)
-
-    def take(self, forests: FloatArray) -> None:
-        """Take the importances of all forests so far; rounds that are new and complete count."""
-        for k in range(len(self.importances), len(forests) // self._size):
-            rows, left = forests[k * self._size : (k + 1) * self._size], self.left
-            observed, largest = rows[0], np.sort(rows[1:, left].max(axis=1))
-            reached = len(largest) - np.searchsorted(largest, observed[left], side="left")
-            self.p_values[left] = (1 + reached) / self._size
-            found = left[self.p_values[left] <= self._level]
-            self.found_in[found] = k + 1
-            self.importances.append(observed)
-            # At most level (S + 1) - 1 of the largest may reach it.
-            allowed = int(self._level * self._size + 1e-9) - 1
-            self.thresholds.append(
-                float(largest[len(largest) - 1 - min(allowed, len(largest) - 1)])
-            )
-            self._ended = not len(found) or not len(self.left) or k + 1 == self._most
-
-    def ready(self, forests: FloatArray) -> int:
-        """Return how many forests can be grown without knowing more than these."""
-        self.take(forests)
-        return len(forests) if self._ended else (len(self.importances) + 1) * self._size
+    def judged(self, replicates: FloatArray) -> tuple[FloatArray, float, IntArray]:
+        """Return importances, threshold and features found in a round."""
+        left, observed = self.left, replicates[0]
+        largest = np.sort(replicates[1:, left].max(axis=1))
+        reached = len(largest) - np.searchsorted(largest, observed[left], side="left")
+        self.p_values[left] = (1 + reached) / self._size
+        # At most level (S + 1) - 1 of the largest may reach it.
+        allowed = int(self._alpha * self._size + 1e-9) - 1
+        threshold = float(largest[len(largest) - 1 - min(allowed, len(largest) - 1)])
+        return observed, threshold, left[self.p_values[left] <= self._alpha]

@@ -128,8 +128,11 @@ def scores(
         if values.ndim != 1 or np.isnan(values).any():
             raise refuse(_OWNER, "ranking", "numbers of shape (p,)", f"shape {values.shape}")
     p = _count(selected, relevant, values, names)
-    known = None if names is None or isinstance(names, int) else list(names)
-    chosen, truth = _mask("selected", selected, p, known), _mask("relevant", relevant, p, known)
+    feature_names = None if names is None or isinstance(names, int) else list(names)
+    chosen, truth = (
+        _mask("selected", selected, p, feature_names),
+        _mask("relevant", relevant, p, feature_names),
+    )
     n_true = int(truth.sum())
     if not n_true:
         raise refuse(_OWNER, "relevant", "one feature or more", "none")
@@ -179,16 +182,16 @@ def _count(selected: Any, relevant: Any, values: FloatArray | None, names: Any) 
         return len(names)
     if values is not None:
         return len(values)
-    for one in (selected, relevant):
-        array = np.asarray(one)
+    for features in (selected, relevant):
+        array = np.asarray(features)
         if array.dtype == np.bool_ and array.ndim == 1:
             return len(array)
     raise refuse(_OWNER, "names", "the names of all features, or their number", None)
 
 
-def _mask(what: str, given: Any, p: int, names: list[str] | None) -> BoolArray:
+def _mask(parameter: str, features: Any, p: int, names: list[str] | None) -> BoolArray:
     """Return features as a mask of shape (p,)."""
-    array = np.asarray(list(given) if isinstance(given, set | frozenset) else given)
+    array = np.asarray(list(features) if isinstance(features, set | frozenset) else features)
     if array.ndim == 1 and array.dtype == np.bool_ and array.shape == (p,):
         return array
     mask = np.zeros(p, dtype=np.bool_)
@@ -196,11 +199,11 @@ def _mask(what: str, given: Any, p: int, names: list[str] | None) -> BoolArray:
         return mask
     wanted = f"a mask of shape ({p},), or names or indices of features"
     if array.ndim != 1 or array.dtype == np.bool_:
-        raise refuse(_OWNER, what, wanted, f"shape {array.shape}")
+        raise refuse(_OWNER, parameter, wanted, f"shape {array.shape}")
     place = {} if names is None else {name: j for j, name in enumerate(names)}
-    for one in array.tolist():
-        j = place.get(one, -1) if isinstance(one, str) else one
+    for feature in array.tolist():
+        j = place.get(feature, -1) if isinstance(feature, str) else feature
         if not isinstance(j, int) or not 0 <= j < p:
-            raise refuse(_OWNER, what, wanted, one)
+            raise refuse(_OWNER, parameter, wanted, feature)
         mask[j] = True
     return mask

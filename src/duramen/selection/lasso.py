@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen.selection.catalogue import Selector
+from duramen.selection.records import Selector
 from duramen.selection.selector import (
     Account,
     BaseSelector,
@@ -114,8 +114,8 @@ class LassoSelector(BaseSelector):
 
         owner = type(self).__name__
         n_threads = checks.check_jobs(owner, self.n_jobs)
-        given = self._learning_set(X, y, n_threads=n_threads)
-        data = given.in_memory()
+        rows = self._learning_set(X, y, n_threads=n_threads)
+        data = rows.in_memory()
         n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=max(data.n_rows, 2))
         for name, kind, j in zip(data.names, data.table.kinds, range(data.n_columns), strict=True):
             if kind == "nominal" and len(data.table.values(j)) > 2:
@@ -144,20 +144,20 @@ class LassoSelector(BaseSelector):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of the smallest penalties
             model.fit(values, response)
-        many = np.linalg.norm(np.atleast_2d(model.coef_), axis=0)
-        many[many < ROUNDING * many.max(initial=0.0)] = 0.0
-        coefficients = np.where(many > 0, model.coef_, 0.0) if model.coef_.ndim == 1 else many
-        found = np.flatnonzero(many)
+        sizes = np.linalg.norm(np.atleast_2d(model.coef_), axis=0)
+        sizes[sizes < ROUNDING * sizes.max(initial=0.0)] = 0.0
+        coefficients = np.where(sizes > 0, model.coef_, 0.0) if model.coef_.ndim == 1 else sizes
+        selected = np.flatnonzero(sizes)
         history = {"alpha": model.alphas_, "error": model.mse_path_.mean(axis=1)}
-        self._adopt(given, found[np.argsort(-many[found], kind="stable")], history)
+        self._adopt(rows, selected[np.argsort(-sizes[selected], kind="stable")], history)
         self.coefficients_ = coefficients
         self.alpha_ = float(model.alpha_)
         unit = "target per standard deviation"
-        self.importances_ = without_forest(data, many, "absolute_coefficient", unit, cv=n_folds)
+        self.importances_ = without_forest(data, sizes, "absolute_coefficient", unit, cv=n_folds)
         return self
 
     def account(self, record: Selector) -> Account:
-        """Return what is told of the run in a report.
+        """Return the account of the run for a report.
 
         Parameters
         ----------

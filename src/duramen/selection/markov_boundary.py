@@ -6,15 +6,14 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.selection.catalogue import Selector
+from duramen.selection.records import Selector
 from duramen.selection.selector import Account, BaseSelector, without_forest
 from duramen.support import checks
+from duramen.support.arrays import IntArray
 from duramen.theory.distributions import FiniteDistribution
-from duramen.theory.relevance import markov_boundaries
-from duramen.theory.relevance.boundaries import TooManyBoundaries
-from duramen.theory.relevance.smallest import smallest_boundary
+from duramen.theory.dependence import markov_boundaries
+from duramen.theory.dependence.boundaries import TooManyBoundaries, smallest_boundary
 
 SELECTIONS = ("smallest", "union")
 
@@ -100,8 +99,8 @@ class MarkovBoundary(BaseSelector):
             all are asked for; or no small one is found.
         """
         checks.check_choice(type(self).__name__, "select", self.select, SELECTIONS)
-        given = self._learning_set(X, y, "classification")
-        data = given.in_memory()
+        rows = self._learning_set(X, y, "classification")
+        data = rows.in_memory()
         dist = FiniteDistribution.from_table(data)
         place = {name: j for j, name in enumerate(dist.names)}
         listed = True
@@ -112,18 +111,20 @@ class MarkovBoundary(BaseSelector):
                 raise
             boundaries = [smallest_boundary(dist)]
             listed = False
-        found = [np.array([place[name] for name in one], dtype=np.int64) for one in boundaries]
-        chosen: NDArray[np.int64] = found[0]
+        indices = [
+            np.array([place[name] for name in features], dtype=np.int64) for features in boundaries
+        ]
+        chosen: IntArray = indices[0]
         if self.select == "union":
-            chosen = np.unique(np.concatenate(found))
-        self._adopt(given, chosen, {"size": np.array([len(one) for one in found])})
-        self.boundaries_, self._listed = tuple(found), listed
+            chosen = np.unique(np.concatenate(indices))
+        self._adopt(rows, chosen, {"size": np.array([len(features) for features in indices])})
+        self.boundaries_, self._listed = tuple(indices), listed
         informations = np.array([dist.mutual_information(name) for name in dist.names])
         self.importances_ = without_forest(data, informations, "mutual_information", "bits")
         return self
 
     def account(self, record: Selector) -> Account:
-        """Return what is told of the run in a report.
+        """Return the account of the run for a report.
 
         Parameters
         ----------

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable, LearningSet, Target, Task
 from duramen.data.shadows import with_probes
@@ -24,8 +27,8 @@ from duramen.jobs.replicates import (
     run_replicates,
 )
 from duramen.results.importances import Importances
-from duramen.selection.catalogue import Selector
-from duramen.selection.selector import Account, BaseSelector, Data
+from duramen.selection.records import Selector
+from duramen.selection.selector import Account, BaseSelector, Data, Detail
 from duramen.significance.measured import Measured, MeasureLike, measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -113,8 +116,7 @@ class RefittingSelector(BaseSelector):
         Threads run jobs, of a forest each; with `threads_grow` they grow the forest of a job.
         """
         owner = type(self).__name__
-        checkpoint = self._file(self.checkpoint)
-        plan = Plan.checked(owner, self.n_jobs, checkpoint, self.verbose, self.client)
+        plan = self._plan()
         n_threads = plan.threads_within
         data = self._learning_set(X, y, task_of(self.estimator, owner), n_threads=n_threads)
         subject = subject_of(
@@ -139,20 +141,131 @@ class RefittingSelector(BaseSelector):
         )
 
     def account(self, record: Selector) -> Account:
-        """Return what is told of the run in a report.
+        """Return the account of the run for a report.
 
         Parameters
         ----------
         record : Selector
             That of this class.
         """
-        told = super().account(record)
-        known = self.importances_.metadata
+        account = super().account(record)
+        metadata = self.importances_.metadata
         forest = {
-            "estimator": known["estimator"],
-            "n_estimators": int(known["parameters"]["n_estimators"]),
+            "estimator": metadata["estimator"],
+            "n_estimators": int(metadata["parameters"]["n_estimators"]),
         }
-        return replace(told, settings={**told.settings, **forest})
+        return replace(account, settings={**account.settings, **forest})
+
+
+class RoundsOfReplicates(ABC):
+    """Features found in rounds of R replicates, each of which ends before the next begins.
+
+    Parameters
+    ----------
+    p : int
+        Number of features.
+    most : int
+        Number of rounds at most.
+    n_replicates : int
+        Number R of replicates of a round.
+
+    Attributes
+    ----------
+    found_in : int64 array of shape (p,)
+        Round in which each feature was found; 0 for the others.
+    importances : list of float64 arrays of shape (p,)
+        Importances of each round.
+    thresholds : list of float
+        Importance that was to be exceeded in each round.
+    """
+
+    def __init__(self, p: int, most: int, n_replicates: int) -> None:
+        self._most, self._size = most, n_replicates
+        self.found_in = np.zeros(p, dtype=np.int64)
+        self.importances: list[FloatArray] = []
+        self.thresholds: list[float] = []
+        self._ended = False
+
+    @property
+    def left(self) -> IntArray:
+        """Features that are not found."""
+        return np.flatnonzero(self.found_in == 0)
+
+    @abstractmethod
+    def judged(self, replicates: FloatArray) -> tuple[FloatArray, float, IntArray]:
+        """Return importances, threshold and new features of a round from its replicates."""
+
+    def take(self, replicates: FloatArray) -> None:
+        """Take the replicates so far; rounds that are new and complete count."""
+        for k in range(len(self.importances), len(replicates) // self._size):
+            importance, threshold, new = self.judged(
+                replicates[k * self._size : (k + 1) * self._size]
+            )
+            self.found_in[new] = k + 1
+            self.importances.append(importance)
+            self.thresholds.append(threshold)
+            self._ended = not len(new) or not len(self.left) or k + 1 == self._most
+
+    def ready(self, replicates: FloatArray) -> int:
+        """Return how many replicates can be computed without knowing more than these."""
+        self.take(replicates)
+        return len(replicates) if self._ended else (len(self.importances) + 1) * self._size
+
+
+class RoundsSelector(RefittingSelector):
+    """Selector that finds features in rounds, with their account."""
+
+    found_as: ClassVar[str]  # verb for a feature that is selected
+
+    found_in_: IntArray
+    p_values_: FloatArray
+    n_rounds_: int
+
+    def _take(
+        self,
+        opening: Opening,
+        rounds: RoundsOfReplicates,
+        p_values: FloatArray,
+        **history: NDArray[Any],
+    ) -> None:
+        """Take the features that were found, by round, and by importance within a round."""
+        importance = np.array(rounds.importances)
+        selected = np.flatnonzero(rounds.found_in)
+        round_of = rounds.found_in[selected]
+        sizes = [np.count_nonzero(round_of <= k + 1) for k in range(len(importance))]
+        history = {
+            "n_selected": np.array(sizes),
+            "threshold": np.array(rounds.thresholds),
+            "importance": importance,
+            **history,
+        }
+        order = np.lexsort((-importance[round_of - 1, selected], round_of))
+        self._adopt(opening.data, selected[order], history)
+        self.found_in_ = rounds.found_in
+        self.p_values_ = p_values
+        self.n_rounds_ = len(importance)
+        self._set_importances(opening.subject, importance[0])
+
+    def account(self, record: Selector) -> Account:
+        """Return the account of the run for a report.
+
+        Parameters
+        ----------
+        record : Selector
+            That of this class.
+        """
+        check_is_fitted(self, "support_")
+        return replace(
+            super().account(record),
+            run=f"{record.title}, {self.n_rounds_:,} round{'s' * (self.n_rounds_ != 1)}",
+            step="round",
+            facts=(("rounds", f"{self.n_rounds_:,}"),),
+            details=(
+                Detail("round", f"{self.found_as} in round", self.found_in_),
+                Detail("p_value", "p-value", self.p_values_),
+            ),
+            results={"rounds": self.n_rounds_},
+        )
 
 
 N_TREES = 500
@@ -187,8 +300,8 @@ def subject_of(
     n_trees = checks.check_optional_integer(owner, "n_estimators", n_estimators, 1)
     if estimator is None:
         estimator = random_forest(data.task, N_TREES)
-    known = (SCALED_MDA.name, *(one.name for one in catalogue if one.testable))
-    name = None if callable(measure) else checks.check_choice(owner, "measure", measure, known)
+    measures = (SCALED_MDA.name, *(one.name for one in catalogue if one.testable))
+    name = None if callable(measure) else checks.check_choice(owner, "measure", measure, measures)
     scaled = name == SCALED_MDA.name
     subject = measured(estimator, data, None, "mda" if scaled else measure, owner)
     if scaled:
@@ -201,8 +314,8 @@ def subject_of(
 def unit_of(subject: Measured) -> str:
     """Return the unit of the importances, as a small forest has it."""
     small = seeded(subject.template, 0).set_params(n_estimators=2)
-    found: Importances = replace(subject, template=small).importances(0)
-    return found.unit
+    importances: Importances = replace(subject, template=small).importances(0)
+    return importances.unit
 
 
 def beside_shadows(
@@ -328,9 +441,9 @@ class Trial:
         grown = seeded(self.subject.template, seed).fit(data)
         row = np.full(whole.n_columns + 3, np.nan)
         if measured:
-            given = Inputs(grown, data, seed % 2**32, self.subject.template.n_jobs)
-            found: Any = self.subject.measure(given)
-            row[columns] = found.values
+            inputs = Inputs(grown, data, seed % 2**32, self.subject.template.n_jobs)
+            importances: Any = self.subject.measure(inputs)
+            row[columns] = importances.values
         loss = losses(
             estimate_out_of_bag(grown.forest_, data.table, data.target).means(), data.target
         )

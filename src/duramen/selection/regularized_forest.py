@@ -11,13 +11,12 @@ import numpy as np
 from duramen.estimators.class_weights import combine_class_weight
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
-from duramen.forests.growth import grow
-from duramen.forests.guidance import Guidance
+from duramen.forests.growth import Guidance, grow
 from duramen.forests.structure import trees_of_nodes
 from duramen.jobs.progress import progress_bar
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.importances import Importances
-from duramen.selection.catalogue import Selector
+from duramen.selection.records import Selector
 from duramen.selection.refitting import Opening, RefittingSelector
 from duramen.selection.selector import Account, Detail
 from duramen.support import checks
@@ -175,9 +174,9 @@ class RegularizedForestSelector(RefittingSelector):
         guidance = Guidance(np.ones(data.n_columns), factors, self.penalize == "proxy")
         guidance.refuse(settings, owner)
         if part:
-            given = np.maximum(subject.scores(replicate_seed(opening.seed, OBSERVED)), 0.0)
-            most = given.max()
-            factors[:] = (1.0 - part) * penalty + part * (given / most if most > 0 else 1.0)
+            scores = np.maximum(subject.scores(replicate_seed(opening.seed, OBSERVED)), 0.0)
+            most = scores.max()
+            factors[:] = (1.0 - part) * penalty + part * (scores / most if most > 0 else 1.0)
         weights = combine_class_weight(owner, template.class_weight, data.target, None)
         n_trees = int(template.get_params()["n_estimators"])
         with progress_bar(n_trees, opening.function, opening.plan.verbose) as report:
@@ -215,7 +214,7 @@ class RegularizedForestSelector(RefittingSelector):
         return self.factors_
 
     def account(self, record: Selector) -> Account:
-        """Return what is told of the run in a report.
+        """Return the account of the run for a report.
 
         Parameters
         ----------

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import parallel_config
 
-from duramen.selection.catalogue import Selector
+from duramen.selection.records import Selector
 from duramen.selection.selector import Account, BaseSelector, Detail, numbers_of, without_forest
 from duramen.support import checks
 from duramen.support.threads import end_with
@@ -104,8 +104,8 @@ class ReliefF(BaseSelector):
         variant = checks.check_choice(owner, "variant", self.variant, VARIANTS)
         n_neighbors = checks.check_integer(owner, "n_neighbors", self.n_neighbors, 1)
         n_threads = checks.check_jobs(owner, self.n_jobs)
-        given = self._learning_set(X, y, n_threads=n_threads)
-        data = given.in_memory()
+        rows = self._learning_set(X, y, n_threads=n_threads)
+        data = rows.in_memory()
         try:
             import skrebate
         except ImportError as error:
@@ -122,12 +122,12 @@ class ReliefF(BaseSelector):
         with parallel_config("loky", initializer=end_with, initargs=(os.getpid(),)):
             fitted = kind(**settings).fit(numbers_of(data.table), data.target.values)
         weights = np.asarray(fitted.feature_importances_, dtype=np.float64)
-        self._adopt(given, np.argsort(-weights, kind="stable")[:most], {})
+        self._adopt(rows, np.argsort(-weights, kind="stable")[:most], {})
         self.importances_ = without_forest(data, weights, variant, "difference")
         return self
 
     def account(self, record: Selector) -> Account:
-        """Return what is told of the run in a report.
+        """Return the account of the run for a report.
 
         Parameters
         ----------

@@ -101,21 +101,23 @@ class ClusterRepresentatives(BaseSelector):
         ValueError
             If a parameter is not as described.
         """
-        given = X.table if isinstance(X, LearningSet) else X
-        table = given.as_table() if isinstance(given, ColumnStore) else encode(table_like(given))
+        columns = X.table if isinstance(X, LearningSet) else X
+        table = (
+            columns.as_table() if isinstance(columns, ColumnStore) else encode(table_like(columns))
+        )
         threshold = self.threshold
         if threshold is None and self.n_clusters is None:
             threshold = 0.8
-        found = representatives(
+        clusters = representatives(
             table,
             threshold=threshold,
             n_clusters=self.n_clusters,
             correlation=self.correlation,  # type: ignore[arg-type]
             linkage=self.linkage,  # type: ignore[arg-type]
         )
-        sizes = np.bincount(found.labels, minlength=len(found))
-        self._adopt(Unlabeled(table), found.medoids.copy(), {"cluster_size": sizes})
-        self.representatives_ = found
+        sizes = np.bincount(clusters.labels, minlength=len(clusters))
+        self._adopt(Unlabeled(table), clusters.medoids.copy(), {"cluster_size": sizes})
+        self.representatives_ = clusters
         return self
 
     def spread(self, importances: Importances) -> Importances:
@@ -130,17 +132,17 @@ class ClusterRepresentatives(BaseSelector):
             If their number is not that of the medoids.
         """
         check_is_fitted(self, "support_")
-        found = self.representatives_
-        if len(importances) != len(found):
+        clusters = self.representatives_
+        if len(importances) != len(clusters):
             raise refuse(
                 f"{type(self).__name__}.spread",
                 "importances",
-                f"importances of the {len(found)} representatives",
+                f"importances of the {len(clusters)} representatives",
                 f"{len(importances)} features",
             )
         place = np.argsort(np.argsort(self.selected_))
-        names = tuple(found.names[m] for m in found.medoids)
-        return found.spread(importances.take(place, names=names))
+        names = tuple(clusters.names[m] for m in clusters.medoids)
+        return clusters.spread(importances.take(place, names=names))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

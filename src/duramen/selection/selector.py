@@ -6,7 +6,6 @@ import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,11 +15,12 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable, LearningSet, Target, Task
-from duramen.data.learning_set import unweighted_set
+from duramen.data.learning_sets import unweighted_set
 from duramen.io import ColumnStore
+from duramen.jobs.replicates import Plan
 from duramen.results.importances import Importances
-from duramen.selection.catalogue import Selector
-from duramen.support.arrays import IntArray
+from duramen.selection.records import Selector
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.checks import refuse
 from duramen.support.provenance import versions
 
@@ -151,10 +151,10 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     exchanges: ClassVar[bool] = False  # whether it permutes rows within strata
-    exchanges_blocks: ClassVar[bool] = False  # whether it permutes whole blocks of rows
+    exchanges_groups: ClassVar[bool] = False  # whether it permutes whole groups of rows
 
     selected_: IntArray
-    support_: NDArray[np.bool_]
+    support_: BoolArray
     history_: dict[str, NDArray[Any]]
     n_features_in_: int
 
@@ -166,14 +166,14 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If the rows have strata or blocks that this selector has no use for.
+            If the rows have strata or groups that this selector has no use for.
         """
         owner = f"{type(self).__name__}.fit"
         data = unweighted_set(X, y, owner, task, n_threads=n_threads)
         rows = data.exchangeability
         for given, able, what in (
             (rows.strata, self.exchanges, "strata"),
-            (rows.blocks, self.exchanges_blocks, "blocks"),
+            (rows.groups, self.exchanges_groups, "groups"),
         ):
             if given is not None and not able:
                 raise refuse(
@@ -200,16 +200,15 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if data.classes is not None:
             self.classes_ = data.classes
 
-    def _file(self, checkpoint: Any) -> Path | None:
-        """Return the path of a checkpoint."""
-        if checkpoint is None:
-            return None
-        if not isinstance(checkpoint, str | PathLike):
-            raise refuse(type(self).__name__, "checkpoint", "a path or None", checkpoint)
-        return Path(checkpoint)
+    def _plan(self) -> Plan:
+        """Check the parameters of execution, which this selector has."""
+        owner = type(self).__name__
+        if self.checkpoint is not None and not isinstance(self.checkpoint, str | PathLike):
+            raise refuse(owner, "checkpoint", "a path or None", self.checkpoint)
+        return Plan.checked(owner, self.n_jobs, self.checkpoint, self.verbose, self.client)
 
     def account(self, record: Selector) -> Account:
-        """Return what is told of the run.
+        """Return the account of the run for a report.
 
         Parameters
         ----------
@@ -288,7 +287,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return X.take_columns(self.get_support(indices=True))
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "support_")
         return self.support_
 
@@ -302,37 +301,37 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ranking[order] = np.arange(2, len(order) + 2)
         return ranking
 
-    def _scores(self) -> NDArray[np.float64]:
+    def _scores(self) -> FloatArray:
         """Numbers that features are ranked by."""
         importances: Importances = self.importances_
         return importances.values
 
 
-def places(order: IntArray) -> NDArray[np.float64]:
+def places(order: IntArray) -> FloatArray:
     """Return the place of each feature in an order of all, from 0."""
     return np.argsort(order).astype(np.float64)
 
 
 def without_forest(
-    data: LearningSet[Any], values: NDArray[np.float64], measure: str, unit: str, **settings: Any
+    data: LearningSet[Any], values: FloatArray, measure: str, unit: str, **settings: Any
 ) -> Importances:
     """Return the importances by which a selector goes that grows no forests."""
-    known = {"data": data.fingerprint, **settings, "versions": versions()}
-    return Importances(data.names, values, measure, unit, metadata=known)
+    metadata = {"data": data.fingerprint, **settings, "versions": versions()}
+    return Importances(data.names, values, measure, unit, metadata=metadata)
 
 
-def numbers_of(table: EncodedTable) -> NDArray[np.float64]:
+def numbers_of(table: EncodedTable) -> FloatArray:
     """Return the values of numeric columns and the codes of others, shape (n, p); NaN for missing.
 
     Ordered categories are numbered in their order, others in that of their labels.
     """
-    found = np.empty((table.n_rows, table.n_columns))
+    matrix = np.empty((table.n_rows, table.n_columns))
     for j in range(table.n_columns):
         values = table.values(j)
         numeric = table.kinds[j] == "numeric"
         numbers = values.astype(np.float64) if numeric else np.arange(len(values), dtype=float)
-        found[:, j] = np.append(numbers, np.nan)[table.codes(j)]
-    return found
+        matrix[:, j] = np.append(numbers, np.nan)[table.codes(j)]
+    return matrix
 
 
 def folds_of(target: Target, n_folds: int, random: np.random.Generator) -> IntArray:

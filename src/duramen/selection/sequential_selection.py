@@ -8,15 +8,14 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from duramen.data import EncodedTable, LearningSet, Task
 from duramen.estimators.catalogue import random_forest
 from duramen.importances.refit import template_of
-from duramen.jobs.replicates import Plan, run_replicates
+from duramen.jobs.replicates import run_replicates
 from duramen.results.importances import Importances
-from duramen.selection.catalogue import Selector
+from duramen.selection.records import Selector
 from duramen.selection.selector import Account, BaseSelector, folds_of, numbers_of
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -174,11 +173,10 @@ class SequentialSelection(BaseSelector):
         from sklearn.metrics import check_scoring
 
         owner = type(self).__name__
-        checkpoint = self._file(self.checkpoint)
-        plan = Plan.checked(owner, self.n_jobs, checkpoint, self.verbose, self.client)
+        plan = self._plan()
         task = _task(self.estimator, owner)
-        given = self._learning_set(X, y, task, n_threads=plan.threads_within)
-        data, p = given.in_memory(), given.n_columns
+        rows = self._learning_set(X, y, task, n_threads=plan.threads_within)
+        data, p = rows.in_memory(), rows.n_columns
         n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=max(data.n_rows, 2))
         steps = self._steps(owner, p)
         learner = self.estimator
@@ -188,7 +186,7 @@ class SequentialSelection(BaseSelector):
         seed = checks.draw_seed(self.random_state)
         folds = folds_of(data.target, n_folds, np.random.default_rng(seed))
         path = Path()
-        course = Course(search(path, p, **steps))
+        sets = SetsToScore(search(path, p, **steps))
         length = abs(steps["goal"] - (0 if steps["forward"] else p)) + 1
         rounds = length * (steps["plus"] + steps["minus"]) * (_FLOATING if self.floating else 1)
         scored = run_replicates(
@@ -207,11 +205,11 @@ class SequentialSelection(BaseSelector):
             },
             plan=plan,
             function=f"{owner}.fit",
-            ready=lambda scores: min(course.ready(scores), 1 + rounds * p),
-            arguments=course.arguments,
+            ready=lambda scores: min(sets.ready(scores), 1 + rounds * p),
+            arguments=sets.arguments,
             unit="set",
         )
-        course.ready(scored)
+        sets.ready(scored)
         best = [path.best[size] for size in sorted(path.best)]
         if self.n_features == "best":
             chosen, score = max(best, key=lambda one: one[1])
@@ -225,7 +223,7 @@ class SequentialSelection(BaseSelector):
             "score": np.array([score for _, score in path.visited]),
             "features": member,
         }
-        self._adopt(given, np.array(sorted(chosen), dtype=np.int64), history)
+        self._adopt(rows, np.array(sorted(chosen), dtype=np.int64), history)
         self.score_ = score
         self.n_scored_ = len(scored)
         self._take_importances(data.names, path, steps["forward"])
@@ -271,19 +269,19 @@ class SequentialSelection(BaseSelector):
         )
 
     def account(self, record: Selector) -> Account:
-        """Return what is told of the run in a report.
+        """Return the account of the run for a report.
 
         Parameters
         ----------
         record : Selector
             That of this class.
         """
-        told = super().account(record)
+        account = super().account(record)
         return replace(
-            told,
+            account,
             run=f"{record.title}, {self.n_scored_:,} sets of features",
             facts=(("score", f"{self.score_:.4g}"),),
-            settings={**told.settings, "estimator": repr(self.estimator)},
+            settings={**account.settings, "estimator": repr(self.estimator)},
             results={"score": self.score_, "sets_scored": self.n_scored_},
         )
 
@@ -376,8 +374,8 @@ def search(
             current = path.go(*(yield from _step(current, p, not forward)))
         while floating and (len(current) > 1 if forward else len(current) < p):
             back, score = yield from _step(current, p, not forward)
-            known = path.best.get(len(back))
-            if known is not None and score <= known[1]:
+            best_before = path.best.get(len(back))
+            if best_before is not None and score <= best_before[1]:
                 break
             current = path.go(back, score)
 
@@ -391,12 +389,12 @@ def _noting(path: Path, move: Move) -> Move:
     try:
         move.send(path.first)
     except StopIteration as end:
-        found: tuple[Subset, float] = end.value
-        return found
+        reached: tuple[Subset, float] = end.value
+        return reached
     raise RuntimeError("a step yields once")
 
 
-class Course:
+class SetsToScore:
     """Sets to score in the order of a search, each once.
 
     Parameters
@@ -413,7 +411,7 @@ class Course:
         self.new = self._unknown()
 
     def _unknown(self) -> list[Subset]:
-        return [one for one in self._asked or () if one not in self._known]
+        return [subset for subset in self._asked or () if subset not in self._known]
 
     def ready(self, scores: FloatArray) -> int:
         """Return how many sets can be scored without knowing more than these scores."""
@@ -425,13 +423,13 @@ class Course:
             self._known.update(zip(self.new, values, strict=True))
             self._taken = until
             try:
-                self._asked = self._steps.send([self._known[one] for one in self._asked])
+                self._asked = self._steps.send([self._known[subset] for subset in self._asked])
             except StopIteration:
                 self._asked = None
             self.new = self._unknown()
         return self._taken
 
-    def arguments(self, number: int) -> tuple[NDArray[np.int64]]:
+    def arguments(self, number: int) -> tuple[IntArray]:
         """Return the columns of a set that is to be scored."""
         return (np.array(sorted(self.new[number - self._taken]), dtype=np.int64),)
 
@@ -468,12 +466,14 @@ class Score:
         table, labels = self.data.table.take_columns(columns), self.data.y
         own = isinstance(self.learner, BaseForest)
         rows = table.take_rows if own else numbers_of(table).__getitem__
-        found = []
+        fold_scores = []
         for fold in range(int(self.folds.max()) + 1):
-            inside, out = (np.flatnonzero(one) for one in (self.folds != fold, self.folds == fold))
+            inside, out = (
+                np.flatnonzero(mask) for mask in (self.folds != fold, self.folds == fold)
+            )
             learner = clone(self.learner)
             if "random_state" in learner.get_params():
                 learner.set_params(random_state=self.seed % 2**32)
             learner.fit(rows(inside), labels[inside])
-            found.append(float(self.scorer(learner, rows(out), labels[out])))
-        return np.array([np.mean(found)])
+            fold_scores.append(float(self.scorer(learner, rows(out), labels[out])))
+        return np.array([np.mean(fold_scores)])

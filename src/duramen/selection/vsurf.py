@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen.selection.catalogue import Selector
+from duramen.selection.records import Selector
 from duramen.selection.refitting import (
     Opening,
     RefittingSelector,
@@ -204,20 +204,20 @@ class VSURF(RefittingSelector):
         order = np.argsort(-mean, kind="stable")
         threshold = factors[0] * noise_level(deviation[order], opening.seed)
         kept = order[: above(mean[order], threshold)]
-        course = Course(kept, counts[1], counts[2], factors[1], factors[2])
+        models = NestedModels(kept, counts[1], counts[2], factors[1], factors[2])
         errors = opening.run(
             Errors(subject),
-            course.n_forests,
+            models.n_forests,
             1,
-            ready=course.ready,
-            arguments=course.arguments,
+            ready=models.ready,
+            arguments=models.arguments,
             part="errors",
             features=kept.tolist(),
             counts=counts,
             factors=factors,
         )
-        course.ready(errors)
-        self._take(opening, first, threshold, kept, course)
+        models.ready(errors)
+        self._take(opening, first, threshold, kept, models)
         return self
 
     def _take(
@@ -226,18 +226,18 @@ class VSURF(RefittingSelector):
         first: FloatArray,
         threshold: float,
         kept: IntArray,
-        course: Course,
+        models: NestedModels,
     ) -> None:
-        prediction = course.prediction
+        prediction = models.prediction
         sets = {
             "threshold": kept,
-            "interpretation": kept[: course.n_interpreted],
+            "interpretation": kept[: models.n_interpreted],
             "prediction": np.array(prediction.kept if prediction else [], dtype=np.int64),
         }
         history = {
             "importance": first,
-            "error": course.errors,
-            "standard_deviation": course.spread,
+            "error": models.errors,
+            "standard_deviation": models.spread,
             "prediction_error": np.array(prediction.errors if prediction else []),
         }
         self._adopt(opening.data, sets[self.select], history)
@@ -248,7 +248,7 @@ class VSURF(RefittingSelector):
         self._set_importances(opening.subject, first.mean(axis=0))
 
     def account(self, record: Selector) -> Account:
-        """Return what is told of the run in a report.
+        """Return the account of the run for a report.
 
         Parameters
         ----------
@@ -282,7 +282,7 @@ class Errors(Trial):
         return super().__call__(number, seed, columns, measured, fold)[-3:-2]
 
 
-class Course:
+class NestedModels:
     """Nested models for interpretation, and then the models for prediction.
 
     Parameters

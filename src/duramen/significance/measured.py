@@ -60,9 +60,9 @@ class Measured:
         return found
 
     def _exchanging(self, data: Data) -> Data:
-        """Return the rows with the strata and blocks that a measure of several forests needs."""
+        """Return the rows with the strata and groups that a measure of several forests needs."""
         rows = data.exchangeability
-        # Targets of blocks of different sizes can be exchanged, their rows cannot.
+        # Targets of groups of different sizes can be exchanged, their rows cannot.
         if self.measure.rows != "held-out" and rows.restricted and rows.count() == 1:
             return data.with_exchangeability(Exchangeability(data.n_rows))
         return data
@@ -135,7 +135,7 @@ def measured(
     function: str,
     *,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     takes_strata: bool = True,
 ) -> Measured:
     """Check an estimator, encode X and y once, and tie them to a measure, by name or a function.
@@ -153,7 +153,7 @@ def measured(
         if template.task == "classification" and "criterion" in template.get_params():
             template.set_params(criterion="entropy")
     found = measure_of(measure, function)
-    data = data_for(template, X, y, function, strata=strata, blocks=blocks)
+    data = data_for(template, X, y, function, strata=strata, groups=groups)
     if not takes_strata and data.exchangeability.strata is not None:
         raise ValueError(
             f"{function}: the rows of this learning set have strata, which {function} does not "

@@ -25,7 +25,7 @@ ResultT = TypeVar("ResultT")
 
 # Parameters that decide which forests are grown, and how; the others decide how they are read.
 _OF_THE_FORESTS = (
-    *("X", "y", "names", "measure", "n_permutations", "max_stages", "strata", "blocks"),
+    *("X", "y", "names", "measure", "n_permutations", "max_stages", "strata", "groups"),
     *("random_state", "n_jobs", "client", "checkpoint", "verbose"),
 )
 
@@ -39,7 +39,7 @@ def permuted_importances(
     n_permutations: int = 100,
     marginal: bool = True,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -70,8 +70,8 @@ def permuted_importances(
         `max_t` compares beside the importances. They double the size of the result.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -92,13 +92,13 @@ def permuted_importances(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, `strata` and `blocks` leave nothing to exchange, or the
+        If an argument is not as described, `strata` and `groups` leave nothing to exchange, or the
         checkpoint is of another run.
 
     Warns
     -----
     UserWarning
-        If `strata` and `blocks` allow fewer different arrangements than permutations are asked for.
+        If `strata` and `groups` allow fewer different arrangements than permutations are asked for.
 
     Notes
     -----
@@ -137,7 +137,7 @@ def permuted_importances(
         n_permutations,
         execution,
         strata=strata,
-        blocks=blocks,
+        groups=groups,
         marginal=marginal,
     )
 
@@ -180,7 +180,7 @@ def permuted_labels(
     execution: ExecutionParameters,
     *,
     strata: Any,
-    blocks: Any,
+    groups: Any,
     stop_after: int | None = None,
     marginal: bool = False,
 ) -> PermutedImportances:
@@ -193,7 +193,7 @@ def permuted_labels(
         return estimator
     n = checks.check_integer(function, "n_permutations", n_permutations, 1)
     refits = Refits.checked(
-        function, estimator, X, y, measure, execution, strata=strata, blocks=blocks
+        function, estimator, X, y, measure, execution, strata=strata, groups=groups
     )
     importances = refits.observed()
     return PermutedImportances(
@@ -217,5 +217,5 @@ def permuted_marginal(refits: Refits, n: int) -> FloatArray:
     """Return the marginal statistics on the data and n permutations, (n + 1, p)."""
     data = refits.subject.data
     statistics = marginal_statistics(data, lambda b: permuted_order(refits, b - 1), n + 1)
-    # Within strata and blocks the statistics have other distributions than those they assume.
+    # Within strata and groups the statistics have other distributions than those they assume.
     return standardized(statistics) if data.exchangeability.restricted else statistics

@@ -15,7 +15,10 @@ from duramen.support.arrays import FloatArray, IntArray
 
 
 def probed(
-    refits: Refits, n_runs: int, n_probes: int | None, identity: dict[str, Any] | None = None
+    refits: Refits,
+    n_permutations: int,
+    n_probes: int | None,
+    identity: dict[str, Any] | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the importances of the p features, (B, p), and of the R probes beside them, (B, R).
 
@@ -39,7 +42,7 @@ def probed(
         data = subject.data.with_table(beside, key=("probes", n_probes, seed_b))
         return subject.scores(int(random.integers(2**32)), data=data)
 
-    scores = refits.run(task, n_runs, p + (p if n_probes is None else n_probes), identity)
+    scores = refits.run(task, n_permutations, p + (p if n_probes is None else n_probes), identity)
     return scores[:, :p], scores[:, p:]
 
 
@@ -81,17 +84,17 @@ def probe_rates(
     )
 
 
-def with_settled_candidates(refits: Refits, n_runs: int) -> Refits:
+def with_settled_candidates(refits: Refits, n_permutations: int) -> Refits:
     """Return refits of forests with as many candidates K a node as its own p columns have.
 
     Columns that are added leave K, and the size of subspaces, as they are: both are resolved for
     the p columns that the user gave, and drawn from all, as `duramen.importances.air` does. The
-    rows must leave something to permute in `n_runs` runs.
+    rows must leave something to permute in `n_permutations` runs.
     """
     from sklearn.base import clone
 
     subject = refits.subject
-    subject.exchangeability.require(n_runs, refits.function)
+    subject.exchangeability.require(n_permutations, refits.function)
     settled = subject.template.growth_settings(*subject.data.table.shape)
     resolved = {
         "max_features": settled.max_features,

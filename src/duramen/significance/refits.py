@@ -50,7 +50,7 @@ class Refits:
         execution: ExecutionParameters,
         **rows: Any,
     ) -> Self:
-        """Check what the user said; `rows` are strata and blocks, as for :func:`measured`."""
+        """Check what the user said; `rows` are strata and groups, as for :func:`measured`."""
         plan = execution.plan(function)
         subject = measured(estimator, X, y, measure, function, **rows)
         return cls(function, subject, execution.seed(), plan)

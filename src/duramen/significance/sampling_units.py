@@ -1,4 +1,4 @@
-"""Units that resampling draws: single rows, or whole blocks of rows."""
+"""Units that resampling draws: single rows, or whole groups of rows."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from duramen.support.arrays import IntArray
 
 @dataclass(frozen=True, eq=False)
 class SamplingUnits:
-    """Rows of a table, or its blocks where it has some."""
+    """Rows of a table, or its groups where it has some."""
 
     count: int  # number N of units
-    # (N,): Class of each unit, for draws within classes; blocks with rows of several classes
+    # (N,): Class of each unit, for draws within classes; groups with rows of several classes
     # are one class more. None in regression.
     labels: NDArray[Any] | None
-    members: list[IntArray] | None = None  # rows of each block; None where each row is a unit
+    members: list[IntArray] | None = None  # rows of each group; None where each row is a unit
 
     @classmethod
     def of(cls, data: Data) -> SamplingUnits:
         """Return the units of a learning set."""
-        blocks = data.exchangeability.blocks
+        groups = data.exchangeability.groups
         labels = data.target.codes
-        if blocks is None:
+        if groups is None:
             return cls(data.n_rows, labels)
-        members = rows_by_class(blocks)
+        members = rows_by_class(groups)
         if labels is None:
             return cls(len(members), None, members)
         several = data.target.n_classes
-        of_blocks = np.array(
+        of_groups = np.array(
             [c[0] if (c[0] == c).all() else several for c in (labels[rows] for rows in members)]
         )
-        return cls(len(members), of_blocks, members)
+        return cls(len(members), of_groups, members)
 
     @property
     def name(self) -> str:
         """Name of the units, in the plural."""
-        return "rows" if self.members is None else "blocks"
+        return "rows" if self.members is None else "groups"
 
     @property
     def n_classes(self) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+import importlib.util
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,3 +128,16 @@ def check_magnitude(
         f"lie {1 / largest:.0e} or more apart, got {got}: the variance is out of the range of "
         f"float64. Hint: {hint} {parameter} by a power of ten."
     )
+
+
+def native_frame(columns: Mapping[str, Any]) -> Any:
+    """Return a frame of pandas, polars or pyarrow, the first that is installed."""
+    import narwhals.stable.v2 as nw
+
+    return nw.from_dict(dict(columns), backend=_backend()).to_native()
+
+
+def _backend() -> Literal["pandas", "polars", "pyarrow"]:
+    if importlib.util.find_spec("pandas") is not None:
+        return "pandas"
+    return "pyarrow" if importlib.util.find_spec("polars") is None else "polars"

@@ -39,13 +39,23 @@ def is_real(value: Any) -> bool:
 
 
 def check_integer(
-    owner: str, name: str, value: Any, least: int, *, most: float = MOST, hint: str = ""
+    owner: str,
+    name: str,
+    value: Any,
+    least: int,
+    *,
+    most: float = MOST,
+    also: str = "",
+    hint: str = "",
 ) -> int:
-    """Check an integer in ``least``..``most``, which may be infinite."""
+    """Check an integer in ``least``..``most``, which may be infinite.
+
+    ``also`` names what else is allowed, for the error.
+    """
     if not is_integer(value) or not least <= value <= most:
         large = most not in (MOST, math.inf) or (is_integer(value) and value > most)
         allowed = f"an int in {least}..{most}" if large else f"an int >= {least}"
-        raise refuse(owner, name, allowed, value, hint)
+        raise refuse(owner, name, allowed + also, value, hint)
     return int(value)
 
 
@@ -53,11 +63,7 @@ def check_optional_integer(owner: str, name: str, value: Any, least: int) -> int
     """Check an integer of at least ``least``, or None for no limit."""
     if value is None:
         return None
-    if not is_integer(value) or not least <= value <= MOST:
-        large = is_integer(value) and value > MOST
-        allowed = f"an int in {least}..{MOST}" if large else f"an int >= {least}"
-        raise refuse(owner, name, f"{allowed} or None (no limit)", value)
-    return int(value)
+    return check_integer(owner, name, value, least, also=" or None (no limit)")
 
 
 def check_choice(owner: str, name: str, value: Any, allowed: Iterable[str]) -> str:

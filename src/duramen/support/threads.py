@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import os
 import threading
 import time
@@ -166,3 +168,37 @@ def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_SECONDS)
     os._exit(1)
+
+
+# One thread that reads, and one that computes.
+_FEWEST = 2
+
+
+def require_arrow_threads(function: str) -> None:
+    """Make sure that Arrow has the threads that it works with; fewer where a limit asks for it."""
+    room = _arrow_threads()
+    if room < _FEWEST:
+        raise OSError(
+            f"{function}: reading tables needs {_FEWEST} threads, more than the system lets this "
+            "process start; raise the limit on processes (ulimit -u) or memory (ulimit -v)"
+        )
+
+
+@functools.cache
+def _arrow_threads() -> int:
+    """Return how many threads there is room for; where it is little, start two of Arrow now."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    capacity = pa.cpu_count() + pa.io_thread_count()
+    room = startable(1 + capacity) - 1
+    if _FEWEST <= room < capacity:
+        pa.set_cpu_count(1)
+        pa.set_io_thread_count(1)
+        try:
+            # Have them start while there is room.
+            options = csv.ReadOptions(use_threads=True)
+            csv.read_csv(io.BytesIO(b"a,b\n1,2\n"), read_options=options)
+        except (pa.ArrowException, OSError):
+            return 0
+    return room

@@ -14,7 +14,7 @@ from duramen.theory.population import (
     population_importances,
     population_mda,
 )
-from duramen.theory.relevance import (
+from duramen.theory.dependence import (
     context_dependence,
     markov_boundaries,
     properties,

@@ -212,22 +212,22 @@ def test_strata_and_blocks_are_columns(tmp_path, out):
     file = tmp_path / "persons.parquet"
     pq.write_table(pa.table(table), file)
     words = ["context", file, "--target", "y", "--context", "sex", *FEW]
-    _, run = done(out, *words, "--strata", "batch", "--blocks", "person")
+    _, run = done(out, *words, "--strata", "batch", "--groups", "person")
     assert run["n_features"] == 2
-    assert (run["settings"]["strata"], run["settings"]["blocks"]) == ("batch", "person")
-    assert "Whole blocks of rows are exchanged within strata" in run["results"]["sex"]["null"]
+    assert (run["settings"]["strata"], run["settings"]["groups"]) == ("batch", "person")
+    assert "Whole groups of rows are exchanged within strata" in run["results"]["sex"]["null"]
     result = dm.context_importances(
         *(pa.table({name: table[name] for name in "xz"}), table["y"], {"sex": table["sex"]}),
         **{"n_estimators": 30, "n_permutations": 99, "random_state": 0},
         strata=batch,
-        blocks=person,
+        groups=person,
     )["sex"]
     p_values = dict(zip(result.names, result.absolute_p_values[0].tolist(), strict=True))
     assert by_cell(out, "absolute_p_value")["z", "0"] == p_values["z"]
     for more, message in (
         (["--strata", "sex"], "--strata: must not be a context, got sex"),
         (["--strata", "batch", "--propensity-strata", 3], "cannot be combined"),
-        (["--blocks", "bach"], "bach"),
+        (["--groups", "bach"], "bach"),
     ):
         assert_refused("context", tmp_path / "new", [*words[1:], *more], message)
 

@@ -18,7 +18,7 @@ from tests.cli.commands import (
 )
 
 from duramen import __version__, datasets, theory
-from duramen.theory.relevance import boundaries
+from duramen.theory.dependence import boundaries
 
 # The exact importances of the primary tumor set, from the thesis; and their sum.
 KNOWN = {

@@ -1,4 +1,4 @@
-"""`duramen rank --groups`: MDA of groups of features."""
+"""`duramen rank --feature-groups`: MDA of groups of features."""
 
 import csv
 
@@ -33,13 +33,13 @@ def of_groups(out):
 
 
 def test_groups_are_permuted_together(folder, tmp_path):
-    words = [*FEW, "--groups", folder / "groups.csv"]
+    words = [*FEW, "--feature-groups", folder / "groups.csv"]
     result, record = done(tmp_path / "out", "rank", folder / "t.parquet", *words)
     table = pq.read_table(folder / "t.parquet")
     X, y = table.drop_columns(["y"]), np.array(table["y"].to_pylist())
     forest = dm.RandomForestClassifier(TREES, criterion="entropy", random_state=0).fit(X, y)
     groups = {"=signal": ["x0", "x1"], "rest": ["x3", "x4"], "x2": ["x2"]}
-    wanted = dm.importances.mda(forest, X, y, groups=groups)
+    wanted = dm.importances.mda(forest, X, y, feature_groups=groups)
     alone = dm.importances.mda(forest, X, y)
     found = of_groups(tmp_path / "out")
     assert {row["name"]: float(row["importance"]) for row in found} == dict(wanted)
@@ -50,7 +50,7 @@ def test_groups_are_permuted_together(folder, tmp_path):
     assert float(first["importance"]) > float(first["sum_of_features"])  # they stand in
     assert "Groups by the MDA of permuting their features together" in result.stdout
     assert "result-groups.csv" in result.stdout
-    assert "--groups groups.csv" in record["command"]
+    assert "--feature-groups groups.csv" in record["command"]
     assert record["settings"]["group_mda"]["n_groups"] == 3
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Groups of features" in page
@@ -64,17 +64,17 @@ def test_groups_are_permuted_together(folder, tmp_path):
 
 
 def test_clusters_as_groups(folder, tmp_path):
-    words = [*FEW, "--clusters", 0.8, "--groups", "clusters"]
+    words = [*FEW, "--clusters", 0.8, "--feature-groups", "clusters"]
     _, record = done(tmp_path / "out", "rank", folder / "t.parquet", *words)
     found = of_groups(tmp_path / "out")
     assert sorted(found[0]["features"].split(";")) == ["x0", "x1"]
     assert found[0]["name"] in ("x0", "x1")
     assert len(found) == 4
-    assert "--groups" not in record["paths"]
+    assert "--feature-groups" not in record["paths"]
 
 
 def test_the_conditional_error_rate_ranks_the_groups_of_any_forest(folder, tmp_path):
-    words = ["--target", "y", "--trees", 10, "--groups", folder / "groups.csv"]
+    words = ["--target", "y", "--trees", 10, "--feature-groups", folder / "groups.csv"]
     test = ["--significance", "conditional-error-rate", "--permutations", 19]
     forest = ["--forest", "extra-trees"]
     result, record = done(tmp_path / "out", "rank", folder / "t.parquet", *words, *test, *forest)
@@ -86,18 +86,25 @@ def test_the_conditional_error_rate_ranks_the_groups_of_any_forest(folder, tmp_p
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--groups", "clusters"], "--groups clusters needs --clusters R"),
+        (["--feature-groups", "clusters"], "--feature-groups clusters needs --clusters R"),
         (
-            ["--groups", "clusters", "--clusters", 0.8, "--significance", "conditional-error-rate"],
-            "--groups clusters and --significance conditional-error-rate do not go together",
+            [
+                "--feature-groups",
+                "clusters",
+                "--clusters",
+                0.8,
+                "--significance",
+                "conditional-error-rate",
+            ],
+            "--feature-groups clusters and --significance conditional-error-rate do not go together",
         ),
         (
-            ["--groups", "GROUPS", "--forest", "extra-trees", "--no-test"],
-            "--groups: every tree of --forest extra-trees sees all rows",
+            ["--feature-groups", "GROUPS", "--forest", "extra-trees", "--no-test"],
+            "--feature-groups: every tree of --forest extra-trees sees all rows",
         ),
         (
-            ["--groups", "GROUPS", "--representatives", 0.8],
-            "--groups and --representatives both group features",
+            ["--feature-groups", "GROUPS", "--representatives", 0.8],
+            "--feature-groups and --representatives both group features",
         ),
     ],
 )

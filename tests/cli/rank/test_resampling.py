@@ -44,7 +44,7 @@ def page(out):
 
 
 def test_intervals_lie_around_the_importances(file, tmp_path):
-    words = ["--measure", "mda", "--intervals", "--resamples", 6, "--confidence", 0.9]
+    words = ["--measure", "mda", "--intervals", "--resamples", 6, "--confidence-level", 0.9]
     result, record, found = ranked(file, tmp_path / "out", *words)
     forest, X, y = forest_and_rows(file)
     grown = forest.fit(X, y)
@@ -52,8 +52,8 @@ def test_intervals_lie_around_the_importances(file, tmp_path):
         *(forest, X, y),
         measure="mda",
         observed=dm.importances.mda(grown, X, y),
-        n_replicates=6,
-        level=0.9,
+        n_resamples=6,
+        confidence_level=0.9,
         random_state=0,
     )
     columns = wanted.top(P).columns()
@@ -66,10 +66,10 @@ def test_intervals_lie_around_the_importances(file, tmp_path):
     shown = page(tmp_path / "out")
     assert "lines: 90% confidence intervals" in shown
     assert "6 forests on 60 random rows each" in shown
-    assert record["settings"]["intervals"]["n_replicates"] == 6
+    assert record["settings"]["intervals"]["n_resamples"] == 6
     above = record["results"]["intervals"]["features_with_interval_above_0"]
     assert above == len(wanted.above())
-    assert "--intervals --confidence 0.9 --resamples 6" in record["command"]
+    assert "--intervals --confidence-level 0.9 --resamples 6" in record["command"]
     assert any(source.startswith("Confidence intervals: ") for source in record["references"])
 
 
@@ -99,14 +99,14 @@ def test_stability_is_that_of_python(file, tmp_path):
 def test_blocks_are_drawn_as_a_whole_and_strata_are_for_the_test(file, tmp_path):
     words = ["--intervals", "--stability", 2, "--resamples", 3]
     _, plain, _ = ranked(
-        *(file, tmp_path / "blocks", *words), rows=["--blocks", "person", "--drop", "batch"]
+        *(file, tmp_path / "groups", *words), rows=["--groups", "person", "--drop", "batch"]
     )
-    rows, words = ["--strata", "batch", "--blocks", "person"], [*words, "--permutations", 19]
+    rows, words = ["--strata", "batch", "--groups", "person"], [*words, "--permutations", 19]
     _, record, _ = ranked(file, tmp_path / "out", *words, rows=rows)
     assert record["settings"]["intervals"]["subsample"] == 30  # of 40 persons
-    assert "3 forests on 30 random blocks each" in page(tmp_path / "out")
+    assert "3 forests on 30 random groups each" in page(tmp_path / "out")
     assert plain["results"]["intervals"] == record["results"]["intervals"]
-    assert "with 40 blocks the coverage of the intervals may be below" in " ".join(
+    assert "with 40 groups the coverage of the intervals may be below" in " ".join(
         record["results"]["intervals"]["notes"]
     )
 
@@ -169,10 +169,13 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
     ("words", "message"),
     [
         (
-            ["--confidence", 0.9, "--resamples", 5],
-            "--confidence and --resamples have no effect without --intervals or --stability K",
+            ["--confidence-level", 0.9, "--resamples", 5],
+            "--confidence-level and --resamples have no effect without --intervals or --stability K",
         ),
-        (["--intervals", "--confidence", 95], "must be a probability between 0 and 1, got 95"),
+        (
+            ["--intervals", "--confidence-level", 95],
+            "must be a probability between 0 and 1, got 95",
+        ),
         (["--stability", 8], "--stability: must be less than the number of features, 8, got 8"),
         (
             ["--intervals", "--measure", "vote-change"],

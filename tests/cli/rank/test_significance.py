@@ -379,11 +379,11 @@ def groups(tmp_path):
 )
 def test_features_have_the_rate_of_their_group(words, choices, file, groups, tmp_path):
     choices = {**choices, "rank_based": "--rank-based" in words}
-    asked_for = ["--groups", groups, *words]
+    asked_for = ["--feature-groups", groups, *words]
     result, record = asked(file, tmp_path / "out", CER, *asked_for)
     own = {"first": ["x0", "x1"], "said": ["x2", "x4"]}
     wanted = dm.significance.conditional_error_rate(
-        *forest_and_rows(file), groups=own, n_permutations=19, random_state=0, **choices
+        *forest_and_rows(file), feature_groups=own, n_permutations=19, random_state=0, **choices
     )
     assert set(wanted.names) == {"first", "said", "x3", "x5"}
     columns = written(tmp_path / "out")
@@ -395,13 +395,13 @@ def test_features_have_the_rate_of_their_group(words, choices, file, groups, tmp
     )
     assert "if the groups " in " ".join(result.stdout.split())
     settings = record["settings"]["significance"]
-    assert (settings["groups"], settings["n_groups"]) == ("groups.csv", 4)
+    assert (settings["feature_groups"], settings["n_groups"]) == ("groups.csv", 4)
     assert settings["how"] == choices.get("how", "mean")
     told = record["results"]["significance"]["notes"][-1]
     assert "rates are those of 4 groups, ranked by the " in told
     assert told.endswith("1 of the groups have a rate up to 0.05: said")
     assert told in page(tmp_path / "out")
-    assert "--groups groups.csv" in record["command"]
+    assert "--feature-groups groups.csv" in record["command"]
     assert record["command"].endswith("--seed 0")
 
 
@@ -411,16 +411,16 @@ def test_groups_of_all_features_in_one_or_each_alone(file, tmp_path):
     pa_csv.write_csv(pa.table({"feature": names, "group": [f"of {x}" for x in names]}), alone)
     pa_csv.write_csv(pa.table({"feature": names, "group": ["all"] * P}), one)
     asked(file, tmp_path / "plain", CER)
-    asked(file, tmp_path / "own", CER, "--groups", alone)
+    asked(file, tmp_path / "own", CER, "--feature-groups", alone)
     column = "conditional_error_rate"
     assert written(tmp_path / "own")[column] == written(tmp_path / "plain")[column]
-    asked(file, tmp_path / "all", CER, "--groups", one, "--group-score", "sum")
+    asked(file, tmp_path / "all", CER, "--feature-groups", one, "--group-score", "sum")
     assert len(set(written(tmp_path / "all")[column])) == 1
 
 
 def test_early_stopping_and_groups_lower_what_is_announced(file, groups, tmp_path, monkeypatch):
     monkeypatch.setattr("duramen.analyses.ranking.significance.LONG", 0.0)
-    result, _ = asked(file, tmp_path / "out", CER, "--groups", groups)
+    result, _ = asked(file, tmp_path / "out", CER, "--feature-groups", groups)
     assert f"note: conditional-error-rate of mdi: at most {19 * 4} forests" in result.stderr
     result, _ = asked(file, tmp_path / "out", "altmann", "--stop-after", 2, permutations=3)
     assert "note: altmann of mdi: at most 4 forests" in result.stderr
@@ -619,11 +619,11 @@ def test_names_of_no_method(file, no_growth):
         ),
         (
             ["--significance", CER, "--group-score", "max"],
-            "--group-score needs --groups FILE",
+            "--group-score needs --feature-groups FILE",
         ),
         (
-            ["--significance", CER, "--groups", "no.csv"],
-            "--groups: there is no file no.csv",
+            ["--significance", CER, "--feature-groups", "no.csv"],
+            "--feature-groups: there is no file no.csv",
         ),
     ],
 )
@@ -638,15 +638,15 @@ def test_options_that_do_not_fit(words, message, file, tmp_path, no_growth):
         (["f,g", "x0,a", "x0,b"], "'x0' occurs twice; groups must not overlap"),
         (["f,g", ",a"], "row 1 names no feature"),
         (["f,g", "x0,"], "assigns no feature to a group"),
-        (["f,g", "x11,a"], "--groups: x11 is not a column of the table; did you mean x1?"),
-        (["f,g", "y,a"], "--groups: y is the target"),
+        (["f,g", "x11,a"], "--feature-groups: x11 is not a column of the table; did you mean x1?"),
+        (["f,g", "y,a"], "--feature-groups: y is the target"),
         (["f,g", "x0,x1"], "'x1' is the name of a group and of a column that is in no group"),
     ],
 )
 def test_groups_that_are_none(lines, message, file, tmp_path, no_growth):
     path = tmp_path / "g.csv"
     path.write_text("\n".join(lines) + "\n")
-    words = [file, "--target", "y", "--significance", CER, "--groups", path]
+    words = [file, "--target", "y", "--significance", CER, "--feature-groups", path]
     assert_refused("rank", tmp_path / "out", words, message)
 
 
@@ -671,6 +671,6 @@ def test_help_names_the_methods():
     assert all(name in words for name in OPTIONS)
     for option in (
         *("--permutations", "--checkpoint", "--distribution", "--stop-after", "--rank-based"),
-        *("--groups", "--group-score", "--no-test"),
+        *("--feature-groups", "--group-score", "--no-test"),
     ):
         assert option in shown

@@ -1,4 +1,4 @@
-"""`duramen rank --strata` and `--blocks`."""
+"""`duramen rank --strata` and `--groups`."""
 
 import shlex
 
@@ -40,11 +40,11 @@ def written(out):
 
 
 @pytest.mark.parametrize(
-    ("option", "column"), [("strata", "population"), ("blocks", "person")], ids=str
+    ("option", "column"), [("strata", "population"), ("groups", "person")], ids=str
 )
 def test_rows_are_exchanged_as_the_library_does(option, column, file, tmp_path):
     out = tmp_path / "out"
-    words = ["--drop", {"strata": "person", "blocks": "population"}[option]]
+    words = ["--drop", {"strata": "person", "groups": "population"}[option]]
     result, run = done(
         out, "rank", file, "--target", "y", *TEST, "altmann", f"--{option}", column, *words
     )
@@ -61,7 +61,7 @@ def test_rows_are_exchanged_as_the_library_does(option, column, file, tmp_path):
     assert run["settings"][option] == column
     assert run["settings"]["significance"][option] == wanted.metadata[option]
     assert run["results"]["significance"]["null"] == wanted.null
-    assert {"strata": "only within strata", "blocks": "Whole blocks"}[option] in wanted.null
+    assert {"strata": "only within strata", "groups": "Whole groups"}[option] in wanted.null
     assert wanted.null in " ".join((out / "report.html").read_text(encoding="utf-8").split())
     said = shlex.split(run["command"])
     assert said[said.index(f"--{option}") + 1] == column
@@ -91,15 +91,15 @@ def test_every_method_takes_strata_or_refuses_them(method, file, tmp_path):
         assert_refused("rank", tmp_path / "out", words[1:], message)
 
 
-def test_the_default_test_takes_strata_and_blocks(file, tmp_path):
+def test_the_default_test_takes_strata_and_groups(file, tmp_path):
     words = ["--trees", TREES, "--permutations", 19, "--strata", "population"]
     result, run = done(
-        tmp_path / "out", "rank", file, "--target", "y", *words, "--blocks", "person"
+        tmp_path / "out", "rank", file, "--target", "y", *words, "--groups", "person"
     )
     assert "exchanged within strata" in run["results"]["significance"]["null"]
-    assert "person is the column of --blocks and is not used as a feature" in result.stderr
+    assert "person is the column of --groups and is not used as a feature" in result.stderr
     said = shlex.split(run["command"])
-    assert said[said.index("--strata") :][:4] == ["--strata", "population", "--blocks", "person"]
+    assert said[said.index("--strata") :][:4] == ["--strata", "population", "--groups", "person"]
 
 
 def test_one_candidate_is_tested_by_permutation_where_rows_are_restricted(file, tmp_path):
@@ -111,12 +111,12 @@ def test_one_candidate_is_tested_by_permutation_where_rows_are_restricted(file, 
 
 def test_hold_out_importance_keeps_blocks_together(file, tmp_path):
     words = ["--measure", "holdout-mda", "--trees", TREES, "--significance", "altmann"]
-    more = ["--permutations", 3, "--blocks", "person", "--drop", "population"]
+    more = ["--permutations", 3, "--groups", "person", "--drop", "population"]
     done(tmp_path / "out", "rank", file, "--target", "y", *words, *more)
     named, labels, y = columns()
     forest = dm.RandomForestClassifier(TREES, criterion="entropy", random_state=0)
     wanted = dm.importances.holdout_mda(
-        forest, pa.table(named), y, random_state=0, blocks=labels["person"]
+        forest, pa.table(named), y, random_state=0, groups=labels["person"]
     )
     found = written(tmp_path / "out")
     place = [wanted.names.index(name) for name in found["name"]]
@@ -142,7 +142,7 @@ def test_labels_of_a_store_and_of_its_samples(tmp_path):
         "rank",
         tmp_path / "a.bed",
         *words,
-        "--blocks",
+        "--groups",
         "person",
         "--strata",
         "population",
@@ -165,16 +165,16 @@ def test_warnings_of_few_arrangements_are_notes(tmp_path):
     ("words", "message"),
     [
         (["--strata", "population", "--no-test"], "--strata has no effect with --no-test"),
-        (["--blocks", "person", "--no-test"], "--blocks has no effect with --no-test"),
+        (["--groups", "person", "--no-test"], "--groups has no effect with --no-test"),
         ([*TEST, "altmann", "--strata", "populatoin"], "did you mean population?"),
-        ([*TEST, "altmann", "--blocks", "y"], "--blocks y is the target"),
+        ([*TEST, "altmann", "--groups", "y"], "--groups y is the target"),
         (
-            [*TEST, "altmann", "--blocks", "person", "--drop", "person"],
-            "--drop: must not name the column of --blocks",
+            [*TEST, "altmann", "--groups", "person", "--drop", "person"],
+            "--drop: must not name the column of --groups",
         ),
         (
-            [*TEST, "altmann", "--strata", "x0", "--blocks", "person"],
-            "each block must lie in one stratum",
+            [*TEST, "altmann", "--strata", "x0", "--groups", "person"],
+            "each group must lie in one stratum",
         ),
         ([*TEST, "altmann", "--strata", "row"], "strata must leave rows to exchange"),
         ([*TEST, "altmann", "--strata", "gaps"], "that of row 3 is missing"),

@@ -63,7 +63,7 @@ def test_default_measures_test_and_groups_of_trees_that_are_let_go(table, tmp_pa
     groups = tmp_path / "groups.csv"
     groups.write_text("x0,u\nx1,u\nx2,v\nx3,v\n", encoding="utf-8")
     words = ["rank", table, "--target", "y", "--trees", 20, "--permutations", 19]
-    words += ["--groups", groups]
+    words += ["--feature-groups", groups]
     done(tmp_path / "kept", *words)
     let_go(monkeypatch)
     result, _ = done(tmp_path / "gone", *words)

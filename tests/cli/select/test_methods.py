@@ -35,9 +35,9 @@ def test_methods_that_permute_rows_take_strata_and_others_refuse_them(table, tmp
             more = ["--trees", 5, *few.get(record.option, ["--rounds", "12"])]
             done = duramen("select", *words, *more, "--quiet", "--out", out)
             assert done.exit_code == 0, done.output
-            words = [*table, "--method", record.option, "--blocks", "batch"]
-            if not record.exchanges_blocks:
-                message = f"--blocks has no effect with --method {record.option}, which"
+            words = [*table, "--method", record.option, "--groups", "batch"]
+            if not record.exchanges_groups:
+                message = f"--groups has no effect with --method {record.option}, which"
                 assert_refused("select", tmp_path / "no", words, message)
         else:
             message = f"--strata has no effect with --method {record.option}, which"

@@ -84,7 +84,7 @@ def test_finds_what_is_relevant(genes, out, tmp_path):
     assert run["results"]["features_found"] == 2
     assert run["results"]["mean_draws"] == pytest.approx(120 * 30 / 101)
     assert run["settings"]["n_subspace_features"] == 30
-    assert "confidence" not in run["settings"]
+    assert "min_win_rate" not in run["settings"]
     assert tuple(run["timings"]) == ("read", "encode", "search", "report", "write")
     assert run["paths"]["file"].startswith(str(tmp_path))
     assert str(tmp_path) not in (out / "report.html").read_text(encoding="utf-8")
@@ -104,14 +104,14 @@ def test_finds_what_is_relevant(genes, out, tmp_path):
 
 
 def test_numbers_are_those_of_the_library(genes, out):
-    done(out, *of_kind(genes, "--seed", 5, "--alpha", "0.3", "--max-features", "sqrt"))
+    done(out, *of_kind(genes, "--seed", 5, "--keep", "0.3", "--max-features", "sqrt"))
     table = pa_csv.read_csv(genes).drop_columns("size")
     search = dm.SequentialRandomSubspace(
         dm.ExtraTreesClassifier(max_features="sqrt"),
         n_estimators=120,
         n_subspace_features=30,
         random_state=5,
-        alpha=0.3,
+        keep=0.3,
     ).fit(table.drop_columns("kind"), np.array(table["kind"].to_pylist()))
     shown = written(out)
     place = {name: j for j, name in enumerate(search.importances_.names)}
@@ -132,19 +132,19 @@ def test_a_target_of_numbers(genes, out):
 
 
 def test_probes(genes, out):
-    words = ["--relevance", "probe", "--min-draws", 5, "--confidence", "0.9", "--probes", 2]
+    words = ["--relevance", "probe", "--min-draws", 5, "--min-win-rate", "0.9", "--probes", 2]
     result, run = done(out, *of_kind(genes, *words))
     table = written(out)
     assert list(table) == ["name", "found", "entered", "draws", "wins", "importance"]
     assert {"g7", "g11"} <= set(found(out))
-    assert (run["settings"]["n_probes"], run["settings"]["confidence"]) == (2, 0.9)
-    assert "level" not in run["settings"]
+    assert (run["settings"]["n_probes"], run["settings"]["min_win_rate"]) == (2, 0.9)
+    assert "alpha" not in run["settings"]
     assert "beat the probes in" in result.stdout
     assert "in a fraction of 0.9 or more of them" in page(out)
     assert "all of 2 probes" in page(out)
-    _, run = done(out, *of_kind(genes, "--relevance", "binomial", "--level", "0.01"))
+    _, run = done(out, *of_kind(genes, "--relevance", "binomial", "--alpha", "0.01"))
     assert {"g7", "g11"} <= set(found(out))
-    assert run["settings"]["level"] == 0.01
+    assert run["settings"]["alpha"] == 0.01
     assert "1 in 2, at a false discovery rate of 0.01" in page(out)
 
 
@@ -275,13 +275,13 @@ def test_memory_says_how_many_features_a_tree_has(genes, out, monkeypatch):
 @pytest.mark.parametrize(
     "words",
     [
-        ["--level", "0.2", "--tree", "cart", "--max-features", "0.5"],
+        ["--alpha", "0.2", "--tree", "cart", "--max-features", "0.5"],
         ["--relevance", "binomial", "--probes", 3, "--tree", "random", "--sampling", "soft"],
         ["--relevance", "probe", "--min-draws", 3, "--batch", 4, "--patience", 30],
     ],
 )
 def test_command_of_the_record_does_the_same_again(genes, out, tmp_path, words):
-    words = [*words, "--categorical", "g2", "--drop", "g3", "--alpha", "0.25", "--seed", 9]
+    words = [*words, "--categorical", "g2", "--drop", "g3", "--keep", "0.25", "--seed", 9]
     _, run = done(out, *of_kind(genes, *words))
     said = shlex.split(run["command"])
     assert said[:5] == ["duramen", "select", "genes.csv", "--target", "kind"]
@@ -364,7 +364,7 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
     columns |= {f"x{j}": random.normal(size=80) for j in range(60)}
     pq.write_table(pa.table(columns | {"<b>": np.arange(80) % 2}), tmp_path / "t.parquet")
     words = ["select", tmp_path / "t.parquet", "--target", "<b>", "--subspace", 12, "--trees", 150]
-    result, _ = done(out, *words, "--alpha", 0)
+    result, _ = done(out, *words, "--keep", 0)
     assert set(found(out)) >= set(names)
     assert "[red]x[/red]" in result.stdout
     assert "\x1b[31m" not in result.output
@@ -416,8 +416,8 @@ def test_demo_takes_other_settings(out):
         (["genes.csv", "--target", "kind", "--tree", "random", "--max-features", "3"], "must be"),
         (["genes.csv", "--target", "kind", "--probes", "3"], "--probes is for --relevance probe"),
         (
-            ["genes.csv", "--target", "kind", "--relevance", "probe", "--level", ".1"],
-            "--level is for --relevance decoy and binomial, not for probe",
+            ["genes.csv", "--target", "kind", "--relevance", "probe", "--alpha", ".1"],
+            "--alpha is for --relevance decoy and binomial, not for probe",
         ),
         (["genes.csv", "--target", "kind", "--checkpoint", "no/kept.npz"], "--checkpoint no/kept"),
         (["gaps.csv", "--target", "y"], "missing"),
@@ -459,7 +459,7 @@ def test_an_extra_that_is_not_there(out, monkeypatch):
 
 @pytest.mark.parametrize(
     "option",
-    [["--alpha", "2"], ["--trees", "0"], ["--relevance", "magic"], ["--batch", "0"]],
+    [["--keep", "2"], ["--trees", "0"], ["--relevance", "magic"], ["--batch", "0"]],
 )
 def test_options_out_of_range(genes, option):
     result = duramen("select", genes, "--target", "kind", *option)
@@ -521,5 +521,5 @@ def test_demo_as_a_program(tmp_path):
 
 def test_help_names_every_option():
     shown = duramen("select", "--help").stdout
-    for option in ("--memory", "--subspace", "--alpha", "--relevance", "--patience", "--batch"):
+    for option in ("--memory", "--subspace", "--keep", "--relevance", "--patience", "--batch"):
         assert option in shown

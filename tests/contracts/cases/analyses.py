@@ -36,7 +36,10 @@ for label, options in (
         "a forest",
         {"estimator": estimator("classification"), "n_estimators": None, "test": "altmann"},
     ),
-    ("groups, clusters", {"feature_groups": {"g": ["a", "b"]}, "clusters": 0.3, "test": False}),
+    (
+        "feature groups, clusters",
+        {"feature_groups": {"g": ["a", "b"]}, "clusters": 0.3, "test": False},
+    ),
 ):
     case(f"rank/{label}", dm.rank, dm.RankingReport, **options)(_ranked)
 

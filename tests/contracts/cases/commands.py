@@ -12,7 +12,7 @@ from tests.contracts.cases.rank import write_plink, write_store
 from tests.contracts.cases.selection import two, wide
 from tests.contracts.cases.stores import write_samples
 from tests.contracts.commands import command
-from tests.contracts.inputs import N, blocks, classes, features, missing, mixed, strata, uniform
+from tests.contracts.inputs import N, groups, classes, features, missing, mixed, strata, uniform
 
 from duramen import io
 
@@ -26,7 +26,7 @@ def write(folder: Path) -> None:
         "place": place(),
         "hour": uniform(N, 1, seed=5)[:, 0],
         "batch": strata(),
-        "person": blocks(),
+        "person": groups(),
     }
     given = {"given": np.array(["x", "y", "y"])[np.arange(N) // 2 % 3]}
     io.write_table(pa.table({**columns, **more, **given, "y": y}), folder / "few.csv")
@@ -102,9 +102,9 @@ command(
 )
 command("strata", f"{CONTEXT} --drop person --strata batch --empty skip --criterion entropy", write)
 command(
-    "blocks",
+    "groups",
     "context few.csv --target y --context given --drop place --drop hour "
-    f"--drop batch --blocks person --permute all {FEW}",
+    f"--drop batch --groups person --permute all {FEW}",
     write,
 )
 command(
@@ -224,7 +224,7 @@ PROBES = "select many.csv --target y --drop z --trees 30 --subspace 3"
 
 command(
     "decoys",
-    f"{SELECT} --method sequential-random-subspace --level 0.3 --relevance decoy --tree extra",
+    f"{SELECT} --method sequential-random-subspace --alpha 0.3 --relevance decoy --tree extra",
     write_wide,
 )
 command(
@@ -235,7 +235,7 @@ command(
 )
 command(
     "random trees, soft",
-    f"{SELECT} --tree random --sampling soft --relevance binomial --probes 2 --alpha 0.3",
+    f"{SELECT} --tree random --sampling soft --relevance binomial --probes 2 --keep 0.3",
     write_wide,
 )
 command(
@@ -245,7 +245,7 @@ command(
 )
 command(
     "probes",
-    f"{PROBES} --relevance probe --min-draws 5 --confidence 0.6 --categorical a "
+    f"{PROBES} --relevance probe --min-draws 5 --min-win-rate 0.6 --categorical a "
     "--task classification",
     write_wide,
 )
@@ -287,7 +287,7 @@ BORUTA = "select many.csv --target y --drop z --method boruta --trees 20"
 command("boruta", f"{BORUTA} --rounds 14 --correction bonferroni --percentile 90", write_wide)
 command(
     "boruta, two steps",
-    f"{BORUTA} --rounds 10 --correction two-step --measure mdi --level 0.1 --rough-fix",
+    f"{BORUTA} --rounds 10 --correction two-step --measure mdi --alpha 0.1 --rough-fix",
     write_wide,
 )
 command(
@@ -296,7 +296,7 @@ command(
     "--rounds 2",
     write_wide,
 )
-for rows in ("strata batch", "blocks person"):
+for rows in ("strata batch", "groups person"):
     command(
         rows,
         "select few.csv --target y --drop place --drop hour --drop given --drop "

@@ -11,7 +11,7 @@ from tests.contracts import extracts
 from tests.contracts.inputs import (
     NAMES,
     N,
-    blocks,
+    groups,
     classes,
     features,
     jobs,
@@ -59,9 +59,9 @@ for label, options in (
     ("permute=all", {"permute": "all"}),
     ("strata", {"strata": strata()}),
     (
-        "blocks",
+        "groups",
         {
-            "blocks": blocks(),
+            "groups": groups(),
             "permute": "all",
             "context": np.array(["p", "q", "q"])[np.arange(N) // 2 % 3],
         },

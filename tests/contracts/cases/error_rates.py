@@ -10,7 +10,7 @@ import numpy as np
 from tests.contracts import extracts
 from tests.contracts.inputs import (
     NAMES,
-    blocks,
+    groups,
     estimator,
     features,
     jobs,
@@ -33,62 +33,68 @@ PROBES, FOREST_PROBES = significance.multiple_probes, significance.forest_probe_
 @case("conditional_error_rate/ranks", CER, function=CER, rank_based=True)
 @case("conditional_error_rate/own ranks", CER, function=CER, rank_based="own")
 @case("conditional_error_rate/strata", CER, function=CER, strata=strata())
-@case("conditional_error_rate/blocks, to the end", CER, function=CER, blocks=blocks(), stop_at=1.0)
+@case("conditional_error_rate/groups, to the end", CER, function=CER, groups=groups(), stop_at=1.0)
 @case(
-    "conditional_error_rate/groups",
+    "conditional_error_rate/feature groups",
     CER,
     function=CER,
     stop_at=1.0,
-    groups={"u": ["a", "c"], "v": ["b"], "w": ["d", "e"]},
+    feature_groups={"u": ["a", "c"], "v": ["b"], "w": ["d", "e"]},
 )
 @case(
-    "conditional_error_rate/groups by max",
+    "conditional_error_rate/feature groups by max",
     CER,
     function=CER,
     stop_at=1.0,
     how="max",
-    groups={"u": ["a", "c"], "v": ["b"], "w": ["d", "e"]},
+    feature_groups={"u": ["a", "c"], "v": ["b"], "w": ["d", "e"]},
 )
 @case("fdr_curve/classification", FDR, function=FDR)
 @case("fdr_curve/balanced", FDR, function=FDR, balanced=True)
 @case("fdr_curve/regression", FDR, function=FDR, task="regression")
 @case("fdr_curve/strata", FDR, function=FDR, strata=strata())
-@case("fdr_curve/blocks", FDR, function=FDR, blocks=blocks())
+@case("fdr_curve/groups", FDR, function=FDR, groups=groups())
 def _curve(function: Any, task: str = "classification", **given: Any) -> Any:
     return extracts.error_rates(
         function(estimator(task), table(), target(task), n_permutations=19, **given, **SEED)
     )
 
 
-@case("multiple_probes/classification", PROBES, function=PROBES, n_runs=12)
-@case("multiple_probes/as in the paper", PROBES, function=PROBES, n_runs=12, add_one=False)
+@case("multiple_probes/classification", PROBES, function=PROBES, n_permutations=12)
+@case("multiple_probes/as in the paper", PROBES, function=PROBES, n_permutations=12, add_one=False)
 @case(
     "multiple_probes/regression in strata",
     PROBES,
     function=PROBES,
-    n_runs=8,
+    n_permutations=8,
     task="regression",
     strata=strata(),
 )
-@case("multiple_probes/blocks", PROBES, function=PROBES, n_runs=8, blocks=blocks())
-@case("forest_probe_ranking/classification", FOREST_PROBES, function=FOREST_PROBES, n_runs=4)
+@case("multiple_probes/groups", PROBES, function=PROBES, n_permutations=8, groups=groups())
+@case(
+    "forest_probe_ranking/classification", FOREST_PROBES, function=FOREST_PROBES, n_permutations=4
+)
 @case(
     "forest_probe_ranking/regression",
     FOREST_PROBES,
     function=FOREST_PROBES,
-    n_runs=4,
+    n_permutations=4,
     task="regression",
     n_probes=3,
 )
 @case(
-    "forest_probe_ranking/blocks", FOREST_PROBES, function=FOREST_PROBES, n_runs=3, blocks=blocks()
+    "forest_probe_ranking/groups",
+    FOREST_PROBES,
+    function=FOREST_PROBES,
+    n_permutations=3,
+    groups=groups(),
 )
 def _probes(function: Any, task: str = "classification", **given: Any) -> Any:
     return extracts.error_rates(function(estimator(task), table(), target(task), **given, **SEED))
 
 
 @case("probe_ranking/one probe", significance.probe_ranking)
-@case("probe_ranking/four probes", significance.probe_ranking, n_probes=4, risk=0.2)
+@case("probe_ranking/four probes", significance.probe_ranking, n_probes=4, alpha=0.2)
 @case("probe_ranking/not centered", significance.probe_ranking, centered=False)
 def _exact_probes(**given: Any) -> Any:
     return extracts.error_rates(significance.probe_ranking(features(), numbers(), **given))

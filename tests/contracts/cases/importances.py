@@ -11,7 +11,7 @@ from tests.contracts import extracts
 from tests.contracts.inputs import (
     NAMES,
     N,
-    blocks,
+    groups,
     classes,
     estimator,
     features,
@@ -78,7 +78,7 @@ for task in TASKS:
         measures.mda,
         measure="mda",
         task=task,
-        groups={"first": ["a", "b"], "rest": ["c", "d"]},
+        feature_groups={"first": ["a", "b"], "rest": ["c", "d"]},
         **ROWS,
     )(_on_rows)
     case(
@@ -151,11 +151,11 @@ def _votes(rows: str | None = "oob") -> Any:
     "holdout_mda/regression", measures.holdout_mda, measure="holdout_mda", task="regression", **ROWS
 )
 @case(
-    "holdout_mda/three folds of blocks",
+    "holdout_mda/three folds of groups",
     measures.holdout_mda,
     measure="holdout_mda",
     cv=3,
-    blocks=blocks(),
+    groups=groups(),
     **ROWS,
 )
 @case("air/classification", measures.air, measure="air", random_state=5)
@@ -163,7 +163,7 @@ def _votes(rows: str | None = "oob") -> Any:
 @case("air/strata", measures.air, measure="air", random_state=5, strata=strata())
 @case("sandri/classification", measures.sandri, measure="sandri", random_state=5, n_repeats=3)
 @case(
-    "sandri/blocks", measures.sandri, measure="sandri", random_state=5, n_repeats=3, blocks=blocks()
+    "sandri/groups", measures.sandri, measure="sandri", random_state=5, n_repeats=3, groups=groups()
 )
 def _refitted(measure: str, task: str = "classification", **given: Any) -> Any:
     function = getattr(measures, measure)

@@ -10,7 +10,7 @@ from tests.contracts.cases.stores import write_bed, write_samples
 from tests.contracts.commands import command
 from tests.contracts.inputs import (
     N,
-    blocks,
+    groups,
     classes,
     features,
     mixed,
@@ -24,9 +24,9 @@ from duramen import io
 
 
 def write(folder: Path) -> None:
-    """Write a table of numbers with classes, numbers, strata and blocks, and one of words."""
+    """Write a table of numbers with classes, numbers, strata and groups, and one of words."""
     columns = {name: features()[:, j] for j, name in enumerate("abcde")}
-    more = {"y": classes(), "z": numbers(), "batch": strata(), "person": blocks()}
+    more = {"y": classes(), "z": numbers(), "batch": strata(), "person": groups()}
     io.write_table(pa.table({**columns, **more}), folder / "t.csv")
     frame = mixed().assign(y=mixed_target())
     text = frame.to_csv(index=False, sep="\t", na_rep="?").replace(".", ",")
@@ -97,8 +97,8 @@ command(
 )
 for how in ("mean", "sum", "max"):
     command(
-        f"groups by {how}",
-        f"{CLASSES} --significance conditional-error-rate --permutations 19 --groups groups.csv "
+        f"feature groups by {how}",
+        f"{CLASSES} --significance conditional-error-rate --permutations 19 --feature-groups groups.csv "
         f"--group-score {how}",
         write,
         slow=how != "max",
@@ -109,8 +109,8 @@ command(
     write,
 )
 command(
-    "blocks",
-    "rank t.csv --target y --drop z --drop batch --trees 6 --blocks person --permutations 19",
+    "groups",
+    "rank t.csv --target y --drop z --drop batch --trees 6 --groups person --permutations 19",
     write,
 )
 command("test probe-ranking", f"{NUMBERS} --significance probe-ranking --probes 5", write)
@@ -122,7 +122,7 @@ command(
 command(
     "intervals and stability",
     "rank t.csv --target y --drop z --drop batch --drop person --trees 16 --no-test --intervals "
-    "--stability 2 --resamples 4 --confidence 0.9",
+    "--stability 2 --resamples 4 --confidence-level 0.9",
     write,
 )
 for scale in ("importance", "fraction"):
@@ -132,10 +132,10 @@ for scale in ("importance", "fraction"):
         f"--intervals --interval-scale {scale} --resamples 4",
         write,
     )
-command("group mda", f"{CLASSES} --no-test --groups groups.csv", write)
+command("group mda", f"{CLASSES} --no-test --feature-groups groups.csv", write)
 command(
     "clusters as groups",
-    "rank g.bed --target phenotype --trees 6 --no-test --clusters 0.3 --groups clusters",
+    "rank g.bed --target phenotype --trees 6 --no-test --clusters 0.3 --feature-groups clusters",
     write_plink,
 )
 command("checkpoint", f"{CLASSES} --permutations 19 --checkpoint kept", write)

@@ -15,7 +15,7 @@ from tests.contracts.registry import case
 import duramen as dm
 from duramen import importances, reports, theory
 from duramen.theory import examples
-from duramen.theory.relevance import feature_relevance
+from duramen.theory.dependence import feature_relevance
 
 _NUMBER = re.compile(r"^[<>≤≥ ]*[-−]?\d[\d,.]*(e[-−]?\d+)?%?$")
 

@@ -29,7 +29,7 @@ def two() -> np.ndarray:
 
 def searched(X: Any = None, y: Any = None, **given: Any) -> Any:
     """A fitted search."""
-    settings = {"n_estimators": 40, "n_subspace_features": 15, "random_state": 4, "level": 0.3}
+    settings = {"n_estimators": 40, "n_subspace_features": 15, "random_state": 4, "alpha": 0.3}
     search = dm.SequentialRandomSubspace(**{**settings, "n_jobs": jobs(), **given})
     return search.fit(wide() if X is None else X, two() if y is None else y)
 
@@ -45,7 +45,7 @@ def _found(**given: Any) -> Any:
     )
 
 
-SMALL = {"relevance": "probe", "n_subspace_features": 3, "min_draws": 5, "confidence": 0.6}
+SMALL = {"relevance": "probe", "n_subspace_features": 3, "min_draws": 5, "min_win_rate": 0.6}
 MISSING = {"X": missing(), "y": classes(), **SMALL}
 CART = dm.RandomForestClassifier(bootstrap=False, max_features=None)
 CART_SQRT = dm.RandomForestClassifier(bootstrap=False)
@@ -61,16 +61,16 @@ for label, options in (
     ("decoy", {}),
     ("decoy, regression", {"y": wide()[:, 0] + wide()[:, 3] * wide()[:, 4]}),
     ("decoy, CART", {"estimator": CART}),
-    ("probe", {"relevance": "probe", "min_draws": 2, "confidence": 0.6}),
+    ("probe", {"relevance": "probe", "min_draws": 2, "min_win_rate": 0.6}),
     ("binomial", {"relevance": "binomial", "n_probes": 2}),
     ("CART", {"estimator": CART_SQRT, "relevance": "probe", "min_draws": 2}),
     (
         "random trees",
         {"estimator": dm.ExtraTreesClassifier(max_features=1), "relevance": "binomial"},
     ),
-    ("alpha=0", {"alpha": 0.0, "relevance": "binomial"}),
-    ("alpha=1", {"alpha": 1.0, "relevance": "probe", "min_draws": 2, "confidence": 0.6}),
-    ("soft", {"sampling": "soft", "relevance": "probe", "min_draws": 2, "confidence": 0.6}),
+    ("keep=0", {"keep": 0.0, "relevance": "binomial"}),
+    ("keep=1", {"keep": 1.0, "relevance": "probe", "min_draws": 2, "min_win_rate": 0.6}),
+    ("soft", {"sampling": "soft", "relevance": "probe", "min_draws": 2, "min_win_rate": 0.6}),
     ("batches", {"batch_size": 4}),
     ("patience", {"patience": 12}),
     ("memory", {"n_subspace_features": None, "memory": "1MB"}),
@@ -101,7 +101,7 @@ def _forest() -> Any:
 
 @case("SequentialRandomSubspace/transform", dm.SequentialRandomSubspace)
 def _transformed() -> Any:
-    search = searched(relevance="probe", min_draws=2, confidence=0.5)
+    search = searched(relevance="probe", min_draws=2, min_win_rate=0.5)
     kept = search.transform(wide())
     return (kept, search.get_feature_names_out().tolist(), search.inverse_transform(kept)[:3])
 
@@ -150,7 +150,7 @@ for label, options in (
     ("scaled MDA", {}),
     ("mdi, two steps", {"measure": "mdi", "correction": "two-step"}),
     ("percentile, rough fix", {"percentile": 80, "rough_fix": True, "measure": "mdi"}),
-    ("Extra-Trees, AIR", {"estimator": dm.ExtraTreesClassifier(), "measure": "air", "level": 0.2}),
+    ("Extra-Trees, AIR", {"estimator": dm.ExtraTreesClassifier(), "measure": "air", "alpha": 0.2}),
     ("regression, missing values", {"X": missing(), "y": numbers(), "measure": "mdi"}),
 ):
     case(f"Boruta/{label}", dm.Boruta, **options)(_verdicts)
@@ -177,7 +177,7 @@ def _knocked_out(**given: Any) -> Any:
 
 for label, options in (
     ("frequency", {"measure": "frequency"}),
-    ("scaled MDA", {"level": 0.2, "max_rounds": 3}),
+    ("scaled MDA", {"alpha": 0.2, "max_rounds": 3}),
     ("regression, missing values", {"X": missing(), "y": numbers(), "measure": "mdi"}),
 ):
     case(f"KnockOut/{label}", dm.KnockOut, **options)(_knocked_out)
@@ -214,9 +214,9 @@ for kind, names, variants in (
         dm.ArtificialContrasts,
         ("found_in_", "p_values_"),
         {
-            "classes": {"n_replicates": 4, "max_rounds": 2},
-            "masked": {"n_replicates": 4, "max_rounds": 1, "remove_masked": True},
-            "regression, missing values": {**NUMBERS, "n_replicates": 3, "level": 0.2},
+            "classes": {"n_permutations": 4, "max_rounds": 2},
+            "masked": {"n_permutations": 4, "max_rounds": 1, "remove_masked": True},
+            "regression, missing values": {**NUMBERS, "n_permutations": 3, "alpha": 0.2},
         },
     ),
     (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tests.contracts import extracts
 from tests.contracts.inputs import (
-    blocks,
+    groups,
     classes,
     estimator,
     features,
@@ -51,7 +51,7 @@ for label, given in (
     ("gamma", {"distribution": "gamma"}),
     ("stop_after", {"stop_after": 2}),
     ("strata", {"strata": strata()}),
-    ("blocks", {"blocks": blocks()}),
+    ("groups", {"groups": groups()}),
 ):
     case(f"altmann/{label}", ALTMANN, function=ALTMANN, n_permutations=12, **given)(_p_values)
 for label, given in (
@@ -60,7 +60,7 @@ for label, given in (
     ("some features", {"features": [0, 3], "measure": "mdi"}),
     ("stop_after", {"stop_after": 2, "measure": "mdi"}),
     ("strata", {"strata": strata(), "measure": "mdi"}),
-    ("blocks", {"blocks": blocks(), "measure": "mdi"}),
+    ("groups", {"groups": groups(), "measure": "mdi"}),
     ("accuracy", {}),
 ):
     case(f"hapfelmeier/{label}", HAPFELMEIER, function=HAPFELMEIER, n_permutations=5, **given)(
@@ -71,26 +71,29 @@ for label, given in (
     ("regression", {"task": "regression"}),
     ("probes within strata", {"null": "permuted", "strata": strata()}),
     ("larger samples", {"subsample": 0.8}),
-    ("blocks", {"blocks": blocks()}),
+    ("groups", {"groups": groups()}),
 ):
     case(
         f"mean_rank_test/{label}",
         significance.mean_rank_test,
         function=significance.mean_rank_test,
-        n_runs=4,
+        n_resamples=4,
         n_permutations=6,
         **given,
     )(_p_values)
 case(
-    "one_probe/classification", significance.one_probe, function=significance.one_probe, n_runs=12
-)(_p_values)
-case(
-    "one_probe/regression of blocks",
+    "one_probe/classification",
     significance.one_probe,
     function=significance.one_probe,
-    n_runs=8,
+    n_permutations=12,
+)(_p_values)
+case(
+    "one_probe/regression of groups",
+    significance.one_probe,
+    function=significance.one_probe,
+    n_permutations=8,
     task="regression",
-    blocks=blocks(),
+    groups=groups(),
 )(_p_values)
 case(
     "frequency_control/of an estimator",
@@ -130,7 +133,7 @@ def _frequencies(**given: Any) -> Any:
 @case("max_t/unbalanced", MAX_T, balanced=False)
 @case("max_t/regression", MAX_T, task="regression")
 @case("max_t/strata", MAX_T, strata=strata())
-@case("max_t/blocks", MAX_T, blocks=blocks())
+@case("max_t/groups", MAX_T, groups=groups())
 def _step_down(task: str = "classification", **given: Any) -> Any:
     return extracts.adjusted(_tested(MAX_T, task, n_permutations=19, **given))
 
@@ -148,7 +151,7 @@ def _correlations(X: Any, y: Any, seed: int) -> Any:
 @case("permutation_test/any function", significance.permutation_test)
 @case("permutation_test/stop_after", significance.permutation_test, stop_after=3)
 @case("permutation_test/strata", significance.permutation_test, strata=strata())
-@case("permutation_test/blocks", significance.permutation_test, blocks=blocks())
+@case("permutation_test/groups", significance.permutation_test, groups=groups())
 def _any_function(**given: Any) -> Any:
     found = significance.permutation_test(
         _correlations, features(), numbers(), n_permutations=20, **given, **SEED
@@ -198,17 +201,17 @@ INTERVALS = significance.confidence_intervals
 @case("confidence_intervals/subsampling", INTERVALS, significance.Intervals)
 @case("confidence_intervals/regression", INTERVALS, task="regression")
 @case("confidence_intervals/normal", INTERVALS, kind="normal")
-@case("confidence_intervals/uncorrected", INTERVALS, correction=False, level=0.8)
+@case("confidence_intervals/uncorrected", INTERVALS, correction=False, confidence_level=0.8)
 @case("confidence_intervals/delete-d", INTERVALS, method="delete-d")
 @case("confidence_intervals/double bootstrap", INTERVALS, method="double-bootstrap")
-@case("confidence_intervals/blocks", INTERVALS, measure="mdi", blocks=blocks())
+@case("confidence_intervals/groups", INTERVALS, measure="mdi", groups=groups())
 def _intervals(**given: Any) -> Any:
-    return extracts.intervals(_tested(INTERVALS, **{"n_replicates": 8, **given}))
+    return extracts.intervals(_tested(INTERVALS, **{"n_resamples": 8, **given}))
 
 
 @case("Intervals/methods", significance.Intervals)
 def _intervals_kept() -> Any:
-    found = _tested(INTERVALS, measure="mdi", n_replicates=8)
+    found = _tested(INTERVALS, measure="mdi", n_resamples=8)
     return (
         extracts.frame(found),
         found.order(),
@@ -227,15 +230,15 @@ def _stability() -> Any:
 @case("stability/masks", significance.stability)
 def _stability_masks() -> Any:
     masks = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], dtype=bool)
-    return extracts.stability(significance.stability(masks, level=0.9))
+    return extracts.stability(significance.stability(masks, confidence_level=0.9))
 
 
 @case("ranking_stability/classification", significance.ranking_stability)
 @case(
-    "ranking_stability/regression of blocks",
+    "ranking_stability/regression of groups",
     significance.ranking_stability,
     task="regression",
-    blocks=blocks(),
+    groups=groups(),
 )
 def _ranking_stability(**given: Any) -> Any:
     return extracts.stability(_tested(significance.ranking_stability, k=2, n_resamples=6, **given))
@@ -284,7 +287,7 @@ def _mean_of_maxima() -> Any:
 @case("permuted_importances/of classes", significance.permuted_importances)
 @case("permuted_importances/regression", significance.permuted_importances, task="regression")
 @case("permuted_importances/strata", significance.permuted_importances, strata=strata())
-@case("permuted_importances/blocks", significance.permuted_importances, blocks=blocks())
+@case("permuted_importances/groups", significance.permuted_importances, groups=groups())
 @case("permuted_importances/without marginal", significance.permuted_importances, marginal=False)
 def _permuted(task: str = "classification", **given: Any) -> Any:
     found = _tested(significance.permuted_importances, task, n_permutations=7, **given)

@@ -12,7 +12,7 @@ from tests.contracts.registry import case
 
 from duramen import theory
 from duramen.theory import examples
-from duramen.theory.relevance import (
+from duramen.theory.dependence import (
     ContextDependence,
     ContextWitness,
     Counterexample,
@@ -111,7 +111,11 @@ def _cost() -> Any:
 
 
 @case("additive_mda", theory.population.additive_mda)
-@case("additive_mda/groups", theory.population.additive_mda, groups={"both": [0, 1], "last": ["z"]})
+@case(
+    "additive_mda/feature groups",
+    theory.population.additive_mda,
+    feature_groups={"both": [0, 1], "last": ["z"]},
+)
 def _additive(**given: Any) -> Any:
     covariance = [[1.0, -0.5, 0.1], [-0.5, 2.0, 0.3], [0.1, 0.3, 1.5]]
     return extracts.importances(
@@ -120,7 +124,9 @@ def _additive(**given: Any) -> Any:
 
 
 @case("gaussian_mda", theory.population.gaussian_mda)
-@case("gaussian_mda/groups", theory.population.gaussian_mda, groups={"both": [0, 1]})
+@case(
+    "gaussian_mda/feature groups", theory.population.gaussian_mda, feature_groups={"both": [0, 1]}
+)
 def _gaussian(**given: Any) -> Any:
     covariance = [[1.0, 0.6, 0.1], [0.6, 2.0, 0.3], [0.1, 0.3, 1.5]]
     return extracts.importances(
@@ -386,7 +392,7 @@ def _simulated(drawn: bool = False, scenario: Any = None, **given: Any) -> Any:
         subspace=8,
         keep=0.5,
         n_trees=12,
-        n_replicates=20,
+        n_repeats=20,
         random_state=5,
         **given,
     )

@@ -12,7 +12,7 @@ from tests.grid import one_test
 import duramen as dm
 from duramen.estimators import growth
 from duramen.estimators.by_parts import fit_by_parts
-from duramen.forests.stream import TreeStream
+from duramen.forests.forest import TreeStream
 from duramen.importances import Inputs, catalogue
 from duramen.importances.passes import nodes
 

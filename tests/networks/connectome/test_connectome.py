@@ -8,7 +8,7 @@ from tests.networks.connectome.cultures import bursting, culture
 from tests.oracles import connectome as oracle
 
 import duramen as dm
-from duramen.networks.connectome import METHODS, averaging
+from duramen.networks.connectome import METHODS, methods
 
 FEW = (0.1, 0.13, 0.16)
 
@@ -91,7 +91,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch, met
     given = {"method": method, "thresholds": np.arange(100, 140) / 1000}
     whole = dm.connectome(x, **given)
     kept = tmp_path / "kept"
-    original = averaging.AveragedAssociation.__call__
+    original = methods.AveragedAssociation.__call__
     done = []
 
     def stops(self, b, seed):
@@ -100,7 +100,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch, met
         done.append(b)
         return original(self, b, seed)
 
-    monkeypatch.setattr(averaging.AveragedAssociation, "__call__", stops)
+    monkeypatch.setattr(methods.AveragedAssociation, "__call__", stops)
     with pytest.raises(KeyboardInterrupt):
         dm.connectome(x, checkpoint=kept, **given)
     assert done == [0, 1, 2]
@@ -109,7 +109,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch, met
         assert b >= 3
         return original(self, b, seed)
 
-    monkeypatch.setattr(averaging.AveragedAssociation, "__call__", goes_on)
+    monkeypatch.setattr(methods.AveragedAssociation, "__call__", goes_on)
     found = dm.connectome(x, checkpoint=kept, **given)
     assert found.weights.tobytes() == whole.weights.tobytes()
     with pytest.raises(ValueError, match="checkpoint"):
@@ -132,7 +132,7 @@ def test_kinds_of_input_give_the_same():
 def test_a_mapped_file_is_read_in_blocks(tmp_path, monkeypatch):
     x = bursting().astype(np.float32)
     np.save(tmp_path / "x.npy", x)
-    monkeypatch.setattr("duramen.networks.connectome.peaks._FRAMES", 1000)
+    monkeypatch.setattr("duramen.networks.connectome.filters._FRAMES", 1000)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     found = dm.connectome(mapped, method="partial_correlation")
     expected = dm.connectome(x, method="partial_correlation")

@@ -7,7 +7,7 @@ from tests.networks.connectome.cultures import bursting
 from tests.oracles import connectome as oracle
 
 from duramen.networks import connectome as dc
-from duramen.networks.connectome.peaks import Processing, peaks_of
+from duramen.networks.connectome.filters import Processing, peaks_of
 
 IMPULSE = np.array([[0.0], [0.0], [0.0], [0.0], [1.0], [0.0], [0.0], [0.0], [0.0]])
 
@@ -96,7 +96,7 @@ def test_blocks_of_frames_do_not_change_the_peaks(monkeypatch, name):
     x = bursting(p=7)
     composed = dc.hard_threshold(dc.difference(x if name is None else dc.low_pass(x, name)), 0.1)
     for numbers in (7, 50, 1 << 20):
-        monkeypatch.setattr("duramen.networks.connectome.peaks._FRAMES", numbers)
+        monkeypatch.setattr("duramen.networks.connectome.filters._FRAMES", numbers)
         for n_threads in (1, 3):
             found = peaks_of(x, name, 0.1, n_threads=n_threads)
             for part in ("data", "indices", "indptr"):

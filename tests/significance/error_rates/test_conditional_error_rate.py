@@ -72,11 +72,11 @@ GROUPS = {"a": [0, 1], "c": [2], "b": [4, 3]}
 
 @one_test
 @pytest.mark.parametrize("rank_based", [False, True, "own"])
-@pytest.mark.parametrize("groups", [None, GROUPS])
-def test_rates_are_those_of_permuting_and_fitting_by_hand(rank_based, groups):
+@pytest.mark.parametrize("feature_groups", [None, GROUPS])
+def test_rates_are_those_of_permuting_and_fitting_by_hand(rank_based, feature_groups):
     X, y = problem()
-    members = {f"x{j}": [j] for j in range(5)} if groups is None else groups
-    settings = {"n_permutations": 19, "rank_based": rank_based, "groups": groups}
+    members = {f"x{j}": [j] for j in range(5)} if feature_groups is None else feature_groups
+    settings = {"n_permutations": 19, "rank_based": rank_based, "feature_groups": feature_groups}
     result = conditional_error_rate(FOREST, X, y, random_state=2, stop_at=None, **settings)
     ranking, rates = by_hand(X, y, 19, 2, rank_based=rank_based, members=members)
     assert list(result.names) == ranking
@@ -197,24 +197,33 @@ def test_groups_of_one_are_the_features():
     plain = conditional_error_rate(FOREST, X, y, **settings)
     for how in ("mean", "sum", "max"):
         one = {f"x{j}": [j] for j in range(5)}
-        grouped = conditional_error_rate(FOREST, X, y, groups=one, how=how, **settings)
+        grouped = conditional_error_rate(FOREST, X, y, feature_groups=one, how=how, **settings)
         np.testing.assert_array_equal(grouped.rates, plain.rates)
         assert grouped.names == plain.names
 
 
 @one_test
 @pytest.mark.parametrize("how", ["mean", "sum", "max"])
-@pytest.mark.parametrize("groups", [GROUPS, ["b", "a", "b", None, "a"], {"z": ["x4", "x1"]}])
-def test_scores_of_groups_are_those_of_the_measure_group(how, groups):
+@pytest.mark.parametrize(
+    "feature_groups", [GROUPS, ["b", "a", "b", None, "a"], {"z": ["x4", "x1"]}]
+)
+def test_scores_of_groups_are_those_of_the_measure_group(how, feature_groups):
     X, y = problem()
     result = conditional_error_rate(
-        FOREST, X, y, groups=groups, how=how, n_permutations=1, stop_at=1.0, random_state=0
+        FOREST,
+        X,
+        y,
+        feature_groups=feature_groups,
+        how=how,
+        n_permutations=1,
+        stop_at=1.0,
+        random_state=0,
     )
     forest = dm.ExtraTreesClassifier(
         10, random_state=replicate_seed(draw_seed(0), OBSERVED) % 2**32
     )
     importances = dm.importances.mdi(forest.fit(X, y))
-    expected = group(importances, groups, how=how, rest="own")
+    expected = group(importances, feature_groups, how=how, rest="own")
     order = expected.order()
     assert result.names == tuple(expected.names[j] for j in order)
     np.testing.assert_allclose(result.scores, expected.values[order])
@@ -222,7 +231,7 @@ def test_scores_of_groups_are_those_of_the_measure_group(how, groups):
 
 def test_a_single_group():
     X, y = problem()
-    settings = {"groups": ["all"] * 5, "n_permutations": 19, "random_state": 0}
+    settings = {"feature_groups": ["all"] * 5, "n_permutations": 19, "random_state": 0}
     assert conditional_error_rate(FOREST, X, y, **settings).rates[0] >= 1 / 20
     by_rank = conditional_error_rate(FOREST, X, y, rank_based=True, **settings)
     # Nothing is left to be ranked before it: its rate is the one by score.
@@ -241,8 +250,8 @@ def two_groups(seed):
 @pytest.mark.parametrize("reading", ["later", True])
 def test_two_relevant_groups_are_both_taken_by_rank(reading):
     """The last group too, which the reading by rank alone can never take."""
-    groups = {"left": [0, 1], "right": [2, 3]}
-    settings = {"groups": groups, "n_permutations": 39, "random_state": 0}
+    feature_groups = {"left": [0, 1], "right": [2, 3]}
+    settings = {"feature_groups": feature_groups, "n_permutations": 39, "random_state": 0}
     result = conditional_error_rate(FOREST, *two_groups(0), rank_based=reading, **settings)
     assert set(result.selected()) == {"left", "right"}
 
@@ -252,8 +261,8 @@ def test_by_its_own_rank_relevant_groups_are_taken_unless_they_are_the_last():
     random = np.random.default_rng(0)
     X, y = two_groups(1)
     X = np.hstack([X, random.normal(size=(80, 26))])
-    groups = {str(j): [2 * j, 2 * j + 1] for j in range(15)}
-    settings = {"groups": groups, "n_permutations": 39, "random_state": 0}
+    feature_groups = {str(j): [2 * j, 2 * j + 1] for j in range(15)}
+    settings = {"feature_groups": feature_groups, "n_permutations": 39, "random_state": 0}
     result = conditional_error_rate(
         dm.ExtraTreesClassifier(50), X, y, rank_based="own", stop_at=0.2, **settings
     )
@@ -261,7 +270,12 @@ def test_by_its_own_rank_relevant_groups_are_taken_unless_they_are_the_last():
     assert result.rates[1] <= 0.2
     few = {"left": [0, 1], "right": [2, 3]}
     last = conditional_error_rate(
-        FOREST, *two_groups(0), rank_based="own", stop_at=None, groups=few, n_permutations=19
+        FOREST,
+        *two_groups(0),
+        rank_based="own",
+        stop_at=None,
+        feature_groups=few,
+        n_permutations=19,
     )
     assert last.rates[1] == 1.0
 
@@ -381,7 +395,7 @@ def test_checkpoint_of_another_run_is_refused(tmp_path):
     X, y = problem()
     settings = {"n_permutations": 19, "random_state": 0, "checkpoint": tmp_path / "run"}
     conditional_error_rate(FOREST, X, y, **settings)
-    for change in ({"rank_based": True}, {"groups": GROUPS}, {"n_permutations": 25}):
+    for change in ({"rank_based": True}, {"feature_groups": GROUPS}, {"n_permutations": 25}):
         with pytest.raises(ValueError, match=r"the checkpoint .* is of another run"):
             conditional_error_rate(FOREST, X, y, **{**settings, **change})
 
@@ -402,8 +416,12 @@ def test_cost_is_said_beforehand(capfd):
         ({"stop_at": 0.0}, ValueError, "n_permutations=more"),
         ({"how": "median"}, ValueError, "conditional_error_rate: how"),
         ({"rank_based": "first"}, ValueError, "conditional_error_rate: rank_based"),
-        ({"groups": {"a": [0, 1], "b": [1, 2]}}, ValueError, "groups must not overlap"),
-        ({"groups": {"a": ["z"]}}, ValueError, "holds 'z', which is none of the"),
+        (
+            {"feature_groups": {"a": [0, 1], "b": [1, 2]}},
+            ValueError,
+            "feature_groups must not overlap",
+        ),
+        ({"feature_groups": {"a": ["z"]}}, ValueError, "holds 'z', which is none of the"),
         ({"measure": "gini"}, ValueError, "conditional_error_rate: measure must be one of"),
         ({"estimator": 3}, TypeError, "conditional_error_rate: estimator must be a forest"),
     ],

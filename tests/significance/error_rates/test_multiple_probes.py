@@ -33,13 +33,13 @@ def test_share_of_the_runs_in_which_some_probe_is_as_good():
         [1, 5, 0, 2],
         [1, 5, 6, 0],
     ]
-    result = multiple_probes(TINY, X, y, measure=scripted(runs), n_runs=4, add_one=False)
+    result = multiple_probes(TINY, X, y, measure=scripted(runs), n_permutations=4, add_one=False)
     assert result.names == ("x1", "x0")
     np.testing.assert_allclose(result.rates, [1 / 4, 3 / 4])
     np.testing.assert_allclose(result.scores, [3 / 4, 1 / 4])
     np.testing.assert_allclose(result.details["own_probe"], [0, 2 / 4])
     np.testing.assert_allclose(result.details["importance"], [5, 1])
-    plus = multiple_probes(TINY, X, y, measure=scripted(runs), n_runs=4)
+    plus = multiple_probes(TINY, X, y, measure=scripted(runs), n_permutations=4)
     np.testing.assert_allclose(plus.rates, [2 / 5, 4 / 5])
     np.testing.assert_allclose(plus.details["own_probe"], [1 / 5, 3 / 5])
 
@@ -47,7 +47,7 @@ def test_share_of_the_runs_in_which_some_probe_is_as_good():
 def test_rates_of_equal_size_are_ordered_by_importance():
     X, y = noise(0, n=20, p=3)
     runs = [[2, 3, 1, 0, 0, 0]] * 2
-    result = multiple_probes(TINY, X, y, measure=scripted(runs), n_runs=2)
+    result = multiple_probes(TINY, X, y, measure=scripted(runs), n_permutations=2)
     assert result.names == ("x1", "x0", "x2")
     np.testing.assert_array_equal(result.rates, 1 / 3)
 
@@ -63,7 +63,7 @@ def test_probes_are_copies_of_all_columns_by_one_permutation():
         orders.append(tuple(first))
         return np.zeros(4)
 
-    multiple_probes(TINY, X, np.arange(30) % 2, measure=look, n_runs=10, random_state=0)
+    multiple_probes(TINY, X, np.arange(30) % 2, measure=look, n_permutations=10, random_state=0)
     assert len(set(orders)) == 10
 
 
@@ -76,25 +76,30 @@ def test_candidates_are_those_of_the_given_columns():
         return np.zeros(32)
 
     for estimator in (dm.RandomForestClassifier(1), dm.RandomPatchesClassifier(1)):
-        multiple_probes(estimator, X, y, measure=look, n_runs=1)
+        multiple_probes(estimator, X, y, measure=look, n_permutations=1)
     assert seen == [(4, 0), (8, 8)]
 
 
 def test_relevant_features_beat_all_probes():
     X, y = signal()
-    result = multiple_probes(dm.RandomForestClassifier(60), X, y, n_runs=30, random_state=0)
+    result = multiple_probes(dm.RandomForestClassifier(60), X, y, n_permutations=30, random_state=0)
     assert set(result.selected(0.05)) == {"x0", "x1"}
     assert result.method == "multiple_probes"
     assert set(result.names) == {f"x{j}" for j in range(8)}
     holdout = multiple_probes(
-        dm.RandomForestClassifier(40), X, y, measure="holdout_mda", n_runs=10, random_state=0
+        dm.RandomForestClassifier(40),
+        X,
+        y,
+        measure="holdout_mda",
+        n_permutations=10,
+        random_state=0,
     )
     assert set(holdout.names[:2]) == {"x0", "x1"}
 
 
 def test_features_that_are_all_alike_are_not_selected():
     X, y = np.ones((30, 4)), np.arange(30) % 2
-    result = multiple_probes(dm.RandomForestClassifier(3), X, y, n_runs=5)
+    result = multiple_probes(dm.RandomForestClassifier(3), X, y, n_permutations=5)
     np.testing.assert_array_equal(result.rates, 1)
     assert result.selected() == ()
     assert result.names == ("x0", "x1", "x2", "x3")
@@ -106,15 +111,15 @@ def test_features_that_are_all_alike_are_not_selected():
 def test_same_bits_for_any_threads_and_seed_matters():
     X, y = signal()
     forest = dm.RandomForestClassifier(10)
-    one = multiple_probes(forest, X, y, n_runs=10, random_state=3)
-    assert multiple_probes(forest, X, y, n_runs=10, random_state=3, n_jobs=2).equals(one)
-    assert not multiple_probes(forest, X, y, n_runs=10, random_state=4).equals(one)
+    one = multiple_probes(forest, X, y, n_permutations=10, random_state=3)
+    assert multiple_probes(forest, X, y, n_permutations=10, random_state=3, n_jobs=2).equals(one)
+    assert not multiple_probes(forest, X, y, n_permutations=10, random_state=4).equals(one)
 
 
 def test_killed_run_goes_on_to_the_same_result(tmp_path, monkeypatch):
     monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
     X, y = signal()
-    given = {"n_runs": 12, "random_state": 1}
+    given = {"n_permutations": 12, "random_state": 1}
     whole = multiple_probes(TINY, X, y, measure=correlation, **given)
     path = tmp_path / "runs"
     with pytest.raises(Interrupted):
@@ -130,8 +135,8 @@ def test_wrong_arguments_are_refused():
     X, y = noise(0, n=20, p=3)
     with pytest.raises(TypeError, match="multiple_probes: estimator must be"):
         multiple_probes(None, X, y)
-    with pytest.raises(ValueError, match="multiple_probes: n_runs must be an int"):
-        multiple_probes(TINY, X, y, n_runs=1.5)
+    with pytest.raises(ValueError, match="multiple_probes: n_permutations must be an int"):
+        multiple_probes(TINY, X, y, n_permutations=1.5)
     with pytest.raises(ValueError, match="multiple_probes: add_one"):
         multiple_probes(TINY, X, y, add_one="yes")
 
@@ -149,7 +154,7 @@ def test_any_feature_is_selected_at_the_level_without_luck_of_forests(correlated
         if correlated:
             X += 2 * X[:, :1]
         result = multiple_probes(
-            TINY, X, y, measure=correlation, n_runs=39, add_one=True, random_state=seed
+            TINY, X, y, measure=correlation, n_permutations=39, add_one=True, random_state=seed
         )
         any_selected += bool(result.selected(0.05))
     assert abs(any_selected / 250 - 0.05) < band(0.05, 250)
@@ -161,7 +166,9 @@ def test_few_trees_make_it_strict():
     any_selected = 0
     for seed in range(80):
         X, y = noise(seed)
-        result = multiple_probes(dm.RandomForestClassifier(50), X, y, n_runs=40, random_state=seed)
+        result = multiple_probes(
+            dm.RandomForestClassifier(50), X, y, n_permutations=40, random_state=seed
+        )
         any_selected += bool(result.selected(0.05))
     assert any_selected <= 2
 
@@ -177,7 +184,7 @@ def test_own_probe_is_fair_to_columns_of_few_and_of_many_values():
         )
         y = random.permutation(np.arange(60) % 2)
         result = multiple_probes(
-            dm.RandomForestClassifier(100), X, y, n_runs=40, add_one=True, random_state=seed
+            dm.RandomForestClassifier(100), X, y, n_permutations=40, add_one=True, random_state=seed
         )
         of_column = np.empty(16)
         of_column[[int(name[1:]) for name in result.names]] = result.details["own_probe"]

@@ -59,7 +59,7 @@ def test_tail_is_the_share_of_random_vectors():
 def test_ranking_against_projections_from_scratch(seed, n, p):
     random = np.random.default_rng(seed)
     X, y = random.normal(size=(n, p)), random.normal(size=n)
-    result = probe_ranking(X, y, risk=1.0)
+    result = probe_ranking(X, y, alpha=1.0)
     ranked, cosines = oracle.forward_ranking(X.T.tolist(), y.tolist())
     assert result.names[: len(ranked)] == tuple(f"x{j}" for j in ranked)
     np.testing.assert_allclose(result.details["cos2"][: len(ranked)], cosines, rtol=1e-8)
@@ -77,20 +77,20 @@ def test_stops_at_the_first_feature_above_the_risk():
     random = np.random.default_rng(0)
     X = random.normal(size=(100, 20))
     y = 3 * X[:, 4] + 2 * X[:, 11] + random.normal(size=100)
-    whole = probe_ranking(X, y, risk=1.0)
-    result = probe_ranking(X, y, risk=1e-6)
+    whole = probe_ranking(X, y, alpha=1.0)
+    result = probe_ranking(X, y, alpha=1e-6)
     assert result.names[:2] == ("x4", "x11")
     assert result.selected(1e-6) == ("x4", "x11")
     assert result.n_known == 3
     np.testing.assert_allclose(result.rates[:3], whole.rates[:3], rtol=1e-12)
     assert result.rates[2] > 1e-6
-    assert result.metadata["risk"] == 1e-6
+    assert result.metadata["alpha"] == 1e-6
     assert set(result.names) == set(whole.names)
 
 
 def test_several_probes_come_earlier():
     X, y = noise(3)
-    one, ten = (probe_ranking(X, y, risk=1.0, n_probes=m) for m in (1, 10))
+    one, ten = (probe_ranking(X, y, alpha=1.0, n_probes=m) for m in (1, 10))
     np.testing.assert_allclose(ten.rates, 1 - (1 - one.rates) ** 10, atol=1e-12)
     np.testing.assert_array_equal(one.details["p_probe"], ten.details["p_probe"])
     assert "one of 10 random probes" in ten.meaning
@@ -108,12 +108,12 @@ def test_without_centring_the_mean_counts():
     X = random.normal(size=(12, 3))
     y = 5 + random.normal(size=12)
     X[:, 2] = 1.0
-    plain = probe_ranking(X, y, risk=1.0, centered=False)
+    plain = probe_ranking(X, y, alpha=1.0, centered=False)
     assert plain.names[0] == "x2"
     cos2 = y.sum() ** 2 / (12 * (y @ y))
     assert plain.details["cos2"][0] == pytest.approx(cos2)
     assert plain.details["p_probe"][0] == pytest.approx(oracle.cosine_tail(cos2, 12), abs=1e-9)
-    centered = probe_ranking(X, y, risk=1.0)
+    centered = probe_ranking(X, y, alpha=1.0)
     assert centered.names[2] == "x2"  # a constant has nothing to say
     assert centered.rates[2] == 1
 
@@ -123,7 +123,7 @@ def test_copies_and_sums_are_not_ranked_again():
     X = random.normal(size=(30, 4))
     X = np.column_stack([X, X[:, 0], X[:, 0] + X[:, 1]])
     y = X[:, 0] + X[:, 1] + 0.1 * random.normal(size=30)
-    result = probe_ranking(X, y, risk=1.0)
+    result = probe_ranking(X, y, alpha=1.0)
     assert np.count_nonzero(result.details["cos2"]) == 4
     np.testing.assert_array_equal(result.rates[4:], 1)
     assert result.n_known == 6
@@ -131,15 +131,15 @@ def test_copies_and_sums_are_not_ranked_again():
 
 def test_shift_and_scale_do_not_matter():
     X, y = noise(5, p=6)
-    one = probe_ranking(X, y, risk=1.0)
-    other = probe_ranking(1e9 + 1e-3 * X, 1e6 - 7.0 * y, risk=1.0)
+    one = probe_ranking(X, y, alpha=1.0)
+    other = probe_ranking(1e9 + 1e-3 * X, 1e6 - 7.0 * y, alpha=1.0)
     assert other.names == one.names
     np.testing.assert_allclose(other.rates, one.rates, rtol=1e-3)
 
 
 def test_a_target_that_is_explained_ends_the_ranking():
     X = np.random.default_rng(0).normal(size=(20, 5))
-    result = probe_ranking(X, 2 * X[:, 3], risk=0.5)
+    result = probe_ranking(X, 2 * X[:, 3], alpha=0.5)
     assert result.names[0] == "x3"
     assert result.selected(0.5) == ("x3",)
     assert result.n_known == 5
@@ -156,9 +156,9 @@ def test_labels_and_ordered_categories_are_numbered():
         }
     )
     y = np.where(np.array([order[g] for g in grade]) + random.normal(size=60) > 1, "ill", "well")
-    result = probe_ranking(X, y, risk=1.0)
+    result = probe_ranking(X, y, alpha=1.0)
     numbers = np.column_stack([[order[g] for g in grade], X["sex"] == "m"]).astype(float)
-    same = probe_ranking(numbers, (y == "well").astype(int), risk=1.0)
+    same = probe_ranking(numbers, (y == "well").astype(int), alpha=1.0)
     assert result.names[0] == "grade"
     np.testing.assert_allclose(result.rates, same.rates, rtol=1e-9)
 
@@ -166,7 +166,7 @@ def test_labels_and_ordered_categories_are_numbered():
 def test_wrong_tables_and_arguments_are_refused():
     X, y = noise(0, n=20, p=2)
     with pytest.raises(ValueError, match="probe_ranking: risk"):
-        probe_ranking(X, y, risk=2.0)
+        probe_ranking(X, y, alpha=2.0)
     with pytest.raises(ValueError, match="probe_ranking: n_probes"):
         probe_ranking(X, y, n_probes=0)
     with pytest.raises(ValueError, match="probe_ranking: y is constant"):
@@ -193,7 +193,7 @@ def scripted(runs):
 def test_share_of_the_probes_that_are_as_good():
     X, y = noise(0, n=20, p=2)
     runs = [[1, 5, 0, 1, 7], [1, 5, 0, 0, 5]]  # two features, three probes
-    result = forest_probe_ranking(TINY, X, y, measure=scripted(runs), n_probes=3, n_runs=2)
+    result = forest_probe_ranking(TINY, X, y, measure=scripted(runs), n_probes=3, n_permutations=2)
     assert result.names == ("x1", "x0")
     np.testing.assert_allclose(result.rates, [2 / 6, 3 / 6])
     np.testing.assert_allclose(result.scores, [4 / 6, 3 / 6])
@@ -213,10 +213,10 @@ def test_no_column_is_copied_twice_before_all_were_once():
         seen.append(names)
         return np.zeros(table.n_columns)
 
-    forest_probe_ranking(TINY, X, np.arange(20) % 2, measure=look, n_probes=7, n_runs=5)
+    forest_probe_ranking(TINY, X, np.arange(20) % 2, measure=look, n_probes=7, n_permutations=5)
     for names in seen:
         assert len(set(names[:3])) == len(set(names[3:6])) == 3
-    result = forest_probe_ranking(TINY, X, np.arange(20) % 2, measure=look, n_runs=1)
+    result = forest_probe_ranking(TINY, X, np.arange(20) % 2, measure=look, n_permutations=1)
     assert len(seen[-1]) == 3
     assert result.metadata["n_probes"] == 3
 
@@ -225,7 +225,7 @@ def test_relevant_features_come_before_the_probes():
     X, y = signal()
     result = forest_probe_ranking(dm.RandomForestClassifier(100), X, y, random_state=0)
     assert set(result.selected(0.02)) == {"x0", "x1"}
-    flat = forest_probe_ranking(dm.RandomForestClassifier(3), np.ones((80, 2)), y, n_runs=2)
+    flat = forest_probe_ranking(dm.RandomForestClassifier(3), np.ones((80, 2)), y, n_permutations=2)
     assert flat.selected() == ()
     np.testing.assert_array_equal(flat.rates, 1)
 
@@ -252,8 +252,8 @@ def test_wrong_arguments_of_the_forest_form_are_refused():
         forest_probe_ranking(None, X, y)
     with pytest.raises(ValueError, match="forest_probe_ranking: n_probes"):
         forest_probe_ranking(TINY, X, y, n_probes=0)
-    with pytest.raises(ValueError, match="forest_probe_ranking: n_runs"):
-        forest_probe_ranking(TINY, X, y, n_runs=0)
+    with pytest.raises(ValueError, match="forest_probe_ranking: n_permutations"):
+        forest_probe_ranking(TINY, X, y, n_permutations=0)
 
 
 # --- calibration ---------------------------------------------------------------------------------
@@ -278,10 +278,10 @@ def test_risk_against_real_probes():
     """3000 probes ranked along: a share of P_1 come first, and no more than P_k up to place k."""
     random = np.random.default_rng(7)
     X, y = random.normal(size=(15, 4)), random.exponential(size=15)
-    result = probe_ranking(X, y, risk=1.0)
+    result = probe_ranking(X, y, alpha=1.0)
     before = np.zeros(4)
     for _ in range(3000):
-        along = probe_ranking(np.column_stack([X, random.normal(size=15)]), y, risk=1.0)
+        along = probe_ranking(np.column_stack([X, random.normal(size=15)]), y, alpha=1.0)
         place = along.names.index("x4")
         assert along.names[:place] == result.names[:place]
         before[place:] += 1
@@ -298,7 +298,7 @@ def test_rates_of_the_forest_form_are_uniform_without_luck_of_forests():
     for seed in range(200):
         X, y = noise(seed)
         result = forest_probe_ranking(
-            TINY, X, y, measure=correlation, n_probes=199, n_runs=1, random_state=seed
+            TINY, X, y, measure=correlation, n_probes=199, n_permutations=1, random_state=seed
         )
         rates.append(result.rates)
     for alpha in (0.05, 0.3, 0.7):

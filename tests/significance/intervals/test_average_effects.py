@@ -53,7 +53,7 @@ def test_intervals_cover_as_they_say():
     covered = 0
     for seed in range(80):
         found = average_effects(
-            *confounded(seed), features=[0], level=0.9, random_state=seed, **MODELS
+            *confounded(seed), features=[0], confidence_level=0.9, random_state=seed, **MODELS
         )
         covered += found.low[0] < 1 < found.high[0]
     assert 0.78 < covered / 80 < 0.98
@@ -64,7 +64,7 @@ def test_intervals_cover_as_they_say():
     "change, message",
     [
         ({"cv": 1}, "cv"),
-        ({"level": 1.0}, "level"),
+        ({"confidence_level": 1.0}, "confidence_level"),
         ({"clip": 0.6}, "clip"),
         ({"X": [["a"]] * 20}, "finite numbers"),
         ({"y": [1, 2]}, "finite numbers"),

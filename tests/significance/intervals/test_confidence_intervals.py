@@ -125,7 +125,7 @@ def test_without_the_correction_a_mean_has_0398_for_0500(tmp_path):
             x[:, np.newaxis],
             x,
             measure=column_means,
-            n_replicates=600,
+            n_resamples=600,
             subsample=37,
             correction=correction,
             random_state=0,
@@ -163,7 +163,7 @@ def test_intervals_of_means_cover_and_p_values_are_uniform(method, kind):
         measure=column_means,
         method=method,
         kind=kind,
-        n_replicates=200,
+        n_resamples=200,
         random_state=0,
         n_jobs=2,
     )
@@ -179,7 +179,9 @@ def test_intervals_and_p_values_by_hand():
     X, y = linear()
     forest = dm.RandomForestRegressor(20)
     result, normal = (
-        confidence_intervals(forest, X, y, n_replicates=10, level=0.8, kind=kind, random_state=0)
+        confidence_intervals(
+            forest, X, y, n_resamples=10, confidence_level=0.8, kind=kind, random_state=0
+        )
         for kind in ("wilson", "normal")
     )
     reach = stats.t.ppf(0.9, result.degrees_of_freedom) * result.standard_error
@@ -199,7 +201,7 @@ def test_intervals_and_p_values_by_hand():
 
 def test_the_standard_error_over_trees_is_separated_where_there_is_one():
     X, y = linear()
-    forest, options = dm.RandomForestRegressor(20), {"n_replicates": 5, "random_state": 0}
+    forest, options = dm.RandomForestRegressor(20), {"n_resamples": 5, "random_state": 0}
     for measure in ("mda", "mdi", "air", "holdout_mda"):
         result = confidence_intervals(forest, X, y, measure=measure, **options)
         assert result.metadata["trees_separated"]
@@ -258,7 +260,7 @@ def test_copies_in_the_bag_would_make_noise_look_important(monkeypatch):
     """Deep trees know the copies of a row, and noise passes for what tells them apart."""
     random = np.random.default_rng(0)
     X, y = random.normal(size=(60, 3)), random.integers(0, 2, 60)
-    options = {"method": "double-bootstrap", "n_replicates": 30, "random_state": 0}
+    options = {"method": "double-bootstrap", "n_resamples": 30, "random_state": 0}
     forest = dm.RandomForestClassifier(50)
     fair = confidence_intervals(forest, X, y, **options)
     monkeypatch.setitem(
@@ -300,7 +302,7 @@ def test_every_row_is_as_likely_to_be_drawn():
 def test_default_size_of_a_subsample(n, size):
     X = np.random.default_rng(0).normal(size=(n, 1))
     result = confidence_intervals(
-        STUMP, X, X[:, 0], measure=column_means, n_replicates=2, random_state=0
+        STUMP, X, X[:, 0], measure=column_means, n_resamples=2, random_state=0
     )
     assert result.metadata["subsample"] == size
 
@@ -311,9 +313,7 @@ def test_default_size_of_a_subsample(n, size):
 def test_importances_that_never_vary():
     X, y = linear()
     X[:, 3] = 1.0  # a constant column: 0 in every forest
-    result = confidence_intervals(
-        dm.RandomForestRegressor(10), X, y, n_replicates=5, random_state=0
-    )
+    result = confidence_intervals(dm.RandomForestRegressor(10), X, y, n_resamples=5, random_state=0)
     assert result["x3"] == (0.0, 0.0)
     assert result.p_values[3] == 1.0
     found = t_tails(np.array([1.0, 0.0, -1.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]), np.ones(4))
@@ -324,7 +324,7 @@ def test_no_p_values_where_irrelevant_features_have_more_than_0():
     X, y = linear(classes=True)
     forest = dm.RandomForestClassifier(10, random_state=0)
     for measure in ("mdi", "frequency", "minimal_depth"):
-        result = confidence_intervals(forest, X, y, measure=measure, n_replicates=4, random_state=0)
+        result = confidence_intervals(forest, X, y, measure=measure, n_resamples=4, random_state=0)
         assert result.p_values is None
     own = confidence_intervals(
         forest,
@@ -332,7 +332,7 @@ def test_no_p_values_where_irrelevant_features_have_more_than_0():
         y,
         measure=lambda forest, X, y: Importances(X.names, np.arange(4.0), "count", "1"),
         method="double-bootstrap",
-        n_replicates=4,
+        n_resamples=4,
         random_state=0,
     )
     assert own.p_values.tolist() == [1.0, 0.0, 0.0, 0.0]
@@ -349,7 +349,7 @@ def test_the_same_for_any_number_of_threads(method):
             X,
             y,
             method=method,
-            n_replicates=9,
+            n_resamples=9,
             random_state=3,
             n_jobs=n_jobs,
         )
@@ -364,19 +364,19 @@ def test_a_checkpoint_goes_on_to_the_same_bytes(method, tmp_path, monkeypatch):
     forest = dm.RandomForestRegressor(5)
     options = {"method": method, "random_state": 0}
     path = tmp_path / "run"
-    confidence_intervals(forest, X, y, n_replicates=4, checkpoint=path, **options)
+    confidence_intervals(forest, X, y, n_resamples=4, checkpoint=path, **options)
     fits = []
     original = dm.RandomForestRegressor.fit
     monkeypatch.setattr(
         dm.RandomForestRegressor, "fit", lambda self, *a: fits.append(1) or original(self, *a)
     )
-    resumed = confidence_intervals(forest, X, y, n_replicates=10, checkpoint=path, **options)
+    resumed = confidence_intervals(forest, X, y, n_resamples=10, checkpoint=path, **options)
     assert len(fits) == 7  # the forest on all rows and six replicates
-    assert resumed.equals(confidence_intervals(forest, X, y, n_replicates=10, **options))
+    assert resumed.equals(confidence_intervals(forest, X, y, n_resamples=10, **options))
     if method == "subsampling":  # the same replicates serve the jackknife
         fits.clear()
         options["method"] = "delete-d"
-        confidence_intervals(forest, X, y, n_replicates=10, checkpoint=path, **options)
+        confidence_intervals(forest, X, y, n_resamples=10, checkpoint=path, **options)
         assert len(fits) == 1
     with pytest.raises(ValueError, match="is of another run"):
         confidence_intervals(forest, X[::-1], y, checkpoint=path, **options)
@@ -388,7 +388,7 @@ def test_a_jackknife_is_wider_where_small_samples_find_less():
     def without_error(forest, X, y):
         return mda(forest, X, y).values
 
-    options = {"n_replicates": 30, "measure": without_error, "subsample": 37, "random_state": 0}
+    options = {"n_resamples": 30, "measure": without_error, "subsample": 37, "random_state": 0}
     forest = dm.RandomForestRegressor(30)
     wide = confidence_intervals(forest, X, y, method="delete-d", **options)
     narrow = confidence_intervals(forest, X, y, **options)
@@ -400,21 +400,21 @@ def test_a_jackknife_is_wider_where_small_samples_find_less():
 
 def test_q_values_from_too_few_replicates_are_refused():
     X, y = linear()
-    few = confidence_intervals(dm.RandomForestRegressor(5), X, y, n_replicates=4, random_state=0)
+    few = confidence_intervals(dm.RandomForestRegressor(5), X, y, n_resamples=4, random_state=0)
     with pytest.raises(ValueError, match=r"p-values of 4 features .* from 5 replicates or more"):
         few.significance()
     assert few.p_values.shape == (4,)
-    enough = confidence_intervals(dm.RandomForestRegressor(5), X, y, n_replicates=5, random_state=0)
+    enough = confidence_intervals(dm.RandomForestRegressor(5), X, y, n_resamples=5, random_state=0)
     assert enough.significance().details["degrees_of_freedom"].min() >= 1
     shares = confidence_intervals(
-        dm.RandomForestRegressor(5), X, y, n_replicates=4, kind="percentile", random_state=0
+        dm.RandomForestRegressor(5), X, y, n_resamples=4, kind="percentile", random_state=0
     )
     assert shares.significance().p_values.min() >= 1 / 5
 
 
 def test_few_rows_are_noted():
     X, y = linear(40)
-    forest, options = dm.RandomForestRegressor(5), {"n_replicates": 8, "random_state": 0}
+    forest, options = dm.RandomForestRegressor(5), {"n_resamples": 8, "random_state": 0}
     few = confidence_intervals(forest, X, y, **options)
     assert any("with 40 rows" in note for note in few.notes)
     assert few.significance().notes == few.notes
@@ -438,7 +438,7 @@ def test_few_rows_are_noted():
 )
 def test_settings_that_cover_less_or_were_not_measured_are_noted(choices, words):
     X, y = linear()
-    options = {"n_replicates": 5, "random_state": 0, **choices}
+    options = {"n_resamples": 5, "random_state": 0, **choices}
     (note,) = confidence_intervals(dm.RandomForestRegressor(5), X, y, **options).notes
     assert words in note
 
@@ -453,7 +453,7 @@ def test_fractions_are_those_of_an_own_function():
         values = dm.importances.mdi(forest).values
         return values / values.sum()
 
-    forest, options = dm.RandomForestRegressor(10), {"n_replicates": 6, "random_state": 0}
+    forest, options = dm.RandomForestRegressor(10), {"n_resamples": 6, "random_state": 0}
     own = confidence_intervals(forest, X, y, measure=fractions, **options)
     found = confidence_intervals(forest, X, y, measure="mdi", scale="fraction", **options)
     for name in ("values", "standard_error", "low", "high", "replicate_mean"):
@@ -465,7 +465,7 @@ def test_fractions_are_those_of_an_own_function():
 def test_fractions_do_not_depend_on_the_unit_of_the_target():
     X, y = linear()
     forest = dm.RandomForestRegressor(10)
-    options = {"measure": "mdi", "scale": "fraction", "n_replicates": 4, "random_state": 0}
+    options = {"measure": "mdi", "scale": "fraction", "n_resamples": 4, "random_state": 0}
     one, other = (confidence_intervals(forest, X, k * y, **options) for k in (1, 1024))
     np.testing.assert_allclose(one.high, other.high, rtol=1e-12)
 
@@ -479,14 +479,14 @@ def test_fractions_of_a_sum_that_is_not_positive_are_refused():
             y,
             measure=lambda forest, X, y: np.array([1.0, -1.0, -1.0, 0.0]),
             scale="fraction",
-            n_replicates=3,
+            n_resamples=3,
             random_state=0,
         )
 
 
 def test_heavy_tails_are_noted_and_the_variance_of_one_row_is_refused():
     X, y = linear()
-    forest, options = dm.RandomForestRegressor(5), {"n_replicates": 4, "random_state": 0}
+    forest, options = dm.RandomForestRegressor(5), {"n_resamples": 4, "random_state": 0}
     heavy = np.exp(1.5 * y / y.std())
     tails = Tails.of(heavy)
     assert tails.kurtosis == pytest.approx(stats.kurtosis(heavy))
@@ -505,7 +505,7 @@ def test_heavy_tails_are_noted_and_the_variance_of_one_row_is_refused():
 
 def test_rare_classes_are_noted():
     X, y = linear()
-    forest, options = dm.RandomForestClassifier(5), {"n_replicates": 4, "random_state": 0}
+    forest, options = dm.RandomForestClassifier(5), {"n_resamples": 4, "random_state": 0}
     (note,) = confidence_intervals(forest, X, y > np.sort(y)[-8], **options).notes
     assert "the smallest class has 7 rows" in note
     assert confidence_intervals(forest, X, y > np.median(y), **options).notes == ()
@@ -514,9 +514,7 @@ def test_rare_classes_are_noted():
 @pytest.mark.slow
 def test_fractions_are_covered_where_the_target_is_log_normal():
     """benchmarks.intervals in small: 60 data sets of 60 rows, 30 trees, 30 replicates."""
-    found = coverage(
-        Cell("log-normal", 60, n_trees=30, n_replicates=30), 60, 300, kinds=("wilson",)
-    )
+    found = coverage(Cell("log-normal", 60, n_trees=30, n_resamples=30), 60, 300, kinds=("wilson",))
     assert found.covers["mdi, fraction", "wilson"][:, :4].mean() > 0.88
     assert found.covers["mdi", "wilson"][:, :4].mean() < 0.85
 
@@ -528,9 +526,9 @@ def test_fractions_are_covered_where_the_target_is_log_normal():
         ({"scale": "share"}, ": scale must be one of 'importance', 'fraction'"),
         ({"method": "bootstrap"}, "confidence_intervals: method must be one of"),
         ({"kind": "bca"}, ": kind must be"),
-        ({"n_replicates": 1}, ": n_replicates must be"),
+        ({"n_resamples": 1}, ": n_resamples must be"),
         ({"correction": 1}, ": correction must be"),
-        ({"level": 95}, r"level must be a number in \(0, 1\), got 95"),
+        ({"confidence_level": 95}, r"confidence_level must be a number in \(0, 1\), got 95"),
         ({"subsample": 80}, r"an int in 2..79 or a fraction, got 80"),
         ({"subsample": 1.0}, "subsample must leave some of the 80 rows out"),
         ({"subsample": "half"}, "got 'half'"),
@@ -571,7 +569,7 @@ def test_coverage_of_features_that_matter(problem):
     Intervals of 95 %. Of the four features that matter 240 are looked at, about 100 of them
     independent, so that .86 is three binomial standard errors below .92, the bar of the benchmark.
     """
-    cell = Cell(problem, 90, n_trees=30, n_replicates=30)
+    cell = Cell(problem, 90, n_trees=30, n_resamples=30)
     found = coverage(cell, 60, 400, seed=1, kinds=("wilson",))
     for measure in ("mda", "mdi"):
         covers = found.covers[measure, "wilson"]
@@ -588,7 +586,7 @@ def test_intervals_lie_around_importances_that_were_there_before():
     forest = dm.RandomForestRegressor(20, random_state=3)
     grown = forest.fit(X, X[:, 0])
     known = dm.importances.mda(grown, X, X[:, 0])
-    choices = {"n_replicates": 5, "random_state": 0, "kind": "normal"}
+    choices = {"n_resamples": 5, "random_state": 0, "kind": "normal"}
     found = dm.significance.confidence_intervals(forest, X, X[:, 0], observed=known, **choices)
     np.testing.assert_array_equal(found.values, known.values)
     np.testing.assert_allclose((found.low + found.high) / 2, known.values, atol=1e-12)

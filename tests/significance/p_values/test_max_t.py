@@ -107,7 +107,7 @@ def test_known_answers_of_standardizing():
 def test_scale_of_a_column_cancels_out():
     rows = np.random.default_rng(0).exponential(size=(20, 3))
     np.testing.assert_array_equal(standardized(4 * rows), standardized(rows))
-    wide = standardized(np.tile(rows, 700))  # in several blocks of columns
+    wide = standardized(np.tile(rows, 700))  # in several groups of columns
     np.testing.assert_allclose(wide[:, -3:], standardized(rows), atol=1e-8)
 
 
@@ -402,11 +402,11 @@ def test_one_feature_and_all_features_confirmed():
 
 def test_blocks_of_different_sizes_have_one_stage():
     random = np.random.default_rng(0)
-    blocks = np.repeat(np.arange(30), 1 + np.arange(30) % 3)
+    groups = np.repeat(np.arange(30), 1 + np.arange(30) % 3)
     of_block = random.normal(size=(30, 4))
-    X = of_block[blocks] + 0.01 * random.normal(size=(len(blocks), 4))
-    y = (of_block[:, 0] > 0)[blocks]
-    given = {"n_permutations": 39, "random_state": 0, "blocks": blocks}
+    X = of_block[groups] + 0.01 * random.normal(size=(len(groups), 4))
+    y = (of_block[:, 0] > 0)[groups]
+    given = {"n_permutations": 39, "random_state": 0, "groups": groups}
     result = max_t(dm.RandomForestClassifier(20), X, y, **given)
     assert result.selected(control="fwer") == ("x0",)
     assert set(result.details["stage"]) == {1}
@@ -463,7 +463,7 @@ def test_notes_of_choices_that_break_the_rates_beside_relevant_features():
     assert "correlated with each other" in notes(by_gini, few, measure="mda")[0]
 
 
-# --- strata and blocks ---------------------------------------------------------------------------
+# --- strata and groups ---------------------------------------------------------------------------
 
 
 def test_strata_restrict_the_permutations(tmp_path):
@@ -496,9 +496,9 @@ def test_blocks_stay_together():
         seen.append(y.copy())
         return np.zeros(X.n_columns)
 
-    y, blocks = np.repeat(list("abababab"), 3), np.repeat(np.arange(8), 3)
+    y, groups = np.repeat(list("abababab"), 3), np.repeat(np.arange(8), 3)
     X = np.random.default_rng(0).normal(size=(24, 3))
-    max_t(TINY, X, y, measure=spy, blocks=blocks, n_permutations=5, random_state=0)
+    max_t(TINY, X, y, measure=spy, groups=groups, n_permutations=5, random_state=0)
     assert all(len(set(labels)) == 1 for y in seen for labels in y.reshape(8, 3))
     assert len({tuple(y) for y in seen}) > 1
 
@@ -555,7 +555,7 @@ def test_level_where_weights_depend_on_the_target(design):
         ({"measure": "gini"}, ValueError, "max_t: measure must be one of"),
         ({"estimator": 3}, TypeError, "max_t: estimator must be a forest estimator"),
         ({"n_jobs": 0}, ValueError, "max_t: n_jobs"),
-        ({"blocks": [1]}, ValueError, "max_t: blocks must have a label for each"),
+        ({"groups": [1]}, ValueError, "max_t: groups must have a label for each"),
     ],
 )
 def test_wrong_arguments_are_refused(changes, error, message):

@@ -34,7 +34,7 @@ def test_known_answer_against_the_features_that_are_ranked_last():
     X, y = noise(0, n=20, p=4)
     runs = [[9, 5, 1, 0], [9, 1, 5, 0]]  # ranks 1 2 3 4 and 1 3 2 4, means 1, 2.5, 2.5, 4
     result = mean_rank_test(
-        TINY, X, y, measure=scripted(runs), null="irrelevant", irrelevant=0.5, n_runs=2
+        TINY, X, y, measure=scripted(runs), null="irrelevant", irrelevant=0.5, n_resamples=2
     )
     np.testing.assert_allclose(result.details["mean_rank"], [1, 2.5, 2.5, 4])
     np.testing.assert_allclose(result.details["sd_rank"], [0, 0.5, 0.5, 0])
@@ -66,7 +66,7 @@ def test_known_answer_under_permutation():
     observed = [[3, 2, 1], [3, 2, 1]]
     permuted = [[[1, 2, 3], [3, 1, 2]], [[3, 2, 1], [3, 2, 1]], [[1, 1, 1], [1, 1, 1]]]
     runs = [*observed, *[run for pair in permuted for run in pair]]
-    result = mean_rank_test(TINY, X, y, measure=scripted(runs), n_runs=2, n_permutations=3)
+    result = mean_rank_test(TINY, X, y, measure=scripted(runs), n_resamples=2, n_permutations=3)
     # Mean ranks 1, 2, 3; permuted: 2 2.5 1.5, then 1 2 3 (ties count), then 2 2 2.
     np.testing.assert_allclose(result.p_values, [2 / 4, 3 / 4, 4 / 4])
     np.testing.assert_allclose(result.scores, [1, 0.5, 0])
@@ -85,21 +85,21 @@ def test_runs_see_subsamples_of_every_class_and_permuted_targets():
         kept.append(np.array_equal(labels, y[rows]))
         return np.zeros(2)
 
-    mean_rank_test(TINY, X, y, measure=look, n_runs=3, n_permutations=4, subsample=25)
+    mean_rank_test(TINY, X, y, measure=look, n_resamples=3, n_permutations=4, subsample=25)
     assert kept == [True] * 3 + [False] * 12
     assert len(set(seen)) == 15
-    result = mean_rank_test(TINY, X, y, measure="frequency", n_runs=1, n_permutations=1)
+    result = mean_rank_test(TINY, X, y, measure="frequency", n_resamples=1, n_permutations=1)
     assert result.metadata["n_rows_drawn"] == 32
 
 
 def test_relevant_features_are_ranked_first_and_selected():
     X, y = signal(p=30)
     forest = dm.RandomForestClassifier(20)
-    result = mean_rank_test(forest, X, y, n_runs=5, n_permutations=39, random_state=0)
+    result = mean_rank_test(forest, X, y, n_resamples=5, n_permutations=39, random_state=0)
     assert set(result.selected(0.05, "none")) >= {"x0", "x1"}
     assert set(np.array(result.names)[np.argsort(-result.scores)[:2]]) == {"x0", "x1"}
     assert result.metadata["n_permutations"] == 39
-    other = mean_rank_test(forest, X, y, n_runs=20, null="irrelevant", random_state=0)
+    other = mean_rank_test(forest, X, y, n_resamples=20, null="irrelevant", random_state=0)
     assert set(other.selected(0.05, "none")) >= {"x0", "x1"}
     assert other.metadata["n_irrelevant"] == 15
 
@@ -108,7 +108,7 @@ def test_features_that_are_all_alike_are_not_selected():
     X, y = np.ones((30, 5)), np.arange(30) % 2
     for null in ("permuted", "irrelevant"):
         result = mean_rank_test(
-            dm.RandomForestClassifier(2), X, y, n_runs=3, n_permutations=19, null=null
+            dm.RandomForestClassifier(2), X, y, n_resamples=3, n_permutations=19, null=null
         )
         np.testing.assert_array_equal(result.p_values, 1)
         np.testing.assert_array_equal(result.scores, 0.5)
@@ -122,7 +122,7 @@ def test_features_that_are_all_alike_are_not_selected():
 def test_same_bits_for_any_threads_and_seed_matters(null):
     X, y = signal()
     forest = dm.RandomForestClassifier(5)
-    settings = {"n_runs": 4, "n_permutations": 9, "null": null}
+    settings = {"n_resamples": 4, "n_permutations": 9, "null": null}
     one = mean_rank_test(forest, X, y, random_state=3, **settings)
     assert mean_rank_test(forest, X, y, random_state=3, n_jobs=2, **settings).equals(one)
     assert not mean_rank_test(forest, X, y, random_state=4, **settings).equals(one)
@@ -133,7 +133,7 @@ def test_killed_run_goes_on_to_the_same_result(null, before, after, tmp_path, mo
     """4 runs each; permuted: 4 + 3 x 4 and more calls, then 4 observed and 5 x 4 to go."""
     monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
     X, y = signal()
-    settings = {"n_runs": 4, "n_permutations": 8, "null": null, "random_state": 1}
+    settings = {"n_resamples": 4, "n_permutations": 8, "null": null, "random_state": 1}
     whole = mean_rank_test(TINY, X, y, measure=correlation, **settings)
     path = tmp_path / "runs"
     with pytest.raises(Interrupted):
@@ -168,7 +168,7 @@ def test_permuted_null_keeps_the_level():
     for seed in range(120):
         X, y = noise(seed)
         result = mean_rank_test(
-            TINY, X, y, measure=correlation, n_runs=4, n_permutations=19, random_state=seed
+            TINY, X, y, measure=correlation, n_resamples=4, n_permutations=19, random_state=seed
         )
         p_values.append(result.p_values)
     for alpha in (0.05, 0.2, 0.5):
@@ -188,7 +188,7 @@ def test_irrelevant_null_keeps_no_level():
                 dm.RandomForestClassifier(n_trees),
                 X,
                 y,
-                n_runs=25,
+                n_resamples=25,
                 null="irrelevant",
                 irrelevant=0.25,
                 random_state=seed,

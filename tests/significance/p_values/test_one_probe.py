@@ -29,10 +29,10 @@ def test_share_of_the_runs_in_which_the_probe_is_as_good():
     X, y = noise(0, n=20, p=3)
     probes = [0.0, 1.0, 2.0, 2.0, 3.0]
     scores = scripted([1.0, 2.0, 4.0], probes)
-    result = one_probe(TINY, X, y, measure=scores, n_runs=5, add_one=False)
+    result = one_probe(TINY, X, y, measure=scores, n_permutations=5, add_one=False)
     np.testing.assert_allclose(result.p_values, [4 / 5, 3 / 5, 0])  # ties count against a feature
     np.testing.assert_array_equal(result.scores, [1, 2, 4])
-    plus = one_probe(TINY, X, y, measure=scripted([1, 2, 4], probes), n_runs=5)
+    plus = one_probe(TINY, X, y, measure=scripted([1, 2, 4], probes), n_permutations=5)
     np.testing.assert_allclose(plus.p_values, [5 / 6, 4 / 6, 1 / 6])
 
 
@@ -51,7 +51,7 @@ def test_probe_is_a_column_with_its_rows_permuted():
         seen.append((copied, tuple(values)))
         return np.zeros(3)
 
-    one_probe(TINY, X, np.arange(40) % 2, measure=look, n_runs=20, random_state=0)
+    one_probe(TINY, X, np.arange(40) % 2, measure=look, n_permutations=20, random_state=0)
     assert {copied for copied, _ in seen} == {"a", "b"}
     assert len({values for _, values in seen}) == 20
 
@@ -71,26 +71,31 @@ def test_candidates_are_those_of_the_given_columns():
         dm.RandomSubspaceClassifier(1),
         dm.TotallyRandomizedTreesClassifier(1),
     ):
-        one_probe(estimator, X, y, measure=look, n_runs=1)
+        one_probe(estimator, X, y, measure=look, n_permutations=1)
     assert seen == [(4, 0), (16, 0), (8, 8), (1, 0)]
 
 
 def test_relevant_features_beat_the_probe():
     X, y = signal()
-    result = one_probe(dm.RandomForestClassifier(50), X, y, n_runs=30, random_state=0)
+    result = one_probe(dm.RandomForestClassifier(50), X, y, n_permutations=30, random_state=0)
     assert set(result.selected(0.05, "none")) == {"x0", "x1"}
     assert result.method == "one_probe"
-    assert result.metadata["n_runs"] == 30
+    assert result.metadata["n_permutations"] == 30
     assert result.metadata["measure"] == "mdi"
     regression = one_probe(
-        dm.ExtraTreesRegressor(30), X, 3 * X[:, 4], measure="frequency", n_runs=20, random_state=0
+        dm.ExtraTreesRegressor(30),
+        X,
+        3 * X[:, 4],
+        measure="frequency",
+        n_permutations=20,
+        random_state=0,
     )
     assert regression["x4"] == 1 / 21  # never 0, which would be a q-value of 0
 
 
 def test_features_that_are_all_alike_are_not_selected():
     X, y = np.ones((30, 4)), np.arange(30) % 2
-    result = one_probe(dm.RandomForestClassifier(3), X, y, n_runs=5)
+    result = one_probe(dm.RandomForestClassifier(3), X, y, n_permutations=5)
     np.testing.assert_array_equal(result.p_values, 1)
     assert result.selected() == ()
 
@@ -101,15 +106,15 @@ def test_features_that_are_all_alike_are_not_selected():
 def test_same_bits_for_any_threads_and_seed_matters():
     X, y = signal()
     forest = dm.RandomForestClassifier(10)
-    one = one_probe(forest, X, y, n_runs=10, random_state=3)
-    assert one_probe(forest, X, y, n_runs=10, random_state=3, n_jobs=2).equals(one)
-    assert not one_probe(forest, X, y, n_runs=10, random_state=4).equals(one)
+    one = one_probe(forest, X, y, n_permutations=10, random_state=3)
+    assert one_probe(forest, X, y, n_permutations=10, random_state=3, n_jobs=2).equals(one)
+    assert not one_probe(forest, X, y, n_permutations=10, random_state=4).equals(one)
 
 
 def test_killed_run_goes_on_to_the_same_result(tmp_path, monkeypatch):
     monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
     X, y = signal()
-    whole = one_probe(TINY, X, y, measure=correlation, n_runs=12, random_state=1)
+    whole = one_probe(TINY, X, y, measure=correlation, n_permutations=12, random_state=1)
     path = tmp_path / "runs"
     with pytest.raises(Interrupted):
         one_probe(
@@ -117,23 +122,23 @@ def test_killed_run_goes_on_to_the_same_result(tmp_path, monkeypatch):
             X,
             y,
             measure=killed_after(correlation, 7),
-            n_runs=12,
+            n_permutations=12,
             random_state=1,
             checkpoint=path,
         )
     rest = killed_after(correlation, 5)  # 7 are on disk
-    again = one_probe(TINY, X, y, measure=rest, n_runs=12, random_state=1, checkpoint=path)
+    again = one_probe(TINY, X, y, measure=rest, n_permutations=12, random_state=1, checkpoint=path)
     assert again.equals(whole)
     with pytest.raises(ValueError, match=r"one_probe: the checkpoint .* is of another run"):
-        one_probe(TINY, X, y, measure=rest, n_runs=12, random_state=2, checkpoint=path)
+        one_probe(TINY, X, y, measure=rest, n_permutations=12, random_state=2, checkpoint=path)
 
 
 def test_wrong_arguments_are_refused():
     X, y = noise(0, n=20, p=3)
     with pytest.raises(TypeError, match="one_probe: estimator must be"):
         one_probe("forest", X, y)
-    with pytest.raises(ValueError, match="one_probe: n_runs must be an int >= 1"):
-        one_probe(TINY, X, y, n_runs=0)
+    with pytest.raises(ValueError, match="one_probe: n_permutations must be an int >= 1"):
+        one_probe(TINY, X, y, n_permutations=0)
     with pytest.raises(ValueError, match="one_probe: add_one"):
         one_probe(TINY, X, y, add_one=1)
     with pytest.raises(ValueError, match="one_probe: measure must be one of"):
@@ -153,7 +158,7 @@ def test_p_values_are_uniform_where_the_measure_has_no_luck_of_its_own():
     for seed in range(120):
         X, y = noise(seed)
         result = one_probe(
-            TINY, X, y, measure=correlation, n_runs=39, add_one=True, random_state=seed
+            TINY, X, y, measure=correlation, n_permutations=39, add_one=True, random_state=seed
         )
         p_values.append(result.p_values)
     p_values = np.array(p_values)
@@ -167,6 +172,8 @@ def test_few_trees_make_it_cautious_and_never_bold():
     small = []
     for seed in range(60):
         X, y = noise(seed)
-        result = one_probe(dm.RandomForestClassifier(50), X, y, n_runs=60, random_state=seed)
+        result = one_probe(
+            dm.RandomForestClassifier(50), X, y, n_permutations=60, random_state=seed
+        )
         small.append(np.mean(result.p_values <= 0.05))
     assert 0.005 < np.mean(small) < 0.03

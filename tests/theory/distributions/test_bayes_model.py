@@ -8,7 +8,7 @@ from tests.theory.drawn import as_table, distributions
 import duramen as dm
 from duramen.theory import FiniteDistribution, population_mda
 from duramen.theory.distributions import bayes_model
-from duramen.theory.distributions.bayes_model import LOSSES
+from duramen.theory.distributions.bayes_models import LOSSES
 
 LOSS = {
     "zero-one": lambda a, b: float(a != b),

@@ -8,10 +8,16 @@ from hypothesis import given, settings
 from tests.grid import one_test
 from tests.theory.dependences import distribution_of, joints
 
-from duramen.theory.distributions import subset_entropies
+from duramen.theory.distributions import subsets
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.subset_entropies import conditional_entropies, joint_entropies
-from duramen.theory.distributions.subsets import count_subsets, gains, layers, minimal
+from duramen.theory.distributions.subsets import (
+    conditional_entropies,
+    count_subsets,
+    gains,
+    joint_entropies,
+    layers,
+    minimal,
+)
 from duramen.theory.distributions.variables import TARGET
 
 
@@ -46,7 +52,7 @@ def test_entropies(at_once, counts) -> None:
     dist = distribution_of(counts)
     p = dist.n_features
     lattice = layers(p, p)
-    with mock.patch.object(subset_entropies, "_AT_ONCE", at_once):
+    with mock.patch.object(subsets, "_AT_ONCE", at_once):
         found = conditional_entropies(dist.codes, dist.target, dist.weights, lattice)
         variables, joint = joint_entropies("test", dist)
     informations = gains(lattice, found)
@@ -71,7 +77,7 @@ def test_entropies_of_many_values_and_of_repeated_rows(largest, at_once) -> None
     X[:, 1:3] //= 20
     dist = FiniteDistribution.from_table(X, y, context=rng.integers(0, 3, size=80))
     lattice = layers(4, largest)
-    with mock.patch.object(subset_entropies, "_AT_ONCE", at_once):
+    with mock.patch.object(subsets, "_AT_ONCE", at_once):
         found = conditional_entropies(dist.codes, dist.target, dist.weights, lattice)
     assert len(found) == largest + 1
     for layer, entropies in zip(lattice, found, strict=True):

@@ -17,7 +17,7 @@ from duramen.theory import CONTEXT, FiniteDistribution, examples, population_imp
 from duramen.theory.population import cells
 from duramen.theory.population.cells import CellWalk
 from duramen.theory.population.context import population_context_importances
-from duramen.theory.relevance.context_dependence import (
+from duramen.theory.dependence.contexts import (
     EQUATIONS,
     context_dependence,
     feature_context_dependence,

@@ -15,8 +15,7 @@ import duramen as dm
 from duramen.importances import mdi
 from duramen.results.importances import Importances
 from duramen.theory import FiniteDistribution, discretize, examples
-from duramen.theory.population.importances import population_importances
-from duramen.theory.population.last_level import last_level_importances
+from duramen.theory.population.importances import last_level_importances, population_importances
 from duramen.theory.population.recursion import tree_importances
 from duramen.theory.population.terms import conditioning_terms
 

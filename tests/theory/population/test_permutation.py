@@ -37,7 +37,7 @@ def test_additive_model_by_definition(population):
     columns = np.column_stack([f(rows[:, j]) for j, f in enumerate(parts)])
     covariance = np.cov(columns.T, aweights=weights, ddof=0)
     groups = {"x0": [0], "pair": [0, 2], "all": ["x0", "x1", "x2"]}
-    result = additive_mda(covariance, groups=groups)
+    result = additive_mda(covariance, feature_groups=groups)
     for value, members in zip(result.values, ([0], [0, 2], [0, 1, 2]), strict=True):
         expected = by_definition(
             rows.tolist(),
@@ -60,7 +60,9 @@ def test_linear_model_by_definition(population, coefficients):
     if np.any(scale < 1e-9) or np.linalg.cond(covariance / np.outer(scale, scale)) > 1e6:
         return
     a = np.array(coefficients)
-    result = gaussian_mda(covariance, covariance @ a, groups={"0": [0], "1": [1], "02": [0, 2]})
+    result = gaussian_mda(
+        covariance, covariance @ a, feature_groups={"0": [0], "1": [1], "02": [0, 2]}
+    )
     for value, members in zip(result.values, ([0], [1], [0, 2]), strict=True):
         expected = by_definition(rows.tolist(), weights, lambda x: float(a @ np.array(x)), members)
         assert value == pytest.approx(expected, rel=1e-6, abs=1e-8)
@@ -70,7 +72,7 @@ def test_known_answers():
     assert block_mda(0.6, 3, 0.5) == pytest.approx(0.10331, abs=5e-6)
     assert gaussian_mda([[1, 0.6], [0.6, 1]], [0.5, 0.3]).values[0] == pytest.approx(0.5, abs=1e-12)
     # Y = X1 - X2 with X1 = X2: together they do not matter, alone they do.
-    copies = additive_mda([[1, -1], [-1, 1]], groups={"both": [0, 1], "one": [0]})
+    copies = additive_mda([[1, -1], [-1, 1]], feature_groups={"both": [0, 1], "one": [0]})
     assert copies.values.tolist() == [0.0, 2.0]
 
 
@@ -89,7 +91,7 @@ def test_result_is_named():
     assert (result.measure, result.unit) == ("population mda", "variance")
     assert result["b"] == pytest.approx(8.0)
     assert gaussian_mda(np.eye(2), [1, 2]).names == ("x0", "x1")
-    grouped = gaussian_mda(np.eye(2), [1, 2], names=["a", "b"], groups={"all": ["a", 1]})
+    grouped = gaussian_mda(np.eye(2), [1, 2], names=["a", "b"], feature_groups={"all": ["a", 1]})
     assert dict(grouped) == {"all": pytest.approx(10.0)}
 
 
@@ -129,11 +131,17 @@ def test_forest_converges_to_the_additive_model():
         (lambda: additive_mda([[1, 0.2], [0.1, 1]]), "covariance must be symmetric"),
         (lambda: additive_mda([[1, 2], [2, 1]]), "must not have negative eigenvalues"),
         (lambda: additive_mda([1.0, -1.0]), "must not have negative eigenvalues"),
-        (lambda: additive_mda([1, 1], groups={"a": [0]}), "a matrix when there are groups"),
-        (lambda: additive_mda(np.eye(2), groups={"a": [2]}), r"group 'a' holds 2.*index in 0..1"),
-        (lambda: additive_mda(np.eye(2), groups={"a": ["x7"]}), "group 'a' holds 'x7'"),
-        (lambda: additive_mda(np.eye(2), groups={"a": [0, 0]}), "must hold different features"),
-        (lambda: additive_mda(np.eye(2), groups={"a": []}), "must hold different features"),
+        (lambda: additive_mda([1, 1], feature_groups={"a": [0]}), "a matrix when there are groups"),
+        (
+            lambda: additive_mda(np.eye(2), feature_groups={"a": [2]}),
+            r"group 'a' holds 2.*index in 0..1",
+        ),
+        (lambda: additive_mda(np.eye(2), feature_groups={"a": ["x7"]}), "group 'a' holds 'x7'"),
+        (
+            lambda: additive_mda(np.eye(2), feature_groups={"a": [0, 0]}),
+            "must hold different features",
+        ),
+        (lambda: additive_mda(np.eye(2), feature_groups={"a": []}), "must hold different features"),
         (lambda: additive_mda(np.eye(2), names=["a"]), "names must be 2 names"),
         (lambda: gaussian_mda([[1, 1], [1, 1]], [1, 1]), "gaussian_mda: .* positive definite"),
         (lambda: gaussian_mda([[0, 0], [0, 1]], [0, 1]), "positive definite"),

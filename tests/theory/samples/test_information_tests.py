@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.theory.samples.information_tests import (
+from duramen.theory.samples import (
     degrees_of_freedom,
     expected_information,
     information_p_value,

@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles import convergence as oracle
 
-from duramen.theory.subspaces.chains import hypergeometric, kept_places
 from duramen.theory.subspaces.convergence import (
     blind_probability,
     companions_probability,
     expected_trees,
     found_curve,
     found_distribution,
+    hypergeometric,
+    kept_places,
     transition_matrix,
     trees_to_find_all,
 )

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.theory.subspaces.cautions import chance_of_the_best
 from duramen.theory.subspaces.convergence import expected_trees
 from duramen.theory.subspaces.coverage import draws_needed
-from duramen.theory.subspaces.planning import plan
+from duramen.theory.subspaces.planning import chance_of_the_best, plan
 from duramen.theory.subspaces.simulation import simulate
 
 ROWS = 1000
@@ -121,7 +120,7 @@ def test_trees_advised_find_all(relevant, needs, keep):
     advice = planned(q, p, relevant, risk=risk, keep=[keep])
     n_trees = int(advice.options[0].trees_to_find)
     result = simulate(
-        needs, n_features=p, subspace=q, keep=keep, n_trees=n_trees, n_replicates=1000,
+        needs, n_features=p, subspace=q, keep=keep, n_trees=n_trees, n_repeats=1000,
         random_state=0,
     )  # fmt: skip
     missed = np.mean(np.any(result.found_at > n_trees, axis=1))

@@ -5,10 +5,11 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles import convergence as oracle
 
-from duramen.theory.subspaces.conditionings import named_conditionings, random_conditionings
 from duramen.theory.subspaces.convergence import expected_trees, found_curve
 from duramen.theory.subspaces.simulation import (
     Simulation,
+    named_conditionings,
+    random_conditionings,
     simulate,
 )
 
@@ -34,7 +35,7 @@ def test_expected_trees_and_curve_of_the_exact_chain(scenario, p, q, r, keep):
     setting = {"n_features": p, "subspace": q, "n_relevant": r, "keep": keep}
     exact = expected_trees(scenario, **setting)
     n_trees = int(20 * exact)
-    result = simulate(scenario, **setting, n_trees=n_trees, n_replicates=2000, random_state=7)
+    result = simulate(scenario, **setting, n_trees=n_trees, n_repeats=2000, random_state=7)
     mean, error = result.expected_trees()
     assert abs(mean - exact) < 2 * error
     curve = found_curve(scenario, **setting, n_trees=n_trees)
@@ -49,7 +50,7 @@ def test_standard_errors_cover_the_exact_value():
     exact = expected_trees("chain", **setting)
     z = []
     for seed in range(100):
-        result = simulate("chain", **setting, n_trees=600, n_replicates=200, random_state=seed)
+        result = simulate("chain", **setting, n_trees=600, n_repeats=200, random_state=seed)
         mean, error = result.expected_trees()
         z.append((mean - exact) / error)
     assert np.mean(np.abs(z) < 2) > 0.9
@@ -73,7 +74,7 @@ def test_any_conditionings_and_any_K_against_enumeration(K, places):
         keep=places / q,
         max_features=K,
         n_trees=6,
-        n_replicates=6000,
+        n_repeats=6000,
         random_state=K,
     )
     for t in (1, 2, 6):
@@ -92,7 +93,7 @@ def test_one_candidate_takes_features_in_random_order():
     """With K = 1 feature i of a chain is found if it happens to be the last of the first i."""
     result = simulate(
         "chain", n_features=9, subspace=9, n_relevant=4, keep=0, n_trees=1, max_features=1,
-        n_replicates=20_000, random_state=0,
+        n_repeats=20_000, random_state=0,
     )  # fmt: skip
     expected = [1, 1 / 2, 1 / 3, 1 / 4]
     np.testing.assert_allclose(result.feature_curves[1], expected, atol=0.015)
@@ -111,7 +112,7 @@ def test_mixed_setting_of_the_slides():
             for keep in (0, 1):
                 result = simulate(
                     mixed, n_features=500, subspace=q, keep=keep, n_trees=400,
-                    max_features=share, n_replicates=30, random_state=0,
+                    max_features=share, n_repeats=30, random_state=0,
                 )  # fmt: skip
                 ends[q, share, keep] = result.curve[-1]
     for q, share in [(25, None), (25, 0.25), (25, 1 / 25), (50, None), (50, 0.25), (50, 1 / 50)]:
@@ -173,7 +174,7 @@ def test_curves_of_given_times(times):
 
 
 def test_same_seed_same_result():
-    setting = {"n_features": 30, "subspace": 8, "keep": 0.5, "n_trees": 50, "n_replicates": 20}
+    setting = {"n_features": 30, "subspace": 8, "keep": 0.5, "n_trees": 50, "n_repeats": 20}
     first, again, other = (
         simulate(MIXED, **setting, random_state=seed).found_at for seed in (1, 1, 2)
     )
@@ -187,14 +188,14 @@ def test_same_seed_same_result():
 def test_small_batches_follow_the_same_law(cells, monkeypatch):
     monkeypatch.setattr("duramen.theory.subspaces.simulation._CELLS", cells)
     setting = {"n_features": 30, "subspace": 8, "n_relevant": 4, "keep": 0.5}
-    result = simulate("marginal", **setting, n_trees=300, n_replicates=500, random_state=0)
+    result = simulate("marginal", **setting, n_trees=300, n_repeats=500, random_state=0)
     mean, error = result.expected_trees()
     assert abs(mean - expected_trees("marginal", **setting)) < 3 * error
 
 
 def test_what_cannot_be_found_is_not():
     result = simulate(
-        "chain", n_features=20, subspace=3, n_relevant=5, keep=0, n_trees=5000, n_replicates=20,
+        "chain", n_features=20, subspace=3, n_relevant=5, keep=0, n_trees=5000, n_repeats=20,
         random_state=0,
     )  # fmt: skip
     assert np.all(result.found_at[:, 3:] == 5001)
@@ -203,7 +204,7 @@ def test_what_cannot_be_found_is_not():
         result.expected_trees()
     assert "K=3, keep=0" in repr(result)
     crowded = simulate(
-        "marginal", n_features=20, subspace=3, n_relevant=5, keep=1, n_trees=500, n_replicates=20,
+        "marginal", n_features=20, subspace=3, n_relevant=5, keep=1, n_trees=500, n_repeats=20,
         random_state=0,
     )  # fmt: skip
     assert np.all((crowded.found_at <= 500).sum(axis=1) == 3)
@@ -212,9 +213,7 @@ def test_what_cannot_be_found_is_not():
 def test_no_trees_and_one_replicate():
     result = simulate("chain", n_features=5, subspace=2, n_relevant=2, keep=1, n_trees=0)
     assert result.curve.tolist() == [0.0]
-    one = simulate(
-        "chain", n_features=5, subspace=5, n_relevant=2, keep=1, n_trees=3, n_replicates=1
-    )
+    one = simulate("chain", n_features=5, subspace=5, n_relevant=2, keep=1, n_trees=3, n_repeats=1)
     assert one.curve.tolist() == [0.0, 2.0, 2.0, 2.0]
     assert np.all(np.isnan(one.standard_error))
 
@@ -258,7 +257,7 @@ def test_named_conditionings(scenario):
         (MIXED, {"max_features": 5}, "max_features must be an int in 1..4, got 5"),
         (MIXED, {"max_features": 1.5}, r"max_features must be a number in \[0, 1\]"),
         (MIXED, {"n_trees": -1}, "n_trees must be"),
-        (MIXED, {"n_replicates": 0}, "n_replicates must be"),
+        (MIXED, {"n_repeats": 0}, "n_repeats must be"),
     ],
 )
 def test_clear_errors(scenario, changes, message):

@@ -126,7 +126,7 @@ def requested_test(
 
 
 def check_exchanges(request: Request | None, data: LearningSet[Any]) -> None:
-    """Check that the test has a use for strata and blocks.
+    """Check that the test has a use for strata and groups.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def check_exchanges(request: Request | None, data: LearningSet[Any]) -> None:
         If not.
     """
     rows = data.exchangeability
-    given = {"strata": rows.strata, "blocks": rows.blocks}
+    given = {"strata": rows.strata, "groups": rows.groups}
     for name, labels in given.items():
         if labels is None or request is None or request.test.takes(name):
             continue

@@ -33,22 +33,26 @@ def check_rows_out_of_bag(estimator: Any, forest: str, wording: Wording) -> None
 
     if not leaves_rows_out(estimator):
         raise ValueError(
-            f"{wording.groups}: every tree of {wording.forest.format(forest)} sees all rows, and "
+            f"{wording.feature_groups}: every tree of {wording.forest.format(forest)} sees all rows, and "
             "groups are measured on rows that a tree was grown without. Hint: add "
-            f"{wording.bootstrap}, or leave out {wording.groups}"
+            f"{wording.bootstrap}, or leave out {wording.feature_groups}"
         )
 
 
-def importances_of(groups: Groups, given: Inputs, found: Found) -> GroupImportances:
+def importances_of(feature_groups: Groups, given: Inputs, found: Found) -> GroupImportances:
     """Return the MDA of groups of features, each permuted as a whole."""
     from duramen.importances import mda
     from duramen.reports.groups import GroupImportances
     from duramen.reports.measures import as_importances
 
-    members = groups.whole(given.data.names)
+    members = feature_groups.whole(given.data.names)
     measured = mda(
-        given.estimator, given.data, groups=members, n_jobs=given.n_jobs, verbose=given.verbose
+        given.estimator,
+        given.data,
+        feature_groups=members,
+        n_jobs=given.n_jobs,
+        verbose=given.verbose,
     )
     known = dict(zip(found.names, found.measures, strict=True))
     alone = as_importances(known["mda"]) if "mda" in known else None
-    return GroupImportances(measured, members, alone, groups.file)
+    return GroupImportances(measured, members, alone, feature_groups.file)

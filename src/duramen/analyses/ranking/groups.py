@@ -45,5 +45,5 @@ class Groups:
             rates=rates.rates[index],
             n_known=sum(map(len, of_group[: rates.n_known])),
             details={what: column[index] for what, column in rates.details.items()},
-            metadata={**rates.metadata, "groups": self.file, "n_groups": len(rates)},
+            metadata={**rates.metadata, "feature_groups": self.file, "n_groups": len(rates)},
         )

@@ -145,7 +145,7 @@ class Found:
     unfinished: tuple[str, ...] = ()  # what it left out
     features_used: int = 0  # number of features that the forest splits on
     precision: Precision | None = None  # intervals, stability and number of trees
-    groups: GroupImportances | None = None  # importances of groups
+    feature_groups: GroupImportances | None = None  # importances of groups
 
     @property
     def ranking(self) -> Importances:
@@ -174,8 +174,10 @@ class Found:
         measured = {name: dict(one.metadata.get(name, {})) for name, one in pairs}
         test = {} if self.tested is None else {"significance": settings_of(self.tested)}
         more = {} if self.precision is None else self.precision.settings()
-        groups = {} if self.groups is None else {"group_mda": self.groups.settings()}
-        return {"measures": list(self.names), **measured, **test, **more, **groups}
+        feature_groups = (
+            {} if self.feature_groups is None else {"group_mda": self.feature_groups.settings()}
+        )
+        return {"measures": list(self.names), **measured, **test, **more, **feature_groups}
 
     def figures(self) -> dict[str, Any]:
         """Return a few figures: unit and sum of the first, units of all, what is significant."""
@@ -226,7 +228,7 @@ def grow_and_compute(choice: Choice, given: Inputs, execution: Execution) -> Fou
 
 
 def _exchanging_all(data: LearningSet[EncodedTable]) -> LearningSet[EncodedTable]:
-    """Return rows without strata and blocks, which are for the test."""
+    """Return rows without strata and groups, which are for the test."""
     from duramen.data import Exchangeability
 
     if not data.exchangeability.restricted:
@@ -249,7 +251,7 @@ def compute(
     done: dict[str, Measured] = {}
     left_out = list(choice.left_out)
     for i, one in enumerate(choice.measures):
-        # Strata and blocks are for the test, but a block must not be held out in part.
+        # Strata and groups are for the test, but a group must not be held out in part.
         own = given if one.rows == "held-out" else replace(given, data=data)
         try:
             with execution.clock.step(f"measure {one.name}"):

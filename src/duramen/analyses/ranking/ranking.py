@@ -48,9 +48,9 @@ class RankingRequest:
     test: Request | None = None
     resampling: Resampling = field(default_factory=Resampling)
     clustering: Clustering = field(default_factory=Clustering)
-    groups: Groups | None = None  # of features, whose MDA is computed
+    feature_groups: Groups | None = None  # of features, whose MDA is computed
     groups_of_clusters: bool = False  # whether the groups are the clusters
-    row_notes: tuple[str, ...] = ()  # on strata, blocks and covariates
+    row_notes: tuple[str, ...] = ()  # on strata, groups and covariates
     pos_label: Any = None  # class that the directions of effects are about
 
 
@@ -92,9 +92,11 @@ def rank_features(
 
             found = _unless_stopped(found, "the clusters of features", cluster, execution)
             signals = clustered[0] if clustered else signals
-    if request.groups is not None or request.groups_of_clusters:
-        groups = clusters_of(signals) if request.groups is None else request.groups
-        grouped = partial(_grouped, groups, problem, estimator, found, execution)
+    if request.feature_groups is not None or request.groups_of_clusters:
+        feature_groups = (
+            clusters_of(signals) if request.feature_groups is None else request.feature_groups
+        )
+        grouped = partial(_grouped, feature_groups, problem, estimator, found, execution)
         found = _unless_stopped(found, "the MDA of groups", grouped, execution)
     return Ranking(problem, estimator, _with_note(found, execution), signals)
 
@@ -119,8 +121,8 @@ def _measured(
     if test is not None and tested is not None and not test.default:
         choice = choice.with_tested(tested)
     problem = with_bias(problem, choice, estimator, execution)
-    grouped = request.groups is not None or request.groups_of_clusters
-    if grouped and (test is None or test.groups is None):
+    grouped = request.feature_groups is not None or request.groups_of_clusters
+    if grouped and (test is None or test.feature_groups is None):
         check_rows_out_of_bag(estimator, request.forest, wording)
     resampled = Resampled(request.resampling, execution)
     resampled.check(choice.measures[0], problem.data.n_columns)
@@ -210,7 +212,7 @@ def _tested(
 
 
 def _grouped(
-    groups: Groups,
+    feature_groups: Groups,
     problem: Problem[EncodedTable],
     estimator: Any,
     found: Found,
@@ -228,8 +230,8 @@ def _grouped(
         execution.tell(left_out)
         return replace(found, left_out=(*found.left_out, left_out))
     given = Inputs(estimator, problem.data, n_jobs=execution.n_jobs)
-    with execution.clock.step("groups"):
-        return replace(found, groups=importances_of(groups, given, found))
+    with execution.clock.step("feature_groups"):
+        return replace(found, feature_groups=importances_of(feature_groups, given, found))
 
 
 def report_of(
@@ -273,7 +275,7 @@ def report_of(
         tested=found.tested,
         effects=found.effects,
         precision=found.precision,
-        groups=found.groups,
+        feature_groups=found.feature_groups,
         oob_errors=getattr(estimator, "oob_error_curve_", None),
     )
     best = found.ranked()
@@ -285,7 +287,7 @@ def report_of(
         notes=notes,
         references=sources_of(found.measures, found.tested, found.precision),
         gather=lambda: ranking.signals.report(gathered(), first, found.tested),
-        groups=None if found.groups is None else found.groups.columns(),
+        feature_groups=None if found.feature_groups is None else found.feature_groups.columns(),
         found=found,
         problem=problem,
     )
@@ -311,7 +313,7 @@ def rank(
     task: str = "auto",
     sample_weight: Any = None,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     pos_label: Any = None,
     keep_identifiers: bool = False,
     max_rows: int | None = None,
@@ -358,7 +360,7 @@ def rank(
         Features of each group; the MDA of groups is computed.
     names, kinds, task, sample_weight
         As for :func:`duramen.learning_set`.
-    strata, blocks : str or array-like of shape (n,), optional
+    strata, groups : str or array-like of shape (n,), optional
         Rows that the test may exchange, as for :func:`duramen.learning_set`; or the name of a
         column, as `target`.
     pos_label : label, optional
@@ -409,7 +411,7 @@ def rank(
         "rank", notes, random_state=random_state, n_jobs=n_jobs, client=client,
         checkpoint=checkpoint, verbose=verbose,
     )  # fmt: skip
-    groups = groups_of(feature_groups)
+    grouping = groups_of(feature_groups)
     resampled = bool(intervals or stability)
     request = requested_test(test, n_permutations, checkpoint, resampled=resampled)
     if client is not None and not (resampled or (request and request.test.takes("client"))):
@@ -419,15 +421,15 @@ def rank(
         )
     problem = problem_of(
         "rank", X, y, target=target, names=names, kinds=kinds, task=task,
-        sample_weight=sample_weight, strata=strata, blocks=blocks,
+        sample_weight=sample_weight, strata=strata, groups=groups,
         keep_identifiers=keep_identifiers, n_jobs=n_jobs, max_rows=max_rows,
         seed=execution.random_state,
     )  # fmt: skip
     notes += problem.told
     forest, name = forest_for(problem.data, estimator, n_estimators, execution, notes)
     check_exchanges(request, problem.data)
-    if groups is not None:
-        checks.places_of(list(groups.of_feature), problem.data.names, "rank: feature_groups")
+    if grouping is not None:
+        checks.places_of(list(grouping.of_feature), problem.data.names, "rank: feature_groups")
     asked = RankingRequest(
         name,
         measures_of(measure),
@@ -440,7 +442,7 @@ def rank(
             threshold_of("clusters", clusters),
             representatives=threshold_of("representatives", representatives),
         ),
-        groups,
+        grouping,
         pos_label=pos_label,
     )
     ranking = rank_features(problem, forest, asked, execution)

@@ -20,9 +20,9 @@ class Request:
 
     test: SignificanceTest
     permutations: int | None = None  # rounds; None for the test's default
-    # Further parameters, without groups; strata and blocks are in the learning set.
+    # Further parameters, without groups; strata and groups are in the learning set.
     choices: Mapping[str, Any] = field(default_factory=dict)
-    groups: Groups | None = None  # of features that it ranks in place of these
+    feature_groups: Groups | None = None  # of features that it ranks in place of these
     default: bool = False  # whether the user named no test
 
     def measure(self, chosen: Sequence[Measure], estimator: Any) -> Measure | None:
@@ -42,4 +42,4 @@ class Request:
 
     def n_tested(self, n_features: int) -> int:
         """Return how many features, or groups of them, there are."""
-        return n_features if self.groups is None else self.groups.count(n_features)
+        return n_features if self.feature_groups is None else self.feature_groups.count(n_features)

@@ -31,7 +31,7 @@ class Resampling:
     intervals: bool = False
     scale: str = "importance"  # of the intervals
     stability: int | None = None  # number of first features whose stability is asked for
-    level: float = 0.95  # of the intervals
+    confidence_level: float = 0.95  # of the intervals
     resamples: int | None = None  # parts of the rows
 
     @property
@@ -96,8 +96,8 @@ class Resampled:
         from duramen.data import Exchangeability
         from duramen.reports.precision import Precision
 
-        data = given.data  # strata are for the test alone; blocks are drawn as a whole
-        rows = Exchangeability(data.n_rows, None, data.exchangeability.blocks)
+        data = given.data  # strata are for the test alone; groups are drawn as a whole
+        rows = Exchangeability(data.n_rows, None, data.exchangeability.groups)
         given = replace(given, data=data.with_exchangeability(rows))
         return Precision(
             one.words.title,
@@ -115,8 +115,8 @@ class Resampled:
             lambda more: confidence_intervals(
                 *(given.unfitted().estimator, given.data),
                 measure=one.name,
-                n_replicates=n,
-                level=self.asked.level,
+                n_resamples=n,
+                confidence_level=self.asked.confidence_level,
                 scale=self.asked.scale,
                 observed=scores,
                 **more,
@@ -138,7 +138,7 @@ class Resampled:
                 measure=one.name,
                 n_resamples=n,
                 k=k,
-                level=self.asked.level,
+                confidence_level=self.asked.confidence_level,
                 **more,
             ),
             (one, given, n, 0.5),

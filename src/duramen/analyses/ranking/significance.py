@@ -59,10 +59,10 @@ def run_test(
     noted = [f"{result.method}: {one}" for one in result.notes]  # some were warnings as well
     told = tuple(dict.fromkeys((*said, *_too_few(result, execution.wording), *noted)))
     name = "" if measure is None else measure.name
-    if request.groups is None:
+    if request.feature_groups is None:
         return Verdict(result, name, told)
     told = (*told, _about_groups(result))
-    return Verdict(request.groups.spread(result), name, told)
+    return Verdict(request.feature_groups.spread(result), name, told)
 
 
 def _of_rows(request: Request, given: Inputs, wording: Wording, client: Any) -> Any:
@@ -149,8 +149,8 @@ def _choices(
 ) -> dict[str, Any]:
     """Return the arguments of the test beside the rows and the seed."""
     choices = dict(request.choices)
-    if request.groups is not None:
-        choices["groups"] = request.groups.members()
+    if request.feature_groups is not None:
+        choices["feature_groups"] = request.feature_groups.members()
     if request.permutations is not None:
         choices[request.test.repeats] = request.permutations
     asked = request.permutations is not None or execution.checkpoint is not None

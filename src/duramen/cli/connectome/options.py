@@ -78,7 +78,7 @@ class Inference:
     )
     precision: str = choice(
         "auto",
-        "duramen.networks.connectome.correlation:PRECISIONS",
+        "duramen.networks.connectome.correlations:PRECISIONS",
         "Estimator of the precision matrix; auto is pca, or oas if few frames have a signal.",
     )
     components: float = option(

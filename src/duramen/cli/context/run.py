@@ -165,7 +165,7 @@ def _analyzed(options: Options, given: Given) -> list[ContextImportances] | list
 
 
 def _exchanged(options: Options, given: Given) -> dict[str, Any]:
-    """Return the strata and blocks within which contexts are permuted."""
+    """Return the strata and groups within which contexts are permuted."""
     labels = dict(given.rows)
     if options.propensity_strata is not None:
         from duramen.context import propensity_strata

@@ -26,7 +26,7 @@ class Given:
     problem: Problem[EncodedTable] | None  # the table with the target; None for a network
     notes: tuple[str, ...] = ()  # on how the table was read
     findings: tuple[Finding, ...] = ()  # what the look at the data found
-    rows: Mapping[str, Any] = field(default_factory=dict)  # strata and blocks, by the parameter
+    rows: Mapping[str, Any] = field(default_factory=dict)  # strata and groups, by the parameter
 
 
 def with_target(
@@ -116,7 +116,7 @@ def from_store(
         dropped_rows=problem.dropped_rows,
     )
     rows = problem.data.exchangeability
-    exchange = {"strata": rows.strata, "blocks": rows.blocks}
+    exchange = {"strata": rows.strata, "groups": rows.groups}
     return Given(
         source,
         values,

@@ -17,7 +17,7 @@ from duramen.cli.exact.options import Measured, Search, Splits
 if TYPE_CHECKING:
     from duramen.results.importances import Importances
     from duramen.theory import FiniteDistribution
-    from duramen.theory.relevance.relevance import Relevance
+    from duramen.theory.dependence.relevant_features import Relevance
 
 # By default as many conditionings are searched as take some seconds for a hundred rows.
 _SETS = 2**18
@@ -97,8 +97,8 @@ def find(
     ValueError
         If what was asked for is out of reach, with a hint at what is not.
     """
-    from duramen.theory.relevance.boundaries import markov_boundaries
-    from duramen.theory.relevance.relevance import feature_relevance
+    from duramen.theory.dependence.boundaries import markov_boundaries
+    from duramen.theory.dependence.relevant_features import feature_relevance
 
     everything = range(dist.n_features)
     information = dist.impurity_decrease(everything, criterion=criterion)

@@ -94,7 +94,7 @@ class Scores:
     )
     source_scaling: str = choice(
         "variance",
-        "duramen.networks.inference:SOURCE_SCALINGS",
+        "duramen.networks.targets:SOURCE_SCALINGS",
         "Multiply the weights of a regulator by their variance over the targets, so that links "
         "of regulators of many genes rank higher; none is GENIE3 as published.",
     )

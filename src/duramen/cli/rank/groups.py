@@ -9,7 +9,7 @@ from duramen.analyses.ranking.groups import Groups
 from duramen.cli.source import check_columns
 
 
-def check_groups(groups: Groups, features: Sequence[str], target: str) -> None:
+def check_groups(feature_groups: Groups, features: Sequence[str], target: str) -> None:
     """Check that they are groups of these features.
 
     Raises
@@ -19,12 +19,12 @@ def check_groups(groups: Groups, features: Sequence[str], target: str) -> None:
     """
     from duramen.support.text import quoted  # a slow import
 
-    check_columns("--groups:", list(groups.of_feature), features, target)
-    alone = set(features) - set(groups.of_feature)
-    for name in groups.of_feature.values():
+    check_columns("--feature-groups:", list(feature_groups.of_feature), features, target)
+    alone = set(features) - set(feature_groups.of_feature)
+    for name in feature_groups.of_feature.values():
         if name in alone:
             raise ValueError(
-                f"--groups {groups.file}: {quoted(name)} is the name of a group and of a column "
+                f"--feature-groups {feature_groups.file}: {quoted(name)} is the name of a group and of a column "
                 "that is in no group; give the column a group, or the group another name"
             )
 
@@ -34,26 +34,26 @@ def read_groups(path: Path) -> Groups:
     from duramen.io import read_table
     from duramen.support.text import quoted  # a slow import
 
-    table = read_table(path, function="--groups")
+    table = read_table(path, function="--feature-groups")
     if table.num_columns != 2:
         raise ValueError(
-            f"--groups {path} must have two columns, the features and the group of each; it has "
+            f"--feature-groups {path} must have two columns, the features and the group of each; it has "
             f"{table.num_columns}"
         )
     features, names = (_words(column.to_pylist()) for column in table.columns)
     of_feature: dict[str, str] = {}
     for row, (feature, name) in enumerate(zip(features, names, strict=True), start=1):
         if feature is None:
-            raise ValueError(f"--groups {path}: row {row} names no feature")
+            raise ValueError(f"--feature-groups {path}: row {row} names no feature")
         if name is None:
             continue
         if feature in of_feature:
             raise ValueError(
-                f"--groups {path}: {quoted(feature)} occurs twice; groups must not overlap"
+                f"--feature-groups {path}: {quoted(feature)} occurs twice; groups must not overlap"
             )
         of_feature[feature] = name
     if not of_feature:
-        raise ValueError(f"--groups {path} assigns no feature to a group")
+        raise ValueError(f"--feature-groups {path} assigns no feature to a group")
     return Groups(path.name, of_feature)
 
 

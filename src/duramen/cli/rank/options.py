@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 COMMAND = "rank"
 MEASURES = "duramen.importances:catalogue"
 TESTS = "duramen.significance:catalogue"
-CLUSTERS = "clusters"  # value of --groups
+CLUSTERS = "clusters"  # value of --feature-groups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +178,7 @@ class Parameters:
     group_score: str | None = choice(
         None,
         "duramen.significance.error_rates.conditional_error_rate:How",
-        "Importance of a group of --groups, computed from those of its features; mean by default.",
+        "Importance of a group of --feature-groups, computed from those of its features; mean by default.",
         parameter="how",
     )
 
@@ -229,12 +229,12 @@ class Resampling:
         metavar="K",
         min=1,
     )
-    confidence: float | None = option(
+    confidence_level: float | None = option(
         None,
         "With --intervals or --stability: confidence level of the intervals, such as 0.9; "
         "0.95 by default.",
         metavar="C",
-        parameter="level",
+        parameter="confidence_level",
     )
     resamples: int | None = option(
         None,
@@ -250,7 +250,7 @@ class Resampling:
             self.intervals,
             self.interval_scale or "importance",
             self.stability,
-            0.95 if self.confidence is None else self.confidence,
+            0.95 if self.confidence_level is None else self.confidence_level,
             self.resamples,
         )
 
@@ -268,15 +268,15 @@ class Resampling:
         ValueError
             If one has no use, or the level is none.
         """
-        own = {"--confidence": self.confidence, "--resamples": self.resamples}
+        own = {"--confidence-level": self.confidence_level, "--resamples": self.resamples}
         unused = [word for word, value in own.items() if value is not None]
         if unused and not self.asked:
             raise without_use(unused, "without --intervals or --stability K")
         if self.interval_scale is not None and not self.intervals:
             raise without_use(["--interval-scale"], "without --intervals")
-        if self.confidence is not None and not 0 < self.confidence < 1:
+        if self.confidence_level is not None and not 0 < self.confidence_level < 1:
             raise ValueError(
-                f"--confidence: must be a probability between 0 and 1, got {self.confidence:g}. "
+                f"--confidence-level: must be a probability between 0 and 1, got {self.confidence_level:g}. "
                 "Hint: 0.95"
             )
 
@@ -285,7 +285,7 @@ class Resampling:
 class Grouping(Representing):
     """Clusters of correlated features, and groups that are permuted together."""
 
-    groups: Path | None = option(
+    feature_groups: Path | None = option(
         None,
         "Groups of features, each permuted as a whole for its MDA: a file of two columns, the "
         "features and the group of each, such as groups.csv; or clusters, those of --clusters. "
@@ -298,7 +298,7 @@ class Grouping(Representing):
     @property
     def of_clusters(self) -> bool:
         """True if the groups are the clusters that are found."""
-        return self.groups is not None and str(self.groups) == CLUSTERS
+        return self.feature_groups is not None and str(self.feature_groups) == CLUSTERS
 
     def check(self) -> None:
         """Check that options go together.
@@ -309,12 +309,14 @@ class Grouping(Representing):
             If not.
         """
         super().check()
-        if self.representatives is not None and self.groups is not None:
-            raise ValueError("--groups and --representatives both group features; give one of them")
+        if self.representatives is not None and self.feature_groups is not None:
+            raise ValueError(
+                "--feature-groups and --representatives both group features; give one of them"
+            )
         if self.of_clusters and self.clusters is None:
             raise ValueError(
-                f"--groups {CLUSTERS} needs --clusters R, such as --clusters 0.8. Hint: for a file "
-                f"of that name, --groups ./{CLUSTERS}"
+                f"--feature-groups {CLUSTERS} needs --clusters R, such as --clusters 0.8. Hint: for a file "
+                f"of that name, --feature-groups ./{CLUSTERS}"
             )
 
 

@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 
 def requested(
-    asked: Test, checkpoint: Path | None, groups: Groups | None = None, *, resampled: bool = False
+    asked: Test,
+    checkpoint: Path | None,
+    feature_groups: Groups | None = None,
+    *,
+    resampled: bool = False,
 ) -> Request | None:
     """Return the test to run: the one asked for, or the default; None with ``--no-test``.
 
     Tests that rank groups take these; others are of single features. `resampled` tells whether
-    forests on parts of the rows are grown as well, which use blocks and the checkpoint.
+    forests on parts of the rows are grown as well, which use groups and the checkpoint.
     """
     from duramen.significance import catalogue
 
@@ -30,7 +34,7 @@ def requested(
         one
         for one, value in given(asked)
         if value not in (None, False, ()) and one.name not in _ALONE
-        if not (resampled and one.name == "blocks")
+        if not (resampled and one.name == "groups")
     ]
     if asked.no_test:
         kept = [] if checkpoint is None or resampled else ["--checkpoint"]
@@ -41,13 +45,13 @@ def requested(
         one for one in catalogue if (one.name == asked.significance if named else one.default)
     )
     _check_taken(test, set_options, None if resampled else checkpoint)
-    _check_together(test, asked, groups)
+    _check_together(test, asked, feature_groups)
     choices = parameters(asked.parameters)
     return Request(
         test,
         asked.permutations,
         {name: value for name, value in choices.items() if value not in (None, False)},
-        groups if test.takes("groups") else None,
+        feature_groups if test.takes("feature_groups") else None,
         not named,
     )
 
@@ -78,7 +82,7 @@ def _check_taken(
         raise ValueError("; ".join(str(without_use(*one[::-1])) for one in refused.items()))
 
 
-def _check_together(test: SignificanceTest, asked: Test, groups: Groups | None) -> None:
+def _check_together(test: SignificanceTest, asked: Test, feature_groups: Groups | None) -> None:
     """Check that options go together."""
     own: Parameters = asked.parameters
     if asked.permutations is not None and asked.permutations < test.least:
@@ -91,5 +95,5 @@ def _check_together(test: SignificanceTest, asked: Test, groups: Groups | None) 
             f"--stop-after needs --distribution empirical, got {own.distribution}: an early stop "
             "depends on the permuted importances and changes their distribution"
         )
-    if own.group_score is not None and groups is None:
-        raise ValueError("--group-score needs --groups FILE")
+    if own.group_score is not None and feature_groups is None:
+        raise ValueError("--group-score needs --feature-groups FILE")

@@ -31,7 +31,7 @@ class Asked:
     """Test and groups that the options ask for."""
 
     request: Request | None
-    groups: Groups | None  # from a file
+    feature_groups: Groups | None  # from a file
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +60,16 @@ def _check(options: Options) -> Asked:
     options.test.rows.check(options.input.drop)
     options.signals.check()
     options.resampling.check()
-    file, checkpoint = options.signals.groups, writable(options.work.checkpoint)
-    groups = None if file is None or options.signals.of_clusters else read_groups(file)
+    file, checkpoint = options.signals.feature_groups, writable(options.work.checkpoint)
+    feature_groups = None if file is None or options.signals.of_clusters else read_groups(file)
     resampled = bool(options.resampling.asked)
-    request = requested(options.test, checkpoint, groups, resampled=resampled)
-    if options.signals.of_clusters and request is not None and request.test.takes("groups"):
+    request = requested(options.test, checkpoint, feature_groups, resampled=resampled)
+    if options.signals.of_clusters and request is not None and request.test.takes("feature_groups"):
         raise ValueError(
-            f"--groups clusters and --significance {request.test.option} do not go together: the "
-            "clusters follow from the ranking that would be tested. Hint: --groups FILE"
+            f"--feature-groups clusters and --significance {request.test.option} do not go together: the "
+            "clusters follow from the ranking that would be tested. Hint: --feature-groups FILE"
         )
-    return Asked(request, groups)
+    return Asked(request, feature_groups)
 
 
 def _find(options: Options, asked: Asked, clock: Clock) -> Done:
@@ -82,8 +82,8 @@ def _find(options: Options, asked: Asked, clock: Clock) -> Done:
     more = options.growth.notes(problem.data.n_rows)
     problem = replace(problem, notes=(*problem.notes, *more))
     notes(problem.told, quiet)
-    if asked.groups is not None:
-        check_groups(asked.groups, problem.data.names, problem.target)
+    if asked.feature_groups is not None:
+        check_groups(asked.feature_groups, problem.data.names, problem.target)
     execution = work.execution(quiet, clock)
     n_trees = options.growth.n_trees(problem.data.n_rows)
     estimator = make_forest(
@@ -98,7 +98,7 @@ def _find(options: Options, asked: Asked, clock: Clock) -> Done:
         asked.request,
         options.resampling.request(),
         options.signals.request(),
-        asked.groups,
+        asked.feature_groups,
         options.signals.of_clusters,
         tuple(options.test.rows.notes()),
         options.positive,

@@ -40,10 +40,10 @@ def show_ranking(found: Found, run: Run, top: int, out: Path) -> None:
         after.append(line)
     if found.precision is not None:
         after += found.precision.lines()
-    if found.groups is not None:
-        after.append(found.groups.line())
+    if found.feature_groups is not None:
+        after.append(found.feature_groups.line())
     before = [conclusion(run, tested), ", ".join(_headline(run))]
-    files = [] if found.groups is None else [OF_GROUPS]
+    files = [] if found.feature_groups is None else [OF_GROUPS]
     show(before, columns, len(measures[0]) - top, out, after, files)
 
 

@@ -11,7 +11,7 @@ from duramen.cli.declaration import choice, group, option
 from duramen.cli.options import Printed, Strata, Work
 from duramen.cli.sampling import SampledInput
 from duramen.cli.signals import Clustering
-from duramen.selection.catalogue import Option, catalogue
+from duramen.selection.records import Option, catalogue
 
 COMMAND = "select"
 

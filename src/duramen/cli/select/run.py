@@ -19,7 +19,7 @@ from duramen.cli.numbers import count_or_fraction, parsed_max_features
 from duramen.cli.output import Outcome
 from duramen.cli.select.options import COMMAND, Options
 from duramen.cli.signals import show_words
-from duramen.selection.catalogue import DEMO_TREES, MEMORY, Selector, catalogue
+from duramen.selection.records import DEMO_TREES, MEMORY, Selector, catalogue
 
 if TYPE_CHECKING:
     from duramen.analyses.selection import Selected, SelectionRequest
@@ -52,12 +52,12 @@ def _check(options: Options) -> SelectionRequest:
     options.rows.check(options.input.drop)
     record = catalogue[options.method]
     for option in options.rows.labels():
-        exchanges = attrgetter("exchanges_blocks" if option == "blocks" else "exchanges")
+        exchanges = attrgetter("exchanges_groups" if option == "groups" else "exchanges")
         if not exchanges(record):
             able = " or ".join(one.option for one in catalogue if exchanges(one))
             raise ValueError(
                 f"--{option} has no effect with --method {record.option}, which does not permute "
-                f"rows by {'blocks' if option == 'blocks' else 'strata'}; use --method {able}"
+                f"rows by {'groups' if option == 'groups' else 'strata'}; use --method {able}"
             )
     return _selector(options, record)
 

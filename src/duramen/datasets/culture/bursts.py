@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.datasets.culture.neurons import Spikes
 from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 _FUNCTION = "network_bursts"
 _MS = 1000.0
@@ -33,7 +33,7 @@ class NetworkBursts:
     NetworkBursts(2 bursts, 0.1 Hz)
     """
 
-    start: NDArray[np.float64]
+    start: FloatArray
     duration: float
 
     @property
@@ -42,7 +42,7 @@ class NetworkBursts:
         return len(self.start) / self.duration * _MS
 
     @property
-    def intervals(self) -> NDArray[np.float64]:
+    def intervals(self) -> FloatArray:
         """Times in ms from the start of a burst to that of the next."""
         return np.diff(self.start)
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
-from duramen.datasets.culture.constants import decay
-from duramen.datasets.culture.neurons import Spikes
+from duramen.datasets.culture.neurons import Spikes, decay
 from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
 _BLOCK = 4096  # frames at a time
 _GRID = 2.0**20  # exp is rounded to this: libraries differ in its last bit
@@ -123,7 +123,7 @@ class CalciumImaging:
 
 def _fluorescence(
     spikes: Spikes,
-    positions: NDArray[np.float64],
+    positions: FloatArray,
     n_frames: int,
     imaging: CalciumImaging,
     rng: np.random.Generator,
@@ -155,17 +155,13 @@ def _fluorescence(
     return result
 
 
-def _decays(
-    time: NDArray[np.float64], frame: NDArray[np.int64], imaging: CalciumImaging
-) -> NDArray[np.float64]:
+def _decays(time: FloatArray, frame: IntArray, imaging: CalciumImaging) -> FloatArray:
     """Return what remains of each jump at the end of its frame."""
     left, place = np.unique((frame + 1) * imaging.frame_time - time, return_inverse=True)
     return np.array([decay(float(t), imaging.calcium_time) for t in left])[place]
 
 
-def _before(
-    spikes: Spikes, frame: NDArray[np.int64], n: int, imaging: CalciumImaging
-) -> NDArray[np.float64]:
+def _before(spikes: Spikes, frame: IntArray, n: int, imaging: CalciumImaging) -> FloatArray:
     """Return the calcium at time 0, from spikes before."""
     early = frame < 0
     jumps = imaging.calcium_jump * _decays(
@@ -174,14 +170,12 @@ def _before(
     return _sums(spikes.neuron[early], jumps, n)
 
 
-def _sums(
-    place: NDArray[np.integer[Any]], amount: NDArray[np.float64], size: int
-) -> NDArray[np.float64]:
+def _sums(place: NDArray[np.integer[Any]], amount: FloatArray, size: int) -> FloatArray:
     """Return the sums of amounts by place."""
     return np.bincount(place, amount, size).astype(np.float64, copy=False)
 
 
-def _gain(positions: NDArray[np.float64], imaging: CalciumImaging) -> NDArray[np.float32]:
+def _gain(positions: FloatArray, imaging: CalciumImaging) -> NDArray[np.float32]:
     """Return the light of neuron j that reaches i, as a symmetric array with diagonal 1."""
     apart = positions[:, None] - positions[None, :]
     near = np.exp(-np.einsum("ijk,ijk->ij", apart, apart) / imaging.scattering_length**2)

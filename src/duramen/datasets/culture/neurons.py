@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -9,9 +10,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.datasets.culture.constants import decay, poisson_distribution
 from duramen.datasets.culture.wiring import Wiring
 from duramen.support import checks
+from duramen.support.arrays import FloatArray
+
+_DIGITS = 12
+
+
+def decay(elapsed: float, time_constant: float) -> float:
+    """Return exp(-elapsed / time_constant), rounded to 12 decimals.
+
+    Mathematical libraries differ in the last bit of exp, and the spikes of a network depend on
+    every bit.
+    """
+    return round(math.exp(-elapsed / time_constant), _DIGITS)
+
+
+def poisson_distribution(mean: float) -> list[float]:
+    """Return the distribution function of a Poisson number at 0, 1, ..., up to almost 1."""
+    term = math.exp(-mean)
+    total = term
+    values = [round(total, _DIGITS)]
+    while 1.0 - total > 1e-13 and len(values) < 20 * (mean + 10.0):
+        term *= mean / len(values)
+        total += term
+        values.append(round(total, _DIGITS))
+    return values
+
 
 _MS = 1000.0  # ms in a second
 _EULER = 2.718281828459045
@@ -36,7 +61,7 @@ class Spikes(NamedTuple):
     """
 
     neuron: NDArray[np.uint32]
-    time: NDArray[np.float64]
+    time: FloatArray
 
     def shifted(self, time: float) -> Spikes:
         """Return the spikes with a time in ms added."""

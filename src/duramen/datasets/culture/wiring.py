@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from duramen import _kernel
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
 _FUNCTION = "culture_wiring"
 _LINKS_A_NEURON = 15
@@ -118,14 +118,14 @@ class Wiring:
         pairs = np.maximum(degree * (degree - 1), 1)
         return float(np.mean(triangles / pairs))
 
-    def matrix(self, chosen: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+    def matrix(self, chosen: BoolArray | None = None) -> BoolArray:
         """Return the links, or those chosen, as an array of shape (n, n), sources by targets."""
         links = np.zeros((self.n_neurons, self.n_neurons), dtype=np.bool_)
         keep = slice(None) if chosen is None else chosen
         links[self.source[keep], self.target[keep]] = True
         return links
 
-    def only(self, neurons: NDArray[np.bool_]) -> Wiring:
+    def only(self, neurons: BoolArray) -> Wiring:
         """Return the part of the wiring that joins the chosen neurons."""
         number = np.cumsum(neurons) - 1
         inside = neurons[self.source] & neurons[self.target]
@@ -363,11 +363,11 @@ def _reciprocal(
     return np.concatenate((links, links[::-1, chosen]), axis=1)
 
 
-def _single(links: IntArray) -> NDArray[np.bool_]:
+def _single(links: IntArray) -> BoolArray:
     """Tell which links have none in the other direction."""
     source, target = links
     n = int(links.max(initial=0)) + 1
-    single: NDArray[np.bool_] = ~np.isin(source * n + target, target * n + source)
+    single: BoolArray = ~np.isin(source * n + target, target * n + source)
     return single
 
 

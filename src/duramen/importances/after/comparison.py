@@ -17,8 +17,7 @@ from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.summary import Summary
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
-from duramen.support.frames import native_frame
+from duramen.support.arrays import FloatArray, native_frame
 from duramen.support.provenance import frozen_metadata
 
 Measured: TypeAlias = Importances | Significance

@@ -21,7 +21,7 @@ _SHOWN = 5
 
 def group(
     importances: Importances,
-    groups: Mapping[str, Iterable[str | int]] | ArrayLike,
+    feature_groups: Mapping[str, Iterable[str | int]] | ArrayLike,
     *,
     how: How = "sum",
     names: Sequence[str] | None = None,
@@ -40,7 +40,7 @@ def group(
     ----------
     importances : Importances
         Any measure of p features.
-    groups : mapping or array-like of shape (p,)
+    feature_groups : mapping or array-like of shape (p,)
         The features of each group, by name or index, by the name of the group: groups may overlap.
         Or a label for each feature, text or a whole number; None or NaN for none.
     how : {"sum", "mean", "max"}
@@ -91,7 +91,7 @@ def group(
         raise TypeError(
             f"group: importances must be Importances, got {type(importances).__name__}."
         )
-    grouping = grouping_of(groups, names, importances.names, how, rest, "group")
+    grouping = grouping_of(feature_groups, names, importances.names, how, rest, "group")
     result = replace(
         _combined(importances, grouping, how),
         measure=f"group {how} of {importances.measure}",
@@ -135,7 +135,7 @@ class Grouping:
 
 
 def grouping_of(
-    groups: Any,
+    feature_groups: Any,
     names: Sequence[str] | None,
     features: tuple[str, ...],
     how: str,
@@ -145,29 +145,31 @@ def grouping_of(
     """Read groups of features; parameters as of `group`, `function` for errors."""
     checks.check_choice(function, "how", how, get_args(How))
     checks.check_choice(function, "rest", rest, ("drop", "own"))
-    if isinstance(groups, Mapping):
+    if isinstance(feature_groups, Mapping):
         if names is not None:
             raise ValueError(
-                f"{function}: names must be None if groups are a mapping, which has them already."
+                f"{function}: names must be None if feature_groups are a mapping, which has them already."
             )
-        grouping = _from_mapping(groups, features, function)
+        grouping = _from_mapping(feature_groups, features, function)
     else:
-        grouping = _from_labels(groups, names, len(features), function)
+        grouping = _from_labels(feature_groups, names, len(features), function)
     if not grouping.names:
-        raise ValueError(f"{function}: groups must hold at least one group, got none.")
+        raise ValueError(f"{function}: feature_groups must hold at least one group, got none.")
     left = np.setdiff1d(np.arange(len(features)), grouping.members)
     if rest == "own":
         return grouping.with_single(left, features, function)
     return replace(grouping, left_out=int(left.size))
 
 
-def _from_mapping(groups: Mapping[Any, Any], features: tuple[str, ...], function: str) -> Grouping:
+def _from_mapping(
+    feature_groups: Mapping[Any, Any], features: tuple[str, ...], function: str
+) -> Grouping:
     members = [
-        checks.places_of(given, features, f"{function}: groups[{name!r}]")
-        for name, given in groups.items()
+        checks.places_of(given, features, f"{function}: feature_groups[{name!r}]")
+        for name, given in feature_groups.items()
     ]
     return Grouping(
-        checked_names(function, "names of groups", groups),
+        checked_names(function, "names of groups", feature_groups),
         np.array([j for of_group in members for j in of_group], dtype=np.int64),
         np.array([len(of_group) for of_group in members], dtype=np.int64),
     )
@@ -178,7 +180,7 @@ def _from_labels(labels: Any, names: Sequence[str] | None, p: int, function: str
     given = np.asarray(labels, dtype=object)
     if given.shape != (p,):
         raise ValueError(
-            f"{function}: groups must be one label per feature, of shape ({p},), or a mapping, "
+            f"{function}: feature_groups must be one label per feature, of shape ({p},), or a mapping, "
             f"got shape {given.shape}."
         )
     place: dict[str, int] = {}
@@ -195,12 +197,14 @@ def _title(label: Any, names: Sequence[str] | None, function: str) -> str:
     if whole or isinstance(label, np.integer):
         label = int(label)
     if not isinstance(label, str | int):
-        raise TypeError(f"{function}: groups must hold text or whole numbers, got {label!r}.")
+        raise TypeError(
+            f"{function}: feature_groups must hold text or whole numbers, got {label!r}."
+        )
     if names is None:
         return str(label)
     if isinstance(label, str) or not 0 <= label < len(names):
         raise ValueError(
-            f"{function}: with names, groups must hold numbers from 0 to {len(names) - 1}, got "
+            f"{function}: with names, feature_groups must hold numbers from 0 to {len(names) - 1}, got "
             f"{label!r}."
         )
     return names[label]
@@ -233,7 +237,7 @@ def _spread(of_groups: Importances, grouping: Grouping, features: tuple[str, ...
     twice = members[:-1][np.diff(members) == 0]
     if twice.size:
         raise ValueError(
-            f"group: with spread=True groups must not overlap, but {features[twice[0]]!r} is in "
+            f"group: with spread=True feature_groups must not overlap, but {features[twice[0]]!r} is in "
             "several."
         )
     return of_groups.take(grouping.of_member[order], names=(features[j] for j in members))

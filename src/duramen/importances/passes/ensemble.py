@@ -72,9 +72,9 @@ def _used(forest: Forest, permutations: Permutations) -> IntArray:
     """Return the groups that hold a column some tree splits on."""
     columns = np.zeros(forest.n_features, dtype=np.bool_)
     columns[forest.feature[forest.feature >= 0]] = True
-    if permutations.groups is None:
+    if permutations.feature_groups is None:
         return np.flatnonzero(columns)
-    return np.flatnonzero([columns[group].any() for group in permutations.groups])
+    return np.flatnonzero([columns[group].any() for group in permutations.feature_groups])
 
 
 def _drops(

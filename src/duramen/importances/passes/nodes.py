@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests import structure
-from duramen.forests.forest import Forest
-from duramen.forests.parts import extended
+from duramen.forests.forest import Forest, extended
 from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
 from duramen.support.arrays import IntArray
 

@@ -59,7 +59,7 @@ class Permutations:
     # Permutations of every column in every tree; "all" for the mean over all there are.
     n_repeats: int | str = 1
     # Columns that are permuted together; None for every column by itself.
-    groups: list[IntArray] | None = None
+    feature_groups: list[IntArray] | None = None
     condition: Condition | None = None  # None for permutations among all the rows
 
     def for_kernel(self, repeat: int | None = None) -> _kernel.Permutations:
@@ -67,9 +67,9 @@ class Permutations:
         every = self.n_repeats == ALL
         n_repeats = 1 if every or repeat is not None else int(self.n_repeats)
         offsets, columns, condition = None, None, self.condition
-        if self.groups is not None:
-            offsets = np.cumsum([0, *map(len, self.groups)], dtype=np.int64)
-            columns = np.concatenate(self.groups).astype(np.uint32)
+        if self.feature_groups is not None:
+            offsets = np.cumsum([0, *map(len, self.feature_groups)], dtype=np.int64)
+            columns = np.concatenate(self.feature_groups).astype(np.uint32)
         return _kernel.Permutations(
             seed=self.seed,
             first_repeat=repeat or 0,
@@ -110,18 +110,22 @@ class Losses:
         by_class: bool = False,
         votes: bool = False,
     ) -> None:
-        groups = forest.n_features if permutations.groups is None else len(permutations.groups)
+        n_units = (
+            forest.n_features
+            if permutations.feature_groups is None
+            else len(permutations.feature_groups)
+        )
         width, c = 1 + (forest.n_values if by_class else 0), forest.n_values if votes else 0
         self._sample, self._permutations = sample, permutations
         self._counted = _kernel.Counted(score=SCORES.index(score), by_class=by_class, votes=votes)
-        self.sum, self.squares = np.zeros((groups, width)), np.zeros((groups, width))
+        self.sum, self.squares = np.zeros((n_units, width)), np.zeros((n_units, width))
         self.n_trees = 0
         self.votes = np.zeros((c, c), dtype=np.int64)
-        self.changed_votes = np.zeros((groups if votes else 0, c, c), dtype=np.int64)
+        self.changed_votes = np.zeros((n_units if votes else 0, c, c), dtype=np.int64)
 
     def add(self, trees: Forest, n_threads: int = 1, progress: Progress | None = None) -> None:
         """Add trees, which come after those before."""
-        groups, losses, n_trees, votes, changed_votes = _kernel.permutation_losses(
+        units, losses, n_trees, votes, changed_votes = _kernel.permutation_losses(
             *_given(trees, self._sample),
             self._permutations.for_kernel(),
             self._counted,
@@ -129,8 +133,8 @@ class Losses:
             progress,
         )
         # One after the other, in the order of the trees, however many are added at a time.
-        np.add.at(self.sum, groups, losses)
-        np.add.at(self.squares, groups, losses**2)
+        np.add.at(self.sum, units, losses)
+        np.add.at(self.squares, units, losses**2)
         self.n_trees += n_trees
         self.votes += votes
         self.changed_votes += changed_votes
@@ -180,9 +184,9 @@ def permuted_ballots(
         hint='use votes="tree"',
     )
     scale = 1.0 if forest.classes is not None else _whole_steps(forest)
-    groups = wanted.astype(np.uint32)
+    units = wanted.astype(np.uint32)
     trees, votes, changes = _kernel.permuted_ballots(
-        *_given(forest, sample), permutations.for_kernel(repeat), groups, scale, n_threads
+        *_given(forest, sample), permutations.for_kernel(repeat), units, scale, n_threads
     )
     return Ballots(trees, votes / scale, changes / scale)
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.io.formats.format import Format, Request
-from duramen.io.formats.input import Input
+from duramen.io.formats.format import Format, Input, Request
 from duramen.io.formats.records import explained, input_of, places_of_columns, schema_of_columns
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def read_arrow(path: Path, request: Request) -> pa.Table:
         except pa.ArrowInvalid:
             file.seek(0)
             table = pa.ipc.open_stream(file).read_all()
-        validate(table)
+        validated(table)
     return table.select(places_of_columns(table.schema, path, request.function))
 
 
@@ -62,7 +61,7 @@ class ArrowFile:
                 file.seek(0)
                 reader = pa.ipc.open_stream(file, options=options)
                 batches = iter(reader)
-            yield reader.schema, map(_validated, batches)
+            yield reader.schema, map(validated, batches)
 
     def read(self, columns: Sequence[int]) -> pa.Table:
         """Read all rows of some columns."""
@@ -79,12 +78,13 @@ class ArrowFile:
                     yield batch.slice(begin, n_rows).select(names)
 
 
-def validate(data: Any) -> None:
-    """Check that what was read of a file is whole: its offsets, lengths, indices and text.
+def validated(data: Any) -> Any:
+    """Check that what was read of a file is whole, and return it.
 
-    In a damaged file they point anywhere (ArrowInvalid). Numbers without missing values can only be
-    too few, which the quick check of Arrow tells. Its full check looks at each character of text;
-    text that is all ASCII, at places that ascend, needs two quick looks at its buffers.
+    In a damaged file offsets, lengths, indices and text point anywhere (ArrowInvalid). Numbers
+    without missing values can only be too few, which the quick check of Arrow tells. Its full check
+    looks at each character of text; text that is all ASCII, at places that ascend, needs two quick
+    looks at its buffers.
     """
     import pyarrow as pa
 
@@ -95,6 +95,7 @@ def validate(data: Any) -> None:
         for chunk in getattr(column, "chunks", (column,)):
             if not _is_plain_ascii(chunk):
                 chunk.validate(full=True)
+    return data
 
 
 def _is_plain_ascii(array: Any) -> bool:
@@ -115,12 +116,6 @@ def _is_plain_ascii(array: Any) -> bool:
         and (begins[1:] >= begins[:-1]).all()
         and used.max(initial=0) < 128
     )
-
-
-def _validated(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Check a batch and return it."""
-    validate(batch)
-    return batch
 
 
 def _copied(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> pa.Table:

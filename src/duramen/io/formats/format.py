@@ -2,17 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from duramen.catalogue import Entry
-from duramen.io.formats.columns import Columns
-from duramen.io.formats.input import Input
+from duramen.data.encoded import EncodedTable
+from duramen.support.arrays import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+FIRST_ROWS = 32  # that `Input.beginning` returns
+
+
+class Input(ABC):
+    """A table that gives its columns in groups, in their order.
+
+    Attributes
+    ----------
+    where : str
+        How errors call it.
+    files : sequence of Path
+        What it is read from: where one of them changed, it is another input.
+    n_columns : int
+    names : sequence of str or None
+        Names that the input itself gives; None where it gives none.
+    encoded : bool
+        Whether the groups are encoded already, so that kinds cannot be chosen.
+    kinds_chosen : bool
+        Whether kinds are asked for, so that groups cannot be codes; set before the first group.
+    on_spooled : callable
+        Is told of bytes that were cut into tiles, before there is a first group.
+    """
+
+    where: str
+    files: Sequence[Path] = ()
+    n_columns: int
+    names: Sequence[str] | None = None
+    encoded: bool = False
+    kinds_chosen: bool = False
+    on_spooled: Callable[[int], None] = staticmethod(lambda n_bytes: None)
+
+    def samples(self) -> pa.Table | None:
+        """Return the sample annotations; None where there are none."""
+        return None
+
+    def variants(self) -> Iterator[pa.Table] | None:
+        """Yield where the columns lie on the genome, as in `layout.variants_schema`, in parts."""
+        return None
+
+    def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
+        """Return the first rows, and a function that reads whole columns; None without them."""
+        return None
+
+    @abstractmethod
+    def groups(self, start: int, work: Path) -> Iterator[Any]:
+        """Give the columns from `start` on: tables that `encode` takes, or sources.
+
+        `work` is a folder for what does not fit into memory; what an interrupted call with the
+        same input left there may be used.
+        """
+
+
+ROW_NAMES = b"duramen.row_names"  # of the schema's metadata: the columns that name the rows
+
+
+def named_rows(samples: pa.Table, *columns: str) -> pa.Table:
+    """Mark the columns of annotations that name the rows."""
+    known = {k: v for k, v in (samples.schema.metadata or {}).items() if k != b"pandas"}
+    return samples.replace_schema_metadata({**known, ROW_NAMES: json.dumps(columns).encode()})
+
+
+class Columns(Protocol):
+    """Columns of a packed folder, or of a file that is used in place."""
+
+    where: str
+    n_rows: int
+    n_columns: int
+
+    def kind_codes(self) -> NDArray[np.uint8]:
+        """Return the kind of each column."""
+        ...
+
+    def names(self, chosen: IntArray) -> list[str]:
+        """Return names of columns."""
+        ...
+
+    def find(self, name: str) -> int | None:
+        """Return the number of the column of that name."""
+        ...
+
+    def take(self, chosen: IntArray) -> EncodedTable:
+        """Return columns, in memory."""
+        ...
+
+    def table(self) -> EncodedTable:
+        """Return all columns."""
+        ...
+
+    def records(self) -> Iterator[NDArray[Any]]:
+        """Records of all columns, as in `layout.COLUMN`."""
+        ...
+
+    def fingerprint(self) -> str:
+        """As `layout.fingerprint_of`."""
+        ...
+
+    def verify(self) -> None:
+        """Raise ValueError where something is damaged."""
+        ...
+
+    def samples(self) -> pa.Table | None:
+        """Sample annotations; None where there are none."""
+        ...
+
+    def variants(self) -> pa.Table | None:
+        """Places of the columns on the genome; None where they are not known."""
+        ...
 
 
 @dataclass(frozen=True)

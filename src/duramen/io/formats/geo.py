@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.io.formats.delimited import explained
-from duramen.io.formats.format import Format, Request
-from duramen.io.formats.input import Input
+from duramen.io.formats.format import Format, Input, Request, named_rows
 from duramen.io.formats.text import TransposedTextInput
 from duramen.io.formats.text_file import TextFile
-from duramen.io.row_names import named_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import IntArray
+
 LF, CR, QUOTE = b"\n"[0], b"\r"[0], b'"'[0]
 BOM = b"\xef\xbb\xbf"
 
@@ -24,16 +26,16 @@ class Lines:
     """Some lines, none of them empty."""
 
     data: bytes
-    begin: NDArray[np.int64]  # where each of the R lines begins in `data`
-    end: NDArray[np.int64]  # where it ends, its line end left out
-    cuts: NDArray[np.int64]  # where the delimiters between the fields are
+    begin: IntArray  # where each of the R lines begins in `data`
+    end: IntArray  # where it ends, its line end left out
+    cuts: IntArray  # where the delimiters between the fields are
     # Shape (R + 1,): line r has ``cuts[first_cut[r]:first_cut[r + 1]]``.
-    first_cut: NDArray[np.int64]
+    first_cut: IntArray
 
     def __len__(self) -> int:
         return len(self.begin)
 
-    def n_fields(self) -> NDArray[np.int64]:
+    def n_fields(self) -> IntArray:
         """Return the number of fields of each line."""
         return np.diff(self.first_cut) + 1
 
@@ -101,7 +103,7 @@ def _cut(data: bytes, delimiter: int, final: bool) -> tuple[Lines, int]:
     return Lines(data, begin, end, cuts, first_cut), used
 
 
-def _regular(text: NDArray[np.uint8], quotes: NDArray[np.int64], delimiter: int) -> bool:
+def _regular(text: NDArray[np.uint8], quotes: IntArray, delimiter: int) -> bool:
     """Return whether quotes open and close in turn: at borders of fields, or doubled in one."""
     opening, closing = quotes[::2], quotes[1::2]
     before = text[np.maximum(opening - 1, 0)]
@@ -113,9 +115,7 @@ def _regular(text: NDArray[np.uint8], quotes: NDArray[np.int64], delimiter: int)
     return bool(opens.all() and closes.all())
 
 
-def _by_the_rules(
-    data: bytes, delimiter: bytes
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int | None]:
+def _by_the_rules(data: bytes, delimiter: bytes) -> tuple[IntArray, IntArray, int | None]:
     """Delimiters and line ends outside quotes, and where a quote is open: field by field."""
     field = re.compile(
         rb'("[^"]*(?:""[^"]*)*(?:"|(?P<open>\Z)))?[^' + re.escape(delimiter) + rb"\r\n]*"

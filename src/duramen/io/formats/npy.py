@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.io.formats.format import Format, Request
-from duramen.io.formats.input import Input
+from duramen.io.formats.format import Format, Input, Request
 from duramen.io.store.budget import columns_within
 from duramen.io.store.reader import LocalFile
 from duramen.support.text import first_line

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from duramen.io.formats.format import Format, Request
-from duramen.io.formats.input import Input
+from duramen.io.formats.format import Format, Input, Request
 from duramen.io.formats.records import explained, input_of, places_of_columns, schema_of_columns
 from duramen.io.store.layout import HEADER
 

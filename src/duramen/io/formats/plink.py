@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
-from duramen.io.formats.format import Format, Request
-from duramen.io.formats.input import Input
-from duramen.io.row_names import named_rows
+from duramen.io.formats.format import Format, Input, Request, named_rows
 from duramen.io.store import layout
 from duramen.io.store.budget import columns_within
-from duramen.io.store.names import Repeats, repetition
 from duramen.io.store.reader import LocalFile, read_rows
-from duramen.io.store.runs import Runs, offsets_of
+from duramen.io.store.runs import Repeats, Runs, offsets_of, repetition
+from duramen.support.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,7 +120,7 @@ class BedColumns:
         """Return the kind of each column: all are numeric."""
         return np.zeros(self.n_columns, dtype=np.uint8)
 
-    def names(self, chosen: NDArray[np.int64]) -> list[str]:
+    def names(self, chosen: IntArray) -> list[str]:
         """Return the names of the variants with these numbers."""
         return [layout.name_of_bytes(name) for name in self._names.take(chosen)]
 
@@ -130,7 +128,7 @@ class BedColumns:
         """Return the number of the variant of that name."""
         return self._names.find(layout.name_bytes(name))
 
-    def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
+    def take(self, chosen: IntArray) -> EncodedTable:
         """Return the variants with these numbers, in that order, in memory."""
         raw, seen = self._read(chosen)
         places = (seen.astype(np.intp) << 8)[:, np.newaxis] + raw
@@ -156,7 +154,7 @@ class BedColumns:
             named=True,
         )
 
-    def _read(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    def _read(self, chosen: IntArray) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         """Return bytes of variants, and the genotypes of each: bit v for v copies, 3 if missing."""
         data = read_rows(self._file, chosen, self._bytes, base=3)
         raw = data.reshape(len(chosen), self._bytes)
@@ -166,13 +164,13 @@ class BedColumns:
             seen |= _SEEN[rest].take(raw[:, whole])
         return raw, seen
 
-    def numbers(self, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+    def numbers(self, chosen: IntArray) -> FloatArray:
         """Copies of the first allele, NaN where missing; shape (n, len(chosen))."""
         table = self.take(chosen)
         counts = np.diff(table.value_offsets)
         of_code = np.full((len(chosen), 4), np.nan)
         of_code[np.arange(4) < counts[:, np.newaxis]] = table.cut_values
-        values: NDArray[np.float64] = np.take_along_axis(of_code, table.blocks[0], axis=1)
+        values: FloatArray = np.take_along_axis(of_code, table.blocks[0], axis=1)
         return values.T
 
     def groups(self, start: int = 0, width: int | None = None) -> Iterator[EncodedTable]:

@@ -6,6 +6,7 @@ parsed when all of it is there.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -26,14 +27,11 @@ from duramen.io.formats.delimited import (
     last_cell,
     text_options,
 )
-from duramen.io.formats.format import Format, Request
+from duramen.io.formats.format import FIRST_ROWS, Format, Input, Request, named_rows
 from duramen.io.formats.gene_annotation import describing, warn_of
-from duramen.io.formats.input import FIRST_ROWS, Input
 from duramen.io.formats.lines import BOM, Lines, UnclosedQuote, lines_of, unquoted
-from duramen.io.formats.size import text_bytes
 from duramen.io.formats.spool import Spool
 from duramen.io.formats.text_file import TextFile
-from duramen.io.row_names import named_rows
 from duramen.io.store.budget import columns_within
 from duramen.support.warning import warn
 
@@ -397,3 +395,34 @@ def _delimited(name: str, title: str, suffixes: tuple[str, ...], delimiter: str)
 CSV = _delimited("csv", "CSV", (".csv",), ",")
 TSV = _delimited("tsv", "TSV", (".tsv", ".tab"), "\t")
 TEXT = _delimited("text", "Text", (".txt", ".zip"), "")
+
+
+_HEAD = 1 << 20
+_NUMBER_BYTES, _CODE_BYTES = 8, 1  # of a number, and of its code at the least
+
+
+def text_bytes(text: TextFile) -> int:
+    """Return the bytes that a table of text takes, judged by its first lines.
+
+    Of compressed text, its size.
+    """
+    size = text.size
+    if not text.plain or size <= _HEAD or text.path.suffix.lower() in (".gz", ".bz2", ".zst"):
+        return size
+    with text.opened() as stream:
+        head: bytes = stream.read(_HEAD)
+    lines = head.decode("utf-8", "replace").splitlines()[1:-1]
+    try:
+        rows = list(csv.reader(lines, delimiter=text.delimiter))
+    except csv.Error:
+        return size
+    numbers = sum(_is_number(field) for row in rows for field in row)
+    return int(max(size, 0.9 * size / _HEAD * numbers * (_NUMBER_BYTES + _CODE_BYTES)))
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True

@@ -15,16 +15,16 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.names import KINDS
 from duramen.io import formats
-from duramen.io.formats.columns import Columns
+from duramen.io.formats.format import Columns
 from duramen.io.store import layout
-from duramen.io.store.beside import samples_table
 from duramen.io.store.packed import PackedColumns
-from duramen.io.store.pairing import Pairing, names_of, pair
+from duramen.io.store.pairing import Pairing, names_of, pair, samples_table
 from duramen.io.store.reader import LocalFolder
 from duramen.io.store.remote import Place, open_place, place_of
 from duramen.io.store.row_ids import Names, names_in, of_store
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
+from duramen.support.arrays import IntArray
 from duramen.support.files import expanded
 from duramen.support.text import quoted
 
@@ -105,7 +105,7 @@ class ColumnStore(Summarized):
         """The kind of each column: "numeric", "ordinal" or "nominal"."""
         return tuple([KINDS[kind] for kind in self._columns.kind_codes().tolist()])
 
-    def n_codes(self) -> NDArray[np.int64]:
+    def n_codes(self) -> IntArray:
         """Return the number of codes of each column, that of missing included; shape (p,)."""
         parts = [part["n_values"] + (part["n_missing"] > 0) for part in self._columns.records()]
         return np.concatenate(parts).astype(np.int64)
@@ -221,7 +221,7 @@ class ColumnStore(Summarized):
         known = self._columns.variants()
         return None if known is None else known.add_column(0, "name", [self.names])
 
-    def target(self, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def target(self, name: str) -> tuple[IntArray, NDArray[Any]]:
         """Return a column, or else a column of `samples`, as a target, and what may explain it.
 
         Parameters

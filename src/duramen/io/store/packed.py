@@ -9,7 +9,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.encoded import EncodedTable
+from duramen import _kernel
+from duramen.data.encoded import Blocks, EncodedTable
 from duramen.data.names import KINDS, default_names
 from duramen.data.validity import (
     invalid_labels,
@@ -19,13 +20,59 @@ from duramen.data.validity import (
     unsorted_values,
 )
 from duramen.io.store import layout
-from duramen.io.store.mapped import MappedTable
 from duramen.io.store.reader import File, Folder, pieces_of, read_rows
 from duramen.io.store.runs import Runs, offsets_of
+from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.text import first_line, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class MappedTable(EncodedTable):
+    """Encoded table of a store, whose files must keep their lengths.
+
+    The system ends a process (SIGBUS) that reads beyond the end of a file that was truncated since
+    it was mapped. So the lengths are checked whenever codes or values are taken, and whenever the
+    kernel is given the table; a truncation while the kernel works still ends the process.
+    """
+
+    _blocks: Blocks
+    _files: Sequence[File] = ()
+
+    def over(self, files: Sequence[File]) -> MappedTable:
+        """Set the files that are mapped, and return the table."""
+        vars(self)["_files"] = tuple(files)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_files"}
+
+    def _check(self) -> None:
+        for file in self._files:
+            file.check_length()
+
+    @property
+    def blocks(self) -> Blocks:
+        """The codes; one row of a block is one column of the table."""
+        self._check()
+        return self._blocks
+
+    @blocks.setter
+    def blocks(self, given: Blocks) -> None:
+        vars(self)["_blocks"] = given
+
+    @property
+    def kernel(self) -> _kernel.Table:
+        """The table as it is lent to the kernel."""
+        self._check()
+        return super().kernel
+
+    def values(self, j: int) -> NDArray[Any]:
+        """Return the values of the j-th column in code order, without missing."""
+        self._check()
+        return super().values(j)
+
 
 KEPT_NAMES = 1 << 24  # bytes of names that are kept in memory; beyond, they are read when asked for
 
@@ -84,7 +131,7 @@ class PackedColumns:
             f"{self._function}: {self.where} is damaged: {what}; pack the table again"
         )
 
-    def _check_records(self, own: NDArray[np.bool_], n_values: NDArray[np.uint32]) -> None:
+    def _check_records(self, own: BoolArray, n_values: NDArray[np.uint32]) -> None:
         """Check what the records say of columns, each by itself."""
         flags, lists = self._flags, self._lists
         if flags.max() > 31 or ((flags & 3) == 3).any() or ((flags & 12) == 12).any():
@@ -183,7 +230,7 @@ class PackedColumns:
         """Return the kind of each column, as its place in `KINDS`."""
         return _bits(self._flags, 2, 3)
 
-    def names(self, chosen: NDArray[np.int64]) -> list[str]:
+    def names(self, chosen: IntArray) -> list[str]:
         """Return the names of the columns with these numbers."""
         if self._names is None:
             return [f"x{j}" for j in chosen.tolist()]
@@ -197,7 +244,7 @@ class PackedColumns:
             return int(number) if known and f"x{int(number)}" == name else None
         return self._names.find(layout.name_bytes(name))
 
-    def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
+    def take(self, chosen: IntArray) -> EncodedTable:
         """Return the columns with these numbers, in that order, in memory."""
         flags = self._flags[chosen]
         block_of, kinds, missing = _bits(flags, 0, 3), _bits(flags, 2, 3), _bits(flags, 4, 1)
@@ -211,7 +258,9 @@ class PackedColumns:
         offsets = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
         cut_values = joined.view("<f8").astype(np.float64, copy=False)
         labels = self._labels_of(words, counts)
-        self._check_values(kinds, offsets, cut_values, labels)
+        wrong = invalid_values(kinds, offsets, cut_values, labels)
+        if wrong is not None:
+            raise self._inconsistent(wrong)
         slot = np.empty(len(chosen), dtype=np.int64)
         blocks: list[Any] = []
         n_codes = (np.diff(offsets) + missing).astype(np.int64)
@@ -241,20 +290,7 @@ class PackedColumns:
         except ValueError as error:
             raise self._inconsistent(str(error)) from None
 
-    def _check_values(
-        self,
-        kinds: NDArray[np.uint8],
-        offsets: NDArray[np.int64],
-        cut_values: NDArray[np.float64],
-        labels: dict[int, NDArray[Any]],
-    ) -> None:
-        wrong = invalid_values(kinds, offsets, cut_values, labels)
-        if wrong is not None:
-            raise self._inconsistent(wrong)
-
-    def _codes(
-        self, number: int, columns: NDArray[np.int64], n_codes: NDArray[np.int64]
-    ) -> NDArray[Any]:
+    def _codes(self, number: int, columns: IntArray, n_codes: IntArray) -> NDArray[Any]:
         """Return the codes of columns of one block, checked; shape (len(columns), n)."""
         kind = layout.CODE_TYPES[number]
         size = self.n_rows * kind.itemsize
@@ -279,9 +315,7 @@ class PackedColumns:
             raise self._inconsistent(f"column {quoted(name)} has codes beyond its values")
         return codes.astype(kind.newbyteorder("="), copy=False)
 
-    def _values(
-        self, chosen: NDArray[np.int64]
-    ) -> tuple[NDArray[np.uint8], Sequence[bytes | memoryview]]:
+    def _values(self, chosen: IntArray) -> tuple[NDArray[np.uint8], Sequence[bytes | memoryview]]:
         """Return the values of columns as bytes: of all in one array, and of each."""
         numbers, lists = self._shared[chosen], self._lists
         own = numbers == layout.OWN
@@ -296,7 +330,7 @@ class PackedColumns:
 
     def _check_words(
         self,
-        chosen: NDArray[np.int64],
+        chosen: IntArray,
         names: list[bytes] | None,
         values: Sequence[bytes | memoryview],
         labels: dict[int, bytes],
@@ -365,7 +399,7 @@ class PackedColumns:
             begin, before = begin + len(values), float(values[-1])
         return total
 
-    def _value_offsets(self) -> NDArray[np.int64]:
+    def _value_offsets(self) -> IntArray:
         if self._own is not None:
             return self._own.offsets.astype(np.int64)
         offsets = np.zeros(self.n_columns + 1, dtype=np.int64)

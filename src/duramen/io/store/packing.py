@@ -15,26 +15,24 @@ from duramen.configuration import shows_progress
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode_source
 from duramen.data.names import check_names, resolve_kinds
-from duramen.data.numbers_in_text import places_of_text, warned
+from duramen.data.text_numbers import places_of_text, warned
 from duramen.data.sources import open_source
-from duramen.io.arrow_threads import require_arrow_threads
 from duramen.io.formats import text_of
 from duramen.io.formats.delimited import comma_separated
-from duramen.io.formats.format import Request
-from duramen.io.formats.input import Input
-from duramen.io.formats.missing import with_missing
+from duramen.io.formats.format import Input, Request
+from duramen.io.formats.records import with_missing
 from duramen.io.store import layout
-from duramen.io.store.beside import check_samples
 from duramen.io.store.budget import memory_bytes
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.inputs import Part, open_input
-from duramen.io.store.names import Repeats, repetition
-from duramen.io.store.pairing import Pairing, names_of, pair
+from duramen.io.store.pairing import Pairing, check_samples, names_of, pair
 from duramen.io.store.part import check_place, making, part_of
 from duramen.io.store.row_ids import Names, of_encoded, of_table, texts_of
+from duramen.io.store.runs import Repeats, repetition
 from duramen.io.store.writer import StoreWriter
 from duramen.support.checks import check_jobs
 from duramen.support.files import expanded, naming
+from duramen.support.threads import require_arrow_threads
 from duramen.support.warning import warn
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -12,12 +13,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.io.row_names import ROW_NAMES, named_rows
-from duramen.io.store.beside import check_samples, samples_table
-from duramen.io.store.matches import Match, called, matched
-from duramen.io.store.row_ids import Names, texts_of
+from duramen.io.formats.format import ROW_NAMES, named_rows
+from duramen.io.store.row_ids import Match, Names, called, matched, texts_of
+from duramen.support.arrays import IntArray
 from duramen.support.text import quoted
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ def pair(
     return Paired(_with_names(_taken(table, order), chosen.names), note, column)
 
 
-def _taken(table: pa.Table, order: NDArray[np.int64]) -> pa.Table:
+def _taken(table: pa.Table, order: IntArray) -> pa.Table:
     """Return rows in an order, of which -1 is a row of missing values."""
     import pyarrow as pa
 
@@ -291,7 +290,7 @@ def _row_numbers(match: Match, matches: Sequence[Match]) -> bool:
     )
 
 
-def _order(match: Match, asked: Pairing) -> NDArray[np.int64]:
+def _order(match: Match, asked: Pairing) -> IntArray:
     """Return the row of the annotations of each row of the table, or -1 where there is none."""
     where, names = asked.where, match.names
     twice = [label for label, count in Counter(match.wanted).items() if count > 1]
@@ -462,3 +461,44 @@ def _some(labels: Iterable[str], shown: int = _SHOWN) -> str:
     given = list(labels)
     more = ", ..." if len(given) > shown else ""
     return ", ".join(map(quoted, given[:shown])) + more
+
+
+def samples_table(samples: Any, function: str) -> pa.Table:
+    """Return what a user gives for it, a table or the path of one, as an Arrow table."""
+    from duramen.io.files import read_table
+
+    if isinstance(samples, str | os.PathLike):
+        return read_table(samples, function=function)
+    table = as_arrow(samples)
+    if table is None:
+        raise TypeError(
+            f"{function}: samples is a {type(samples).__name__}; give a data frame, an Arrow "
+            "table, or the path of a file with one row for each row of the table"
+        )
+    return table
+
+
+def as_arrow(frame: Any) -> pa.Table | None:
+    """Return a data frame as an Arrow table; None where it is no data frame."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(frame, pa.Table):
+        return frame
+    try:
+        table = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        return None
+    if table.implementation.is_pandas() and not any(frame.index.names):
+        table = nw.from_native(frame.reset_index(drop=True), eager_only=True)
+    return table.to_arrow()  # without pandas' row labels, which are no column
+
+
+def check_samples(samples: pa.Table | None, n_rows: int, function: str) -> None:
+    """Raise ValueError if there is not one row for each row of the table."""
+    if samples is not None and samples.num_rows != n_rows:
+        raise ValueError(
+            f"{function}: samples has {samples.num_rows} rows, but the table has {n_rows}; "
+            "without row names to match, samples must have one row for each row of the table, in "
+            "the same order"
+        )

@@ -17,6 +17,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import IntArray
+
 BLOCK_BYTES = 1 << 20  # what is read whole is read in such pieces
 _LONG = 1 << 14  # bytes of a place that is read without a copy
 
@@ -163,9 +165,7 @@ class LocalFolder:
         return LocalFile(os.path.join(self.name, name))
 
 
-def read_rows(
-    file: File, rows: NDArray[np.int64], row_bytes: int, base: int = 0
-) -> NDArray[np.uint8]:
+def read_rows(file: File, rows: IntArray, row_bytes: int, base: int = 0) -> NDArray[np.uint8]:
     """Read rows of one length, in the order asked for, neighbors of ascending order together.
 
     Row r begins at byte ``base + r * row_bytes``.
@@ -174,9 +174,7 @@ def read_rows(
     return read_neighbors(file, begins, begins + row_bytes)
 
 
-def read_neighbors(
-    file: File, begins: NDArray[np.int64], ends: NDArray[np.int64]
-) -> NDArray[np.uint8]:
+def read_neighbors(file: File, begins: IntArray, ends: IntArray) -> NDArray[np.uint8]:
     """Read places one after the other, with one request where one ends as the next begins."""
     if len(begins) == 0:
         return np.empty(0, dtype=np.uint8)

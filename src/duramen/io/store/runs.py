@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator
 from typing import Any
 from zlib import crc32
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.io.store.reader import File, pieces_of, read_neighbors
+from duramen.support.arrays import IntArray
 
 
 class Runs:
@@ -41,7 +43,7 @@ class Runs:
             self._file, self.resident = None, True
         return crc32(self._data) == check
 
-    def take(self, chosen: NDArray[np.int64]) -> list[bytes]:
+    def take(self, chosen: IntArray) -> list[bytes]:
         """Return the runs of the given numbers, in that order."""
         begins, ends = self._places(chosen)
         if self._file is None:
@@ -51,7 +53,7 @@ class Runs:
             begins, ends = _joined(ends - begins)
         return [data[b:e] for b, e in zip(begins.tolist(), ends.tolist(), strict=True)]
 
-    def joined(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.uint8], list[memoryview]]:
+    def joined(self, chosen: IntArray) -> tuple[NDArray[np.uint8], list[memoryview]]:
         """Return the runs of the given numbers in one array, and each as a part of it."""
         begins, ends = self._places(chosen)
         if self._file is None:
@@ -62,7 +64,7 @@ class Runs:
         begins, ends = _joined(ends - begins)
         return data, [view[b:e] for b, e in zip(begins.tolist(), ends.tolist(), strict=True)]
 
-    def _places(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _places(self, chosen: IntArray) -> tuple[IntArray, IntArray]:
         """Return the first byte of each run, and the one behind its last."""
         begins = self.offsets[chosen].astype(np.int64)
         return begins * self._item, self.offsets[chosen + 1].astype(np.int64) * self._item
@@ -83,7 +85,7 @@ class Runs:
         return None
 
 
-def _joined(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _joined(sizes: IntArray) -> tuple[IntArray, IntArray]:
     """Return where runs of these lengths begin and end, one after the other."""
     ends = np.cumsum(sizes)
     return ends - sizes, ends
@@ -96,3 +98,44 @@ def offsets_of(sizes: NDArray[np.unsignedinteger], total: int | None = None) -> 
     offsets = np.zeros(len(sizes) + 1, dtype=np.uint32 if total < 2**32 else np.uint64)
     np.cumsum(sizes, out=offsets[1:])
     return offsets
+
+
+_SHOWN = 5
+
+
+class Repeats:
+    """Notices names that come twice: eight bytes for each of them.
+
+    Only those whose hashes agree are compared, which takes a second look at all of them.
+    """
+
+    def __init__(self) -> None:
+        self._hashes = array("q")
+
+    def see(self, names: Iterable[bytes]) -> None:
+        """Take note of names."""
+        self._hashes.extend(map(hash, names))
+
+    def among(self, names: Iterable[bytes]) -> list[bytes]:
+        """Return the names that came more than once, `names` being all of them once more."""
+        hashes = np.sort(np.frombuffer(self._hashes, dtype=np.int64)) if self._hashes else None
+        if hashes is None or not (suspects := set(hashes[1:][np.diff(hashes) == 0].tolist())):
+            return []
+        seen: set[bytes] = set()
+        repeated: dict[bytes, None] = {}
+        for name in names:
+            if hash(name) in suspects:
+                if name in seen:
+                    repeated[name] = None
+                seen.add(name)
+        return list(repeated)
+
+
+def repetition(repeated: list[bytes], where: str, function: str, hint: str) -> ValueError:
+    """Return the error for names that came more than once."""
+    shown = ", ".join(repr(name.decode("utf-8", "replace")) for name in repeated[:_SHOWN])
+    more = f" and {len(repeated) - _SHOWN} more" if len(repeated) > _SHOWN else ""
+    return ValueError(
+        f"{function}: {where} has more than one column named {shown}{more}; column names must "
+        f"be unique. Hint: {hint}"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -12,18 +12,48 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
-from duramen.io.formats.columns import Columns
-from duramen.io.joining import joined
+from duramen.io.formats.format import Columns
 from duramen.io.store import layout
 from duramen.io.store.column_store import ColumnStore
+from duramen.support.arrays import IntArray
 from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 _BLOCK = 1 << 27  # cells of a store that are read together
+
+
+class _View(ColumnStore):
+    """A store of which other columns, or rows, are seen.
+
+    Parameters
+    ----------
+    store : ColumnStore
+        The whole store.
+    columns : Columns
+        The columns that are seen.
+    samples : Arrow table, optional
+        Sample annotations of the rows that are seen.
+    made_by : callable and its argument
+        Function that makes the view of `store`, for pickling.
+    """
+
+    def __init__(
+        self,
+        store: ColumnStore,
+        columns: Columns,
+        samples: pa.Table | None,
+        made_by: tuple[Callable[..., ColumnStore], Any],
+    ) -> None:
+        super().__init__(columns, store.path, samples)
+        self.samples_pairing = store.samples_pairing
+        self._whole, self._made_by = store, made_by
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        function, argument = self._made_by
+        return function, (self._whole, argument)
 
 
 def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
@@ -56,7 +86,7 @@ def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
             f"without: all {store.n_columns} columns of {store.path.name} are left out. Hint: keep "
             "at least one"
         )
-    return StoreView(store, left_out)
+    return _View(store, _Others(store._columns, left_out), store._samples, (without, left_out))
 
 
 def without_names(
@@ -71,7 +101,7 @@ def without_names(
     return table.take_columns([j for j, name in enumerate(table.names) if name not in gone])
 
 
-def of_rows(store: ColumnStore, index: NDArray[np.int64]) -> ColumnStore:
+def of_rows(store: ColumnStore, index: IntArray) -> ColumnStore:
     """See some of the rows of a store; the columns stay on disk.
 
     Parameters
@@ -86,31 +116,14 @@ def of_rows(store: ColumnStore, index: NDArray[np.int64]) -> ColumnStore:
         Codes keep their meaning, as in `EncodedTable.take_rows`. Its fingerprint depends on that of
         the store and on the rows.
     """
-    return RowsView(store, index)
-
-
-class RowsView(ColumnStore):
-    """Some of the rows of a store; `of_rows` makes it."""
-
-    def __init__(self, store: ColumnStore, index: NDArray[np.int64]) -> None:
-        samples = store.samples
-        super().__init__(
-            _Rows(store._columns, index),
-            store.path,
-            None if samples is None else samples.take(index),
-        )
-        self.samples_pairing = store.samples_pairing
-        self._whole = store
-        self._index = index
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return of_rows, (self._whole, self._index)
+    samples = None if store.samples is None else store.samples.take(index)
+    return _View(store, _Rows(store._columns, index), samples, (of_rows, index))
 
 
 class _Rows:
     """Some of the rows of a source, whose columns are otherwise as they are."""
 
-    def __init__(self, base: Columns, index: NDArray[np.int64]) -> None:
+    def __init__(self, base: Columns, index: IntArray) -> None:
         self._base, self._index = base, index
         self.where, self.n_columns = base.where, base.n_columns
         self.n_rows = len(index)
@@ -118,7 +131,7 @@ class _Rows:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._base, name)
 
-    def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
+    def take(self, chosen: IntArray) -> EncodedTable:
         """Return columns, in memory."""
         return self._base.take(chosen).take_rows(self._index)
 
@@ -143,20 +156,7 @@ def with_columns(store: ColumnStore, table: EncodedTable) -> ColumnStore:
     ValueError
         If numbers of rows differ, or names repeat.
     """
-    return WiderView(store, table)
-
-
-class WiderView(ColumnStore):
-    """A store with further columns; `with_columns` makes it."""
-
-    def __init__(self, store: ColumnStore, table: EncodedTable) -> None:
-        super().__init__(_Wider(store._columns, table), store.path, store._samples)
-        self.samples_pairing = store.samples_pairing
-        self._narrow = store
-        self._more = table
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return with_columns, (self._narrow, self._more)
+    return _View(store, _Wider(store._columns, table), store._samples, (with_columns, table))
 
 
 class _OverSource:
@@ -188,7 +188,7 @@ class _Wider(_OverSource):
         """Return the kind of each column."""
         return np.concatenate([self._base.kind_codes(), self._more.kind_codes])
 
-    def names(self, chosen: NDArray[np.int64]) -> list[str]:
+    def names(self, chosen: IntArray) -> list[str]:
         """Return names of columns."""
         own = chosen < self._base.n_columns
         known = iter(self._base.names(chosen[own]))
@@ -203,7 +203,7 @@ class _Wider(_OverSource):
             return self._base.n_columns + self._more.names.index(name)
         return self._base.find(name)
 
-    def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
+    def take(self, chosen: IntArray) -> EncodedTable:
         """Return columns, in memory."""
         own = chosen < self._base.n_columns
         if own.all():
@@ -241,23 +241,10 @@ class _Wider(_OverSource):
         return pa.concat_tables([table, pa.table(nulls, schema=table.schema)])
 
 
-class StoreView(ColumnStore):
-    """A store without some of its columns; `without` makes it."""
-
-    def __init__(self, store: ColumnStore, left_out: NDArray[np.int64]) -> None:
-        super().__init__(_Others(store._columns, left_out), store.path, store._samples)
-        self.samples_pairing = store.samples_pairing
-        self._whole = store
-        self._left_out = left_out
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return without, (self._whole, self._left_out)
-
-
 class _Others(_OverSource):
     """All columns of a source but some."""
 
-    def __init__(self, base: Columns, left_out: NDArray[np.int64]) -> None:
+    def __init__(self, base: Columns, left_out: IntArray) -> None:
         self._base = base
         self._left_out = left_out
         # How many other columns lie before each of those that are left out.
@@ -266,7 +253,7 @@ class _Others(_OverSource):
         self.n_rows = base.n_rows
         self.n_columns = base.n_columns - len(left_out)
 
-    def _there(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _there(self, chosen: IntArray) -> IntArray:
         """Return the numbers that columns have in the source."""
         return np.asarray(chosen + np.searchsorted(self._before, chosen, side="right"))
 
@@ -274,7 +261,7 @@ class _Others(_OverSource):
         """Return the kind of each column."""
         return np.delete(self._base.kind_codes(), self._left_out)
 
-    def names(self, chosen: NDArray[np.int64]) -> list[str]:
+    def names(self, chosen: IntArray) -> list[str]:
         """Return names of columns."""
         return self._base.names(self._there(chosen))
 
@@ -287,7 +274,7 @@ class _Others(_OverSource):
         gone = place < len(self._left_out) and self._left_out[place] == there
         return None if gone else there - place
 
-    def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
+    def take(self, chosen: IntArray) -> EncodedTable:
         """Return columns, in memory."""
         return self._base.take(self._there(chosen))
 
@@ -318,3 +305,46 @@ class _Others(_OverSource):
         """Return where the columns lie on the genome."""
         table = self._base.variants()
         return None if table is None else table.take(self._there(np.arange(self.n_columns)))
+
+
+def joined(left: EncodedTable, right: EncodedTable, function: str) -> EncodedTable:
+    """Return the columns of two tables of the same rows, those of the first one first.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of rows differ, or both have a column of the same name.
+    """
+    if left.n_rows != right.n_rows:
+        raise ValueError(
+            f"{function}: tables must have the same number of rows, got {left.n_rows} and "
+            f"{right.n_rows}."
+        )
+    check_apart(left.names, right.names, function)
+    heights = np.array([len(block) for block in left.blocks], dtype=np.int64)
+    blocks: list[Any] = [
+        np.concatenate([left.blocks[i], right.blocks[i]]) for i in range(len(left.blocks))
+    ]
+    p = left.n_columns
+    return EncodedTable(
+        n_rows=left.n_rows,
+        names=left.names + right.names,
+        kinds=left.kinds + right.kinds,
+        blocks=(blocks[0], blocks[1], blocks[2]),
+        block_of=np.concatenate([left.block_of, right.block_of]),
+        slot=np.concatenate([left.slot, right.slot + heights[right.block_of]]),
+        cut_values=np.concatenate([left.cut_values, right.cut_values]),
+        value_offsets=np.concatenate(
+            [left.value_offsets, left.value_offsets[-1] + right.value_offsets[1:]]
+        ),
+        labels={**left.labels, **{p + j: one for j, one in right.labels.items()}},
+        missing=np.concatenate([left.missing, right.missing]),
+        named=True,
+    )
+
+
+def check_apart(left: tuple[str, ...], right: tuple[str, ...], function: str) -> None:
+    """Raise ValueError if names occur on both sides."""
+    both = sorted(set(left) & set(right))
+    if both:
+        raise ValueError(f"{function}: column {quoted(both[0])} occurs twice.")

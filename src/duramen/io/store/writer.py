@@ -14,9 +14,8 @@ import numpy as np
 
 from duramen.data.encoded import EncodedTable
 from duramen.io.store import layout
-from duramen.io.store.names import Repeats, repetition
 from duramen.io.store.reader import BLOCK_BYTES, LocalFile, pieces_of
-from duramen.io.store.runs import Runs, offsets_of
+from duramen.io.store.runs import Repeats, Runs, offsets_of, repetition
 from duramen.support.warning import warn
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from duramen.networks.connectome.sparse_signal import Signal, as_signal
+from duramen.networks.connectome.filters import Signal, as_signal
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.threads import Pool
 
 RULES = ("weighted", "masked")
@@ -19,7 +19,7 @@ _PAIRS = 1 << 20  # compared at a time
 
 def precedence(
     signal: Any, *, low: float = 0.2, high: float = 0.5, n_jobs: int | None = None
-) -> NDArray[np.int64]:
+) -> IntArray:
     r"""Count how often the rise of a neuron follows that of another one, by one frame.
 
     .. math:: s_{ij} = \#\{t : \phi_1 < x_j^{t+1} - x_i^t < \phi_2\}
@@ -64,22 +64,22 @@ def precedence(
     n_threads = checks.check_jobs("precedence", n_jobs)
     edges = np.linspace(0, x.shape[0] - 1, 2 * n_threads + 1).astype(np.int64)
 
-    def part(k: int) -> NDArray[np.int64]:
+    def part(k: int) -> IntArray:
         return _both_active(x, int(edges[k]), int(edges[k + 1]), low, high)
 
-    found: NDArray[np.int64] = counts.astype(np.int64).reshape(p, p)
+    total: IntArray = counts.astype(np.int64).reshape(p, p)
     with Pool(n_threads) as pool:
-        for one in pool.map(part, range(2 * n_threads)):
-            found += one
-    np.fill_diagonal(found, 0)
-    return found
+        for part_counts in pool.map(part, range(2 * n_threads)):
+            total += part_counts
+    np.fill_diagonal(total, 0)
+    return total
 
 
-def _both_active(x: Signal, first: int, last: int, low: float, high: float) -> NDArray[np.int64]:
+def _both_active(x: Signal, first: int, last: int, low: float, high: float) -> IntArray:
     """Count over frames `first` to `last` the pairs of which neither value is 0."""
     p = x.shape[1]
     counts = np.zeros(p * p, dtype=np.int64)
-    held: list[NDArray[np.int64]] = []
+    held: list[IntArray] = []
     n_held = 0
     for t in range(first, last):
         a, b, c = x.indptr[t : t + 3]

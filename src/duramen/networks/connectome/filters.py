@@ -11,24 +11,64 @@ a sparse signal: it is sparse, too, and has the same covariances as w.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from duramen.networks.connectome.sparse_signal import (
-    Signal,
-    as_signal,
-    frame_sums,
-    where,
-    with_values,
-)
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.threads import Pool
+
+# A csr_array of shape (T, p). The overloads of its stubs say less than this name.
+Signal: TypeAlias = Any
+
+
+def as_signal(x: Any) -> Signal:
+    """Return a dense or sparse array of frames by neurons as a sparse signal."""
+    return sparse.csr_array(x, dtype=np.float64)
+
+
+def assembled(values: Any, columns: Any, starts: Any, shape: tuple[int, int]) -> Signal:
+    """Return the sparse signal of these values, their neurons, and where each frame starts."""
+    parts: Any = (values, columns, starts)
+    return sparse.csr_array(parts, shape=shape)
+
+
+def where(x: NDArray[Any], kept: BoolArray) -> Signal:
+    """Return the values of a dense array where `kept`."""
+    starts = np.concatenate([[0], np.cumsum(np.count_nonzero(kept, axis=1))])
+    columns = np.flatnonzero(kept) % np.int64(x.shape[1])
+    return assembled(x[kept], columns.astype(np.int32), starts, (x.shape[0], x.shape[1]))
+
+
+def with_values(x: Signal, values: FloatArray) -> Signal:
+    """Return other values in the same places."""
+    return assembled(values, x.indices, x.indptr, x.shape)
+
+
+def at_least(x: Signal, threshold: float) -> Signal:
+    """Return the stored values that reach a threshold."""
+    kept = x.data >= threshold
+    if kept.all():
+        return x
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return assembled(x.data[kept], x.indices[kept], before[x.indptr], x.shape)
+
+
+def frame_sums(x: Signal) -> FloatArray:
+    """Return the sum of each frame; the values of a frame are added in their order."""
+    starts = x.indptr[:-1]
+    some = np.diff(x.indptr) > 0
+    sums = np.zeros(len(starts))
+    if some.any():
+        sums[some] = np.add.reduceat(x.data, starts[some])
+    return sums
+
 
 FORMS = ("program", "paper")
 
@@ -308,3 +348,102 @@ def _frames(function: str, x: Any) -> FloatArray:
     if array.ndim != 2 or not array.size:
         raise checks.refuse(function, "x", "frames by neurons, not empty", array.shape)
     return array
+
+
+_FRAMES = 1 << 20  # numbers of a block of frames that is filtered at a time
+
+WEIGHTINGS = ("none", "w", "w_star")
+
+
+@dataclass(frozen=True)
+class Processing:
+    """Filters between recording and association.
+
+    Attributes
+    ----------
+    low_pass : str or None
+        Low-pass filter, before the difference.
+    threshold : float
+        Threshold of the differences.
+    exponent : float or None
+        Exponent of r.
+    weighting : {"none", "w", "w_star"}
+        Filter against activity of the whole network.
+    form : {"program", "paper"}
+        Form of w*.
+    """
+
+    low_pass: str | None = "f1"
+    threshold: float = 0.12
+    exponent: float | None = None
+    weighting: str = "w"
+    form: str = "program"
+
+    @property
+    def words(self) -> str:
+        """Formula of the filters, the last one first."""
+        names = {"none": None, "w": "w", "w_star": "w*"}
+        r = None if self.exponent is None else "r"
+        return " ".join(
+            part for part in (names[self.weighting], r, "h", "g", self.low_pass) if part
+        )
+
+    def of(self, peaks: Signal) -> Signal:
+        """Return the processed signal, less 1 where it is weighted.
+
+        Parameters
+        ----------
+        peaks : csr_array of shape (T, p)
+            Values of :func:`peaks_of` for this low-pass filter, and no higher a threshold.
+        """
+        x = at_least(peaks, self.threshold)
+        if self.exponent is not None:
+            x = power(x, self.exponent)
+        if self.weighting == "none":
+            return x
+        tuned = (self.low_pass or "f1") if self.weighting == "w_star" else None
+        return emphasize(x, tuned=tuned, form=self.form)
+
+
+def peaks_of(
+    recording: NDArray[Any], name: str | None, threshold: float, *, n_threads: int = 1
+) -> Signal:
+    """Return what is at least a threshold after low-pass filter and difference.
+
+    Parameters
+    ----------
+    recording : array of shape (T, p)
+        Frames by neurons, of any real type; it may be mapped from a file.
+    name : {"f1", "f2", "f3", "f4"} or None
+        Low-pass filter.
+    threshold : float
+        Lowest threshold that is asked for later.
+    n_threads : int
+        Threads over blocks of frames.
+
+    Returns
+    -------
+    csr_array of shape (T, p)
+        The same values as ``hard_threshold(difference(low_pass(recording)))``.
+    """
+
+    def filtered(first: int, last: int) -> Signal:
+        before, after = (
+            (1, 0) if name is None else (LOW_PASS[name].before + 1, LOW_PASS[name].after)
+        )
+        start, stop = max(0, first - before), min(len(recording), last + after)
+        x = np.asarray(recording[start:stop], dtype=np.float64)
+        x = difference(x if name is None else low_pass(x, name))[first - start : last - start]
+        return where(x, x >= threshold)
+
+    with Pool(n_threads) as pool:
+        parts = list(pool.map(lambda edges: filtered(*edges), blocks(recording)))
+    return sparse.vstack(parts, format="csr")
+
+
+def blocks(recording: NDArray[Any], numbers: int = _FRAMES) -> Iterator[tuple[int, int]]:
+    """Yield first and last frame (exclusive) of blocks of about so many numbers."""
+    n_frames, p = recording.shape
+    step = max(1, numbers // p)
+    for first in range(0, n_frames, step):
+        yield first, min(n_frames, first + step)

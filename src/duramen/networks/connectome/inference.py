@@ -10,7 +10,7 @@ import numpy as np
 
 from duramen.data.memory import require_memory
 from duramen.jobs.replicates import Plan
-from duramen.networks.connectome.methods import METHODS, Found, Inputs, Method, method_names
+from duramen.networks.connectome.methods import METHODS, Found, Inputs, method_names
 from duramen.networks.connectome.settings import FUNCTION, Recording, Settings
 from duramen.results.network import Network
 from duramen.results.notes import warn_of
@@ -147,9 +147,13 @@ def connectome(
     plan = Plan.checked(FUNCTION, n_jobs, checkpoint, verbose)
     chosen = METHODS[checks.check_choice(FUNCTION, "method", method, method_names())]
     recording = Recording.of(fluorescence, names)
+    if thresholds is None:
+        thresholds = chosen.thresholds
+    elif checks.is_real(thresholds):
+        thresholds = (thresholds,)  # type: ignore[assignment]
     settings = Settings(
         dict(chosen.filters if filters is None else filters),
-        chosen.thresholds if thresholds is None else _numbers(thresholds),
+        tuple(map(float, thresholds)),  # type: ignore[arg-type]
         chosen.exponent if exponent is None else exponent,
         chosen.weighting if weighting is None else weighting,
         form,
@@ -175,31 +179,15 @@ def connectome(
     found = chosen.infer(Inputs(recording, settings, identity, random_state, plan))
     late = _of_peaks(recording, settings, found)
     more = {"n_rows": len(recording.frames), "seed": found.seed, "versions": versions()}
-    network = _network(recording, chosen, found, early + late, {**identity, **more})
     warn_of(FUNCTION, late)
-    return network
-
-
-def _numbers(given: Iterable[float] | float) -> tuple[float, ...]:
-    return (float(given),) if checks.is_real(given) else tuple(map(float, given))  # type: ignore
-
-
-def _network(
-    recording: Recording,
-    method: Method,
-    found: Found,
-    notes: tuple[str, ...],
-    metadata: dict[str, Any],
-) -> Network:
-    """Return the weights as a network."""
     return Network(
         recording.names,
         found.weights,
         directed=found.directed,
-        measure=method.measure,
-        unit=method.unit,
-        notes=notes,
-        metadata=metadata,
+        measure=chosen.measure,
+        unit=chosen.unit,
+        notes=early + late,
+        metadata={**identity, **more},
     )
 
 

@@ -15,11 +15,11 @@ from scipy import sparse
 
 from duramen.networks.connectome.filters import difference
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.threads import Pool
 
 Indicator = Any  # csc_array of int32 ones, or None
-Codes = NDArray[np.int64]
+Codes = IntArray
 
 _MOST_STATES = 4096
 _COLUMNS = 256  # targets at a time
@@ -103,9 +103,9 @@ def transfer_entropy(
         return _information(counts, base)
 
     with Pool(n_threads) as pool:
-        found = np.concatenate(list(pool.map(part, range(0, p, _COLUMNS))), axis=1)
-    np.fill_diagonal(found, 0.0)
-    return found
+        entropies = np.concatenate(list(pool.map(part, range(0, p, _COLUMNS))), axis=1)
+    np.fill_diagonal(entropies, 0.0)
+    return entropies
 
 
 def generalized_transfer_entropy(
@@ -222,7 +222,7 @@ def _counts(
     of_target: list[Indicator],
     columns: slice,
     n: int,
-) -> NDArray[np.int64]:
+) -> IntArray:
     """Count the frames of each state of a source and of a target.
 
     Returns
@@ -251,13 +251,13 @@ def _counts(
     return counts.transpose(2, 3, 0, 1)
 
 
-def _information(counts: NDArray[np.int64], base: int) -> FloatArray:
+def _information(counts: IntArray, base: int) -> FloatArray:
     """Return I(i_t; past of the source | past of the target) in bits, sources by targets."""
     p, width, sources, targets = counts.shape
     joint = counts.reshape(p, width, sources, base, targets // base)  # j-, i_t, i-
     n = counts[0, 0].sum()
 
-    def entropy(table: NDArray[np.int64]) -> FloatArray:
+    def entropy(table: IntArray) -> FloatArray:
         flat = table.reshape(p, width, -1).astype(np.float64)
         terms = flat * np.log2(np.where(flat > 0, flat, 1.0))
         result: FloatArray = np.log2(n) - terms.sum(axis=-1) / n

@@ -4,22 +4,134 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from duramen.catalogue import Catalogue, Entry
 from duramen.jobs.replicates import Plan, run_jobs
-from duramen.networks.connectome.averaging import averaged_association
-from duramen.networks.connectome.correlation import correlation, partial_correlation
+from duramen.networks.connectome.correlations import correlation, partial_correlation
 from duramen.networks.connectome.directivity import directed, precedence
+from duramen.networks.connectome.filters import Processing, Signal, peaks_of
 from duramen.networks.connectome.information import generalized_transfer_entropy
-from duramen.networks.connectome.peaks import Processing, peaks_of
 from duramen.networks.connectome.settings import FUNCTION, NO_FILTER, Recording, Settings
-from duramen.networks.connectome.sparse_signal import Signal
 from duramen.networks.inference import genie3
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
+
+Associate = Callable[[Signal, Settings], FloatArray]
+
+_PER_JOB = 8  # thresholds, at least
+_KEPT_BYTES = 1 << 28  # of the sums of all jobs, about
+
+
+@dataclass(frozen=True, eq=False)
+class AveragedAssociation:
+    """Sum of the weights of links over one filter and a few thresholds: one job.
+
+    Attributes
+    ----------
+    peaks : mapping of str to Signal
+        Peaks at the lowest threshold, by filter.
+    groups : list of (str, tuple of float)
+        Filter and thresholds of each job.
+    settings : Settings
+        Settings of all.
+    associate : callable
+        Returns the symmetric weights of a signal.
+    """
+
+    peaks: Mapping[str, Signal]
+    groups: list[tuple[str, tuple[float, ...]]]
+    settings: Settings
+    associate: Associate
+
+    def __call__(self, b: int, _: int) -> dict[str, NDArray[Any]]:
+        """Return the sum of job b, the part above the diagonal."""
+        name, thresholds = self.groups[b]
+        total: Any = 0.0
+        for threshold in thresholds:
+            signal = self.settings.processing(name, threshold).of(self.peaks[name])
+            total = total + self.associate(signal, self.settings)
+        return {"sum": total[np.triu_indices(len(total), 1)]}
+
+
+def averaged_association(
+    recording: Recording,
+    settings: Settings,
+    associate: Associate,
+    identity: Mapping[str, Any],
+    plan: Plan,
+) -> tuple[FloatArray, IntArray]:
+    """Average the weights of links over the filters, by their weights, and over the thresholds.
+
+    Each job runs its products on one thread, so that the result does not depend on the number of
+    jobs at a time.
+
+    Parameters
+    ----------
+    recording : Recording
+        p neurons.
+    settings : Settings
+        Filters, thresholds.
+    associate : callable
+        Returns the symmetric weights of a signal.
+    identity : mapping
+        What the result depends on, for the checkpoint.
+    plan : Plan
+        Threads, checkpoint, progress.
+
+    Returns
+    -------
+    weights : float64 array of shape (p, p)
+        Symmetric, 0 on the diagonal.
+    n_peaks : int array of shape (p,)
+        Number of peaks of each neuron at the lowest threshold, of the filter with the most.
+    """
+    lowest, p = min(settings.thresholds), recording.frames.shape[1]
+    peaks = {
+        name: peaks_of(
+            recording.frames,
+            None if name == NO_FILTER else name,
+            lowest,
+            n_threads=plan.n_threads,
+        )
+        for name in settings.filters
+    }
+    groups = _groups(settings, p)
+    task = AveragedAssociation(peaks, groups, settings, associate)
+    with threadpool_limits(1):
+        sums = run_jobs(
+            task,
+            len(groups),
+            seed=0,
+            identity=identity,
+            plan=plan,
+            function=FUNCTION,
+            unit="block of settings",
+        )
+    total, weight = np.zeros(p * (p - 1) // 2), 0.0
+    for (name, thresholds), job in zip(groups, sums, strict=True):
+        total += settings.filters[name] * job["sum"]
+        weight += settings.filters[name] * len(thresholds)
+    weights = np.zeros((p, p))
+    weights[np.triu_indices(p, 1)] = total / weight
+    n_peaks = np.max([np.bincount(job.indices, minlength=p) for job in peaks.values()], axis=0)
+    return weights + weights.T, n_peaks
+
+
+def _groups(settings: Settings, p: int) -> list[tuple[str, tuple[float, ...]]]:
+    """Return the filter and the thresholds of each job."""
+    n_settings = len(settings.filters) * len(settings.thresholds)
+    step = max(_PER_JOB, -(-n_settings * 4 * p * p // _KEPT_BYTES))
+    return [
+        (name, settings.thresholds[first : first + step])
+        for name in settings.filters
+        for first in range(0, len(settings.thresholds), step)
+    ]
+
 
 THRESHOLDS = tuple((np.arange(100, 211) / 1000).tolist())
 _SINGLE = 0.12
@@ -70,7 +182,7 @@ class Found:
 
     weights: FloatArray
     directed: bool
-    n_peaks: NDArray[np.int64] | None
+    n_peaks: IntArray | None
     seed: int | None = None
 
 
@@ -117,14 +229,6 @@ def _partial(signal: Signal, settings: Settings) -> FloatArray:
     )
 
 
-def _by_correlation(inputs: Inputs) -> Found:
-    return _associated(inputs, _pearson)
-
-
-def _by_partial_correlation(inputs: Inputs) -> Found:
-    return _associated(inputs, _partial)
-
-
 def _associated(inputs: Inputs, associate: Callable[[Signal, Settings], FloatArray]) -> Found:
     """Average an association over filters and thresholds, and direct it if asked."""
     recording, settings, plan = inputs.recording, inputs.settings, inputs.plan
@@ -134,6 +238,10 @@ def _associated(inputs: Inputs, associate: Callable[[Signal, Settings], FloatArr
     peaks = peaks_of(recording.frames, _RISES.low_pass, _RISES.threshold, n_threads=plan.n_threads)
     counts = precedence(_RISES.of(peaks), n_jobs=plan.n_threads)
     return Found(directed(weights, counts, rule=settings.directivity), True, n_peaks)
+
+
+_by_correlation = partial(_associated, associate=_pearson)
+_by_partial_correlation = partial(_associated, associate=_partial)
 
 
 def _by_transfer_entropy(inputs: Inputs) -> Found:
@@ -146,10 +254,10 @@ def _by_transfer_entropy(inputs: Inputs) -> Found:
             )
         }
 
-    found = run_jobs(
+    results = run_jobs(
         job, 1, seed=0, identity=inputs.identity, plan=plan, function=FUNCTION, unit="network"
     )
-    return Found(found[0]["weights"], True, None)
+    return Found(results[0]["weights"], True, None)
 
 
 def _by_genie3(inputs: Inputs) -> Found:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.networks.connectome.correlation import PRECISIONS, components_kept
-from duramen.networks.connectome.filters import FORMS, LOW_PASS
-from duramen.networks.connectome.peaks import WEIGHTINGS, Processing, blocks
+from duramen.networks.connectome.correlations import PRECISIONS, components_kept
+from duramen.networks.connectome.filters import FORMS, LOW_PASS, WEIGHTINGS, Processing, blocks
 from duramen.results.fields import checked_names
 from duramen.support import checks
 from duramen.support.text import quoted

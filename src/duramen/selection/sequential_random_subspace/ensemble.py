@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import EncodedTable, Schema
+from duramen.data import Schema
 from duramen.data.containers import table_like
 from duramen.data.routing import routing_values
 from duramen.forests.arrays import FAMILY_MASK, FIRST_HEAVIER, MISSING_FIRST, MULTIWAY, ORDERED
-from duramen.forests.forest import Forest
-from duramen.forests.parts import joined
+from duramen.forests.forest import Forest, joined
 from duramen.forests.structure import decreases
-from duramen.support.arrays import IntArray
-
-if TYPE_CHECKING:
-    from duramen.selection.sequential_random_subspace.search import Grower
+from duramen.selection.sequential_random_subspace.search import Grower
+from duramen.support.arrays import FloatArray, IntArray
 
 PROBE = "(probe)"
 _AT_A_TIME = 4096  # columns that are taken into memory for what is known of them
@@ -89,7 +86,7 @@ def _probes_unknown(arrays: dict[str, NDArray[Any]], probe: int) -> int:
 
 def staged_totals(
     forest: Forest, columns: IntArray, n_features: int, ends: Sequence[int]
-) -> Iterator[NDArray[np.float64]]:
+) -> Iterator[FloatArray]:
     """Sums over the first trees, up to each of these ends, of the importances of all p features."""
     node_ends = forest.offsets[list(ends)].tolist()
     shares = decreases(forest) * forest.weight / forest.total_weight
@@ -151,7 +148,9 @@ def _schema_of(source: Any, columns: IntArray) -> Schema:
         source.take_columns(columns[i : i + _AT_A_TIME]).schema
         for i in range(0, len(columns), _AT_A_TIME)
     ]
-    return _side_by_side(parts) if parts else _empty()
+    if not parts:
+        return Schema((), True, (), np.zeros(0), np.zeros(1, np.int64), {}, np.zeros(0, np.uint8))
+    return _side_by_side(parts)
 
 
 def _side_by_side(parts: Sequence[Schema]) -> Schema:
@@ -172,11 +171,6 @@ def _side_by_side(parts: Sequence[Schema]) -> Schema:
     )
 
 
-def _empty() -> Schema:
-    none = np.zeros(0)
-    return Schema((), True, (), none, np.zeros(1, np.int64), {}, np.zeros(0, np.uint8))
-
-
 def _with_probe(schema: Schema, n_values: int) -> Schema:
     """Add a numeric column of so many values that stands for all probes."""
     name = PROBE
@@ -191,11 +185,3 @@ def _with_probe(schema: Schema, n_values: int) -> Schema:
         labels=schema.labels,
         missing=np.append(schema.missing, np.uint8(0)),
     )
-
-
-def names_of(source: EncodedTable | Any, index: IntArray) -> tuple[str, ...]:
-    """Names of some columns of a table or a store."""
-    if hasattr(source, "names_of"):
-        named: tuple[str, ...] = source.names_of(index)
-        return named
-    return tuple(source.names[j] for j in index.tolist())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,30 +21,12 @@ _ROUNDING = 1e-9
 TESTS = ("decoy", "probe", "binomial", "positive")
 """Names of the tests, the default first."""
 PARAMETERS_OF_TESTS = {
-    "level": ("decoy", "binomial"),
+    "alpha": ("decoy", "binomial"),
     "min_draws": ("probe",),
-    "confidence": ("probe",),
+    "min_win_rate": ("probe",),
     "n_probes": ("probe", "binomial"),
 }
 """Parameters that only some tests have, with these tests."""
-
-
-class RelevanceTest(Protocol):
-    """Tells which features are relevant, as far as the trees so far say."""
-
-    @property
-    def n_probes(self) -> int:
-        """Probes that every tree is given."""
-        ...
-
-    @property
-    def decoy(self) -> bool:
-        """True if features are compared with decoys."""
-        ...
-
-    def passes(self, evidence: Evidence) -> BoolArray:
-        """Tell whether each feature passes, of shape (p,)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -52,7 +34,7 @@ class ProbeShare:
     """Test of the papers (thesis, 7.C.1): a feature beats the probes in most of its trees."""
 
     min_draws: int  # L: it was given to more trees than that
-    confidence: float  # beta: fraction of them in which it must be more important than each probe
+    min_win_rate: float  # beta: fraction of them in which it must be more important than each probe
     n_probes: int  # of a tree
     decoy: ClassVar[bool] = False
 
@@ -61,7 +43,7 @@ class ProbeShare:
         drawn = evidence.drawn
         # 11 of 20 is 0.55; 0.55 times 20 is a little more than 11.
         share = evidence.wins / np.maximum(drawn, 1)
-        return (drawn > self.min_draws) & (share >= self.confidence)
+        return (drawn > self.min_draws) & (share >= self.min_win_rate)
 
 
 @dataclass(frozen=True)
@@ -74,7 +56,7 @@ class ProbeBinomial:
     Hochberg.
     """
 
-    level: float  # false discovery rate
+    alpha: float  # false discovery rate
     n_probes: int  # m, of a tree
     decoy: ClassVar[bool] = False
 
@@ -93,7 +75,7 @@ class ProbeBinomial:
         """Tell whether each feature passes, of shape (p,)."""
         p_values = self.p_values(evidence)
         q_values = false_discovery(p_values, "bh", len(p_values))
-        return q_values <= self.level
+        return q_values <= self.alpha
 
 
 @dataclass(frozen=True)
@@ -103,7 +85,7 @@ class DecoyTest:
     The statistic and its threshold are in the Notes of `SequentialRandomSubspace`.
     """
 
-    level: float  # false discovery rate
+    alpha: float  # false discovery rate
     n_features: int | None = None  # features before the shadow features; None if there are none
     n_probes: ClassVar[int] = 0
     decoy: ClassVar[bool] = True
@@ -119,7 +101,7 @@ class DecoyTest:
     def _threshold(self, scores: FloatArray, shortfall: FloatArray) -> float:
         """Return the least score of a feature that is enough; infinity where none is."""
         k = min(_MOST_IN_TAIL, len(shortfall) // _TAIL)
-        if len(shortfall) < FEWEST_FEATURES or self.level == 0:
+        if len(shortfall) < FEWEST_FEATURES or self.alpha == 0:
             return math.inf
         tail = np.partition(shortfall, len(shortfall) - k)[len(shortfall) - k :]
         start = float(tail.min())
@@ -128,7 +110,7 @@ class DecoyTest:
             return math.inf
         above = np.sort(scores[scores > start])[::-1]
         expected = k * (1 + np.log(above / start) / spread) ** (1 - k)
-        enough = np.flatnonzero(expected <= self.level * np.arange(1, len(above) + 1))
+        enough = np.flatnonzero(expected <= self.alpha * np.arange(1, len(above) + 1))
         return float(above[enough[-1]]) if len(enough) else math.inf
 
 
@@ -144,6 +126,10 @@ class PositiveImportance:
         """Tell whether each feature passes, of shape (p,)."""
         found: BoolArray = evidence.total > _ROUNDING * self.impurity
         return found
+
+
+RelevanceTest: TypeAlias = ProbeShare | ProbeBinomial | DecoyTest | PositiveImportance
+"""Test of relevance: probes that a tree is given, use of decoys, and the features that pass."""
 
 
 def shadows_of_each(n_features: int) -> int:

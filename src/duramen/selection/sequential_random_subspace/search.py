@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,10 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.data.shadows import with_probes
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import arrays_on
 from duramen.forests.growth import grow, grow_beside_decoys
-from duramen.forests.parts import arrays_on
 from duramen.forests.settings import GrowthSettings
+from duramen.io import ColumnStore
 from duramen.jobs.kept import Arrays
 from duramen.selection.sequential_random_subspace.relevance import (
     Evidence,
@@ -26,9 +27,6 @@ from duramen.selection.sequential_random_subspace.relevance import (
 )
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.interrupts import uninterrupted
-
-if TYPE_CHECKING:
-    from duramen.io import ColumnStore
 
 SAMPLING = ("hard", "soft")
 """Uses of the places for features found before, the default first."""
@@ -62,7 +60,7 @@ class Search:
     patience: int | None
 
 
-class Course:
+class SubspaceSearch:
     """Algorithm 7.1 of the thesis: what was found by the trees so far, and what the next are given.
 
     A tree depends on the seed, its number and what was found before its round alone, so that
@@ -209,10 +207,6 @@ def filled_up(random: np.random.Generator, kept: IntArray, n_features: int, size
     return np.sort(np.concatenate([kept, drawn + shift]))
 
 
-if TYPE_CHECKING:
-    from duramen.io import ColumnStore
-
-
 @dataclass(frozen=True, eq=False)
 class Grower:
     """Grows the trees of a search.
@@ -336,7 +330,7 @@ class Grower:
         sizes = [self.data.n_rows] if strata is None else np.bincount(strata)
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint32)
 
-    def _orders(self, random: np.random.Generator, count: int) -> NDArray[np.int64]:
+    def _orders(self, random: np.random.Generator, count: int) -> IntArray:
         """Draw orders of the rows, in which each row takes the place of one of its stratum."""
         rows = np.tile(np.arange(self.data.n_rows), (count, 1))
         strata = self.data.exchangeability.strata

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from os import PathLike
@@ -13,21 +15,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable, Task
 from duramen.estimators.catalogue import FORESTS
-from duramen.forests import prediction, sampling
+from duramen.forests import prediction
 from duramen.forests.forest import Forest
-from duramen.forests.settings import GrowthSettings
+from duramen.forests.settings import GrowthSettings, resolve_subspace
 from duramen.importances.refit import template_of
 from duramen.io import ColumnStore
-from duramen.io.store.budget import memory_bytes
-from duramen.jobs.replicates import Plan, run_jobs
+from duramen.io.store.budget import COLUMN_BYTES, memory_bytes
+from duramen.jobs.replicates import run_jobs
 from duramen.results.importances import Importances
-from duramen.selection.catalogue import Selector
+from duramen.selection.records import Selector
 from duramen.selection.refitting import task_of
 from duramen.selection.selector import CAUTIONS, NEXT_STEP, Account, BaseSelector, Data, Detail
-from duramen.selection.sequential_random_subspace.cost import column_bytes, widest_within
 from duramen.selection.sequential_random_subspace.ensemble import (
     Ensemble,
-    names_of,
     rows_for,
     staged_totals,
 )
@@ -41,11 +41,16 @@ from duramen.selection.sequential_random_subspace.relevance import (
     RelevanceTest,
     shadows_of_each,
 )
-from duramen.selection.sequential_random_subspace.search import SAMPLING, Course, Grower, Search
+from duramen.selection.sequential_random_subspace.search import (
+    SAMPLING,
+    Grower,
+    Search,
+    SubspaceSearch,
+)
 from duramen.support import checks
-from duramen.support.arrays import IntArray, refuse_masked
+from duramen.support.arrays import FloatArray, IntArray, refuse_masked
 from duramen.support.provenance import versions
-from duramen.theory.subspaces.chains import kept_places
+from duramen.theory.subspaces.convergence import kept_places
 
 
 class SequentialRandomSubspace(BaseSelector):
@@ -79,7 +84,7 @@ class SequentialRandomSubspace(BaseSelector):
         if `n_subspace_features` is None: q is such that they fit whichever are drawn, and however
         they are tested. A column of n rows and m values takes 12 n + 24 m + 400 bytes at most, a
         little more where m is above 256.
-    alpha : float, default=0.5
+    keep : float, default=0.5
         Fraction of the q features that may be features found before, in [0, 1].
     relevance : {"decoy", "probe", "binomial", "positive"}, default="decoy"
         Test of a feature, made every max(1, p / (50 q)) trees and after the last.
@@ -89,22 +94,22 @@ class SequentialRandomSubspace(BaseSelector):
             order, which is the same for all trees. At each node of each tree it is seen whether the
             decoy would have been chosen in its feature's place. What a feature gets beyond its
             decoy, in the mean over its trees, is compared with how far others fall short of theirs;
-            `level` bounds the false discovery rate (see Notes). Twice the work.
+            `alpha` bounds the false discovery rate (see Notes). Twice the work.
         "probe"
             That of the papers (thesis, 7.C.1): each tree is given `n_probes` probes, columns of its
             own with permuted rows, and a feature that more than `min_draws` trees were given is
-            more important than all probes in a fraction `confidence` of them.
+            more important than all probes in a fraction `min_win_rate` of them.
         "binomial"
             The number of these trees is more than chance, 1 / (`n_probes` + 1) each, by an exact
-            test with false discovery rate `level` over all p features.
+            test with false discovery rate `alpha` over all p features.
         "positive"
             Rule of algorithm 7.1: it has an importance greater than zero in some tree. For rows
             that are a distribution; of a sample nearly every feature has.
-    level : float, default=0.05
+    alpha : float, default=0.05
         False discovery rate of the tests "decoy" and "binomial".
     min_draws : int, default=10
         L of the test "probe".
-    confidence : float, default=0.95
+    min_win_rate : float, default=0.95
         beta of the test "probe".
     n_probes : int, default=1
         Probes of a tree, for the tests "probe" and "binomial".
@@ -193,7 +198,7 @@ class SequentialRandomSubspace(BaseSelector):
     (Hill 1975), whose exponent is known from these alone: with m_k the k-th largest and S the sum
     of the logarithms of all k over m_k, the predictive distribution has
     :math:`k (1 + \log(w/m_k) / S)^{1-k}` features ever above w. Those above the least w where that
-    is at most `level` times their number are found. Fewer than 50 features have no tail to speak
+    is at most `alpha` times their number are found. Fewer than 50 features have no tail to speak
     of: each has `n_shadows_` shadow features then, copies with permuted rows, the same for all
     trees, 100 columns or more in all. A tree that is given a feature is given its shadow features,
     and they count among the features ever above w, but are never found, which is cautious.
@@ -209,13 +214,13 @@ class SequentialRandomSubspace(BaseSelector):
     ``relevance="decoy"`` only.
 
     *Correlated features.* One that is correlated with a relevant feature is associated with the
-    target, which its decoy is not, and may be found although it adds nothing: `level` is a false
+    target, which its decoy is not, and may be found although it adds nothing: `alpha` is a false
     discovery rate of features that are independent of the target and of the others (the guide,
     docs/guide/proxies.md, has figures).
 
     *Masking.* Trees in which all q features compete (`max_features=None` of the estimator) take one
     of several features that tell the same, and those that were found and kept hide others. With an
-    `alpha` so small that not all of them have a place, or smaller `max_features`, more are found.
+    `keep` so small that not all of them have a place, or smaller `max_features`, more are found.
 
     References
     ----------
@@ -235,11 +240,11 @@ class SequentialRandomSubspace(BaseSelector):
         n_estimators: int = 1000,
         n_subspace_features: int | float | None = None,
         memory: int | str | None = None,
-        alpha: float = 0.5,
+        keep: float = 0.5,
         relevance: str = "decoy",
-        level: float = 0.05,
+        alpha: float = 0.05,
         min_draws: int = 10,
-        confidence: float = 0.95,
+        min_win_rate: float = 0.95,
         n_probes: int = 1,
         sampling: str = "hard",
         batch_size: int = 1,
@@ -254,11 +259,11 @@ class SequentialRandomSubspace(BaseSelector):
         self.n_estimators = n_estimators
         self.n_subspace_features = n_subspace_features
         self.memory = memory
-        self.alpha = alpha
+        self.keep = keep
         self.relevance = relevance
-        self.level = level
+        self.alpha = alpha
         self.min_draws = min_draws
-        self.confidence = confidence
+        self.min_win_rate = min_win_rate
         self.n_probes = n_probes
         self.sampling = sampling
         self.batch_size = batch_size
@@ -295,8 +300,7 @@ class SequentialRandomSubspace(BaseSelector):
             If the workers of the client have other versions of this package or NumPy.
         """
         owner = type(self).__name__
-        checkpoint = self._file(self.checkpoint)
-        plan = Plan.checked(owner, self.n_jobs, checkpoint, self.verbose, self.client)
+        plan = self._plan()
         data = self._learning_set(X, y, task_of(self.estimator, owner), n_threads=plan.n_threads)
         test = self._test(data)
         n_shadows = shadows_of_each(data.n_columns) if test.decoy else 0
@@ -304,13 +308,13 @@ class SequentialRandomSubspace(BaseSelector):
         settings = self._growth(data, search.size * (1 + n_shadows) + test.n_probes, test.decoy)
         seed = checks.draw_seed(self.random_state)
         grower = Grower(data, settings, test.n_probes, test.decoy, seed, n_shadows)
-        course = Course(grower, search, test)
+        searched = SubspaceSearch(grower, search, test)
 
         def interrupted(trees: list[dict[str, NDArray[Any]]]) -> None:
             """Keep what was found so far."""
-            course.end(trees)
+            searched.end(trees)
             if trees:
-                self._take(grower, search, course)
+                self._take(grower, search, searched)
 
         run_jobs(
             grower,
@@ -319,21 +323,21 @@ class SequentialRandomSubspace(BaseSelector):
             identity={"search": search, "test": test, "versions": versions(), **grower.metadata},
             plan=replace(plan, n_threads=min(plan.n_threads, search.batch)),
             function=f"{owner}.fit",
-            decided=course.take,
-            ready=course.ready,
-            arguments=course.arguments,
+            decided=searched.take,
+            ready=searched.ready,
+            arguments=searched.arguments,
             unit="tree",
-            beside=course.words,
+            beside=searched.words,
             interrupted=interrupted,
         )
-        self._take(grower, search, course)
+        self._take(grower, search, searched)
         return self
 
     def _test(self, data: Data) -> RelevanceTest:
         owner = type(self).__name__
         chosen = checks.check_choice(owner, "relevance", self.relevance, TESTS)
         n_probes = checks.check_integer(owner, "n_probes", self.n_probes, 1)
-        level = checks.check_real(owner, "level", self.level, 0.0, 1.0)
+        alpha = checks.check_real(owner, "alpha", self.alpha, 0.0, 1.0)
         if chosen != "decoy" and data.exchangeability.strata is not None:
             raise ValueError(
                 f"{owner}: relevance must be 'decoy' with strata, within which each feature is "
@@ -342,27 +346,27 @@ class SequentialRandomSubspace(BaseSelector):
             )
         if chosen == "decoy":
             p = data.n_columns
-            return DecoyTest(level, p if shadows_of_each(p) else None)
+            return DecoyTest(alpha, p if shadows_of_each(p) else None)
         if chosen == "positive":
             values = data.target.values
             return PositiveImportance(1.0 if data.classes is not None else float(np.var(values)))
         if chosen == "binomial":
-            return ProbeBinomial(level, n_probes)
+            return ProbeBinomial(alpha, n_probes)
         draws = checks.check_integer(owner, "min_draws", self.min_draws, 0)
-        confidence = checks.check_real(owner, "confidence", self.confidence, 0.0, 1.0)
-        return ProbeShare(draws, confidence, n_probes)
+        min_win_rate = checks.check_real(owner, "min_win_rate", self.min_win_rate, 0.0, 1.0)
+        return ProbeShare(draws, min_win_rate, n_probes)
 
     def _search(self, source: EncodedTable | ColumnStore, n_shadows: int) -> Search:
         owner = type(self).__name__
         batch = checks.check_integer(owner, "batch_size", self.batch_size, 1)
-        alpha = checks.check_real(owner, "alpha", self.alpha, 0.0, 1.0)
+        keep = checks.check_real(owner, "keep", self.keep, 0.0, 1.0)
         size = self._subspace(source, batch * (1 + n_shadows))
         patience = checks.check_optional_integer(owner, "patience", self.patience, 1)
         soft = checks.check_choice(owner, "sampling", self.sampling, SAMPLING) == "soft"
         return Search(
             n_trees=checks.check_integer(owner, "n_estimators", self.n_estimators, 1),
             size=size,
-            places=kept_places(size, alpha),
+            places=kept_places(size, keep),
             soft=soft,
             batch=batch,
             patience=patience,
@@ -376,7 +380,7 @@ class SequentialRandomSubspace(BaseSelector):
                     f"{owner}: memory and n_subspace_features both say how many features a tree "
                     "is given; give one of them."
                 )
-            return sampling.resolve_subspace(owner, self.n_subspace_features, p) or p
+            return resolve_subspace(owner, self.n_subspace_features, p) or p
         if self.memory is None:
             return p
         budget = memory_bytes(self.memory, owner)
@@ -424,16 +428,16 @@ class SequentialRandomSubspace(BaseSelector):
             )
         return settings
 
-    def _take(self, grower: Grower, search: Search, course: Course) -> None:
-        history = {"n_selected": np.array(course.sizes, dtype=np.int64)}
-        self._adopt(grower.data, np.array(course.found, dtype=np.int64), history)
-        self.n_estimators_ = len(course.sizes)
+    def _take(self, grower: Grower, search: Search, searched: SubspaceSearch) -> None:
+        history = {"n_selected": np.array(searched.sizes, dtype=np.int64)}
+        self._adopt(grower.data, np.array(searched.found, dtype=np.int64), history)
+        self.n_estimators_ = len(searched.sizes)
         self.n_subspace_features_, self.n_shadows_ = search.size, grower.n_shadows
-        self.entered_ = np.array(course.entered, dtype=np.int64)
+        self.entered_ = np.array(searched.entered, dtype=np.int64)
         p = self.n_features_in_
-        self.draws_, self.wins_ = course.evidence.drawn[:p], course.evidence.wins[:p]
-        self._grower, self._evidence = grower, course.evidence
-        self._ensemble = Ensemble(course.trees, grower)
+        self.draws_, self.wins_ = searched.evidence.drawn[:p], searched.evidence.wins[:p]
+        self._grower, self._evidence = grower, searched.evidence
+        self._ensemble = Ensemble(searched.trees, grower)
 
     # --- what was found --------------------------------------------------------------------
 
@@ -443,7 +447,7 @@ class SequentialRandomSubspace(BaseSelector):
         check_is_fitted(self, "support_")
         grower, evidence, p = self._grower, self._evidence, self.n_features_in_
         return Importances(
-            names=names_of(grower.data.table, np.arange(p)),
+            names=grower.data.table.names,
             values=evidence.total[:p] / evidence.n_trees,
             measure="mdi",
             unit=grower.settings.unit,
@@ -455,11 +459,11 @@ class SequentialRandomSubspace(BaseSelector):
             },
         )
 
-    def _scores(self) -> NDArray[np.float64]:
+    def _scores(self) -> FloatArray:
         return self._evidence.total[: self.n_features_in_]  # without names
 
     def account(self, record: Selector) -> Account:
-        """Return what is told of the search in a report.
+        """Return the account of the search for a report.
 
         Parameters
         ----------
@@ -484,7 +488,7 @@ class SequentialRandomSubspace(BaseSelector):
         return Account(
             run=f"{n_trees:,} trees of {q:,} features",
             step="tree",
-            label=f"alpha = {self.alpha:g}",
+            label=f"alpha = {self.keep:g}",
             facts=(("trees", f"{n_trees:,}"), ("features a tree", f"{q:,}")),
             nothing=f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} "
             "trees on average",
@@ -498,7 +502,7 @@ class SequentialRandomSubspace(BaseSelector):
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings that mean anything for the test of relevance, resolved."""
-        asked = ("alpha", "relevance", *PARAMETERS_OF_TESTS, "sampling", "batch_size")
+        asked = ("keep", "relevance", *PARAMETERS_OF_TESTS, "sampling", "batch_size")
         tests = {name: PARAMETERS_OF_TESTS.get(name, (self.relevance,)) for name in asked}
         return {
             "estimator": type(self._template(self._grower.data.task)).__name__,
@@ -509,7 +513,7 @@ class SequentialRandomSubspace(BaseSelector):
             "patience": self.patience,
         }
 
-    def staged_importances(self, every: int = 1) -> Iterator[NDArray[np.float64]]:
+    def staged_importances(self, every: int = 1) -> Iterator[FloatArray]:
         """Mean decrease of impurity of all features after the first trees, for curves.
 
         Parameters
@@ -564,7 +568,7 @@ class SequentialRandomSubspace(BaseSelector):
         """
         return self._label(self._means(X))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Class probabilities of shape (n, C): means over the trees.
 
         Raises
@@ -611,7 +615,7 @@ class SequentialRandomSubspace(BaseSelector):
         truth = refuse_masked(y, "y", f"{type(self).__name__}.score")
         return float(rate(np.asarray(truth), predicted))
 
-    def _means(self, X: Any) -> NDArray[np.float64]:
+    def _means(self, X: Any) -> FloatArray:
         return prediction.predict(self._trees()[0], self._rows(X), self._threads())
 
     def _rows(self, X: Any) -> Any:
@@ -620,7 +624,7 @@ class SequentialRandomSubspace(BaseSelector):
     def _threads(self) -> int:
         return checks.check_jobs(type(self).__name__, self.n_jobs)
 
-    def _label(self, means: NDArray[np.float64]) -> NDArray[Any]:
+    def _label(self, means: FloatArray) -> NDArray[Any]:
         if self._grower.data.classes is None:
             return means[:, 0]
         labels: NDArray[Any] = self._grower.data.classes[np.argmax(means, axis=1)]
@@ -629,7 +633,7 @@ class SequentialRandomSubspace(BaseSelector):
 
 _CAUTIONS = (
     "Features that carry the same information can replace each other: once one of them is found "
-    "and kept, the others may add nothing and not be found. A smaller --max-features, or --alpha "
+    "and kept, the others may add nothing and not be found. A smaller --max-features, or --keep "
     "0, finds more of them.",
     "A relevant feature can be missed if few trees were given it, or few trees were given it "
     "together with the features that it needs: more trees (--trees) or larger ones (--memory, "
@@ -649,7 +653,7 @@ def _next_step(mean_draws: float) -> str:
             "each to more trees, and --patience 0 does not end the search early."
         )
     return (
-        f"{NEXT_STEP} --level 0.2 accepts a fifth of false discoveries, and more trees (--trees) "
+        f"{NEXT_STEP} --alpha 0.2 accepts a fifth of false discoveries, and more trees (--trees) "
         "with --patience 0 search longer."
     )
 
@@ -668,7 +672,7 @@ def _meaning_of_test(given: Mapping[str, Any]) -> str:
             "A feature is found when its importance exceeds that of its decoy, a copy with "
             "permuted rows, by more than expected under the null hypothesis, which is estimated "
             "from how far other features fall short of their decoys, at a false discovery rate "
-            f"of {given['level']:g}. The test is repeated while trees are added, which makes "
+            f"of {given['alpha']:g}. The test is repeated while trees are added, which makes "
             "false discoveries more frequent than that. A feature that is correlated with a "
             "relevant one is associated with the target, as its decoy is not, and may be found "
             "too, whether or not it adds anything."
@@ -679,33 +683,30 @@ def _meaning_of_test(given: Mapping[str, Any]) -> str:
             "sample this is so for nearly every feature; the rule is meant for rows that are the "
             "whole distribution."
         )
-    probes, count = _probes(given["n_probes"])
+    count = given["n_probes"]
+    probes = f"all of {count:,} probes, columns whose rows were permuted for that tree"
+    if count == 1:
+        probes = "a probe, a column whose rows were permuted for that tree"
     if test == "probe":
         return (
             f"A feature is found when more than {given['min_draws']:,} trees were given it and, "
-            f"in a fraction of {given['confidence']:.4g} or more of them, it is more important "
+            f"in a fraction of {given['min_win_rate']:.4g} or more of them, it is more important "
             f"than {probes}. A feature that is correlated with the target by chance in these "
             "rows, or with a relevant feature, is so in every tree, and may pass too."
         )
     return (
         f"A feature is found when it is more important than {probes} in more of its trees than "
         f"under the null hypothesis, 1 in {count + 1:,}, at a false discovery rate of "
-        f"{given['level']:g} over all features. The rate holds over trees, not rows: a feature "
+        f"{given['alpha']:g} over all features. The rate holds over trees, not rows: a feature "
         "that is correlated with the target by chance in these rows, or with a relevant feature, "
         "is so in every tree, and may pass too."
     )
 
 
-def _probes(count: int) -> tuple[str, int]:
-    if count == 1:
-        return "a probe, a column whose rows were permuted for that tree", count
-    return f"all of {count:,} probes, columns whose rows were permuted for that tree", count
-
-
 def _reading(given: Mapping[str, Any], p: int) -> tuple[str, ...]:
     q = given["n_subspace_features"]
     kept = "features found before" if given["sampling"] == "hard" else "features by importance"
-    share = given["alpha"]
+    share = given["keep"]
     places = f"up to a fraction of {share:g} of them {kept}, the others drawn at random"
     return (
         f"Each tree is given {q:,} of the {p:,} features, "
@@ -715,3 +716,59 @@ def _reading(given: Mapping[str, Any], p: int) -> tuple[str, ...]:
         "that were not given the feature, in {unit}. Features that were given to many trees "
         "therefore tend to rank before those given to few.",
     )
+
+
+# A first round that took longer than this, in seconds, is the only one that is timed; else so many
+# are, apart from what comes before and the first, which may be slower than the others.
+_LONG = 1.0
+_PILOT_ROUNDS = 15
+
+
+def seconds_of_tree(search: Any, data: Data) -> float:
+    """Estimate how long a tree takes, by growing a few.
+
+    Parameters
+    ----------
+    search : SequentialRandomSubspace
+        Parameters; it is copied, not fitted.
+    data : LearningSet
+        The rows.
+
+    Returns
+    -------
+    float
+        Seconds for one of `n_estimators` trees; those of a round grow at a time.
+    """
+    pilot = copy.copy(search).set_params(checkpoint=None, verbose=0, patience=None)
+    batch = search.batch_size
+
+    def took(n_trees: int) -> float:
+        start = time.perf_counter()
+        pilot.set_params(n_estimators=n_trees).fit(data)
+        return time.perf_counter() - start
+
+    first, rounds = took(batch), _PILOT_ROUNDS * batch
+    if first > _LONG or search.n_estimators < 2 * rounds:
+        return float(first / batch)
+    before = took(batch)
+    return float(max(took(batch + rounds) - before, 0.0) / rounds)
+
+
+# Bytes of a row of a column while a tree grows: single-precision copies by column and by row, and
+# up to four copies of its code, with those where rows are permuted; of each distinct value, what
+# is copied and worked out as columns are put together. Measured in `benchmarks/README.md`.
+_BY_ROW, _COPIES_OF_CODES, _BY_VALUE = 8, 4, 24
+
+
+def column_bytes(source: EncodedTable | ColumnStore) -> IntArray:
+    """Return what each column may take in memory while a tree grows on it, of shape (p,)."""
+    n_codes = source.n_codes()
+    code = np.select([n_codes <= 1 << 8, n_codes <= 1 << 16], [1, 2], 4)
+    rows = source.n_rows * (_BY_ROW + _COPIES_OF_CODES * code)
+    return np.asarray(rows + _BY_VALUE * n_codes + COLUMN_BYTES, dtype=np.int64)
+
+
+def widest_within(budget: int, source: EncodedTable | ColumnStore) -> int:
+    """Return how many columns fit, whichever they are; 0 if the widest does not."""
+    widest_first = np.sort(column_bytes(source))[::-1]
+    return int(np.searchsorted(np.cumsum(widest_first), budget, side="right"))

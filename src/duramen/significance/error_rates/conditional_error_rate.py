@@ -57,12 +57,12 @@ def conditional_error_rate(
     *,
     measure: MeasureLike = "mdi",
     n_permutations: int = 100,
-    groups: Mapping[str, Iterable[str | int]] | ArrayLike | None = None,
+    feature_groups: Mapping[str, Iterable[str | int]] | ArrayLike | None = None,
     how: How = "mean",
     rank_based: bool | Reading = False,
     stop_at: float | None = 0.05,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -100,7 +100,7 @@ def conditional_error_rate(
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
         Number B of permutations for each feature in turn.
-    groups : mapping or array-like of shape (p,), optional
+    feature_groups : mapping or array-like of shape (p,), optional
         Groups of features to rank instead of features, as for :func:`duramen.importances.group`;
         they do not overlap, and features in none are a group each. A group is permuted as a whole.
     how : {"mean", "sum", "max"}
@@ -118,8 +118,8 @@ def conditional_error_rate(
         compute all of them.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -151,7 +151,7 @@ def conditional_error_rate(
     The cost is B forests for each feature that is taken, and fewer for the one after: permutations
     stop as soon as its rate is certain to be above `stop_at`, and it is estimated after Besag and
     Clifford (1991). With ``stop_at=None`` it is p B forests. A checkpoint serves a larger
-    `stop_at` too. Blocks exchange all of their rows with blocks of as many rows.
+    `stop_at` too. Groups exchange all of their rows with groups of as many rows.
 
     Taken literally, the rate by rank would permute the columns i, ..., p and ask for the event that
     any of them is ranked i-th or better, which is certain: i - 1 columns are left for the ranks
@@ -188,16 +188,16 @@ def conditional_error_rate(
     reading = _reading(rank_based)
     enough = _enough(stop_at, n)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
     subject = refits.subject
     subject.exchangeability.require(n, name)
-    ranking = _ranking_of(subject.names, groups, how)
+    ranking = _ranking_of(subject.names, feature_groups, how)
     first = announced(refits, len(ranking.names) * n)
     ranking = ranking.ordered(first.values)
     choices = {
         "n_permutations": n,
         "rank_based": rank_based if isinstance(rank_based, bool) else reading,
-        "how": None if groups is None else how,
+        "how": None if feature_groups is None else how,
         "ranking": fingerprint("\0".join(ranking.names), ranking.of_column),
     }
     n_places = len(ranking.names)
@@ -213,7 +213,7 @@ def conditional_error_rate(
         names=ranking.names,
         scores=ranking.scores,
         method=name,
-        meaning=meaning.format(these="the features" if groups is None else "the groups")
+        meaning=meaning.format(these="the features" if feature_groups is None else "the groups")
         + subject.clause,
         unit=first.unit,
         metadata=refits.metadata(identity, stop_at=stop_at, n_grown=len(events)),
@@ -253,15 +253,15 @@ class _Ranking:
         return _Ranking(names, scores[order], place[self.of_column], self.how)
 
 
-def _ranking_of(names: tuple[str, ...], groups: Any, how: How) -> _Ranking:
+def _ranking_of(names: tuple[str, ...], feature_groups: Any, how: How) -> _Ranking:
     """Return the features or groups in the order of the columns."""
     p = len(names)
-    if groups is None:
+    if feature_groups is None:
         return _Ranking(names, np.empty(0), np.arange(p), "sum")
     # Each column by number: groups do not overlap, so that a group is known by its last one.
     numbers = Importances(names, np.arange(p, dtype=np.float64), "number", "1")
-    of_groups = group(numbers, groups, how="max", rest="own")
-    last = group(numbers, groups, how="max", rest="own", spread=True).values
+    of_groups = group(numbers, feature_groups, how="max", rest="own")
+    last = group(numbers, feature_groups, how="max", rest="own", spread=True).values
     sorter = np.argsort(of_groups.values)
     of_column = sorter[np.searchsorted(of_groups.values, last, sorter=sorter)]
     return _Ranking(of_groups.names, np.empty(0), of_column, how)
@@ -286,8 +286,8 @@ def _event(
 ) -> FloatArray:
     """Return 1 where one of the permuted scores as high as it must not, else 0; shape (1,).
 
-    Not the block that is to be irrelevant is permuted, but the target and the columns before the
-    block: the rows are then the same ones in another order.
+    Not the group that is to be irrelevant is permuted, but the target and the columns before the
+    group: the rows are then the same ones in another order.
     """
     random = np.random.default_rng(seed)
     order = subject.exchangeability.permutation(random)

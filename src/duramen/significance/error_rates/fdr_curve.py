@@ -31,7 +31,7 @@ def fdr_curve(
     measure: MeasureLike = "mdi",
     n_permutations: int = 100,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     balanced: bool = False,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -77,8 +77,8 @@ def fdr_curve(
         Number B of permutations.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     balanced : bool
         Whether features are ranked and compared by their importances standardized under
         permutation, as by :func:`max_t`, so that features with many distinct values have no
@@ -129,7 +129,7 @@ def fdr_curve(
     checks.check_flag(name, "balanced", balanced)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     permuted = permuted_labels(
-        name, estimator, X, y, measure, n_permutations, execution, strata=strata, blocks=blocks
+        name, estimator, X, y, measure, n_permutations, execution, strata=strata, groups=groups
     )
     observed = permuted.importances
     rows = np.vstack([observed.values, permuted.permuted])

@@ -27,10 +27,10 @@ def multiple_probes(
     y: Any = None,
     *,
     measure: MeasureLike = "mdi",
-    n_runs: int = 100,
+    n_permutations: int = 100,
     add_one: bool = True,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -57,15 +57,15 @@ def multiple_probes(
         Classes or numbers; None with a learning set.
     measure : str or callable
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
-    n_runs : int
+    n_permutations : int
         Number R of runs, with a forest each.
     add_one : bool
         Count the feature itself as a best probe that reaches it. False is the rate of the paper,
         b / R, which may be 0.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -107,7 +107,7 @@ def multiple_probes(
     One permutation for all columns keeps their correlations among the probes, so that the best of
     them reaches as far as the best of as many correlated features. K is resolved for p columns and
     drawn from 2p, as for :func:`duramen.importances.air`: forests should have twice the trees.
-    Blocks exchange all of their rows with blocks of as many rows. The cost is R forests of 2p
+    Groups exchange all of their rows with groups of as many rows. The cost is R forests of 2p
     columns.
 
     References
@@ -120,15 +120,15 @@ def multiple_probes(
     >>> import duramen as dm
     >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
     >>> forest = dm.RandomForestClassifier(20, random_state=0)
-    >>> result = dm.significance.multiple_probes(forest, data.X, data.y, n_runs=19, random_state=0)
+    >>> result = dm.significance.multiple_probes(forest, data.X, data.y, n_permutations=19, random_state=0)
     >>> result.selected(0.05)
     ('x0',)
     """
     name = "multiple_probes"
-    runs = checks.check_integer(name, "n_runs", n_runs, 1)
+    runs = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_flag(name, "add_one", add_one)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
     refits = with_settled_candidates(refits, runs)
     features, probes = probed(refits, runs, None)
     own = np.count_nonzero(probes >= features, axis=0)
@@ -138,7 +138,7 @@ def multiple_probes(
         features,
         largest,
         MEANING,
-        refits.metadata(n_runs=runs, add_one=bool(add_one)),
+        refits.metadata(n_permutations=runs, add_one=bool(add_one)),
         add_one=add_one,
         own_probe=(own + add_one) / (runs + add_one),
     )
@@ -154,6 +154,6 @@ MULTIPLE_PROBES = SignificanceTest(
     "selected with them. The best probe is most often one with many values, so that features "
     "with few values have larger rates.",
     reference=HUYNH_THU,
-    repeats="n_runs",
+    repeats="n_permutations",
     forests=lambda rounds, p: rounds,
 )

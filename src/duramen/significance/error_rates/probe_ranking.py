@@ -30,7 +30,7 @@ _NOTHING_LEFT = 1e-20
 
 
 def probe_ranking(
-    X: Any, y: Any, *, risk: float = 0.05, n_probes: int = 1, centered: bool = True
+    X: Any, y: Any, *, alpha: float = 0.05, n_probes: int = 1, centered: bool = True
 ) -> ErrorRates:
     r"""Rank features by orthogonal forward selection, with the distribution of a random probe.
 
@@ -46,7 +46,7 @@ def probe_ranking(
 
     .. math:: P_k = P_{k-1} + (1 - P_{k-1}) \, p_k, \quad P_0 = 0.
 
-    Ranking stops at the first feature whose P_k is above `risk`.
+    Ranking stops at the first feature whose P_k is above `alpha`.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def probe_ranking(
         Numbers, ordered categories (numbered in their order) or two labels; none missing.
     y : array-like of shape (n,)
         Numbers, or two labels.
-    risk : float
+    alpha : float
         Probability in [0, 1] at which to stop; 1 ranks all features.
     n_probes : int
         Number m of independent probes, any of which may come first: the probability is
@@ -65,7 +65,7 @@ def probe_ranking(
     Returns
     -------
     ErrorRates
-        In the order of the ranking, ``selected(risk)`` being the features before the stop.
+        In the order of the ranking, ``selected(alpha)`` being the features before the stop.
         ``scores`` are the probabilities that no probe has come yet; `details` hold "cos2" and
         "p_probe", p_k for a single probe. Features that were not reached follow in the order of
         the columns, with rate 1, score and cos2 0.
@@ -86,7 +86,7 @@ def probe_ranking(
 
     It is no probability that a selected feature is irrelevant. The feature that is ranked is the
     best of many, the probe is one: if none of p features is relevant, the first of them beats a
-    risk of alpha with probability about 1 - (1 - alpha)^p. With ``n_probes=p`` the best feature
+    rate of alpha with probability about 1 - (1 - alpha)^p. With ``n_probes=p`` the best feature
     meets the best of as many probes, and that probability is alpha (for independent normal columns;
     less for correlated ones).
 
@@ -102,19 +102,19 @@ def probe_ranking(
     --------
     >>> import duramen as dm
     >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
-    >>> dm.significance.probe_ranking(data.X, data.y, risk=0.05).selected(0.05)
+    >>> dm.significance.probe_ranking(data.X, data.y, alpha=0.05).selected(0.05)
     ('x0', 'x1', 'x3')
     """
     name = "probe_ranking"
-    checks.check_real(name, "risk", risk, 0.0, 1.0)
+    checks.check_real(name, "alpha", alpha, 0.0, 1.0)
     m = checks.check_integer(name, "n_probes", n_probes, 1)
     checks.check_flag(name, "centered", centered)
     table = encode(X)
     target = _target(y, table.n_rows, centered, name)
-    steps, exhausted = _forward(_columns(table, centered, name), target, risk, m, centered)
+    steps, exhausted = _forward(_columns(table, centered, name), target, alpha, m, centered)
     ranked = np.array([step.column for step in steps], dtype=np.int64)
     rest = np.setdiff1d(np.arange(table.n_columns), ranked)
-    rates = np.array([step.risk for step in steps])
+    rates = np.array([step.rate for step in steps])
     absent = np.zeros(len(rest))
     return ErrorRates(
         names=tuple(table.names[j] for j in np.concatenate([ranked, rest])),
@@ -129,7 +129,7 @@ def probe_ranking(
         },
         metadata={
             "method": name,
-            "risk": float(risk),
+            "alpha": float(alpha),
             "n_probes": m,
             "centered": bool(centered),
             "n_rows": table.n_rows,
@@ -146,8 +146,8 @@ def forest_probe_ranking(
     *,
     measure: MeasureLike = "mdi",
     n_probes: int | None = None,
-    n_runs: int = 10,
-    blocks: Any = None,
+    n_permutations: int = 10,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -162,7 +162,7 @@ def forest_probe_ranking(
 
     .. math:: rate_j = \frac{\#\{(b, r) : z_{br} \ge s_{bj}\}}{B R},
 
-    so that ``selected(risk)`` are the features above the (1 - risk)-quantile of the probes: the
+    so that ``selected(alpha)`` are the features above the (1 - alpha)-quantile of the probes: the
     probe of Stoppiglia et al. (2003) with its distribution estimated from copies, where no formula
     gives it.
 
@@ -178,10 +178,10 @@ def forest_probe_ranking(
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_probes : int, optional
         Number R of probes in a forest, by default p. Up to p, no column is copied twice.
-    n_runs : int
+    n_permutations : int
         Number B of runs, with a forest each.
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -207,7 +207,7 @@ def forest_probe_ranking(
     Notes
     -----
     A rate is the probability that *one* probe comes before the feature. Of p irrelevant features,
-    about p times the risk are selected; for a bound on the probability that any is, see
+    about alpha p are selected; for a bound on the probability that any is, see
     `multiple_probes`. As probes copy all columns, those of many values have rates that are too
     small, and those of few too large, if the measure favors many values. A rate below 1 / (B R)
     needs more probes.
@@ -231,18 +231,18 @@ def forest_probe_ranking(
     ('x0', 'x1')
     """
     name = "forest_probe_ranking"
-    runs = checks.check_integer(name, "n_runs", n_runs, 1)
+    runs = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if n_probes is not None:
         checks.check_integer(name, "n_probes", n_probes, 1)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
-        name, estimator, X, y, measure, execution, blocks=blocks, takes_strata=False
+        name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
     )
     refits = with_settled_candidates(refits, runs)
     m = len(refits.subject.names) if n_probes is None else int(n_probes)
     identity = refits.subject.identity(name, n_probes=m)
     features, probes = probed(refits, runs, m, identity)
-    metadata = refits.metadata(identity, n_runs=runs)
+    metadata = refits.metadata(identity, n_permutations=runs)
     return probe_rates(refits, features, probes, _meaning("Probability", 1), metadata)
 
 
@@ -262,13 +262,13 @@ class _Step:
     column: int
     cos2: float
     p_probe: float
-    risk: float
+    rate: float
 
 
 def _forward(
-    columns: FloatArray, y: FloatArray, risk: float, n_probes: int, centered: bool
+    columns: FloatArray, y: FloatArray, alpha: float, n_probes: int, centered: bool
 ) -> tuple[list[_Step], bool]:
-    """Rank columns until the risk is reached; tell whether nothing was left to rank before."""
+    """Rank columns until the rate is alpha; tell whether nothing was left to rank before."""
     lengths = np.linalg.norm(columns, axis=0)
     columns = columns / np.where(lengths > 0, lengths, 1.0)
     whole = float(y @ y)
@@ -286,7 +286,7 @@ def _forward(
         none_yet += math.log1p(-p_probe) if p_probe < 1 else -math.inf
         reached = max(0.0, -math.expm1(n_probes * none_yet))
         steps.append(_Step(best, min(float(cos2[best]), 1.0), p_probe, reached))
-        if reached > risk:
+        if reached > alpha:
             return steps, False
         axis = columns[:, best] / np.sqrt(left[best])
         y = y - axis * (axis @ y)
@@ -382,7 +382,7 @@ FOREST_PROBE_RANKING = SignificanceTest(
     "{level}. Probes of columns of many values are ranked higher where the measure favors these, "
     "as MDI does.",
     reference=_SOURCE,
-    repeats="n_runs",
+    repeats="n_permutations",
     forests=lambda rounds, p: rounds,
     rate="probe rate",
     controls=False,

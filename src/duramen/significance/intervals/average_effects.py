@@ -24,7 +24,7 @@ def average_effects(
     propensity: Any = None,
     features: list[int] | None = None,
     cv: int = 5,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     clip: float = 0.02,
     names: list[str] | None = None,
     random_state: Any = None,
@@ -61,7 +61,7 @@ def average_effects(
         Indices of the features whose effect is estimated; by default all.
     cv : int, default=5
         Number of folds.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Probability with which an interval is to cover.
     clip : float, default=0.02
         Least probability of either value of A that is divided by.
@@ -114,7 +114,7 @@ def average_effects(
     table, target = _checked(X, y)
     n, p = table.shape
     folds = checks.check_integer(_NAME, "cv", cv, 2)
-    checks.check_real(_NAME, "level", level, 0.0, 1.0, ends="()")
+    checks.check_real(_NAME, "confidence_level", confidence_level, 0.0, 1.0, ends="()")
     checks.check_real(_NAME, "clip", clip, 0.0, 0.5, ends="()")
     seed = checks.draw_seed(random_state)
     labels = [f"x{j}" for j in range(p)] if names is None else list(names)
@@ -136,7 +136,7 @@ def average_effects(
 
     values = parts.mean(axis=0)
     error = parts.std(axis=0, ddof=1) / np.sqrt(n)
-    width = float(stats.norm.ppf((1 + level) / 2)) * error
+    width = float(stats.norm.ppf((1 + confidence_level) / 2)) * error
     ratio = np.divide(values, error, out=np.zeros_like(values), where=error > 0)
     return Intervals(
         names=tuple(labels[j] for j in chosen),
@@ -144,7 +144,7 @@ def average_effects(
         standard_error=error,
         low=values - width,
         high=values + width,
-        level=level,
+        confidence_level=confidence_level,
         measure="average effect",
         unit="target",
         method="influence function",

@@ -45,13 +45,13 @@ def confidence_intervals(
     *,
     measure: MeasureLike = "mda",
     method: str = "subsampling",
-    n_replicates: int = 100,
+    n_resamples: int = 100,
     subsample: int | float | None = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     correction: bool = True,
     kind: str = "wilson",
     scale: str = "importance",
-    blocks: Any = None,
+    groups: Any = None,
     observed: Importances | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -87,12 +87,12 @@ def confidence_intervals(
         no copy of it is inside: about .164 n rows, instead of .368 n. With "mda", measures that
         need no rows of their own, such as "mdi" or "air", and own functions, which get tables with
         repeated rows.
-    n_replicates : int
+    n_resamples : int
         Number B.
     subsample : int or float, optional
         Rows m, or their fraction of n. By default 3/4 n, and from n = 1000 on 3/4 n sqrt(1000/n).
         Not for the double bootstrap.
-    level : float
+    confidence_level : float
         Probability with which the interval of a feature is to cover.
     correction : bool
         False is the estimate of the paper: f^2 is m/n and nothing is subtracted for trees. Two
@@ -112,10 +112,10 @@ def confidence_intervals(
         "fraction" divides the importances of each forest by their sum, so that v is the fraction
         of the sum. The spread of a target with heavy tails cancels; the noise of finite forests
         is not separated. Both scales share checkpoints.
-    blocks : array-like of shape (n,), optional
-        Label of the block of each row, such as the person or family. Whole blocks are drawn, within
-        classes where a block has one, and n, m and `subsample` count blocks. With "holdout_mda" the
-        rows of a block are also held out together.
+    groups : array-like of shape (n,), optional
+        Label of the group of each row, such as the person or family. Whole groups are drawn, within
+        classes where a group has one, and n, m and `subsample` count groups. With "holdout_mda" the
+        rows of a group are also held out together.
     observed : Importances, optional
         v, where a forest with these parameters was grown on all rows and measured before. By
         default one is grown.
@@ -138,7 +138,7 @@ def confidence_intervals(
         replicates whose scaled difference from the mean reaches v, or, of the double bootstrap,
         that are 0 or less. None for measures of which irrelevant features have not 0 on
         average, such as "mdi" or "frequency". `degrees_of_freedom` are nu. `notes` say where
-        coverage was measured to be less than `level`, or was not measured.
+        coverage was measured to be less than `confidence_level`, or was not measured.
 
     Raises
     ------
@@ -191,18 +191,18 @@ def confidence_intervals(
     >>> X = np.random.default_rng(0).normal(size=(80, 3))
     >>> forest = dm.RandomForestRegressor(50)
     >>> result = dm.significance.confidence_intervals(
-    ...     forest, X, X[:, 0], n_replicates=30, random_state=0)
+    ...     forest, X, X[:, 0], n_resamples=30, random_state=0)
     >>> result.above()
     ('x0',)
     """
     name = "confidence_intervals"
-    n = checks.check_integer(name, "n_replicates", n_replicates, 2)
-    checks.check_real(name, "level", level, 0, 1, ends="()")
+    n = checks.check_integer(name, "n_resamples", n_resamples, 2)
+    checks.check_real(name, "confidence_level", confidence_level, 0, 1, ends="()")
     _check_together(measure_of(measure, name), method, kind, subsample, correction)
     fraction = checks.check_choice(name, "scale", scale, SCALES) == "fraction"
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
-        name, estimator, X, y, measure, execution, blocks=blocks, takes_strata=False
+        name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
     )
     subject = refits.subject
     units = SamplingUnits.of(subject.data)
@@ -215,14 +215,16 @@ def confidence_intervals(
         given = _fractions(given, subject.measure)
     factor = 1.0 if size is None else scale_of(size, units.count, correction)
     error, freedom = standard_error(given, factor, method)
-    low, high, p_values = ends(given, error, freedom, method=method, kind=kind, level=level)
+    low, high, p_values = ends(
+        given, error, freedom, method=method, kind=kind, confidence_level=confidence_level
+    )
     return Intervals(
         names=subject.names,
         values=given.values,
         standard_error=error,
         low=low,
         high=high,
-        level=level,
+        confidence_level=confidence_level,
         measure=subject.measure.name,
         unit="fraction" if fraction else observed.unit,
         method=method,
@@ -231,7 +233,7 @@ def confidence_intervals(
         replicate_mean=given.replicates.mean(axis=0),
         degrees_of_freedom=freedom,
         metadata=refits.metadata(
-            n_replicates=n,
+            n_resamples=n,
             n_rows=subject.data.n_rows,
             subsample=size,
             correction=None if size is None else bool(correction),
@@ -267,7 +269,7 @@ def _replicated(
     refits: Refits,
     units: SamplingUnits,
     observed: Importances,
-    n_replicates: int,
+    n_resamples: int,
     size: int | None,
     correction: bool,
 ) -> Replicated:
@@ -280,7 +282,7 @@ def _replicated(
         task = resampling_task(subject, draw, noise=True)
     method = "double bootstrap" if size is None else "subsamples"
     identity = subject.identity(method, n_rows=size or n)
-    found = refits.run(task, n_replicates, p if size is None else 2 * p, identity)
+    found = refits.run(task, n_resamples, p if size is None else 2 * p, identity)
     noise = replicate_noise = np.zeros(p)
     if size is not None and correction:
         noise = tree_variance(subject, observed)

@@ -71,15 +71,15 @@ def ends(
     *,
     method: str,
     kind: str,
-    level: float,
+    confidence_level: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the lower and the upper ends of the intervals, and one-sided p-values."""
     values = given.values
     if kind == "percentile":
-        return _percentiles(given, error, method, level)
+        return _percentiles(given, error, method, confidence_level)
     from scipy import stats
 
-    reach = stats.t.ppf((1 + level) / 2, freedom) * error
+    reach = stats.t.ppf((1 + confidence_level) / 2, freedom) * error
     above = reach if kind == "normal" else wilson_reach(values, reach)
     return values - reach, values + above, t_tails(values, error, freedom)
 
@@ -112,10 +112,10 @@ def t_tails(values: FloatArray, error: FloatArray, freedom: FloatArray) -> Float
 
 
 def _percentiles(
-    given: Replicated, error: FloatArray, method: str, level: float
+    given: Replicated, error: FloatArray, method: str, confidence_level: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     values, replicates = given.values, given.replicates
-    tails = [(1 - level) / 2, (1 + level) / 2]
+    tails = [(1 - confidence_level) / 2, (1 + confidence_level) / 2]
     if method == "double-bootstrap":
         low, high = np.quantile(replicates, tails, axis=0)
         beyond = replicates <= 0

@@ -35,7 +35,7 @@ def altmann(
     distribution: str = "empirical",
     stop_after: int | None = None,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -77,8 +77,8 @@ def altmann(
         the others as above. Valid p-values at less cost; "empirical" only.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -99,13 +99,13 @@ def altmann(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, `strata` and `blocks` leave nothing to exchange, or the
+        If an argument is not as described, `strata` and `groups` leave nothing to exchange, or the
         checkpoint is of another run.
 
     Warns
     -----
     UserWarning
-        If `strata` and `blocks` allow fewer different arrangements than permutations are asked for,
+        If `strata` and `groups` allow fewer different arrangements than permutations are asked for,
         or a normal or gamma distribution was used: q-values from these are too small.
 
     Notes
@@ -115,9 +115,9 @@ def altmann(
     :data:`duramen.importances.catalogue`.
 
     Within strata, such as populations or batches, the null hypothesis is that the target is
-    independent of the features given the stratum. Blocks, such as persons or families, of one
+    independent of the features given the stratum. Groups, such as persons or families, of one
     target value each exchange these values; others exchange all of their rows, in order, with
-    blocks of as many rows. With "holdout_mda" the rows of a block are also held out together.
+    groups of as many rows. With "holdout_mda" the rows of a group are also held out together.
 
     References
     ----------
@@ -152,7 +152,7 @@ def altmann(
         n_permutations,
         execution,
         strata=strata,
-        blocks=blocks,
+        groups=groups,
         stop_after=stop_after,
     )
     observed = permuted.importances.values

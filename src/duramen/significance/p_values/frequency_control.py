@@ -53,7 +53,7 @@ def frequency_control(
     n_winners: int = 0,
     n_permutations: int = 100,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -83,7 +83,7 @@ def frequency_control(
         Classes or numbers; None with a learning set.
     null : {"binomial", "permuted"}, optional
         The null distribution of the counts. By default "binomial" for K = 1, and "permuted" for
-        K > 1 or with `strata` or `blocks`: see Notes. "permuted" needs `X` and `y`.
+        K > 1 or with `strata` or `groups`: see Notes. "permuted" needs `X` and `y`.
     n_winners : int
         r, for "binomial". It cannot be told from the counts, since these depend on chance as much:
         0, the default, gives the largest p_0 and p-values, and for K = 1 r plays no part.
@@ -91,8 +91,8 @@ def frequency_control(
         Number S of permutations of the target, for "permuted".
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -157,10 +157,10 @@ def frequency_control(
     if (X is None) != (y is None) and not isinstance(X, LearningSet):
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
     if X is None:
-        _check_permuted("binomial", strata is not None or blocks is not None)
+        _check_permuted("binomial", strata is not None or groups is not None)
         return _of_forest(forest_of(estimator, name), null, winners)
     refits = Refits.checked(
-        name, estimator, X, y, "frequency", execution, strata=strata, blocks=blocks
+        name, estimator, X, y, "frequency", execution, strata=strata, groups=groups
     )
     subject = refits.subject
     settings = subject.template.growth_settings(*subject.data.table.shape)
@@ -207,10 +207,10 @@ def split_counts(forest: Forest) -> IntArray:
 
 
 def _check_permuted(null: str, restricted: bool) -> None:
-    """Refuse strata and blocks for the binomial distribution, which permutes nothing."""
+    """Refuse strata and groups for the binomial distribution, which permutes nothing."""
     if null == "binomial" and restricted:
         raise ValueError(
-            'frequency_control: strata and blocks must be None for null="binomial", which permutes '
+            'frequency_control: strata and groups must be None for null="binomial", which permutes '
             'no rows. Hint: give X and y, with null="permuted".'
         )
 

@@ -36,7 +36,7 @@ def hapfelmeier(
     features: Sequence[str | int] | None = None,
     stop_after: int | None = None,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -80,8 +80,8 @@ def hapfelmeier(
         2 h forests instead of L.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -109,7 +109,7 @@ def hapfelmeier(
 
     Notes
     -----
-    Blocks exchange all of their rows with blocks of as many rows. P-values of a feature depend
+    Groups exchange all of their rows with groups of as many rows. P-values of a feature depend
     neither on which others are tested, nor on `stop_after` as long as it does not stop them.
 
     The cost is p L forests: the most expensive test of this package. `estimate_cost` tells it
@@ -135,7 +135,7 @@ def hapfelmeier(
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_optional_integer(name, "stop_after", stop_after, 1)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
     subject, seed = refits.subject, refits.seed
     subject.exchangeability.require(n, name)
     every = range(len(subject.names))

@@ -61,7 +61,7 @@ def max_t(
     max_stages: int = _MAX_STAGES,
     alpha: float = 0.05,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -132,8 +132,8 @@ def max_t(
         over all features. Otherwise the statistic is the importance itself.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -207,7 +207,7 @@ def max_t(
         choices |= {"n_permutations": n, "max_stages": max_stages}
         execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
         refits = Refits.checked(
-            name, estimator, X, y, measure, execution, strata=strata, blocks=blocks
+            name, estimator, X, y, measure, execution, strata=strata, groups=groups
         )
         subject = refits.subject
         subject.exchangeability.require(n, name, subject.data.target.values)
@@ -282,7 +282,7 @@ def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -
 
 
 def _permutes_rows(refits: Refits) -> bool:
-    """Tell whether rows are permuted, not the targets of blocks of different sizes.
+    """Tell whether rows are permuted, not the targets of groups of different sizes.
 
     Features that are kept with the target can be permuted with rows only.
     """

@@ -57,7 +57,7 @@ def mean_of_maxima(
     measure: MeasureLike = "mdi",
     n_permutations: int = 100,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -87,8 +87,8 @@ def mean_of_maxima(
         Number B of permutations.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -143,6 +143,6 @@ def mean_of_maxima(
         n_permutations,
         execution,
         strata=strata,
-        blocks=blocks,
+        groups=groups,
     )
     return MeanOfMaxima(permuted.importances, permuted.maxima)

@@ -39,13 +39,13 @@ def mean_rank_test(
     y: Any = None,
     *,
     measure: MeasureLike = "mdi",
-    n_runs: int = _RUNS,
+    n_resamples: int = _RUNS,
     subsample: int | float = _FRACTION,
     null: str = "permuted",
     n_permutations: int = 100,
     irrelevant: float = 0.5,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -74,11 +74,11 @@ def mean_rank_test(
         Classes or numbers; None with a learning set.
     measure : str or callable
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
-    n_runs : int
+    n_resamples : int
         Number R of subsamples.
     subsample : int or float
         Rows of a subsample, or their fraction, drawn without replacement, of each class in
-        proportion; with `blocks`, whole blocks.
+        proportion; with `groups`, whole groups.
     null : {"permuted", "irrelevant"}
         Null distribution of the mean ranks. "irrelevant", which permutes nothing, takes no
         `strata`.
@@ -88,8 +88,8 @@ def mean_rank_test(
         Fraction of the features in U, in (0, 1], for "irrelevant".
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -145,25 +145,25 @@ def mean_rank_test(
     >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
     >>> forest = dm.RandomForestClassifier(20, random_state=0)
     >>> result = dm.significance.mean_rank_test(
-    ...     forest, data.X, data.y, n_runs=3, n_permutations=19, random_state=0)
+    ...     forest, data.X, data.y, n_resamples=3, n_permutations=19, random_state=0)
     >>> result.top(1).names
     ('x0',)
     """
     name = "mean_rank_test"
-    runs = checks.check_integer(name, "n_runs", n_runs, 1)
+    runs = checks.check_integer(name, "n_resamples", n_resamples, 1)
     checks.check_choice(name, "null", null, NULLS)
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if checks.check_real(name, "irrelevant", irrelevant, 0.0, 1.0) == 0:
         raise checks.refuse(name, "irrelevant", "a fraction in (0, 1]", irrelevant)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, blocks=blocks)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
     subject = refits.subject
     _check_permuted(subject, null, n)
     p = len(subject.names)
     if p < 2:
         raise ValueError(f"{name}: ranks need two features or more, got {p}.")
     resampled = _Resampled.of(subject, subsample, name)
-    choices = {"n_runs": runs, "n_rows_drawn": resampled.size, "null": null}
+    choices = {"n_resamples": runs, "n_rows_drawn": resampled.size, "null": null}
     identity = subject.identity(name, **choices)
     plan = refits.plan if null == "irrelevant" else replace(refits.plan, checkpoint=None, verbose=0)
     ranks = refits.run(resampled.single_ranks, runs, p, identity, plan=plan)
@@ -203,7 +203,7 @@ def shares_of_ranks(mean_ranks: FloatArray, null_ranks: FloatArray) -> FloatArra
 
 
 def _check_permuted(subject: Measured, null: str, n_permutations: int) -> None:
-    """Check that strata and blocks suit the null distribution."""
+    """Check that strata and groups suit the null distribution."""
     rows = subject.exchangeability
     if null == "permuted":
         rows.require(n_permutations, "mean_rank_test", subject.data.target.values)

@@ -25,9 +25,9 @@ def one_probe(
     y: Any = None,
     *,
     measure: MeasureLike = "mdi",
-    n_runs: int = 100,
+    n_permutations: int = 100,
     add_one: bool = True,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -54,13 +54,13 @@ def one_probe(
         Classes or numbers; None with a learning set.
     measure : str or callable
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
-    n_runs : int
+    n_permutations : int
         Number R of runs, with a forest each.
     add_one : bool
         Count the feature itself as a probe that reaches it. False is the p-value of the paper,
         b / R, which may be 0; its q-value is then 0 too.
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -91,8 +91,8 @@ def one_probe(
     columns with few values too large. A feature that is correlated with a relevant one beats the
     probe, which has lost its correlations. The guide, docs/guide/probes.md, has figures.
 
-    K is resolved for the p columns, and drawn from p + 1. Blocks exchange all of their rows with
-    blocks of as many rows. Strata are not possible: within them the probe of a column would keep
+    K is resolved for the p columns, and drawn from p + 1. Groups exchange all of their rows with
+    groups of as many rows. Strata are not possible: within them the probe of a column would keep
     the association that the column has through them, and one column is compared with probes of
     others. The cost is R forests of p + 1 columns.
 
@@ -106,16 +106,16 @@ def one_probe(
     >>> import duramen as dm
     >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
     >>> forest = dm.RandomForestClassifier(20, random_state=0)
-    >>> result = dm.significance.one_probe(forest, data.X, data.y, n_runs=19, random_state=0)
+    >>> result = dm.significance.one_probe(forest, data.X, data.y, n_permutations=19, random_state=0)
     >>> result.selected(0.05, control="none")
     ('x0', 'x1')
     """
     name = "one_probe"
-    runs = checks.check_integer(name, "n_runs", n_runs, 1)
+    runs = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_flag(name, "add_one", add_one)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
-        name, estimator, X, y, measure, execution, blocks=blocks, takes_strata=False
+        name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
     )
     refits = with_settled_candidates(refits, runs)
     features, probes = probed(refits, runs, 1)
@@ -126,7 +126,7 @@ def one_probe(
         p_values=(count_reached(features, probes) + add_one) / (runs + add_one),
         method=name,
         null=NULL + subject.exchangeability.clause,
-        metadata=refits.metadata(n_runs=runs, add_one=bool(add_one)),
+        metadata=refits.metadata(n_permutations=runs, add_one=bool(add_one)),
     )
 
 
@@ -141,6 +141,6 @@ ONE_PROBE = SignificanceTest(
     "p-values of those with many values are too small for measures that favor many values, such "
     "as MDI.",
     reference=HUYNH_THU,
-    repeats="n_runs",
+    repeats="n_permutations",
     forests=lambda rounds, p: rounds,
 )

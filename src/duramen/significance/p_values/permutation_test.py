@@ -46,7 +46,7 @@ def permutation_test(
     n_permutations: int = 100,
     stop_after: int | None = None,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -82,8 +82,8 @@ def permutation_test(
         :func:`altmann`.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -141,7 +141,7 @@ def permutation_test(
         execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
         plan = execution.plan(owner)
         target = _target(y)
-        rows = Exchangeability.checked(len(target), strata, blocks, function=owner)
+        rows = Exchangeability.checked(len(target), strata, groups, function=owner)
         subject = _Subject(importance, X, target, rows)
         rows.require(n, owner, subject.y)
         identity, seed = subject.identity(checkpoint), execution.seed()

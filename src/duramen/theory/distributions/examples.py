@@ -6,10 +6,19 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from duramen.theory.distributions import factors
-from duramen.theory.distributions.factors import Factor, bernoulli, copy, function, table, uniform
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.specification import specify
+from duramen.theory.distributions.specification import (
+    Factor,
+    bernoulli,
+    copy,
+    function,
+    specify,
+    table,
+    uniform,
+)
+from duramen.theory.distributions.specification import (
+    xor as exclusive_or,
+)
 
 __all__ = [
     "chain",
@@ -30,7 +39,7 @@ __all__ = [
 
 # Segments that are lit for 0..9: top, upper left, upper right, middle, lower left, lower right,
 # bottom (thesis, Table C.0.1).
-_SEGMENTS = (
+SEGMENTS = (
     *("1110111", "0010010", "1011101", "1011011", "0111010"),
     *("1101011", "1101111", "1010010", "1111111", "1111011"),
 )
@@ -76,7 +85,7 @@ def xor() -> FiniteDistribution:
     >>> dm.theory.population_importances(dm.theory.examples.xor()).values.round(3).tolist()
     [0.5, 0.5]
     """
-    return specify({"X1": uniform(2), "X2": uniform(2), "Y": factors.xor("X1", "X2")})
+    return specify({"X1": uniform(2), "X2": uniform(2), "Y": exclusive_or("X1", "X2")})
 
 
 def imbalanced_xor(probability: float = 0.4) -> FiniteDistribution:
@@ -98,7 +107,7 @@ def imbalanced_xor(probability: float = 0.4) -> FiniteDistribution:
     >>> round(dist.mutual_information("X1"), 3), round(dist.mutual_information("X2"), 3)
     (0.029, 0.0)
     """
-    return specify({"X1": uniform(2), "X2": bernoulli(probability), "Y": factors.xor("X1", "X2")})
+    return specify({"X1": uniform(2), "X2": bernoulli(probability), "Y": exclusive_or("X1", "X2")})
 
 
 def correlated_xor() -> FiniteDistribution:
@@ -120,7 +129,7 @@ def correlated_xor() -> FiniteDistribution:
             "X3": uniform(2),
             "X4": copy("X2", 0.0),
             "X5": copy("X3", 0.0),
-            "Y": factors.xor("X1", "X2"),
+            "Y": exclusive_or("X1", "X2"),
         }
     )
 
@@ -143,7 +152,7 @@ def clique(r: int = 3) -> FiniteDistribution:
     [0.25, 0.25, 0.25, 0.25]
     """
     bits = _bits(r, "clique")
-    return specify({**dict.fromkeys(bits, uniform(2)), "Y": factors.xor(*bits)})
+    return specify({**dict.fromkeys(bits, uniform(2)), "Y": exclusive_or(*bits)})
 
 
 def chain(r: int = 3) -> FiniteDistribution:
@@ -161,7 +170,7 @@ def chain(r: int = 3) -> FiniteDistribution:
     Examples
     --------
     >>> import duramen as dm
-    >>> from duramen.theory.relevance import feature_relevance
+    >>> from duramen.theory.dependence import feature_relevance
     >>> [one.degree for one in feature_relevance(dm.theory.examples.chain(3))]
     [0, 1, 2]
     """
@@ -198,7 +207,7 @@ def noisy_copy(flip: float = 0.05) -> FiniteDistribution:
             "X1": uniform(2),
             "X2": uniform(2),
             "X3": copy("Y", 1.0 - flip),
-            "Y": factors.xor("X1", "X2"),
+            "Y": exclusive_or("X1", "X2"),
         }
     )
 
@@ -225,7 +234,7 @@ def example_5_1(alpha: float = 0.8) -> FiniteDistribution:
             "X1": uniform(2),
             "X2": uniform(2),
             "X3": copy("Y", alpha, otherwise="any"),
-            "Y": factors.xor("X1", "X2"),
+            "Y": exclusive_or("X1", "X2"),
         }
     )
 
@@ -394,7 +403,7 @@ def _segment(m: int) -> Factor:
 
 
 def _lit(digit: int, m: int) -> int:
-    return int(_SEGMENTS[digit][m - 1])
+    return int(SEGMENTS[digit][m - 1])
 
 
 def _bits(r: int, name: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,17 +13,17 @@ from duramen.data.categories import (
     Codes,
     coded_columns,
     coded_variable,
+    labels_of,
     objects,
     table_and_target,
     variable_name,
 )
 from duramen.data.weights import row_weights
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.theory.distributions import information
-from duramen.theory.distributions.axes import columns_of_axes
 from duramen.theory.distributions.information import Criterion, Unit, unit_scale
-from duramen.theory.distributions.joint_table import JointTable
-from duramen.theory.distributions.partition import IndexArray
+from duramen.theory.distributions.joint_table import JointTable, check_probabilities
+from duramen.theory.distributions.partition import IndexArray, Partition
 from duramen.theory.distributions.variables import (
     CONTEXT,
     TARGET,
@@ -463,7 +463,7 @@ class FiniteDistribution(JointTable):
         rest = [j for j in range(self.n_features) if j not in fixed]
         return self._kept(alive, rest, CONTEXT not in fixed)
 
-    def _kept(self, alive: NDArray[np.bool_], features: Iterable[int], context: bool) -> Self:
+    def _kept(self, alive: BoolArray, features: Iterable[int], context: bool) -> Self:
         columns = self._columns
         kept = Columns(
             tuple(columns.features[j] for j in features),
@@ -551,3 +551,138 @@ def table_of(labels: Sequence[NDArray[Any]], codes: Codes) -> NDArray[Any]:
         values = own if alike else objects(own.tolist())
         table[:, j] = values[codes[:, j]]
     return table
+
+
+def columns_of_axes(
+    probabilities: ArrayLike,
+    names: Sequence[str] | None,
+    labels: Mapping[str, Sequence[Any]] | None,
+    target: str | int,
+    context: str | int | None,
+    function: str,
+) -> tuple[Columns, FloatArray]:
+    """Return the cells of positive probability as rows; see `from_probabilities`."""
+    table = np.asarray(probabilities, dtype=np.float64)
+    if table.ndim == 0:
+        raise ValueError(f"{function}: probabilities must have one axis per variable, got none.")
+    check_probabilities(table, "probabilities", function)
+    target_axis = _axis_of(target, names, table.ndim, "target", function)
+    context_axis = None
+    if context is not None:
+        context_axis = _axis_of(context, names, table.ndim, "context", function)
+        if context_axis == target_axis:
+            raise ValueError(f"{function}: target and context are the same axis {context!r}.")
+    chosen = _axis_names(names, table.ndim, target_axis, context_axis, function)
+    values = _axis_labels(labels, chosen, table.shape, function)
+    occupied = np.nonzero(table)
+    columns = [
+        Column(name, codes.astype(np.uint32), own)
+        for name, codes, own in zip(chosen, occupied, values, strict=True)
+    ]
+    features = [a for a in range(table.ndim) if a not in (target_axis, context_axis)]
+    return Columns(
+        tuple(columns[axis] for axis in features),
+        columns[target_axis],
+        None if context_axis is None else columns[context_axis],
+    ), table[occupied]
+
+
+def _axis_of(
+    given: str | int, names: Sequence[str] | None, n_axes: int, what: str, function: str
+) -> int:
+    """Return the number of an axis that is given by name or number."""
+    if isinstance(given, str):
+        if names is None or given not in names:
+            raise ValueError(
+                f"{function}: {what} must be one of the names or the number of an axis, got "
+                f"{given!r}."
+            )
+        return list(names).index(given)
+    if not -n_axes <= given < n_axes:
+        raise ValueError(
+            f"{function}: {what} must be the number of an axis, {-n_axes} to {n_axes - 1}, got "
+            f"{given}."
+        )
+    return given % n_axes
+
+
+def _axis_names(
+    names: Sequence[str] | None, n_axes: int, target: int, context: int | None, function: str
+) -> tuple[str, ...]:
+    """Return a name for each axis, by default ``X1``, ``X2``, ..., ``Y`` and ``Xc``."""
+    if names is not None:
+        if isinstance(names, str) or len(names) != n_axes:
+            raise ValueError(
+                f"{function}: names must be a list with one entry for each of the {n_axes} axes, "
+                f"got {names!r}."
+            )
+        return tuple(names)
+    number = iter(range(1, n_axes + 1))
+    roles = {target: "Y", context: "Xc"}
+    return tuple(roles.get(axis) or f"X{next(number)}" for axis in range(n_axes))
+
+
+def _axis_labels(
+    labels: Mapping[str, Sequence[Any]] | None,
+    names: Sequence[str],
+    shape: Sequence[int],
+    function: str,
+) -> list[NDArray[Any]]:
+    """Return the values along each axis, by default 0, 1, 2, ..."""
+    given = {} if labels is None else dict(labels)
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ValueError(f"{function}: labels names {unknown[0]!r}, which is not a variable here.")
+    return [
+        _distinct_labels(given[name], name, size, function) if name in given else np.arange(size)
+        for name, size in zip(names, shape, strict=True)
+    ]
+
+
+def _distinct_labels(values: Sequence[Any], name: str, size: int, function: str) -> NDArray[Any]:
+    given = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if len(given) != size:
+        raise ValueError(
+            f"{function}: {name!r} must have {size} values, one for each position along its axis, "
+            f"got {len(given)}."
+        )
+    try:
+        distinct = len(set(given)) == size
+    except TypeError as error:
+        raise TypeError(f"{function}: the values of {name!r} cannot be values ({error}).") from None
+    if not distinct:
+        raise ValueError(f"{function}: the values of {name!r} must be different, got {given!r}.")
+    return labels_of(given)
+
+
+def check_distribution(function: str, dist: object) -> None:
+    """Refuse anything but a distribution."""
+    if not isinstance(dist, FiniteDistribution):
+        raise TypeError(
+            f"{function}: dist must be a FiniteDistribution, got {type(dist).__name__}. Hint: "
+            "FiniteDistribution.from_table(X, y) makes one."
+        )
+
+
+def centered_numbers(dist: FiniteDistribution) -> FloatArray:
+    """Return the numbers of the classes less their mean, shape (n_classes,)."""
+    numbers: FloatArray = dist.class_numbers - dist.class_numbers[0]
+    numbers -= np.sum(dist.weights * numbers[dist.target])
+    return numbers
+
+
+class Decrease:
+    """Mean decrease of the impurity of Y from one partition of the rows to a finer one."""
+
+    def __init__(self, function: str, dist: FiniteDistribution, criterion: str) -> None:
+        check_distribution(function, dist)
+        self.numbers = dist.numbers_of_classes(function, criterion)
+        self.dist = dist
+        self.criterion = cast("Criterion", criterion)
+
+    def __call__(self, given: Partition, finer: Partition) -> float:
+        """Return G(Y; X | B) for the rows by B and the rows by B and X."""
+        dist = self.dist
+        return information.impurity_decrease(
+            self.criterion, dist.weights, dist.target, self.numbers, given, finer
+        )

@@ -17,33 +17,319 @@ The order of the mapping is that of the features; a factor may name parents that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from numbers import Real
+from operator import xor as exclusive_or
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.categories import Codes, in_order, labels_of
+from duramen.data.categories import Codes, in_order, is_missing, labels_of
 from duramen.support.arrays import FloatArray
-from duramen.theory.distributions.factors import (
-    ROUNDING,
-    Factor,
-    Outcomes,
-    bernoulli,
-    categorical,
-    check_outcomes,
-    copy,
-    function,
-    quoted,
-    setting,
-    table,
-    uniform,
-    xor,
-)
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.joint_table import check_probabilities
 from duramen.theory.distributions.partition import IndexArray, Partition
+
+Outcomes: TypeAlias = Mapping[Any, float]
+
+
+@dataclass(frozen=True, repr=False)
+class Factor:
+    """Distribution of one variable given others, made by `uniform`, `xor`, `table` and others.
+
+    Parameters
+    ----------
+    parents : tuple of str
+        Names of the variables that it depends on.
+    outcomes : callable
+        ``outcomes(values, domains)`` gives the probability of each value, with the values of the
+        parents, and all values that each of them can have.
+    text : str
+        How it is written.
+    values : tuple or None
+        The values in their order, where the factor knows them; otherwise they are sorted.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import xor
+    >>> xor("X1", "X2").parents
+    ('X1', 'X2')
+    """
+
+    parents: tuple[str, ...]
+    outcomes: Callable[[tuple[Any, ...], tuple[tuple[Any, ...], ...]], Outcomes]
+    text: str
+    values: tuple[Any, ...] | None = None
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+ROUNDING = 1e-15
+"""A conditional probability of at most this much is 0."""
+
+
+def uniform(values: int | Iterable[Any]) -> Factor:
+    """Return a variable without parents whose values are equally probable.
+
+    Parameters
+    ----------
+    values : int or iterable
+        The values; an int stands for 0 .. values - 1.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import uniform
+    >>> uniform(["red", "green"])
+    uniform(['red', 'green'])
+    """
+    if isinstance(values, int | np.integer) and not isinstance(values, bool):
+        if values < 1:
+            raise ValueError(f"uniform: values must be at least 1 or a list, got {values}.")
+        domain: tuple[Any, ...] = tuple(range(int(values)))
+        text = f"uniform({values})"
+    else:
+        domain = _domain(values, "uniform")
+        text = f"uniform({list(domain)!r})"
+    return _independent({value: 1.0 / len(domain) for value in domain}, text)
+
+
+def bernoulli(probability: float) -> Factor:
+    """Return a variable without parents that is 1 with some probability, and otherwise 0.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import bernoulli, specify
+    >>> round(specify({"Y": bernoulli(0.11)}).entropy(), 3)
+    0.5
+    """
+    p = _probability(probability, "bernoulli")
+    return _independent({0: 1.0 - p, 1: p}, f"bernoulli({p})")
+
+
+def categorical(probabilities: Mapping[Any, float]) -> Factor:
+    """Return a variable without parents whose values have these probabilities.
+
+    Parameters
+    ----------
+    probabilities : mapping of values to probabilities
+        At least 0, their sum 1; the values keep their order. A value of 1e-15 or less, such as 1 -
+        .7 - .2 - .1, is 0.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import categorical, specify
+    >>> specify({"Y": categorical({"a": 0.5, "b": 0.25, "c": 0.25})}).entropy()
+    1.5
+    """
+    if not isinstance(probabilities, Mapping):
+        raise TypeError(
+            "categorical: probabilities must map each value to its probability, got "
+            f"{probabilities!r}. Hint: categorical({{'a': 0.2, 'b': 0.8}})."
+        )
+    given = dict(probabilities)
+    check_outcomes(given, "categorical: the probabilities")
+    return _independent(given, f"categorical({given!r})")
+
+
+def xor(*parents: str) -> Factor:
+    """Return the exclusive or of whole numbers or truth values: of bits, their parity.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import specify, uniform, xor
+    >>> dist = specify({"X1": uniform(2), "X2": uniform(2), "Y": xor("X1", "X2")})
+    >>> dist.mutual_information(["X1", "X2"])
+    1.0
+    """
+    _names(parents, "xor")
+
+    def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
+        if not all(isinstance(value, int | np.integer | np.bool_) for value in values):
+            raise TypeError(
+                f"xor: the parents must be whole numbers or truth values, got {values!r}."
+            )
+        return {reduce(exclusive_or, values): 1.0}
+
+    return Factor(parents, outcomes, f"xor({quoted(parents)})")
+
+
+def copy(
+    parent: str, probability: float = 1.0, *, otherwise: Literal["other", "any"] = "other"
+) -> Factor:
+    """Return a copy of a variable that is right with some probability.
+
+    Parameters
+    ----------
+    parent : str
+        The variable that is copied.
+    probability : float, default=1.0
+        How probable a copy is.
+    otherwise : {"other", "any"}
+        What it is else: one of the *other* values of the parent, equally probable (a bit is
+        flipped), or *any* value of it, equally probable.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import copy, specify, uniform
+    >>> dist = specify({"X1": uniform(2), "Y": copy("X1", 0.9)})
+    >>> round(dist.mutual_information("X1"), 3)
+    0.531
+    """
+    _names((parent,), "copy")
+    p = _probability(probability, "copy")
+    if otherwise not in ("other", "any"):
+        raise ValueError(f"copy: otherwise must be 'other' or 'any', got {otherwise!r}.")
+
+    def outcomes(values: tuple[Any, ...], domains: tuple[tuple[Any, ...], ...]) -> Outcomes:
+        (value,), (domain,) = values, domains
+        rest = [v for v in domain if otherwise == "any" or v != value]
+        if p < 1.0 and not rest:
+            raise ValueError(
+                f"copy: {parent!r} has only the value {value!r}, so that a copy cannot be wrong; "
+                "probability must be 1."
+            )
+        probabilities = {v: (1.0 - p) / len(rest) for v in rest}
+        probabilities[value] = probabilities.get(value, 0.0) + p
+        return probabilities
+
+    tail = "" if otherwise == "other" else ", otherwise='any'"
+    return Factor((parent,), outcomes, f"copy({parent!r}, {p}{tail})")
+
+
+def function(rule: Callable[..., Any], *parents: str) -> Factor:
+    """Return a function of other variables.
+
+    Parameters
+    ----------
+    rule : callable
+        Called with one value of each parent. It returns a value, or a mapping from values to
+        probabilities.
+    *parents : str
+        Names of the parents, in the order of the arguments.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import function, specify, uniform
+    >>> dist = specify({"X1": uniform(6), "Y": function(lambda x: x % 3, "X1")})
+    >>> dist.n_classes
+    3
+    """
+    if not callable(rule):
+        raise TypeError(f"function: rule must be callable, got {rule!r}. Hint: see `table`.")
+    _names(parents, "function")
+    name = getattr(rule, "__name__", type(rule).__name__)
+
+    def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
+        return _outcomes(rule(*values))
+
+    return Factor(parents, outcomes, f"function({', '.join([name, *map(repr, parents)])})")
+
+
+def table(rows: Mapping[Any, Any], *parents: str) -> Factor:
+    """Return a conditional probability table.
+
+    Parameters
+    ----------
+    rows : mapping
+        For each value of the parent, or tuple of values of several parents: a value, or a mapping
+        from values to probabilities. Combinations of probability 0 may be left out.
+    *parents : str
+        Names of the parents, in the order of the tuples.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import specify, table, uniform
+    >>> rain = table({"summer": {"wet": 0.25, "dry": 0.75}, "winter": "wet"}, "season")
+    >>> specify({"season": uniform(["summer", "winter"]), "Y": rain}).probabilities("Y").tolist()
+    [0.375, 0.625]
+    """
+    if not isinstance(rows, Mapping):
+        raise TypeError(f"table: rows must be a mapping, got {rows!r}.")
+    _names(parents, "table")
+    if not parents:
+        raise ValueError("table: give the names of the parents. Hint: or use `categorical`.")
+    given = dict(rows)
+
+    def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
+        for key in (values, values[0]) if len(values) == 1 else (values,):
+            if key in given:
+                return _outcomes(given[key])
+        raise ValueError(
+            f"table: there is no row for {setting(parents, values)}, which has a positive "
+            "probability."
+        )
+
+    return Factor(parents, outcomes, f"table({given!r}, {quoted(parents)})")
+
+
+def check_outcomes(outcomes: Outcomes, what: str) -> None:
+    """Refuse invalid probabilities; `what` names the function and the variable.
+
+    What rounding leaves of 0, such as 1 - .7 - .2 - .1, is allowed on either side.
+    """
+    function, _, rest = what.partition(": ")
+    if not outcomes:
+        raise ValueError(f"{what} are empty; they must sum to 1.")
+    for value, p in outcomes.items():
+        if is_missing(value):
+            raise ValueError(f"{what} have {value!r} among the values; name it by a value.")
+        if not isinstance(p, Real):
+            raise TypeError(f"{what} must be numbers, got {p!r} for {value!r}.")
+    probabilities = np.array(list(outcomes.values()), dtype=np.float64)
+    probabilities[np.abs(probabilities) <= ROUNDING] = 0.0
+    check_probabilities(probabilities, rest, function)
+
+
+def _outcomes(result: Any) -> Outcomes:
+    """Return a value, or a mapping from values to probabilities, as the latter."""
+    return result if isinstance(result, Mapping) else {result: 1.0}
+
+
+def _independent(probabilities: Outcomes, text: str) -> Factor:
+    return Factor((), lambda values, domains: probabilities, text, tuple(probabilities))
+
+
+def _domain(values: Any, function: str) -> tuple[Any, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"{function}: values must be a whole number or a list, got {values!r}.")
+    domain = tuple(values)
+    if not domain:
+        raise ValueError(f"{function}: values must have at least one entry, got none.")
+    if not all(isinstance(value, Hashable) for value in domain):
+        raise TypeError(f"{function}: values must be numbers or strings, got {domain!r}.")
+    if len(set(domain)) != len(domain):
+        raise ValueError(f"{function}: values must be different, got {list(domain)!r}.")
+    return domain
+
+
+def _probability(given: float, function: str) -> float:
+    if not isinstance(given, Real) or not 0.0 <= given <= 1.0:
+        raise ValueError(f"{function}: probability must be from 0 to 1, got {given!r}.")
+    return float(given)
+
+
+def _names(parents: Sequence[Any], function: str) -> None:
+    for parent in parents:
+        if not isinstance(parent, str):
+            raise TypeError(f"{function}: parents must be names of variables, got {parent!r}.")
+    if function == "xor" and not parents:
+        raise ValueError("xor: give at least one parent.")
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Return names in quotes, for errors."""
+    return ", ".join(map(repr, names))
+
+
+def setting(parents: Sequence[str], values: Sequence[Any]) -> str:
+    """Return the values of some variables, for errors."""
+    return ", ".join(f"{p} = {v!r}" for p, v in zip(parents, values, strict=True))
+
 
 __all__ = [
     "Factor",

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen.support.arrays import BoolArray, FloatArray
-from duramen.theory.distributions.partition import IndexArray
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.partition import IndexArray, Partition
+from duramen.theory.distributions.variables import TARGET
 
 LIMIT = 2**20
 """The most subsets that one call looks at: some ten seconds for some hundred rows."""
@@ -89,3 +93,175 @@ def minimal(lattice: Sequence[Layer], hits: Sequence[BoolArray]) -> list[BoolArr
         kept.append(hit & ~smaller)
         covered = hit | smaller
     return kept
+
+
+_AT_ONCE = 1 << 16
+"""Rows times subsets that are done in one go: as much as a processor keeps at hand."""
+
+
+def conditional_entropies(
+    columns: NDArray[np.uint32],
+    target: NDArray[np.uint32],
+    weights: FloatArray,
+    lattice: Sequence[Layer],
+) -> list[FloatArray]:
+    """Return H(Y|B) in bits for every subset B of the n columns, by layer, in its order.
+
+    Depth first: a subset's cells refine those of its parent, the subset without its largest member.
+    Cells with one class, or with one configuration of all columns, are settled for good and leave
+    the refinement, so a subset costs no more than the rows that are still open. Where few rows and
+    columns are left, all the subsets that remain are done at once.
+    """
+    found = [np.full(len(layer.members), np.nan) for layer in lattice]
+    _Refinement(columns, target, weights, len(lattice) - 1).fill(found)
+    for k in range(1, len(found)):
+        # Nothing was open below these: they leave as much uncertainty as their parents.
+        skipped = np.flatnonzero(np.isnan(found[k]))
+        found[k][skipped] = found[k - 1][lattice[k].without[skipped, -1]]
+    return found
+
+
+def joint_entropies(
+    function: str, dist: FiniteDistribution
+) -> tuple[list[Layer], list[FloatArray]]:
+    """Return all subsets of the p features and Y, which comes last, and their entropies in bits.
+
+    A context is left out. More than 2**20 subsets are refused.
+    """
+    variables = dist.n_features + 1
+    if 2**variables > LIMIT:
+        most = LIMIT.bit_length() - 2
+        raise ValueError(
+            f"{function}: dist must have at most {most} features, got {dist.n_features}: all sets "
+            f"of variables are examined, here 2**{variables}. Hint: use a distribution of fewer "
+            "features; strongly_relevant and markov_boundaries need no such search."
+        )
+    columns = np.column_stack([dist.codes, dist.target])
+    rows = dist.partition([*range(dist.n_features), TARGET])  # a context may separate more
+    first = rows.first_rows()
+    # With the number of its row for a target, H(S) = H(row) - H(row|S) for any set S.
+    lattice = layers(variables, variables)
+    left = conditional_entropies(
+        columns[first],
+        np.arange(rows.n_cells, dtype=np.uint32),
+        rows.masses(dist.weights),
+        lattice,
+    )
+    return lattice, [left[0][0] - entropy for entropy in left]
+
+
+def count_codes(codes: NDArray[Any]) -> int:
+    """Return one more than the largest code."""
+    return int(codes.max(initial=0)) + 1
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Open:
+    """Rows that a further column could still separate, by the cells they lie in."""
+
+    rows: IndexArray
+    part: Partition
+    settled: float
+
+
+class _Refinement:
+    """Depth-first walk over the subsets that refines cells column by column."""
+
+    def __init__(
+        self,
+        columns: NDArray[np.uint32],
+        target: NDArray[np.uint32],
+        weights: FloatArray,
+        largest: int,
+    ) -> None:
+        self.columns = [column.astype(np.int64) for column in columns.T]
+        self.n_codes = [count_codes(column) for column in self.columns]
+        self.target = target.astype(np.int64)
+        self.n_classes = count_codes(target)
+        self.weights = weights
+        self.largest = largest
+        # The first of the subsets of k members with largest member c.
+        self.start = [
+            np.array([comb(c, k) for k in range(largest + 1)]) for c in range(len(self.columns))
+        ]
+        # A cell holds as many configurations of all columns as it holds firsts of one.
+        finest = Partition.by(zip(self.columns, self.n_codes, strict=True), len(target))
+        self.first = np.zeros(len(target))
+        self.first[finest.first_rows()] = 1.0
+
+    def fill(self, found: Sequence[FloatArray]) -> None:
+        """Write H(Y|B) for every B that refines an open cell of its parent."""
+        n_rows = len(self.target)
+        everything = _Open(np.arange(n_rows), Partition.whole(n_rows), 0.0)
+        found[0][0], rest = self.measure(everything)
+        self.extend(found, 0, 0, 0, rest)
+
+    def extend(
+        self, found: Sequence[FloatArray], size: int, place: int, begin: int, left: _Open
+    ) -> None:
+        """Append columns from `begin` on to the subset at `place` of layer `size`."""
+        if size == self.largest or not len(left.rows):
+            return
+        columns = len(self.columns) - begin
+        if count_subsets(columns, self.largest - size) * len(left.rows) <= _AT_ONCE:
+            self.finish(found, size, place, begin, left)
+            return
+        for c in range(begin, len(self.columns)):
+            child = int(self.start[c][size + 1]) + place
+            part = left.part.refined(self.columns[c][left.rows], self.n_codes[c])
+            found[size + 1][child], rest = self.measure(_Open(left.rows, part, left.settled))
+            self.extend(found, size + 1, child, c + 1, rest)
+
+    def measure(self, now: _Open) -> tuple[float, _Open]:
+        """Return H(Y|B) for these cells, and the rows of those that are not settled."""
+        cell, n_cells = now.part.cell, now.part.n_cells
+        weights = self.weights[now.rows]
+        joint = now.part.refined(self.target[now.rows], self.n_classes)
+        parent = np.empty(joint.n_cells, dtype=np.int64)
+        parent[joint.cell] = cell
+        p = joint.masses(weights)
+        terms = p * np.log2(now.part.masses(weights)[parent] / p)
+        entropy = np.bincount(parent, terms, n_cells)
+        open_cells = np.bincount(parent, minlength=n_cells) > 1
+        open_cells &= np.bincount(cell, self.first[now.rows], n_cells) > 1
+        entropy_open = float(entropy[open_cells].sum())
+        settled = now.settled + float(entropy.sum()) - entropy_open
+        kept = open_cells[cell]
+        number = np.cumsum(open_cells) - 1
+        part = Partition(number[cell[kept]], int(np.count_nonzero(open_cells)))
+        return settled + entropy_open, _Open(now.rows[kept], part, settled)
+
+    def finish(
+        self, found: Sequence[FloatArray], size: int, place: int, begin: int, left: _Open
+    ) -> None:
+        """Append all further columns at once, on copies of the open rows."""
+        sizes, places = np.array([size]), np.array([place])
+        n_rows = len(left.rows)
+        by_set = left.part
+        by_both = by_set.refined(self.target[left.rows], self.n_classes)
+        for c in range(begin, len(self.columns)):
+            growing = sizes < self.largest
+            codes = np.tile(self.columns[c][left.rows], np.count_nonzero(growing))
+            by_set, by_both = (
+                _doubled(part, np.repeat(growing, n_rows), codes, self.n_codes[c])
+                for part in (by_set, by_both)
+            )
+            larger = sizes[growing] + 1
+            places = np.concatenate([places, self.start[c][larger] + places[growing]])
+            sizes = np.concatenate([sizes, larger])
+        weights = np.tile(self.weights[left.rows], len(sizes))
+        of_set, of_both = (part.masses(weights)[part.cell] for part in (by_set, by_both))
+        terms = weights * np.log2(of_set / of_both)
+        entropies = left.settled + terms.reshape(-1, n_rows).sum(axis=1)
+        for k in range(size + 1, int(sizes.max()) + 1):
+            found[k][places[sizes == k]] = entropies[sizes == k]
+
+
+def _doubled(part: Partition, growing: BoolArray, codes: IndexArray, n_codes: int) -> Partition:
+    """Return the rows followed by a copy of those growing, the copy split by one more column."""
+    copied = part.cell[growing]
+    # As cells of those rows alone: some of all cells may have none.
+    alone = Partition.whole(len(copied)).refined(copied, part.n_cells)
+    copy = alone.refined(codes, n_codes)
+    cell = np.concatenate([part.cell, part.n_cells + copy.cell])
+    return Partition(cell, part.n_cells + copy.n_cells)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.categories import Codes, is_missing
+from duramen.support.arrays import IntArray
 from duramen.theory.distributions.partition import Partition
 
 _SHOWN_VALUES = 8
@@ -52,7 +53,7 @@ class Column:
     codes: Codes
     values: NDArray[Any]
 
-    def values_of(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+    def values_of(self, rows: IntArray) -> NDArray[Any]:
         """Return the values in some rows."""
         values: NDArray[Any] = self.values[self.codes[rows]]
         return values

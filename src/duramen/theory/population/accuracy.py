@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice, check_integer, check_real, refuse
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.impurity import centered_numbers, check_distribution
+from duramen.theory.distributions.finite_distribution import (
+    FiniteDistribution,
+    centered_numbers,
+    check_distribution,
+)
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.partition import Partition
 from duramen.theory.distributions.variables import Variable
 from duramen.theory.population.importances import importances_record
+from duramen.theory.population.lattice import check_depth
 from duramen.theory.population.routes import TIE, UNSEEN, Growth, Routes
 
 LOSSES = ("zero-one", "squared")
@@ -182,8 +186,7 @@ def _growth(
     """Check the settings of the trees."""
     p = max(1, dist.n_features)
     K = p if max_features is None else check_integer(_FUNCTION, "max_features", max_features, 1)
-    if max_depth is not None:
-        check_integer(_FUNCTION, "max_depth", max_depth, 1, hint="None grows trees in full")
+    check_depth(_FUNCTION, max_depth, p)
     check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
     dist.numbers_of_classes(_FUNCTION, criterion)
     check_choice(_FUNCTION, "unseen", unseen, UNSEEN)

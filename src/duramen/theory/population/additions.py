@@ -14,10 +14,9 @@ import numpy as np
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.impurity import check_distribution
+from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.population.importances import importances_of
-from duramen.theory.population.lattice import HOURS, Progress, lattice_importances
+from duramen.theory.population.lattice import HOURS, Progress, check_depth, lattice_importances
 
 
 def redundant_importances(
@@ -89,10 +88,8 @@ def redundant_importances(
     check_distribution(function, dist)
     j = dist.index(feature)
     check_integer(function, "copies", copies, 0)
-    if max_depth is not None:
-        check_integer(function, "max_depth", max_depth, 1, hint="None grows trees in full")
     p, P = dist.n_features, dist.n_features + int(copies)
-    depth = P if max_depth is None else min(int(max_depth), P)
+    depth = check_depth(function, max_depth, P)
     options: dict[str, Any] = {
         "max_depth": min(depth, p),
         "criterion": criterion,
@@ -180,10 +177,8 @@ def irrelevant_importances(
     function = "irrelevant_importances"
     check_distribution(function, dist)
     check_integer(function, "count", count, 0)
-    if max_depth is not None:
-        check_integer(function, "max_depth", max_depth, 1, hint="None grows trees in full")
     p, P = dist.n_features, dist.n_features + int(count)
-    depth = P if max_depth is None else min(int(max_depth), P)
+    depth = check_depth(function, max_depth, P)
     own = lattice_importances(
         dist,
         max_depth=max(1, min(depth, p)),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.theory.distributions.partition import IndexArray
 
 TIE = 1e-12
@@ -22,7 +21,7 @@ _MOST_NUMBERS = 2**21  # numbers that are worked on at a time
 
 
 def best_of_features(
-    decreases: FloatArray, divides: NDArray[np.bool_], n_unused: int, max_features: int
+    decreases: FloatArray, divides: BoolArray, n_unused: int, max_features: int
 ) -> tuple[FloatArray, FloatArray]:
     r"""Compute the probability that each feature is the best of k drawn without replacement.
 
@@ -60,7 +59,7 @@ def best_of_features(
     return wins, np.where(is_constant, taken, 0.0).sum(axis=1)
 
 
-def check_outcomes(wins: FloatArray, stays: FloatArray, can_split: NDArray[np.bool_]) -> None:
+def check_outcomes(wins: FloatArray, stays: FloatArray, can_split: BoolArray) -> None:
     """Raise AssertionError unless the outcomes of each node add up to 1, or to 0 at leaves.
 
     `wins` are the probabilities of the features, shape (n, p), or of all of them together, (n,).
@@ -70,7 +69,7 @@ def check_outcomes(wins: FloatArray, stays: FloatArray, can_split: NDArray[np.bo
     assert not np.any(apart > _SUM), f"the outcomes of a node add up to {total[np.argmax(apart)]}"
 
 
-def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> NDArray[np.bool_]:
+def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> BoolArray:
     """Select the splits that are the best of their feature at their node, ties included.
 
     Each of the T splits has a node and a feature; those of a feature at a node are neighbors.
@@ -79,7 +78,7 @@ def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> ND
     fresh[1:] = (node[1:] != node[:-1]) | (feature[1:] != feature[:-1])
     owner = np.cumsum(fresh) - 1
     best = np.maximum.reduceat(decrease, np.flatnonzero(fresh))[owner]
-    kept: NDArray[np.bool_] = decrease >= best - TIE
+    kept: BoolArray = decrease >= best - TIE
     return kept
 
 
@@ -150,9 +149,7 @@ def _ranks(node: IndexArray, decrease: FloatArray) -> IndexArray:
     return rank
 
 
-def _unbeaten(
-    below: FloatArray, equal: FloatArray, others: NDArray[np.bool_], k: IndexArray
-) -> FloatArray:
+def _unbeaten(below: FloatArray, equal: FloatArray, others: BoolArray, k: IndexArray) -> FloatArray:
     """Return the probability to be among the k drawn and to win there, of shape (Q,).
 
     `below` and `equal`, of shape (Q, p), are the probabilities that each feature's offer is lower,

@@ -9,14 +9,17 @@ from numpy.typing import NDArray
 
 from duramen.results.context_importances import ContextImportances
 from duramen.support.arrays import FloatArray
-from duramen.support.checks import check_choice, check_integer, refuse
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.impurity import centered_numbers, check_distribution
+from duramen.support.checks import check_choice, refuse
+from duramen.theory.distributions.finite_distribution import (
+    FiniteDistribution,
+    centered_numbers,
+    check_distribution,
+)
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.variables import CONTEXT
 from duramen.theory.population.cells import MOST_CELLS, CellWalk
 from duramen.theory.population.importances import UNITS, importances_of
-from duramen.theory.population.lattice import HOURS, lattice_importances
+from duramen.theory.population.lattice import HOURS, check_depth, lattice_importances
 
 _FUNCTION = "population_context_importances"
 _ROUNDING = 1e-13  # a difference of so little is none
@@ -123,10 +126,7 @@ def population_context_importances(
     check_context(_FUNCTION, dist)
     check_choice(_FUNCTION, "empty", empty, ("skip", "zero"))
     check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
-    if max_depth is not None:
-        check_integer(_FUNCTION, "max_depth", max_depth, 1, hint="None grows trees in full")
-    p = dist.n_features
-    depth = p if max_depth is None else min(int(max_depth), p)
+    depth = check_depth(_FUNCTION, max_depth, dist.n_features)
 
     def population(table: FiniteDistribution) -> FloatArray:
         return lattice_importances(
@@ -140,23 +140,23 @@ def population_context_importances(
 
     walk = CellWalk(_FUNCTION, dist, depth, max_nodes)
     settings = {"max_depth": max_depth, "criterion": criterion, "empty": empty}
-    found = importances_of(dist, population(dist), criterion, settings)
+    overall = importances_of(dist, population(dist), criterion, settings)
     values = cast("NDArray[np.generic]", dist.context_values).tolist()
-    shares = dist.probabilities(CONTEXT)
+    probabilities = dist.probabilities(CONTEXT)
     within = np.array(
         [population(dist.conditioned({CONTEXT: value})).sum(axis=1) for value in values]
     )
-    plain = found.values - within
+    plain = overall.values - within
     absolute, signed, conditional = _effects(walk, dist, criterion, empty)
     return ContextImportances(
         names=dist.names,
         contexts=tuple(map(str, values)),
-        shares=shares,
-        importances=found.values,
+        shares=probabilities,
+        importances=overall.values,
         absolute=absolute,
         signed=signed,
         conditional=conditional,
-        overall=(shares[:, np.newaxis] * plain).sum(axis=0),
+        overall=(probabilities[:, np.newaxis] * plain).sum(axis=0),
         relevance=float(population(_with_context_as_feature(dist))[-1].sum()),
         plain=plain,
         within=within,
@@ -164,7 +164,7 @@ def population_context_importances(
         unit=UNITS[criterion],
         empty=empty,
         tolerance=_TOLERANCE,
-        metadata=found.metadata,
+        metadata=overall.metadata,
     )
 
 

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import check_choice, check_integer, check_jobs, check_real
 from duramen.support.text import duration
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.impurity import centered_numbers, check_distribution
+from duramen.theory.distributions.finite_distribution import (
+    FiniteDistribution,
+    centered_numbers,
+    check_distribution,
+)
 from duramen.theory.distributions.information import CRITERIA
 
 Progress = Callable[[float], None]
@@ -47,6 +50,14 @@ _PROBE_SECONDS = 0.25
 _GOOD = 0.1  # relative standard error at which an estimate is good enough
 _PATIENCE = 300.0  # seconds that a hint may propose
 _LIFETIME = 80 * 365.25 * 86400
+
+
+def check_depth(function: str, max_depth: int | None, n_features: int) -> int:
+    """Return the depth of trees on so many features, each split on once: all of them for None."""
+    if max_depth is None:
+        return n_features
+    depth = check_integer(function, "max_depth", max_depth, 1, hint="None grows trees in full")
+    return min(depth, n_features)
 
 
 @dataclass(frozen=True)
@@ -209,10 +220,8 @@ def _walk(
 ) -> _Walk:
     check_distribution(function, dist)
     check_choice(function, "criterion", criterion, CRITERIA)
-    if max_depth is not None:
-        check_integer(function, "max_depth", max_depth, 1, hint="None grows trees in full")
     p = dist.n_features
-    depth = p if max_depth is None else min(int(max_depth), p)
+    depth = check_depth(function, max_depth, p)
     n_threads = check_jobs(function, n_jobs)
     if dist.context is not None:
         dist = dist.marginal(range(p), keep_context=False)
@@ -239,7 +248,7 @@ def _numbers(dist: FiniteDistribution) -> tuple[FloatArray, float]:
     return np.ldexp(numbers, -exponent), math.ldexp(1.0, exponent) ** 2
 
 
-def multiplicities(weights: FloatArray) -> NDArray[np.int64] | None:
+def multiplicities(weights: FloatArray) -> IntArray | None:
     """Return the multiplicities of equal rows, if the weights give small ones."""
     relative = weights / weights.min()
     for times in range(1, _MOST_MULTIPLE + 1):

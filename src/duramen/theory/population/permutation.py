@@ -28,7 +28,10 @@ _ROUNDING = 1e-10
 
 
 def additive_mda(
-    covariance: ArrayLike, *, names: Sequence[str] | None = None, groups: Groups | None = None
+    covariance: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    feature_groups: Groups | None = None,
 ) -> Importances:
     r"""Compute the population MDA of an additive model, of single features or of groups.
 
@@ -39,7 +42,7 @@ def additive_mda(
         need.
     names : sequence of str, optional
         Names of the features; ``x0``, ``x1`` ... by default.
-    groups : mapping of str to sequences of int or str, optional
+    feature_groups : mapping of str to sequences of int or str, optional
         Features, by index or name, that are permuted together; one value a group is returned then.
 
     Returns
@@ -61,15 +64,15 @@ def additive_mda(
     >>> covariance = [[1, -1], [-1, 1]]
     >>> additive_mda(covariance).values.tolist()
     [2.0, 2.0]
-    >>> additive_mda(covariance, groups={"both": [0, 1]}).values.tolist()
+    >>> additive_mda(covariance, feature_groups={"both": [0, 1]}).values.tolist()
     [0.0]
     """
     function = "additive_mda"
     given = np.asarray(covariance, dtype=np.float64)
-    if given.ndim == 1 and groups is not None:
+    if given.ndim == 1 and feature_groups is not None:
         raise refuse(function, "covariance", "a matrix when there are groups", covariance)
     matrix = _checked_matrix(function, np.diag(given) if given.ndim == 1 else given, definite=False)
-    return _importances(function, matrix, names, groups, "additive")
+    return _importances(function, matrix, names, feature_groups, "additive")
 
 
 def gaussian_mda(
@@ -77,7 +80,7 @@ def gaussian_mda(
     with_target: ArrayLike,
     *,
     names: Sequence[str] | None = None,
-    groups: Groups | None = None,
+    feature_groups: Groups | None = None,
 ) -> Importances:
     r"""Compute the population MDA when features and target are jointly Gaussian.
 
@@ -120,7 +123,7 @@ def gaussian_mda(
     if tau.shape != (len(C),) or not np.all(np.isfinite(tau)):
         raise refuse(function, "with_target", f"{len(C)} finite numbers", with_target)
     alpha = np.linalg.solve(C, tau)
-    return _importances(function, np.outer(alpha, alpha) * C, names, groups, "Gaussian")
+    return _importances(function, np.outer(alpha, alpha) * C, names, feature_groups, "Gaussian")
 
 
 def block_mda(correlation: float, size: int, with_target: float) -> float:
@@ -171,7 +174,7 @@ def _importances(
     function: str,
     parts: FloatArray,
     names: Sequence[str] | None,
-    groups: Groups | None,
+    feature_groups: Groups | None,
     model: str,
 ) -> Importances:
     """Return 2 Var of each component, or of a group's sum, given the covariances of components."""
@@ -179,14 +182,16 @@ def _importances(
     features = tuple(f"x{j}" for j in range(p)) if names is None else tuple(names)
     if len(features) != p:
         raise refuse(function, "names", f"{p} names", names)
-    if groups is None:
+    if feature_groups is None:
         members = [[j] for j in range(p)]
     else:
-        members = [_indices(function, name, group, features) for name, group in groups.items()]
+        members = [
+            _indices(function, name, group, features) for name, group in feature_groups.items()
+        ]
     # A variance that is 0 may come out a little below.
     values = np.array([max(0.0, 2.0 * float(parts[np.ix_(j, j)].sum())) for j in members])
     return Importances(
-        names=features if groups is None else tuple(groups),
+        names=features if feature_groups is None else tuple(feature_groups),
         values=values,
         measure="population mda",
         unit="variance",

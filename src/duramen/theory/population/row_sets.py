@@ -46,3 +46,8 @@ def distinct(rows: Words) -> tuple[Words, IndexArray]:
     number = np.empty(len(rows), dtype=np.int64)
     number[order] = np.repeat(np.arange(len(first)), np.diff(first, append=len(rows)))
     return rows[order[first]], number
+
+
+def as_integer(rows: BoolArray) -> int:
+    """Return one set of rows as an integer, whose lowest bit is the first row."""
+    return int.from_bytes(np.packbits(rows, bitorder="little").tobytes(), "little")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray
 
 FAMILIES = ("multiway", "ordered", "one-vs-rest", "any")
 
@@ -56,10 +55,10 @@ def groupings(family: str, n_values: int) -> FloatArray:
     return groups
 
 
-def _first_children(family: str, n_values: int) -> NDArray[np.bool_]:
+def _first_children(family: str, n_values: int) -> BoolArray:
     values = np.arange(n_values)
     splits = np.arange(count_splits(family, n_values))[:, np.newaxis]
-    first: NDArray[np.bool_]
+    first: BoolArray
     if family == "ordered":
         first = values <= splits
     elif family == "one-vs-rest":

@@ -14,8 +14,7 @@ from duramen.results.summary import Framed, Summary
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
 from duramen.support.text import fixed
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.impurity import Decrease
+from duramen.theory.distributions.finite_distribution import Decrease, FiniteDistribution
 from duramen.theory.distributions.partition import Partition
 from duramen.theory.population.importances import UNITS
 
@@ -159,16 +158,16 @@ def conditioning_terms(
             f"than {_MOST_TERMS}. Hint: bound their size with max_depth, or leave features out; "
             "population_importances sums over them without listing them."
         )
-    found: dict[tuple[int, ...], float] = {}
+    decreases: dict[tuple[int, ...], float] = {}
     own = dist.codes[:, m], int(dist.cardinalities[m])
     for members, part in _subsets(dist, m, largest):
-        found[members] = decrease(part, part.refined(*own))
-    ordered = sorted(found, key=lambda members: (len(members), members))
+        decreases[members] = decrease(part, part.refined(*own))
+    ordered = sorted(decreases, key=lambda members: (len(members), members))
     return ConditioningTerms(
         feature=dist.names[m],
         sets=tuple(tuple(dist.names[j] for j in members) for members in ordered),
         weights=np.array([1 / (comb(p, len(B)) * (p - len(B))) for B in ordered]),
-        values=np.array([found[members] for members in ordered]),
+        values=np.array([decreases[members] for members in ordered]),
         unit=UNITS[criterion],
     )
 

@@ -14,20 +14,18 @@ a tree. A split that is the best of K candidates is a maximum: its p-value is mu
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import inf
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer, check_real, refuse
+from duramen.theory.distributions.information import UNITS, Unit, unit_scale
 
-Unit = Literal["bits", "nats"]
-
-_NATS_PER: Mapping[str, float] = {"bits": math.log(2.0), "nats": 1.0}
+_NATS_IN_A_BIT = UNITS["nats"]
 
 
 # --- distribution for given numbers of values -----------------------------------------------------
@@ -164,7 +162,7 @@ def information_p_value(
 
 
 def information_threshold(
-    level: float,
+    alpha: float,
     n_rows: int,
     n_values: int,
     n_classes: int,
@@ -173,11 +171,11 @@ def information_threshold(
     n_candidates: int = 1,
     unit: Unit = "bits",
 ) -> float:
-    """Return the information that independent variables exceed with probability `level`.
+    """Return the information that independent variables exceed with probability `alpha`.
 
     Parameters
     ----------
-    level : float
+    alpha : float
         Probability, in (0, 1).
     n_rows, n_values, n_classes, n_conditions, n_candidates, unit
         As for `information_p_value`; with K candidates it is the probability that any of them
@@ -197,7 +195,7 @@ def information_threshold(
     from scipy import special
 
     function = "information_threshold"
-    alpha = check_real(function, "level", level, 0.0, 1.0, ends="()")
+    alpha = check_real(function, "alpha", alpha, 0.0, 1.0, ends="()")
     rows = check_integer(function, "n_rows", n_rows, 1, most=inf)
     K = check_integer(function, "n_candidates", n_candidates, 1, most=inf)
     freedom = degrees_of_freedom(n_values, n_classes, n_conditions)
@@ -284,7 +282,7 @@ def node_test(counts: ArrayLike, *, n_candidates: int = 1) -> NodeTest:
 
     Examples
     --------
-    >>> from duramen.theory.samples.information_tests import node_test
+    >>> from duramen.theory.samples import node_test
     >>> node_test([[30, 10], [10, 30]])
     NodeTest: 0.1887 bits from 80 rows; 0.009017 expected by chance, p = 4.76e-06 (chi-square, 1 df)
     """
@@ -298,10 +296,10 @@ def node_test(counts: ArrayLike, *, n_candidates: int = 1) -> NodeTest:
     nats = math.fsum(_information(cell) * float(cell.sum()) for cell in cells) / n
     tail = float(special.chdtrc(freedom, 2.0 * n * nats)) if freedom else 1.0
     return NodeTest(
-        information=nats / _NATS_PER["bits"],
+        information=nats / _NATS_IN_A_BIT,
         n_rows=n,
         freedom=freedom,
-        expected=freedom / (2.0 * n * _NATS_PER["bits"]),
+        expected=freedom / (2.0 * n * _NATS_IN_A_BIT),
         p_value=min(1.0, K * tail),
         n_candidates=K,
     )
@@ -374,9 +372,8 @@ def _information(table: FloatArray) -> float:
 
 
 def _nats(function: str, unit: str) -> float:
-    if unit not in _NATS_PER:
-        raise refuse(function, "unit", "'bits' or 'nats'", unit)
-    return _NATS_PER[unit]
+    """Return the number of nats in a unit."""
+    return _NATS_IN_A_BIT / unit_scale(function, unit)
 
 
 def _plain(values: FloatArray) -> FloatArray | float:

@@ -1,6 +1,5 @@
 """Random subspaces: number of trees needed, coverage of features, simulation and planning."""
 
-from duramen.theory.subspaces.conditionings import named_conditionings, random_conditionings
 from duramen.theory.subspaces.convergence import (
     blind_probability,
     companions_probability,
@@ -16,10 +15,11 @@ from duramen.theory.subspaces.coverage import (
     expected_draws,
     unseen_probability,
 )
-from duramen.theory.subspaces.plan_options import PlanOption
-from duramen.theory.subspaces.planning import Plan, plan
+from duramen.theory.subspaces.planning import Plan, PlanOption, plan
 from duramen.theory.subspaces.simulation import (
     Simulation,
+    named_conditionings,
+    random_conditionings,
     simulate,
 )
 

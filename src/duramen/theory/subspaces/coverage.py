@@ -11,8 +11,7 @@ from decimal import Decimal, localcontext
 from math import inf
 
 from duramen.support.checks import check_integer, check_real
-from duramen.theory.subspaces.chains import rounded_up
-from duramen.theory.subspaces.convergence import expected_trees
+from duramen.theory.subspaces.convergence import expected_trees, rounded_up
 
 # Decimals to which a probability is computed: enough for the smallest double to be right to its
 # last digit, and for a sum of probabilities near 1.

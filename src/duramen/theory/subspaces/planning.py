@@ -29,12 +29,22 @@ from dataclasses import asdict, dataclass
 from math import inf
 from typing import Any
 
+import numpy as np
+
 from duramen.results.columns import Column
 from duramen.results.summary import Summarized, Summary
 from duramen.support.checks import check_integer, check_real, refuse
-from duramen.theory.subspaces.cautions import cautions
-from duramen.theory.subspaces.convergence import blind_probability, companions_probability
-from duramen.theory.subspaces.plan_options import PlanOption, comes_after, plan_option
+from duramen.theory.samples import expected_information, information_threshold
+from duramen.theory.subspaces.convergence import (
+    blind_probability,
+    companions_probability,
+    expected_trees,
+    hypergeometric,
+    kept_places,
+    rounded_up,
+    trees_to_find_all,
+)
+from duramen.theory.subspaces.coverage import draws_needed
 
 # What growing one tree takes beside the codes: for each row its place in two orders, its
 # multiplicity and weight in the bag (4 bytes each) and its target (8 bytes); and the largest tree,
@@ -365,3 +375,230 @@ def _count(number: float) -> str:
 
 def _trees(number: float) -> str:
     return f"{_count(number)} tree" + ("" if number == 1 else "s")
+
+
+@dataclass(frozen=True)
+class PlanOption:
+    r"""Numbers of trees for one fraction of the subspace kept.
+
+    Parameters
+    ----------
+    keep : float
+        Fraction :math:`\alpha` of the subspace that may be taken by features found before.
+    places : int
+        The most places of a tree that are then taken by relevant features found before.
+    chances : tuple of (int, float)
+        Degree, and the probability at the worst that a tree finds a given feature of that degree.
+    trees_by_degree : tuple of (int, float)
+        Degree, and the trees that find all features of that degree, but for its part of the risk.
+    trees_to_find : float
+        Trees with which all relevant features are found, but for the risk; or infinity.
+    trees_to_see : float
+        Trees after which every feature has been in a subspace, but for the risk: the bound of the
+        coupon collector, with `places` places taken; or infinity.
+    chain_trees : float
+        Exact expected number of trees until a chain up to the highest degree is found.
+    marginal_trees : float
+        Exact expected number of trees until all features of degree 0 are found, were they the
+        only relevant ones; 0 if there are none.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import plan
+    >>> advice = plan(n_rows=1000, n_features=10_000, memory=1_000_000, relevant={0: 5, 1: 3})
+    >>> [(option.keep, option.trees) for option in advice.options]
+    [(0.0, 620), (0.5, 134), (1.0, 134)]
+    """
+
+    keep: float
+    places: int
+    chances: tuple[tuple[int, float], ...]
+    trees_by_degree: tuple[tuple[int, float], ...]
+    trees_to_find: float
+    trees_to_see: float
+    chain_trees: float
+    marginal_trees: float
+
+    @property
+    def trees(self) -> float:
+        """Trees to see every feature and to find all relevant ones, but for the risk."""
+        return max(self.trees_to_find, self.trees_to_see)
+
+
+def plan_option(p: int, q: int, counts: Mapping[int, int], keep: float, risk: float) -> PlanOption:
+    """Return the numbers of trees for one fraction kept, with `counts` features by degree."""
+    r, places, highest = sum(counts.values()), kept_places(q, keep), max(counts)
+    taken = min(places, r)
+    chances, trees = {}, {}
+    for degree, number in counts.items():
+        part = risk / len(counts)
+        if comes_after(degree, counts):
+            chances[degree] = _held_after(p, q, r - 1, min(places, r - 1), degree)
+            trees[degree] = _trees_for(chances[degree], part / number)
+        else:
+            others = min(places, r - 1 - degree)
+            size = degree + 1
+            chances[degree] = _held(p, q, others, size) / size
+            trees[degree] = _clique_trees(p, q, places, others, size, part / -(-number // size))
+    after = [trees[degree] for degree in counts if comes_after(degree, counts)]
+    together = [trees[degree] for degree in counts if not comes_after(degree, counts)]
+    in_turn = sum(after) if places else max(after, default=0.0)
+    return PlanOption(
+        keep=keep,
+        places=taken,
+        chances=tuple(chances.items()),
+        trees_by_degree=tuple(trees.items()),
+        trees_to_find=max([in_turn, *together]),
+        trees_to_see=draws_needed(p - taken, q - taken, risk) if taken < q else math.inf,
+        chain_trees=_expected("chain", p, q, highest + 1, keep),
+        marginal_trees=_expected("marginal", p, q, counts[0], keep) if 0 in counts else 0.0,
+    )
+
+
+def _clique_trees(p: int, q: int, places: int, others: int, size: int, risk: float) -> float:
+    """Return the trees that find a clique in the places that other features leave."""
+    left = q - others
+    if left < size:
+        return math.inf
+    return trees_to_find_all(
+        "clique",
+        n_features=p - others,
+        subspace=left,
+        n_relevant=size,
+        keep=(places - others) / left,
+        risk=risk,
+    )
+
+
+def _expected(scenario: Any, p: int, q: int, r: int, keep: float) -> float:
+    return expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
+
+
+def comes_after(degree: int, counts: Mapping[int, int]) -> bool:
+    """Return whether there are enough features of lower degrees to be companions in turn."""
+    below = [sum(n for k, n in counts.items() if k < i) for i in range(1, degree + 1)]
+    return all(number >= i for i, number in enumerate(below, start=1))
+
+
+def _held_after(p: int, q: int, found: int, taken: int, companions: int) -> float:
+    """Return the probability that a tree holds a feature and its companions, which were found.
+
+    Of the `found` features, `taken` are kept at random; some companions are among these, the
+    others and the feature itself have to be drawn from the rest.
+    """
+    kept = hypergeometric(found, companions, taken)
+    rest = [_held(p, q, taken, companions - held + 1) for held in range(kept.size)]
+    return float(kept @ np.array(rest))
+
+
+def _held(p: int, q: int, taken: int, wanted: int) -> float:
+    """Return the probability that the places left in a tree hold all of the `wanted` features."""
+    if wanted > q - taken:
+        return 0.0
+    return companions_probability(p - taken, q - taken, wanted - 1)
+
+
+def _trees_for(probability: float, risk: float) -> float:
+    """Return the trees after which an event of some probability has happened, but for the risk."""
+    if probability == 0.0:
+        return math.inf
+    if probability >= 1.0:
+        return 1
+    return max(1, rounded_up(math.log(risk) / math.log1p(-probability)))
+
+
+_MEDIAN = 0.5
+
+
+def cautions(
+    *,
+    n_rows: int,
+    n_features: int,
+    subspace: int,
+    relevant: Mapping[int, int],
+    n_classes: int,
+) -> tuple[str, ...]:
+    """Describe the limits of a plan on finitely many rows, in sentences.
+
+    Parameters
+    ----------
+    n_rows, n_features : int
+        Numbers n and p of the table.
+    subspace : int
+        Number q of features of a tree.
+    relevant : mapping of int to int
+        Number of relevant features expected of each degree.
+    n_classes : int
+        Classes of the target; 1 for a number.
+    """
+    return (
+        "The numbers of trees assume infinitely many rows, so that a tree that holds a feature "
+        f"and its companions finds the feature. On {n_rows:,} rows they are lower bounds, because "
+        "of sampling error.",
+        _chance(n_rows, subspace, n_classes),
+        _depth(n_rows, subspace, max(relevant)),
+        "Measured in searches with a test on 500 and 2,000 rows (40 of 200 features a tree, up to "
+        "1,000 trees; see the guide on convergence): chains took about four times the number of "
+        "the model where features found were kept; six features that decide a sixth of the target "
+        "each took 40 to 60 times the number on 2,000 rows, and half of the searches did not find "
+        "all of them; exclusive ors of three features were never found.",
+        "Rank all features with one forest (duramen rank), with as many trees as a stable "
+        "ranking needs (duramen.significance.trees_needed), and let a test decide which are "
+        "relevant."
+        if subspace == n_features
+        else "Let a test decide which features are found, as duramen select does, and grow trees "
+        "until more trees find no new feature.",
+    )
+
+
+def chance_of_the_best(n_rows: int, n_candidates: int, n_classes: int) -> float:
+    """Compute the median of the largest score of irrelevant features with two values.
+
+    The median of the largest plug-in information with the target, in bits, or, for a number, of the
+    largest fraction of its variance explained: 2 n ln 2 times the former and n times the latter
+    follow a chi-square distribution with C - 1 degrees of freedom, or one (thesis, eq. 5.14). The
+    median of the largest of q is bounded by the quantile of 1 - 1 / (2 q) of a single one. The C
+    classes are equally frequent; C is 1 for a number.
+    """
+    from scipy import special
+
+    if n_classes == 1:
+        return min(1.0, float(special.chdtri(1.0, _MEDIAN / n_candidates)) / n_rows)
+    bits = information_threshold(_MEDIAN, n_rows, 2, n_classes, n_candidates=n_candidates)
+    return min(1.0, math.log2(n_classes), bits)
+
+
+def _chance(n_rows: int, q: int, n_classes: int) -> str:
+    best = chance_of_the_best(n_rows, q, n_classes)
+    if n_classes == 1:
+        mean = f"{1.0 / n_rows:.2g}"
+        what = f"explains about {best:.2g} of the variance of the target"
+    else:
+        mean = f"{expected_information(n_rows, 2, n_classes):.2g} bits"
+        what = f"has about {best:.2g} bits of information on the target"
+    return (
+        f"By chance the best of {q:,} irrelevant features with two values {what} at the root of a "
+        f"tree (one of them {mean} on average), and twice as much at a node with half of the "
+        "rows; features with more values have more. A relevant feature with less information "
+        "there loses the split to an irrelevant one."
+    )
+
+
+def _depth(n_rows: int, q: int, highest: int) -> str:
+    levels = max(1, round(math.log2(n_rows)))
+    text = (
+        f"If every split halves the rows, single rows are reached after about {levels} levels, so "
+        "that a path conditions on at most about that many features"
+    )
+    if highest:
+        text += (
+            f", and a feature of degree {highest} is judged on about "
+            f"{max(1, n_rows >> min(highest, 64)):,} rows"
+        )
+    text += "."
+    if n_rows - 1 < q:
+        text += (
+            f" A tree on {n_rows:,} rows has at most {n_rows - 1:,} splits, so that it leaves out "
+            f"most of {q:,} features."
+        )
+    return text

@@ -17,24 +17,171 @@ tree. A smaller K lets features be used up before they are active.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import inf
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.checks import check_integer, check_real, refuse
-from duramen.theory.subspaces.chains import kept_places
-from duramen.theory.subspaces.conditionings import (
-    Conditionings,
-    ConditioningTable,
-    RandomState,
-    conditionings_of,
-)
+from duramen.theory.subspaces.convergence import kept_places
+
+# For each relevant feature its minimal conditionings, each a set of indices of relevant features.
+Conditionings = Sequence[Sequence[Collection[int]]]
+RandomState = int | np.random.Generator | None
+
+
+def named_conditionings(scenario: str, n_relevant: int) -> Conditionings:
+    """Return the conditionings of a chain, a clique or marginally relevant features.
+
+    Parameters
+    ----------
+    scenario : {"chain", "clique", "marginal"}
+        As for `expected_trees`.
+    n_relevant : int
+        Number r of relevant features.
+
+    Returns
+    -------
+    tuple
+        One entry a feature: a tuple of its one conditioning, a frozen set of indices.
+
+    Raises
+    ------
+    ValueError
+        If `scenario` is none of these.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import named_conditionings
+    >>> [[sorted(given) for given in one] for one in named_conditionings("chain", 3)]
+    [[[]], [[0]], [[0, 1]]]
+    """
+    return conditionings_of("named_conditionings", scenario, n_relevant)
+
+
+def conditionings_of(function: str, scenario: str, n_relevant: int) -> Conditionings:
+    """Return the conditionings of a named scenario, in the name of a function."""
+    r = check_integer(function, "n_relevant", n_relevant, 1)
+    everyone: frozenset[int] = frozenset(range(r))
+    if scenario == "chain":
+        return tuple((frozenset(range(m)),) for m in range(r))
+    if scenario == "clique":
+        return tuple((everyone - {m},) for m in range(r))
+    if scenario == "marginal":
+        return tuple((frozenset(),) for _ in range(r))
+    raise refuse(function, "scenario", "one of 'chain', 'clique', 'marginal'", scenario)
+
+
+def random_conditionings(
+    n_relevant: int, *, max_degree: int = 5, random_state: RandomState = None
+) -> Conditionings:
+    """Draw degrees and minimal conditionings of relevant features: the mixed setting.
+
+    Each degree is uniform on 0..`max_degree`. A feature of degree k has one minimal conditioning, k
+    features drawn from the others whose degree is at most k, as it must be (thesis, Proposition
+    5.2). Degrees for which there are not enough such others are drawn again, all of them.
+
+    Parameters
+    ----------
+    n_relevant : int
+        Number r of relevant features.
+    max_degree : int, default=5
+        Largest degree, below r.
+    random_state : int, Generator or None, default=None
+        Seed, for the same draw again.
+
+    Returns
+    -------
+    tuple
+        One entry a feature: a tuple of its one conditioning, a frozen set of indices.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    Geurts 2016, slide on the mixed setting: r = 20, largest degree 5; they do not state how degrees
+    and conditionings are drawn.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import random_conditionings
+    >>> mixed = random_conditionings(4, max_degree=2, random_state=0)
+    >>> [len(given) for (given,) in mixed]
+    [2, 1, 1, 0]
+    """
+    function = "random_conditionings"
+    r = check_integer(function, "n_relevant", n_relevant, 1)
+    top = check_integer(
+        function, "max_degree", max_degree, 0, most=r - 1, hint="a degree counts other features"
+    )
+    rng = np.random.default_rng(random_state)
+    while True:
+        degrees = rng.integers(0, top + 1, r)
+        no_higher = np.searchsorted(np.sort(degrees), degrees, side="right")
+        if np.all(no_higher - 1 >= degrees):
+            break
+    chosen = []
+    for m, degree in enumerate(degrees):
+        others = np.flatnonzero((degrees <= degree) & (np.arange(r) != m))
+        chosen.append((frozenset(rng.choice(others, degree, replace=False).tolist()),))
+    return tuple(chosen)
+
+
+class ConditioningTable:
+    """Conditionings as arrays: the features that each one holds, and the feature it belongs to."""
+
+    def __init__(self, conditionings: Conditionings) -> None:
+        sets = [
+            _checked_sets(m, given, len(conditionings)) for m, given in enumerate(conditionings)
+        ]
+        counts = [len(given) for given in sets]
+        self.r = len(sets)
+        self.starts = np.cumsum([0, *counts[:-1]])
+        self.holds = np.zeros((self.r, sum(counts)), dtype=bool)
+        for column, members in enumerate(itertools.chain.from_iterable(sets)):
+            self.holds[list(members), column] = True
+        self.sizes = self.holds.sum(axis=0).astype(np.int16)
+        self.degrees = np.array([min(map(len, given)) for given in sets])
+
+    def satisfied(self, missing: NDArray[np.int16]) -> BoolArray:
+        """Return which features have a conditioning of which nothing is missing."""
+        return np.logical_or.reduceat(missing == 0, self.starts, axis=1)
+
+
+def _checked_sets(m: int, given: Any, r: int) -> list[frozenset[int]]:
+    """Return the conditionings of one feature, checked."""
+    name = f"conditionings[{m}]"
+    allowed = "a list of sets of indices of relevant features, such as [{0, 1}], or [()] for none"
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise refuse("simulate", name, allowed, given)
+    sets = []
+    for members in given:
+        if isinstance(members, str) or not isinstance(members, Collection):
+            raise refuse("simulate", name, allowed, given)
+        for other in members:
+            if not isinstance(other, Integral) or not 0 <= int(other) < r or int(other) == m:
+                raise ValueError(
+                    f"simulate: {name} holds {other!r}; expected indices in 0..{r - 1} of features "
+                    f"other than {m} itself."
+                )
+        sets.append(frozenset(map(int, members)))
+    if any(one < other for one in sets for other in sets):
+        raise ValueError(
+            f"simulate: {name} holds a set that contains another one, {given!r}; only minimal "
+            "conditionings count. Hint: leave the larger one out."
+        )
+    return sets
+
 
 # Features of trees that are grown side by side, to bound the memory.
 _CELLS = 2_000_000
@@ -63,7 +210,7 @@ class Simulation(Summarized):
     >>> from duramen.theory.subspaces import simulate
     >>> setting = dict(n_features=100, subspace=50, n_relevant=2, keep=1, n_trees=200)
     >>> found = simulate("chain", **setting, random_state=0)
-    >>> found.n_replicates, found.degrees.tolist(), found.curve.shape
+    >>> found.n_repeats, found.degrees.tolist(), found.curve.shape
     (200, [0, 1], (201,))
     """
 
@@ -76,7 +223,7 @@ class Simulation(Summarized):
     keep: float
 
     @property
-    def n_replicates(self) -> int:
+    def n_repeats(self) -> int:
         """Number R of simulated ensembles."""
         return int(self.found_at.shape[0])
 
@@ -88,12 +235,12 @@ class Simulation(Summarized):
     @property
     def curve(self) -> FloatArray:
         """Mean number of features found after 0 .. n_trees trees, shape (n_trees + 1,)."""
-        return self._sums(np.ones(self.n_relevant)) / self.n_replicates
+        return self._sums(np.ones(self.n_relevant)) / self.n_repeats
 
     @property
     def standard_error(self) -> FloatArray:
         """Standard error of `curve`, shape (n_trees + 1,); not a number for one replicate."""
-        R = self.n_replicates
+        R = self.n_repeats
         if R < 2:
             return np.full(self.n_trees + 1, np.nan)
         # The k-th feature found raises the square of the number found from (k-1)^2 to k^2.
@@ -106,7 +253,7 @@ class Simulation(Summarized):
     def feature_curves(self) -> FloatArray:
         """Fraction of the ensembles that had found each feature, shape (n_trees + 1, r)."""
         fractions = [self._counts(self.found_at[:, m]) for m in range(self.n_relevant)]
-        return np.stack(fractions, axis=1) / self.n_replicates
+        return np.stack(fractions, axis=1) / self.n_repeats
 
     def expected_trees(self) -> tuple[float, float]:
         """Return the mean number of trees until all are found, and its standard error.
@@ -118,9 +265,9 @@ class Simulation(Summarized):
         """
         last = self.found_at.max(axis=1)
         complete = int(np.count_nonzero(last <= self.n_trees))
-        if complete < self.n_replicates:
+        if complete < self.n_repeats:
             raise ValueError(
-                f"Simulation.expected_trees: {complete} of {self.n_replicates} ensembles found all "
+                f"Simulation.expected_trees: {complete} of {self.n_repeats} ensembles found all "
                 f"{self.n_relevant} features within {self.n_trees} trees. Hint: raise n_trees; or "
                 "some feature cannot be found at all (K too small, its degree not below q, or all "
                 "places taken)."
@@ -131,7 +278,7 @@ class Simulation(Summarized):
     def _sums(self, weight_of_rank: FloatArray) -> FloatArray:
         """Sum over ensembles, at each tree, the weights of the first, second, .. feature found."""
         ordered = np.sort(self.found_at, axis=1)
-        return self._counts(ordered.ravel(), np.tile(weight_of_rank, self.n_replicates))
+        return self._counts(ordered.ravel(), np.tile(weight_of_rank, self.n_repeats))
 
     def _counts(self, trees: IntArray, weights: FloatArray | None = None) -> FloatArray:
         counts = np.bincount(trees, weights, minlength=self.n_trees + 2)
@@ -143,7 +290,7 @@ class Simulation(Summarized):
         complete = int(np.count_nonzero(found.all(axis=1)))
         return Summary(
             (
-                f"Simulation: {self.n_replicates} ensembles of {self.n_trees} trees, "
+                f"Simulation: {self.n_repeats} ensembles of {self.n_trees} trees, "
                 f"p={self.n_features}, q={self.subspace}, K={self.max_features}, "
                 f"keep={self.keep:g}",
                 f"{found.sum(axis=1).mean():.4g} of {self.n_relevant} relevant features found on "
@@ -164,7 +311,7 @@ def simulate(
     n_trees: int,
     n_relevant: int | None = None,
     max_features: int | float | None = None,
-    n_replicates: int = 200,
+    n_repeats: int = 200,
     random_state: RandomState = None,
 ) -> Simulation:
     """Simulate ensembles of trees on random subspaces, with infinitely many rows.
@@ -190,7 +337,7 @@ def simulate(
         Number r of relevant features of a named scenario.
     max_features : int, float or None, default=None
         Number K of candidates at each level; a float is a fraction of q; None is q.
-    n_replicates : int, default=200
+    n_repeats : int, default=200
         Number R of ensembles.
     random_state : int, Generator or None, default=None
         Seed, for the same result again.
@@ -233,7 +380,7 @@ def simulate(
         grower,
         kept_places(q, check_real(function, "keep", keep, 0.0, 1.0)),
         check_integer(function, "n_trees", n_trees, 0, most=inf),
-        check_integer(function, "n_replicates", n_replicates, 1),
+        check_integer(function, "n_repeats", n_repeats, 1),
     )
     return Simulation(
         found_at=found_at,
@@ -281,13 +428,13 @@ def _candidates(max_features: int | float | None, q: int) -> int:
     )
 
 
-def _ensembles(grower: _Grower, places: int, n_trees: int, n_replicates: int) -> IntArray:
+def _ensembles(grower: _Grower, places: int, n_trees: int, n_repeats: int) -> IntArray:
     """Return the tree that found each feature in each ensemble, shape (R, r)."""
     r = grower.network.r
-    found_at = np.full((n_replicates, r), n_trees + 1, dtype=np.int64)
-    found = np.zeros((n_replicates, r), dtype=bool)
-    grown = np.zeros(n_replicates, dtype=np.int64)
-    active = np.arange(n_replicates)
+    found_at = np.full((n_repeats, r), n_trees + 1, dtype=np.int64)
+    found = np.zeros((n_repeats, r), dtype=bool)
+    grown = np.zeros(n_repeats, dtype=np.int64)
+    active = np.arange(n_repeats)
     batch = 4
     while n_trees and active.size:
         batch = max(1, min(batch, n_trees, _CELLS // (active.size * r)))

@@ -86,11 +86,11 @@ def test_importances_by_class_against_the_oracle(task):
 def test_a_group_is_permuted_with_one_shared_permutation():
     model, X, y = small_forest()
     groups = {"first": [0, 4], "x1": ["x1"], "both": ["x1", "x2"], "all": list(range(5))}
-    result = mda(model, X, y, groups=groups, n_repeats="all")
+    result = mda(model, X, y, feature_groups=groups, n_repeats="all")
     assert result.names == tuple(groups)
     alone = mda(model, X, y, n_repeats="all")
-    assert mda(model, X, y, groups={"x1": 1}, n_repeats="all").equals(
-        mda(model, X, y, groups={"x1": [1]}, n_repeats="all")
+    assert mda(model, X, y, feature_groups={"x1": 1}, n_repeats="all").equals(
+        mda(model, X, y, feature_groups={"x1": [1]}, n_repeats="all")
     )
     assert result["x1"] == pytest.approx(alone["x1"], abs=1e-15)
     for name, columns in (("first", [0, 4]), ("both", [1, 2]), ("all", range(5))):
@@ -339,12 +339,15 @@ def test_nominal_missing_and_multiway_columns():
         ({"n_repeats": "all", "scoring": "roc_auc"}, "sum over the rows"),
         ({"n_repeats": "all", "votes": "ensemble"}, "sum over the rows"),
         ({"scaled": True, "votes": "ensemble"}, "scaled=True divides"),
-        ({"groups": {"a": ["nobody"]}}, r"groups\['a'\] holds 'nobody', which is none of the 5"),
-        ({"groups": {"a": []}}, "must hold a feature"),
-        ({"groups": {"a": 5}}, r"groups\['a'\] holds 5, which is none"),
-        ({"groups": {"a": True}}, r"groups\['a'\] must hold .* got True"),
-        ({"groups": {}}, "groups must map"),
-        ({"groups": [["x0"]]}, "groups must map"),
+        (
+            {"feature_groups": {"a": ["nobody"]}},
+            r"feature_groups\['a'\] holds 'nobody', which is none of the 5",
+        ),
+        ({"feature_groups": {"a": []}}, "must hold a feature"),
+        ({"feature_groups": {"a": 5}}, r"feature_groups\['a'\] holds 5, which is none"),
+        ({"feature_groups": {"a": True}}, r"feature_groups\['a'\] must hold .* got True"),
+        ({"feature_groups": {}}, "feature_groups must map"),
+        ({"feature_groups": [["x0"]]}, "feature_groups must map"),
         ({"rows": "bag"}, "rows must be"),
         ({"by_class": 1}, ": by_class must be"),
     ],
@@ -394,8 +397,8 @@ def test_area_under_the_curve_needs_two_classes_out_of_bag():
 def test_options_for_forests_are_refused_for_other_predictors():
     X, y = small("numbers")
     model = LinearRegression().fit(X, y)
-    with pytest.raises(ValueError, match="groups works with forests of duramen"):
-        mda(model, X, y, groups={"a": [0]})
+    with pytest.raises(ValueError, match="feature_groups works with forests of duramen"):
+        mda(model, X, y, feature_groups={"a": [0]})
     with pytest.raises(ValueError, match='n_repeats="all" works with forests'):
         mda(model, X, y, n_repeats="all")
     with pytest.raises(TypeError, match="must be a Forest"):

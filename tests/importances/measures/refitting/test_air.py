@@ -261,7 +261,7 @@ def test_wrong_parameters_and_data_are_refused():
         air(dm.RandomForestClassifier(2, categorical_features=[0]), dm.encode(X), y)
 
 
-# --- strata and blocks ---------------------------------------------------------------------------
+# --- strata and groups ---------------------------------------------------------------------------
 
 
 def test_shadows_of_strata_keep_what_goes_with_the_strata():
@@ -286,10 +286,10 @@ def test_shadows_are_those_of_the_rows_that_may_be_exchanged():
     plain = air(forest, X, y, random_state=3)
     one = air(forest, X, y, strata=np.zeros(24), random_state=3)
     assert one.equals(plain)  # a single stratum restricts nothing
-    assert not air(forest, X, y, blocks=person, random_state=3).equals(plain)
+    assert not air(forest, X, y, groups=person, random_state=3).equals(plain)
     for function in (air, dm.importances.sandri):
-        with pytest.raises(ValueError, match=r"blocks must leave rows to exchange"):
-            function(forest, X, y, blocks=np.repeat([0, 1, 2], [5, 8, 11]))
+        with pytest.raises(ValueError, match=r"groups must leave rows to exchange"):
+            function(forest, X, y, groups=np.repeat([0, 1, 2], [5, 8, 11]))
         with pytest.raises(ValueError, match=r"strata must have a label for each of the 24 rows"):
             function(forest, X, y, strata=[1, 2])
 

@@ -19,7 +19,7 @@ from duramen.support.text import quoted
 
 
 def relative_influence(
-    model: Any, X: Any, *, step: float = 1.0, names: list[str] | None = None
+    estimator: Any, X: Any, *, step: float = 1.0, names: list[str] | None = None
 ) -> Importances:
     r"""Compute the relative influence of numeric features on the predictions of a model.
 
@@ -36,7 +36,7 @@ def relative_influence(
 
     Parameters
     ----------
-    model : fitted estimator
+    estimator : fitted estimator
         Any classifier with ``predict_proba`` or regressor with ``predict``, in scikit-learn's
         manner.
     X : table of shape (n, p), or LearningSet
@@ -85,7 +85,7 @@ def relative_influence(
     [6.708, 0.5]
     """
     name = "relative_influence"
-    predict, table = _outputs(name, model), _numbers(name, model, X)
+    predict, table = _outputs(name, estimator), _numbers(name, estimator, X)
     checks.check_real(name, "step", step, 0.0, np.inf, ends="()")
     spread = table.std(axis=0)
     squares = np.zeros(table.shape[1])
@@ -96,12 +96,12 @@ def relative_influence(
             moved[:, j] += sign * step * spread[j]
             sides.append(predict(moved))
         squares[j] = _mean_square(sides[0] - sides[1]) / step**2
-    labels = _labels(model, names, table)
+    labels = _labels(estimator, names, table)
     return _importances(name, np.sqrt(squares), labels, "prediction", n_rows=len(table), step=step)
 
 
 def prediction_change(
-    model: Any,
+    estimator: Any,
     X: Any,
     y: ArrayLike | None = None,
     *,
@@ -121,7 +121,7 @@ def prediction_change(
 
     Parameters
     ----------
-    model : fitted estimator
+    estimator : fitted estimator
         Any classifier with ``predict_proba`` or regressor with ``predict``, in scikit-learn's
         manner.
     X : table of shape (n, p), or LearningSet
@@ -169,11 +169,11 @@ def prediction_change(
     [2.0, 0.0]
     """
     name = "prediction_change"
-    predict, table = _outputs(name, model), _numbers(name, model, X)
+    predict, table = _outputs(name, estimator), _numbers(name, estimator, X)
     repeats = checks.check_integer(name, "n_repeats", n_repeats, 1)
     seed = checks.draw_seed(random_state)
     before = predict(table)
-    scale = 1.0 if y is None else _error(name, model, before, np.asarray(y))
+    scale = 1.0 if y is None else _error(name, estimator, before, np.asarray(y))
     changes = np.empty((repeats, table.shape[1]))
     for j in range(table.shape[1]):
         random = np.random.default_rng((seed, j))
@@ -185,7 +185,7 @@ def prediction_change(
     return _importances(
         name,
         changes.mean(axis=0),
-        _labels(model, names, table),
+        _labels(estimator, names, table),
         "squared prediction" if y is None else "1",
         standard_error=error,
         n_rows=len(table),
@@ -194,13 +194,13 @@ def prediction_change(
     )
 
 
-def _outputs(function: str, model: Any) -> Callable[[FloatArray], FloatArray]:
+def _outputs(function: str, estimator: Any) -> Callable[[FloatArray], FloatArray]:
     """Return the function from rows to predictions, shape (n, k)."""
-    classes = getattr(model, "classes_", None)
-    method = getattr(model, "predict" if classes is None else "predict_proba", None)
+    classes = getattr(estimator, "classes_", None)
+    method = getattr(estimator, "predict" if classes is None else "predict_proba", None)
     if method is None:
         raise TypeError(
-            f"{function}: model must be a fitted predictor, got {type(model).__name__}. Hint: "
+            f"{function}: estimator must be a fitted predictor, got {type(estimator).__name__}. Hint: "
             "classifiers need predict_proba, regressors predict."
         )
 
@@ -213,11 +213,11 @@ def _outputs(function: str, model: Any) -> Callable[[FloatArray], FloatArray]:
     return outputs
 
 
-def _numbers(function: str, model: Any, X: Any) -> FloatArray:
+def _numbers(function: str, estimator: Any, X: Any) -> FloatArray:
     """Return a table of finite numbers, whose columns are those of the model."""
     X = X.table if isinstance(X, LearningSet) else X
     names = X.names if isinstance(X, EncodedTable) else getattr(X, "columns", None)
-    fitted = getattr(model, "feature_names_in_", None)
+    fitted = getattr(estimator, "feature_names_in_", None)
     if names is not None and fitted is not None and list(map(str, names)) != list(fitted):
         raise ValueError(
             f"{function}: the columns of X must be those that the model was fitted with, in their "
@@ -250,9 +250,9 @@ def _decoded(function: str, table: EncodedTable) -> FloatArray:
     return numbers
 
 
-def _labels(model: Any, names: list[str] | None, table: FloatArray) -> tuple[str, ...]:
+def _labels(estimator: Any, names: list[str] | None, table: FloatArray) -> tuple[str, ...]:
     """Return the names of the features."""
-    fitted = getattr(model, "feature_names_in_", None)
+    fitted = getattr(estimator, "feature_names_in_", None)
     if names is None and fitted is not None:
         return tuple(map(str, fitted))
     return tuple(names if names is not None else (f"x{j}" for j in range(table.shape[1])))
@@ -264,11 +264,11 @@ def _mean_square(differences: FloatArray) -> float:
     return half * float((differences**2).sum(axis=1).mean())
 
 
-def _error(function: str, model: Any, before: FloatArray, y: NDArray[Any]) -> float:
+def _error(function: str, estimator: Any, before: FloatArray, y: NDArray[Any]) -> float:
     """Return the mean squared error of the predictions."""
     if y.shape != (len(before),):
         raise checks.refuse(function, "y", f"an array of shape ({len(before)},)", y.shape)
-    classes = getattr(model, "classes_", None)
+    classes = getattr(estimator, "classes_", None)
     if classes is None:
         truth = y.astype(np.float64)[:, np.newaxis]
     else:

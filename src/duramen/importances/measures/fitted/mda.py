@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.containers import names_of, table_like
-from duramen.forests.forest import AnyForest, Forest
-from duramen.forests.stream import TreeStream
+from duramen.forests.forest import AnyForest, Forest, TreeStream
 from duramen.importances.arguments import (
     class_names,
     forest_of,
@@ -47,7 +46,7 @@ Groups = Mapping[str, Sequence[str] | Sequence[int]] | None
 
 
 def mda(
-    model: Any,
+    estimator: Any,
     X: Any = None,
     y: Any = None,
     *,
@@ -57,7 +56,7 @@ def mda(
     n_repeats: int | str | None = None,
     scaled: bool = False,
     by_class: bool = False,
-    groups: Groups = None,
+    feature_groups: Groups = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -73,7 +72,7 @@ def mda(
 
     Parameters
     ----------
-    model : fitted estimator or Forest of duramen, or any fitted scikit-learn predictor
+    estimator : fitted estimator or Forest of duramen, or any fitted scikit-learn predictor
         A predictor that is no forest of this package is measured as a whole on the rows given
         (thesis, eq. 4.3), by :func:`sklearn.inspection.permutation_importance`.
     X : table of shape (n, p), or LearningSet
@@ -106,7 +105,7 @@ def mda(
         above 2.2e-16. z grows with the square root of T: it is no test statistic.
     by_class : bool
         Whether to measure the rows of each class alone as well.
-    groups : mapping of str to columns, optional
+    feature_groups : mapping of str to columns, optional
         Columns, by name or index, that are permuted together with one shared permutation; the
         result then has one value a group. A column may be in several groups.
     random_state : int, RandomState, Generator or None
@@ -127,7 +126,7 @@ def mda(
     Raises
     ------
     TypeError
-        If `model` cannot predict.
+        If `estimator` cannot predict.
     ValueError
         If the arguments do not go together, the forest has no out-of-bag rows, or the score is not
         defined for any tree.
@@ -149,10 +148,10 @@ def mda(
     """
     if X is None:
         raise missing_rows("mda")
-    if is_other_predictor(model):
-        _refuse_for_predictors(votes, scaled, by_class, groups)
-        return predictor_mda(model, X, y, scoring, n_repeats, random_state, n_jobs)
-    forest = trees_of(model, "mda", survival=True)
+    if is_other_predictor(estimator):
+        _refuse_for_predictors(votes, scaled, by_class, feature_groups)
+        return predictor_mda(estimator, X, y, scoring, n_repeats, random_state, n_jobs)
+    forest = trees_of(estimator, "mda", survival=True)
     score = score_of(forest, scoring, "mda")
     checks.check_choice("mda", "votes", votes, ("tree", "ensemble"))
     for name, flag in (("scaled", scaled), ("by_class", by_class)):
@@ -161,7 +160,7 @@ def mda(
     if by_class and forest.classes is None:
         raise ValueError("mda: by_class=True needs a forest that was grown on classes.")
     sample = sample_of(forest, X, y, rows, "mda")
-    names, members = _grouped(forest, groups)
+    names, members = _grouped(forest, feature_groups)
     permutations = Permutations(seed_of(forest, random_state), repeats, members)
     n_threads = checks.check_jobs("mda", n_jobs)
     quiet = checks.check_verbosity("mda", verbose)
@@ -169,7 +168,7 @@ def mda(
     if votes == "ensemble":
         if scaled:
             raise ValueError('mda: scaled=True divides by the spread over trees; use votes="tree".')
-        whole = forest_of(model, "mda", survival=True)
+        whole = forest_of(estimator, "mda", survival=True)
         with progress_bar(whole.n_trees, "mda", quiet) as report:
             return ensemble_mda(
                 whole, sample, permutations, names, score, by_class, n_threads, choices, report
@@ -262,13 +261,18 @@ def _error(squares: FloatArray, mean: FloatArray, n_trees: int) -> FloatArray:
     return error
 
 
-def is_other_predictor(model: Any) -> bool:
+def is_other_predictor(estimator: Any) -> bool:
     """Tell whether a model predicts, but is no forest of this package."""
-    mine = isinstance(model, Forest) or isinstance(
-        getattr(model, "forest_", None), Forest | TreeStream
+    mine = isinstance(estimator, Forest) or isinstance(
+        getattr(estimator, "forest_", None), Forest | TreeStream
     )
-    own_class = type(model).__module__.startswith("duramen.")
-    return not mine and not own_class and hasattr(model, "predict") and not isinstance(model, type)
+    own_class = type(estimator).__module__.startswith("duramen.")
+    return (
+        not mine
+        and not own_class
+        and hasattr(estimator, "predict")
+        and not isinstance(estimator, type)
+    )
 
 
 def score_of(forest: AnyForest, scoring: Any, function: str) -> str:
@@ -309,24 +313,28 @@ def repeats_of(
     return checks.check_integer(function, "n_repeats", n_repeats, 1)
 
 
-def _grouped(forest: AnyForest, groups: Groups) -> tuple[tuple[str, ...], list[IntArray] | None]:
-    if groups is None:
+def _grouped(
+    forest: AnyForest, feature_groups: Groups
+) -> tuple[tuple[str, ...], list[IntArray] | None]:
+    if feature_groups is None:
         return forest.names, None
-    if not isinstance(groups, Mapping) or not groups:
+    if not isinstance(feature_groups, Mapping) or not feature_groups:
         raise ValueError(
-            "mda: groups must map a name to the columns that are permuted together, got "
-            f"{groups!r}."
+            "mda: feature_groups must map a name to the columns that are permuted together, got "
+            f"{feature_groups!r}."
         )
     members = []
-    for name, columns in groups.items():
-        index = checks.places_of(columns, forest.names, f"mda: groups[{name!r}]")
+    for name, columns in feature_groups.items():
+        index = checks.places_of(columns, forest.names, f"mda: feature_groups[{name!r}]")
         members.append(np.sort(np.array(index, dtype=np.int64)))
-    return tuple(map(str, groups)), members
+    return tuple(map(str, feature_groups)), members
 
 
-def _refuse_for_predictors(votes: str, scaled: bool, by_class: bool, groups: Groups) -> None:
+def _refuse_for_predictors(
+    votes: str, scaled: bool, by_class: bool, feature_groups: Groups
+) -> None:
     asked = {"votes": votes != "tree", "scaled": scaled, "by_class": by_class}
-    asked["groups"] = groups is not None
+    asked["feature_groups"] = feature_groups is not None
     wrong = [name for name, set_ in asked.items() if set_]
     if wrong:
         raise ValueError(
@@ -365,7 +373,7 @@ MDA = Measure(
 
 
 def predictor_mda(
-    model: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     scoring: Any,
@@ -384,12 +392,12 @@ def predictor_mda(
         raise ValueError('mda: n_repeats="all" works with forests of duramen only; give a number.')
     repeats = 5 if n_repeats is None else checks.check_integer("mda", "n_repeats", n_repeats, 1)
     if scoring is None:
-        scoring = "accuracy" if is_classifier(model) else "neg_mean_squared_error"
+        scoring = "accuracy" if is_classifier(estimator) else "neg_mean_squared_error"
     seed = checks.draw_seed(random_state)
     table = table_like(X)
     y = refuse_masked(y, "y", "mda")
     found = permutation_importance(
-        model,
+        estimator,
         table,
         y,
         scoring=scoring,
@@ -409,7 +417,7 @@ def predictor_mda(
         standard_error=error,
         metadata={
             "mda": {"scoring": str(what), "n_repeats": repeats, "permutation_seed": seed},
-            "model": repr(model),
+            "estimator": repr(estimator),
             "versions": versions(),
         },
     )

@@ -18,7 +18,7 @@ def air(
     y: Any = None,
     *,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
 ) -> Importances:
     r"""Compute the actual impurity reduction: MDI of each column less that of its shadow.
@@ -44,8 +44,8 @@ def air(
         Classes or numbers; None with a learning set.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Where permutation and forest come from; None takes the estimator's own.
 
@@ -62,7 +62,7 @@ def air(
     TypeError
         If `estimator` is not an estimator of this package.
     ValueError
-        If its parameters, `X` or `y` are not as they must be, or `strata` and `blocks` leave
+        If its parameters, `X` or `y` are not as they must be, or `strata` and `groups` leave
         nothing to exchange.
     MemoryError
         If the table does not fit twice into memory.
@@ -97,7 +97,7 @@ def air(
     ('x0', 'x1')
     """
     template = template_of(estimator, "air", survival=False)
-    data = data_for(template, X, y, "air", allow_one_class=True, strata=strata, blocks=blocks)
+    data = data_for(template, X, y, "air", allow_one_class=True, strata=strata, groups=groups)
     seed = draw_seed(template.random_state if random_state is None else random_state)
     data.exchangeability.require(1, "air")
     forest = shadowed_forest(template, data, repeat_seeds(seed, 1)[0], "air")

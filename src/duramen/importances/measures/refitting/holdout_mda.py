@@ -28,7 +28,7 @@ def holdout_mda(
     cv: int = 2,
     scoring: str | None = None,
     n_repeats: int | str = 1,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -53,10 +53,10 @@ def holdout_mda(
         Number of parts, from 2 to the number of rows.
     scoring, n_repeats
         As for :func:`mda`.
-    blocks : array-like of shape (n,), optional
-        Label of the block of each row: the rows of a person, a family, a plate or of copies. The
-        rows of a block go into one part, so that no forest is measured on rows whose like it was
-        grown on; parts then differ in size by as much as blocks make them.
+    groups : array-like of shape (n,), optional
+        Label of the group of each row: the rows of a person, a family, a plate or of copies. The
+        rows of a group go into one part, so that no forest is measured on rows whose like it was
+        grown on; parts then differ in size by as much as groups make them.
     random_state : int, RandomState, Generator or None
         Seed of the parts, the forests and the permutations; None: derived from that of the
         estimator.
@@ -76,7 +76,7 @@ def holdout_mda(
     TypeError
         If `estimator` is none of this package.
     ValueError
-        If a class has fewer rows, or blocks, than there are parts, or an argument is not as
+        If a class has fewer rows, or groups, than there are parts, or an argument is not as
         described.
 
     References
@@ -96,15 +96,15 @@ def holdout_mda(
     name = "holdout_mda"
     plan = Plan.checked(name, n_jobs, client=client)
     template = template_of(estimator, name)
-    data = data_for(template, X, y, name, blocks=blocks)
+    data = data_for(template, X, y, name, groups=groups)
     n_parts = checks.check_integer(name, "cv", cv, 2, most=data.n_rows)
     seed = checks.draw_seed(template.random_state if random_state is None else random_state)
     seeds = np.random.SeedSequence(seed).generate_state(n_parts + 2, np.uint64)
-    rows = Exchangeability(data.n_rows, blocks=data.exchangeability.blocks)
-    if rows.blocks is None:
+    rows = Exchangeability(data.n_rows, groups=data.exchangeability.groups)
+    if rows.groups is None:
         part = _parts(data.target, n_parts, int(seeds[0]))
     else:
-        part = _parts_of_blocks(data.target, rows.blocks, n_parts, int(seeds[0]))
+        part = _parts_of_groups(data.target, rows.groups, n_parts, int(seeds[0]))
     permutations = int(seeds[1])
     n_threads = plan.threads_within
 
@@ -176,34 +176,34 @@ def _parts(target: Target, n_parts: int, seed: int) -> IntArray:
     return part
 
 
-def _parts_of_blocks(target: Target, blocks: IntArray, n_parts: int, seed: int) -> IntArray:
-    """Return the part of every row, the same for the rows of a block.
+def _parts_of_groups(target: Target, groups: IntArray, n_parts: int, seed: int) -> IntArray:
+    """Return the part of every row, the same for the rows of a group.
 
-    Blocks come in random order, the larger ones first, and each joins the part that has the
+    Groups come in random order, the larger ones first, and each joins the part that has the
     smallest fraction of the rows of its classes.
     """
     random = np.random.default_rng(seed)
-    codes = 0 * blocks if target.codes is None else target.codes
-    n_blocks, n_classes = int(blocks.max()) + 1, target.n_values
-    counts = np.zeros((n_blocks, n_classes))
-    np.add.at(counts, (blocks, codes), 1)
-    order = random.permutation(n_blocks)
+    codes = 0 * groups if target.codes is None else target.codes
+    n_groups, n_classes = int(groups.max()) + 1, target.n_values
+    counts = np.zeros((n_groups, n_classes))
+    np.add.at(counts, (groups, codes), 1)
+    order = random.permutation(n_groups)
     order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
     shares = counts / counts.sum(axis=0)
     held = np.zeros((n_parts, n_classes))
-    part = np.empty(n_blocks, dtype=np.int64)
-    for block in order.tolist():
-        part[block] = np.argmin(held @ shares[block])
-        held[part[block]] += shares[block]
+    part = np.empty(n_groups, dtype=np.int64)
+    for group in order.tolist():
+        part[group] = np.argmin(held @ shares[group])
+        held[part[group]] += shares[group]
     if (held == 0).any():
         lacking = int(np.argmax((held == 0).any(axis=0)))
         of = "" if target.classes is None else f" of class {target.classes.tolist()[lacking]!r}"
         raise ValueError(
             f"holdout_mda: each of the {n_parts} parts must have a row{of}, but "
-            f"{np.count_nonzero(counts[:, lacking])} of the {n_blocks} blocks have one and could "
+            f"{np.count_nonzero(counts[:, lacking])} of the {n_groups} groups have one and could "
             "not be spread over all parts. Hint: use fewer parts or leave the class out."
         )
-    return part[blocks]
+    return part[groups]
 
 
 HOLDOUT_MDA = Measure(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from duramen.data import EncodedTable, Exchangeability, LearningSet
-from duramen.data.learning_set import unweighted_set
+from duramen.data.learning_sets import unweighted_set
 from duramen.data.memory import require_memory
 from duramen.forests.growth import refuse_many_categories
 from duramen.forests.settings import SPLITS, GrowthSettings
@@ -41,7 +41,7 @@ def mcfs(
     min_samples_leaf: int = 1,
     n_permutations: int = 0,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -85,11 +85,11 @@ def mcfs(
         Least number of rows at a child.
     n_permutations : int
         Number B of further runs, each with the classes shuffled, for the cut-off: each takes as
-        long as the run itself. 20 will do. `strata` and `blocks` restrict the shuffles.
+        long as the run itself. 20 will do. `strata` and `groups` restrict the shuffles.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -141,7 +141,7 @@ def mcfs(
     s = checks.check_integer("mcfs", "n_subsets", n_subsets, 1)
     shuffles = checks.check_integer("mcfs", "n_permutations", n_permutations, 0)
     plan = Plan.checked("mcfs", n_jobs, client=client)
-    data = _data(X, y, strata, blocks, plan.n_threads)
+    data = _data(X, y, strata, groups, plan.n_threads)
     grown = (subset_size, n_splits, train_size, splits, max_depth, min_samples_leaf)
     learner = _learner(data, *grown, plan)
     exponents = checks.check_real("mcfs", "u", u, 0.0), checks.check_real("mcfs", "v", v, 0.0)
@@ -174,7 +174,7 @@ def _exchangeable(learner: Learner, shuffles: int) -> Exchangeability:
     rows = learner.data.exchangeability
     if rows.restricted and not shuffles:
         raise ValueError(
-            "mcfs: strata and blocks restrict how classes are shuffled for the cut-off, and need "
+            "mcfs: strata and groups restrict how classes are shuffled for the cut-off, and need "
             "n_permutations of at least 1, got 0."
         )
     rows.require(shuffles, "mcfs", learner.data.target.values)
@@ -212,9 +212,9 @@ def _greatest_by_chance(
     return found.ravel()
 
 
-def _data(X: Any, y: Any, strata: Any, blocks: Any, n_threads: int) -> LearningSet[EncodedTable]:
+def _data(X: Any, y: Any, strata: Any, groups: Any, n_threads: int) -> LearningSet[EncodedTable]:
     """Check and encode the rows and their classes."""
-    rows = {"strata": strata, "blocks": blocks}
+    rows = {"strata": strata, "groups": groups}
     return unweighted_set(X, y, "mcfs", "classification", n_threads=n_threads, **rows).in_memory()
 
 

@@ -26,7 +26,7 @@ def sandri(
     *,
     n_repeats: int = 20,
     strata: Any = None,
-    blocks: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     client: Any = None,
 ) -> Importances:
@@ -52,8 +52,8 @@ def sandri(
         same `random_state`.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
-    blocks : array-like of shape (n,), optional
-        Block of each row; the rows of a block stay together (docs/guide/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Where permutations and forests come from; None takes the estimator's own.
     client : dask.distributed.Client, optional
@@ -72,7 +72,7 @@ def sandri(
         If `estimator` is not an estimator of this package.
     ValueError
         If `n_repeats`, the parameters of the estimator, `X` or `y` are not as they must be, or
-        `strata` and `blocks` leave nothing to exchange.
+        `strata` and `groups` leave nothing to exchange.
     MemoryError
         If the table does not fit twice into memory.
 
@@ -99,7 +99,7 @@ def sandri(
     template = template_of(estimator, "sandri", survival=False)
     repeats = check_integer("sandri", "n_repeats", n_repeats, 1)
     plan = Plan.checked("sandri", None, client=client)
-    data = data_for(template, X, y, "sandri", allow_one_class=True, strata=strata, blocks=blocks)
+    data = data_for(template, X, y, "sandri", allow_one_class=True, strata=strata, groups=groups)
     seed = draw_seed(template.random_state if random_state is None else random_state)
     p = data.n_columns
     data.exchangeability.require(1, "sandri")

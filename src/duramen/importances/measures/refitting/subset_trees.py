@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.forests.forest import Forest
+from duramen.forests.forest import Forest, arrays_on, joined
 from duramen.forests.growth import grow
-from duramen.forests.parts import arrays_on, joined
 from duramen.forests.settings import GrowthSettings
 from duramen.jobs.replicates import Plan
 from duramen.support.arrays import IntArray

@@ -1,0 +1,50 @@
+"""Relevance, redundancy, Markov boundaries and context-dependence of features."""
+
+from duramen.theory.dependence.boundaries import markov_boundaries, minimal_optimal
+from duramen.theory.dependence.contexts import (
+    ContextDependence,
+    ContextWitness,
+    context_dependence,
+    feature_context_dependence,
+)
+from duramen.theory.dependence.faithful import Faithfulness, d_separated, faithfulness
+from duramen.theory.dependence.assumptions import Counterexample, Properties, properties
+from duramen.theory.dependence.redundant_features import (
+    Redundancy,
+    degree_of_redundancy,
+    redundancy,
+)
+from duramen.theory.dependence.relevant_features import (
+    Relevance,
+    all_relevant,
+    conditioning_order,
+    feature_relevance,
+    relevance,
+    strong_informations,
+    strongly_relevant,
+)
+
+__all__ = [
+    "ContextDependence",
+    "ContextWitness",
+    "Counterexample",
+    "Faithfulness",
+    "Properties",
+    "Redundancy",
+    "Relevance",
+    "all_relevant",
+    "conditioning_order",
+    "context_dependence",
+    "d_separated",
+    "degree_of_redundancy",
+    "faithfulness",
+    "feature_context_dependence",
+    "feature_relevance",
+    "markov_boundaries",
+    "minimal_optimal",
+    "properties",
+    "redundancy",
+    "relevance",
+    "strong_informations",
+    "strongly_relevant",
+]

@@ -1,0 +1,263 @@
+import math
+import pickle
+
+import numpy as np
+import pytest
+from benchmarks.stability import coverage, sources
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.grid import one_test
+from tests.oracles import selections as oracle
+
+import duramen as dm
+from duramen.significance.reproducibility.stability import Stability, ranking_stability, stability
+
+KNOWN = [[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]]
+
+
+def linear(n=100, p=8, classes=False):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, p))
+    y = 2 * X[:, 0] + X[:, 1] + random.normal(size=n)
+    return X, (y > 0).astype(int) if classes else y
+
+
+# --- the indices -------------------------------------------------------------------------------
+
+
+def test_known_answers():
+    result = stability(KNOWN, names=["a", "b", "c", "d"])
+    assert result.kuncheva == pytest.approx(1 / 3)
+    assert result.nogueira == pytest.approx(1 / 3)
+    assert result.variance == pytest.approx(0.032922, abs=5e-7)
+    without = [stability(np.delete(KNOWN, i, axis=0)).nogueira for i in range(3)]
+    half = 4.302653 * math.sqrt(2 * np.var(without))  # quantile of t with 2 degrees of freedom
+    assert result.low == max(0.0, 1 / 3 - half)
+    assert result.high == pytest.approx(min(1.0, 1 / 3 + half))
+    assert "3 selections are few" in result.notes[0]
+    np.testing.assert_allclose(result.frequency, [1, 2 / 3, 1 / 3, 0])
+    assert (result.n_selections, result.mean_size) == (3, 2.0)
+
+
+tables = st.tuples(st.integers(2, 6), st.integers(2, 6), st.integers(0, 10**6))
+
+
+@given(tables)
+def test_against_loops(shape):
+    m, p, seed = shape
+    random = np.random.default_rng(seed)
+    chosen = random.random((m, p)) < random.random()
+    if chosen.all() or not chosen.any():
+        assert math.isnan(stability(chosen).nogueira)
+        return
+    phi, variance = oracle.nogueira(chosen.astype(int).tolist())
+    found = stability(chosen)
+    assert found.nogueira == pytest.approx(phi, abs=1e-12)
+    assert found.variance == pytest.approx(variance, abs=1e-12)
+    if len(set(chosen.sum(axis=1))) > 1:
+        assert math.isnan(found.kuncheva)
+
+
+@given(tables, st.data())
+def test_of_equal_sizes_both_indices_are_the_same(shape, data):
+    m, p, seed = shape
+    k = data.draw(st.integers(1, p - 1))
+    random = np.random.default_rng(seed)
+    chosen = np.array([random.permutation(p) < k for _ in range(m)])
+    found = stability(chosen)
+    assert found.kuncheva == pytest.approx(oracle.kuncheva(chosen.astype(int).tolist()), abs=1e-12)
+    assert found.nogueira == pytest.approx(found.kuncheva, abs=1e-12)
+
+
+def test_the_same_selection_every_time_and_random_ones():
+    same = stability([[1, 0, 0]] * 5)
+    assert (same.kuncheva, same.nogueira, same.low, same.high) == (1.0, 1.0, 1.0, 1.0)
+    random = np.random.default_rng(0)
+    drawn = stability(random.random((2000, 30)).argsort(axis=1) < 6)
+    assert drawn.nogueira == pytest.approx(0, abs=0.01)
+
+
+def test_intervals_that_are_not_defined_or_have_no_width_carry_a_note():
+    two = stability([[1, 0, 0], [1, 1, 0]])
+    assert math.isnan(two.low)
+    assert "three selections" in two.notes[0]
+    lone = stability([[1, 0, 0], [0, 0, 0], [0, 0, 0]])  # without the first nothing is selected
+    assert math.isnan(lone.high)
+    assert "(no interval)" in str(lone)
+    same = stability([[1, 0, 0]] * 30)
+    assert "no width" in same.notes[0]
+    random = np.random.default_rng(0)
+    assert stability(random.random((30, 20)) < 0.3).notes == ()
+    assert two.notes[0] in str(two)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", [0, 2, 4, 6])
+def test_intervals_cover_the_stability_of_many_selections(place):
+    """benchmarks.stability in small, 20 selections: .92 is below .95 by 2.8 standard errors."""
+    ours, published = coverage(sources()[place], 20, 400)
+    assert ours > 0.92
+    assert ours > published
+
+
+@pytest.mark.parametrize("table", [np.zeros((3, 4)), np.ones((3, 4))])
+def test_nothing_and_everything_selected(table):
+    result = stability(table)
+    for number in (result.kuncheva, result.nogueira, result.variance, result.low, result.high):
+        assert math.isnan(number)
+    assert result.frequency.tolist() == table[0].tolist()
+    assert repr(result).splitlines()[0].endswith("features on average: not defined")
+
+
+def test_some_selections_are_empty():
+    result = stability([[0, 0, 0], [1, 0, 0], [1, 0, 0]])
+    assert result.nogueira == pytest.approx(oracle.nogueira([[0, 0, 0], [1, 0, 0], [1, 0, 0]])[0])
+    assert math.isnan(result.kuncheva)
+
+
+def test_the_interval_covers():
+    """500 samples of 60 selections, seed 0: 95 % intervals cover in 95 %, within .04."""
+    random = np.random.default_rng(0)
+    chance = np.linspace(0.9, 0.05, 20)
+    mean = chance.mean()
+    truth = 1 - (chance * (1 - chance)).mean() / (mean * (1 - mean))
+    covered = []
+    for _ in range(500):
+        result = stability(random.random((60, 20)) < chance)
+        covered.append(result.low <= truth <= result.high)
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.04)
+    selections = random.random((60, 20)) < chance
+    wide, narrow = (stability(selections, confidence_level=level) for level in (0.99, 0.5))
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("selections", "message"),
+    [
+        ([1, 0, 1], r"must be a table of 0 and 1 with one row per selection .*, got shape \(3,\)"),
+        ([[1, 2], [0, 1]], "must be a table of 0 and 1"),
+        ([["a", "b"], ["b", "c"]], "must be a table of 0 and 1"),
+        ([[1, 0]], "must be two or more"),
+        (np.zeros((3, 0)), "of one feature or more"),
+    ],
+)
+def test_what_is_no_table_of_selections(selections, message):
+    with pytest.raises(ValueError, match=message):
+        stability(selections)
+
+
+def test_other_arguments():
+    with pytest.raises(ValueError, match="names must be 4, one per column, got 2"):
+        stability(KNOWN, names=["a", "b"])
+    with pytest.raises(ValueError, match=r"confidence_level must be a number in \(0, 1\), got 1"):
+        stability(KNOWN, confidence_level=1)
+
+
+# --- rankings ----------------------------------------------------------------------------------
+
+
+def test_what_is_relevant_is_found_again():
+    X, y = linear()
+    result = ranking_stability(
+        dm.RandomForestRegressor(30), X, y, k=2, n_resamples=20, random_state=0
+    )
+    assert result.frequency[0] == 1.0
+    assert result.frequency[1] > 0.8
+    assert result.frequency.sum() == pytest.approx(2.0)
+    assert result.nogueira == pytest.approx(result.kuncheva)
+    assert result.nogueira > 0.7
+    assert result.metadata["subsample"] == 50
+    assert (result.metadata["k"], result.metadata["measure"]) == (2, "mdi")
+
+
+def test_ties_are_broken_by_lot_not_by_column():
+    X, y = linear()
+    result = ranking_stability(
+        dm.RandomForestRegressor(1, max_depth=1),
+        X,
+        y,
+        k=2,
+        measure=lambda forest, X, y: np.zeros(8),
+        n_resamples=400,
+        random_state=0,
+    )
+    assert result.nogueira == pytest.approx(0, abs=0.02)
+    np.testing.assert_allclose(result.frequency, 0.25, atol=0.09)
+
+
+def test_the_same_for_any_number_of_threads():
+    X, y = linear(classes=True)
+    options = {"k": 3, "measure": "mda", "n_resamples": 9, "random_state": 1}
+    one, three = (
+        ranking_stability(dm.RandomForestClassifier(8), X, y, n_jobs=jobs, **options)
+        for jobs in (1, 3)
+    )
+    assert one.equals(three)
+
+
+def test_a_checkpoint_goes_on_and_serves_any_k(tmp_path, monkeypatch):
+    X, y = linear()
+    forest, path = dm.RandomForestRegressor(5), tmp_path / "run"
+    ranking_stability(forest, X, y, k=2, n_resamples=4, random_state=0, checkpoint=path)
+    fits = []
+    original = dm.RandomForestRegressor.fit
+    monkeypatch.setattr(
+        dm.RandomForestRegressor, "fit", lambda self, *a: fits.append(1) or original(self, *a)
+    )
+    options = {"n_resamples": 10, "random_state": 0}
+    resumed = ranking_stability(forest, X, y, k=2, checkpoint=path, **options)
+    assert len(fits) == 6
+    assert resumed.equals(ranking_stability(forest, X, y, k=2, **options))
+    fits.clear()
+    more = ranking_stability(forest, X, y, k=3, checkpoint=path, **options)
+    assert not fits
+    assert more.mean_size == pytest.approx(3)
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, r"k must be an int in 1..7, less than p, got 0"),
+        ({"k": 8}, r"k must be an int in 1..7, less than p, got 8"),
+        ({"n_resamples": 1}, "ranking_stability: n_resamples"),
+        ({"subsample": 100}, "must leave some of the 100 rows out"),
+        ({"confidence_level": 0.0}, "confidence_level must be a number"),
+        ({"measure": "gini"}, "measure must be one of"),
+    ],
+)
+def test_refuses(options, message):
+    X, y = linear()
+    with pytest.raises(ValueError, match=message):
+        ranking_stability(dm.RandomForestRegressor(5), X, y, **{"k": 2, **options})
+
+
+# --- as a result -------------------------------------------------------------------------------
+
+
+def test_order_frame_and_print():
+    result = stability(KNOWN, names=["a", "b", "c", "d"])
+    assert result.order().tolist() == [0, 1, 2, 3]
+    assert list(result.to_frame().columns) == ["name", "rank", "frequency"]
+    lines = repr(result).splitlines()
+    assert lines[0] == (
+        "Stability of 3 selections of 2 of 4 features on average: 0.333 (95% interval 0.000 to "
+        "1.000)"
+    )
+    assert lines[1].split() == ["feature", "selected"]
+    assert lines[2].split() == ["1", "a", "1.00"]
+    assert "d" not in [line.split()[1] for line in lines[2:5]]  # it was never selected
+    assert any(line.startswith("note: 3 selections are few") for line in lines)
+    assert "... and 10 more" in repr(stability(np.eye(20)))
+
+
+def test_save_load_and_pickle(tmp_path):
+    for result in (stability(KNOWN), stability(np.zeros((2, 3)))):
+        result.save(tmp_path / "result")
+        assert Stability.load(tmp_path / "result").equals(result)
+        assert pickle.loads(pickle.dumps(result)).equals(result)
+    assert not stability(KNOWN).equals(stability(KNOWN, confidence_level=0.9))
+    assert not stability(KNOWN).equals(0)
+    with pytest.raises(ValueError, match="read-only"):
+        stability(KNOWN).frequency[0] = 0

@@ -1,0 +1,327 @@
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from tests.grid import one_test
+from tests.oracles import selections as oracle
+
+import duramen as dm
+from duramen.importances import mda, mdi
+from duramen.results.importances import Importances
+from duramen.significance.reproducibility.agreement import (
+    agreement_curve,
+    agreement_on_line,
+    fitted_line,
+    trees_for,
+)
+from duramen.significance.reproducibility.best import chance_among_best, drawn_best
+from duramen.significance.reproducibility.trees_needed import TreesNeeded, trees_needed
+
+
+def linear(n=150, p=12, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    return X, X @ np.linspace(1, 0, p) + random.normal(size=n)
+
+
+# --- the best, with ties -----------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=7), st.data())
+def test_chance_among_the_best_against_all_ways_to_break_ties(values, data):
+    k = data.draw(st.integers(1, len(values)))
+    sets = oracle.sets_of_best(values, k)
+    expected = [sum(j in best for best in sets) / len(sets) for j in range(len(values))]
+    found = chance_among_best(np.array(values, dtype=float), k)
+    np.testing.assert_allclose(found, expected)
+    assert found.sum() == pytest.approx(k)
+    drawn = drawn_best(np.array(values, dtype=float), k, np.random.default_rng(0))
+    assert set(np.flatnonzero(drawn).tolist()) in sets
+
+
+def test_lots_between_ties_are_fair():
+    values = np.array([1.0, 0.0, 0.0, 0.0])
+    random = np.random.default_rng(0)
+    share = np.mean([drawn_best(values, 2, random) for _ in range(3000)], axis=0)
+    np.testing.assert_allclose(share, [1, 1 / 3, 1 / 3, 1 / 3], atol=0.03)
+
+
+# --- the agreement of forests ------------------------------------------------------------------
+
+
+@given(st.integers(0, 10**6), st.integers(1, 3))
+@settings(max_examples=30)
+def test_agreement_of_single_parts_against_all_pairs(seed, k):
+    values = np.random.default_rng(seed).integers(0, 4, size=(5, 5)).astype(float)
+    groups, curve = agreement_curve(values, k, np.random.default_rng(0))
+    assert groups.tolist() == [1, 2]
+    assert curve[0] == pytest.approx(oracle.agreement(values.tolist(), k))
+
+
+@pytest.mark.slow
+def test_agreement_of_halves_is_unbiased():
+    """Parts with normal noise, 200 forests, seed 0: the mean curve is that of independent forests.
+
+    3000 pairs give the truth, so that a standard error is about .006.
+    """
+    random = np.random.default_rng(0)
+    mean, noise, k = np.linspace(1, 0, 20), 1.5, 5
+
+    def forest(parts):
+        return mean + noise * random.standard_normal((parts, 20))
+
+    curves = []
+    for _ in range(200):
+        groups, curve = agreement_curve(forest(16), k, random)
+        curves.append(curve)
+    assert groups.tolist() == [1, 2, 3, 4, 6, 8]
+    for size, found in zip(groups, np.mean(curves, axis=0), strict=True):
+        best = [chance_among_best(forest(size).mean(axis=0), k) for _ in range(6000)]
+        truth = np.mean([a @ b / k for a, b in zip(best[::2], best[1::2], strict=True)])
+        assert found == pytest.approx(truth, abs=0.02)
+
+
+def test_forests_agree_as_the_curve_of_one_large_forest_says():
+    """48 forests of 32 trees against one of 512, seed 0; the tolerance is .08."""
+    X, y = linear()
+    forests = [dm.RandomForestRegressor(32, random_state=s).fit(X, y) for s in range(48)]
+    best = np.stack([chance_among_best(mdi(forest).values, 4) for forest in forests])
+    pairs = best @ best.T / 4
+    direct = (pairs.sum() - np.trace(pairs)) / (48 * 47)
+    result = trees_needed(dm.RandomForestRegressor(512, random_state=99).fit(X, y), k=4)
+    assert result.agreement[result.sizes == 32] == pytest.approx(direct, abs=0.08)
+    assert 0.3 < direct < 0.95
+    assert np.all(np.diff(result.agreement) > -0.05)
+
+
+def test_a_known_curve_is_read_and_continued():
+    sizes = np.array([8, 16, 32, 64])
+    curve = 1 - 2 / np.sqrt(sizes)  # 1 - A falls as T^-1/2
+    line = fitted_line(sizes, curve, 128, 5)
+    assert line == pytest.approx((math.log(2), -0.5))
+    assert agreement_on_line(line, 400) == pytest.approx(0.9)
+    assert trees_for(0.9, sizes, curve, line, 128) == (400.0, True)
+    assert trees_for(0.9, sizes, curve, line, 99) == (math.inf, True)  # beyond 4 T
+    assert trees_for(0.75, sizes, curve, line, 128) == (64.0, False)
+    assert trees_for(0.2, sizes, curve, line, 128) == (8.0, False)  # from the smallest on
+    between, _ = trees_for(0.7, sizes, curve, line, 128)
+    assert 32 < between < 64
+    flat = fitted_line(sizes, np.full(4, 0.5), 128, 5)
+    assert trees_for(0.9, sizes, np.full(4, 0.5), flat, 128) == (math.inf, True)
+    sure = fitted_line(sizes, np.ones(4), 128, 5)
+    assert agreement_on_line(sure, 128) > 0.99
+
+
+def test_a_dip_is_pooled():
+    """A curve that falls is pooled with what is before: .95 and .8 of 2 : 1 forests to .9."""
+    sizes, curve = np.array([1, 2, 4, 8]), np.array([0.95, 0.8, 0.96, 0.97])
+    assert trees_for(0.9, sizes, curve, (0.0, -1.0), 16) == (1.0, False)
+    assert trees_for(0.96, sizes, curve, (0.0, -1.0), 16) == (4.0, False)
+
+
+def test_equals_never_agree_and_one_above_all_always_does():
+    X, y = linear()
+    forest = dm.RandomForestRegressor(256, random_state=0).fit(X, y)
+    random = np.random.default_rng(0)
+
+    def noise(forest, X, y):
+        return random.normal(size=12)
+
+    assert math.isinf(trees_needed(forest, measure=noise, k=3).trees_to_rank)
+    tied = trees_needed(forest, measure=lambda forest, X, y: np.zeros(12), k=3)
+    np.testing.assert_allclose(tied.agreement, 3 / 12)
+    assert math.isinf(tied.trees)
+    first = trees_needed(forest, measure=lambda forest, X, y: np.eye(12)[0], k=1)
+    assert first.agreement.tolist() == [1.0] * len(first.sizes)
+    assert (first.trees_to_rank, first.extrapolated) == (first.sizes[0], False)
+
+
+@one_test
+@pytest.mark.parametrize("n_trees", [16, 64, 90, 200])
+@pytest.mark.parametrize("measure", ["mdi", "mda", "mdi_oob", "noising", "frequency"])
+def test_parts_of_a_forest_make_up_the_whole(n_trees, measure):
+    X, y = linear(40, 6)
+    forest = dm.RandomForestRegressor(n_trees, random_state=0).fit(X, y)
+    result = trees_needed(forest, X, y, measure=measure, k=2)
+    size = -(-n_trees // 64)
+    assert result.sizes[0] == size
+    assert result.sizes[-1] == n_trees // size // 2 * size
+    assert np.all((result.agreement >= 0) & (result.agreement <= 1))
+    assert result.measure == measure
+
+
+def test_measures_are_taken_of_parts():
+    X, y = linear(40, 6)
+    forest = dm.RandomForestRegressor(128, random_state=0).fit(X, y)
+    for whole, measure in ((mdi(forest), "mdi"), (mda(forest, X, y), "mda")):
+        parts = []
+
+        def listed(part, X, y, measure=measure, parts=parts):
+            found = mdi(part) if measure == "mdi" else mda(part, X, y)
+            parts.append(found.values)
+            return found
+
+        own = trees_needed(forest, X, y, measure=listed, k=2)
+        assert len(parts) == 64
+        np.testing.assert_allclose(np.mean(parts, axis=0), whole.values)
+        named = trees_needed(forest.forest_, X, y, measure=measure, k=2)
+        np.testing.assert_array_equal(own.agreement, named.agreement)
+
+
+# --- every feature seen ------------------------------------------------------------------------
+
+
+def test_known_answers_of_the_coupon_collector():
+    X, y = linear(100, 20)
+    stumps = dm.RandomForestRegressor(25, max_depth=1, max_features=4, random_state=0).fit(X, y)
+    result = trees_needed(stumps, k=3)
+    assert result.splits_per_tree == 1.0
+    assert result.all_seen == pytest.approx(0.92637, abs=5e-6)
+    assert result.trees_to_see == 27
+    assert (result.n_features, result.drawn, result.risk) == (20, 4, 0.05)
+    assert result.n_unused == 20 - len(set(stumps.forest_.feature[stumps.forest_.feature >= 0]))
+    deep = dm.RandomForestRegressor(25, max_features=4, random_state=0).fit(X, y)
+    assert trees_needed(deep, k=3).trees_to_see == 1
+    assert trees_needed(deep, k=3).all_seen == 1.0
+
+
+def test_subspaces_leave_out_whole_trees():
+    X, y = linear(60, 20)
+    forest = dm.RandomSubspaceRegressor(
+        30, n_subspace_features=5, max_features=None, random_state=0
+    ).fit(X, y)
+    result = trees_needed(forest, k=3)
+    # A tree sees all its 5 features at its root: 3/4 of the trees leave a feature out.
+    assert result.trees_to_see == math.ceil(math.log(20 / 0.05) / -math.log(0.75))
+    assert result.all_seen == pytest.approx(1 - 20 * 0.75**30)
+    few = dm.RandomSubspaceRegressor(
+        30, n_subspace_features=5, max_features=1, max_depth=1, random_state=0
+    ).fit(X, y)
+    # One candidate of one split: 19/20 of the trees leave a feature out.
+    assert trees_needed(few, k=3).trees_to_see == math.ceil(math.log(400) / -math.log(0.95))
+    assert trees_needed(few, k=3).all_seen == 0.0
+
+
+def test_trees_without_splits_see_nothing():
+    X, _ = linear(30, 6)
+    for model in (dm.RandomForestRegressor(20), dm.RandomSubspaceRegressor(20)):
+        result = trees_needed(model.fit(X, np.ones(30)), k=2)
+        assert math.isinf(result.trees_to_see)
+        assert result.all_seen == 0.0
+        assert result.n_unused == 6
+        np.testing.assert_allclose(result.agreement, 2 / 6)
+        assert "no number of trees" in repr(result)
+
+
+# --- as a result -------------------------------------------------------------------------------
+
+
+def example():
+    X, y = linear(60, 8)
+    return trees_needed(dm.RandomForestRegressor(64, random_state=0).fit(X, y), k=3)
+
+
+def test_prints_what_it_says():
+    lines = repr(example()).splitlines()
+    assert lines[0] == "TreesNeeded: mdi of 8 features, asked of 64 trees"
+    assert lines[1].startswith("for 90% of the 3 best features in common with another forest: ")
+    assert lines[2].startswith("to see every feature, with a risk of 0.05: 1 tree")
+    assert lines[4].split() == ["trees", "in", "common"]
+    assert lines[5].split()[0] == "1"
+
+
+def test_save_load_pickle_and_frame(tmp_path):
+    X, y = linear(60, 8)
+    never = trees_needed(
+        dm.RandomForestRegressor(16, random_state=0).fit(X, y),
+        measure=lambda forest, X, y: np.zeros(8),
+        k=2,
+    )
+    for result in (example(), never):
+        result.save(tmp_path / "result")
+        assert TreesNeeded.load(tmp_path / "result").equals(result)
+        assert pickle.loads(pickle.dumps(result)).equals(result)
+    assert not example().equals(never)
+    assert not example().equals("example")
+    assert list(example().to_frame().columns) == ["n_trees", "agreement"]
+    with pytest.raises(ValueError, match="read-only"):
+        never.agreement[0] = 1.0
+    with pytest.raises(ValueError, match="must have one shape"):
+        TreesNeeded(**{**vars(never), "sizes": [1, 2]})
+
+
+def test_the_same_every_time():
+    X, y = linear(60, 8)
+    forest = dm.RandomForestRegressor(64, random_state=0).fit(X, y)
+    assert trees_needed(forest, k=3).equals(trees_needed(forest, k=3))
+    other = trees_needed(forest, k=3, random_state=7)
+    assert other.equals(trees_needed(forest, k=3, random_state=7))
+    assert not other.equals(trees_needed(forest, k=3))
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"measure": "air"}, "measure must be one of 'mdi', 'mdi_oob'"),
+        ({"measure": "mda"}, "measure='mda' needs the training rows, X and y"),
+        ({"X": [[1.0]]}, "X and y must be given together"),
+        ({"k": 0}, "trees_needed: k must be an int in 1..7"),
+        ({"k": 8}, "must be an int in 1..7, got 8"),
+        ({"agreement": 1.0}, r"agreement must be a number in \(0, 1\), got 1.0"),
+        ({"risk": 0}, r"risk must be a number in \(0, 1\), got 0"),
+    ],
+)
+def test_refuses(options, message):
+    X, y = linear(40, 8)
+    forest = dm.RandomForestRegressor(20, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        trees_needed(forest, **{"k": 3, **options})
+
+
+def test_forests_of_few_trees_and_others_are_refused():
+    X, y = linear(40, 8)
+    with pytest.raises(ValueError, match="16 trees or more to be split into smaller ones, got 15"):
+        trees_needed(dm.RandomForestRegressor(15).fit(X, y), k=3)
+    with pytest.raises(TypeError, match="trees_needed: forest must be a Forest"):
+        trees_needed("forest")
+
+
+@pytest.mark.slow
+def test_the_answer_holds_for_new_forests():
+    """Trees asked of one forest, then 16 forests of so many: agreement .8 within .1, seed 0."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(150, 40))
+    y = X @ 0.9 ** np.arange(40) + random.normal(size=150)
+    asked = dm.RandomForestRegressor(400, random_state=0).fit(X, y)
+    result = trees_needed(asked, k=10, agreement=0.8)
+    assert result.trees_to_rank < 1600
+    size = int(result.trees_to_rank)
+    forests = [dm.RandomForestRegressor(size, random_state=s).fit(X, y) for s in range(1, 17)]
+    best = np.stack([chance_among_best(mdi(forest).values, 10) for forest in forests])
+    pairs = best @ best.T / 10
+    assert (pairs.sum() - np.trace(pairs)) / (16 * 15) == pytest.approx(0.8, abs=0.1)
+
+
+def test_own_measures_may_return_importances():
+    X, y = linear(40, 4)
+    forest = dm.RandomForestRegressor(20, random_state=0).fit(X, y)
+    result = trees_needed(
+        forest, measure=lambda f, X, y: Importances(f.names, np.eye(4)[2], "own", "1"), k=1
+    )
+    assert result.trees_to_rank == 1
+
+
+def test_the_interval_of_the_agreement_is_wilsons_of_four_times_the_features():
+    for k, agreed in ((10, 0.25), (3, 0.75), (1, 1.0)):
+        found = TreesNeeded(
+            *(100, "mdi", k, 0.9, np.array([50]), np.array([agreed]), 0.8, 500.0, True),
+            *(20, 4, 12.0, 0.05, 0.99, 5.0, 0),
+        )
+        successes = round(4 * k * agreed)
+        wanted = binomtest(successes, 4 * k).proportion_ci(0.95, method="wilson")
+        assert found.interval() == pytest.approx((wanted.low, wanted.high), abs=1e-4)

@@ -1,0 +1,233 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from tests.grid import one_test
+from tests.theory.dependences import counted, distribution_of, joints, oracle_of, positive
+
+from duramen.support import arrays
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.dependence.assumptions import properties
+from duramen.theory.dependence.relevant_features import feature_relevance
+
+XOR = {(0, 0, 0): 1, (0, 1, 1): 1, (1, 0, 1): 1, (1, 1, 0): 1}
+COPIES = {(0, 0, 0): 3, (0, 0, 1): 1, (1, 1, 0): 1, (1, 1, 1): 3}
+INDEPENDENT = dict.fromkeys(itertools.product((0, 1), repeat=3), 1)
+# A Markov chain X1 - X2 - Y that stays with odds 3 to 1: faithful to a graph.
+CHAIN = {
+    (a, b, y): (3 if a == b else 1) * (3 if b == y else 1)
+    for a, b, y in itertools.product((0, 1), repeat=3)
+}
+# A noisy xor: positive, but neither bit alone says anything.
+NOISY_XOR = {(a, b, y): 3 if a ^ b == y else 1 for a, b, y in itertools.product((0, 1), repeat=3)}
+# X1 tells of the first bit of a four-valued Y, X2 of the second: X1 and X2 know nothing of each
+# other, with or without Y, and yet both depend on Y.
+TWO_HALVES = {
+    (a, b, y): (3 if a == y // 2 else 1) * (3 if b == y % 2 else 1)
+    for a, b, y in itertools.product((0, 1), (0, 1), range(4))
+}
+
+
+def holds(counts):
+    found = properties(distribution_of(counts))
+    return (
+        found.strictly_positive,
+        found.intersection,
+        found.composition,
+        found.weak_transitivity,
+    )
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        (XOR, (False, True, False, True)),
+        (COPIES, (False, False, True, True)),
+        (INDEPENDENT, (True, True, True, True)),
+        (CHAIN, (True, True, True, True)),
+        (NOISY_XOR, (True, True, False, True)),
+        (TWO_HALVES, (True, True, True, False)),
+    ],
+    ids=["xor", "copies", "independent", "chain", "noisy xor", "two halves"],
+)
+def test_known_cases(counts, expected) -> None:
+    assert holds(counts) == expected
+
+
+def test_classes() -> None:
+    classes = {
+        name: (found.P, found.PC, found.PCWT)
+        for name, found in (
+            ("xor", properties(distribution_of(XOR))),
+            ("chain", properties(distribution_of(CHAIN))),
+            ("noisy xor", properties(distribution_of(NOISY_XOR))),
+            ("two halves", properties(distribution_of(TWO_HALVES))),
+        )
+    }
+    assert classes == {
+        "xor": (False, False, False),
+        "chain": (True, True, True),
+        "noisy xor": (True, False, False),
+        "two halves": (True, True, False),
+    }
+
+
+def test_a_function_of_its_features_is_positive_over_these_alone() -> None:
+    found = properties(distribution_of(XOR))
+    assert found.positive_features
+    assert not found.strictly_positive
+
+
+def test_a_context_is_no_variable() -> None:
+    rows = list(itertools.product((0, 1), repeat=2))
+    X = [[a] for a, _ in rows] * 2
+    y = [b for _, b in rows] * 2
+    plain = properties(FiniteDistribution.from_table(X, y))
+    beside = properties(FiniteDistribution.from_table(X, y, context=[0, 0, 0, 0, 0, 1, 1, 1]))
+    assert plain == beside
+    assert plain.strictly_positive
+
+
+@pytest.mark.parametrize("p", [0, 1])
+def test_few_features(p) -> None:
+    found = properties(FiniteDistribution.from_table(np.eye(2)[:, :p], [0, 1]))
+    assert found.intersection
+    assert found.composition
+    assert found.weak_transitivity
+    assert found.strictly_positive == (p == 0)
+    assert found.positive_features
+
+
+# --- against the definitions ---------------------------------------------------------------
+
+
+def agrees(counts) -> None:
+    dist, oracle = distribution_of(counts), oracle_of(counts)
+    found = properties(dist)
+    assert found.strictly_positive == oracle.positive(oracle.features | {oracle.y})
+    assert found.positive_features == oracle.positive(oracle.features)
+    assert found.intersection == oracle.intersection()
+    assert found.composition == oracle.composition()
+    assert found.weak_transitivity == oracle.weak_transitivity()
+
+
+@pytest.mark.slow
+@settings(max_examples=150)
+@given(joints(most_features=4))
+def test_agrees_with_the_definitions_for_all_sets(counts) -> None:
+    dist, oracle = distribution_of(counts), oracle_of(counts)
+    found = properties(dist)
+    assert found.strictly_positive == oracle.positive(oracle.features | {oracle.y})
+    assert found.positive_features == oracle.positive(oracle.features)
+    assert found.intersection == oracle.intersection()
+    assert found.composition == oracle.composition()
+    assert found.weak_transitivity == oracle.weak_transitivity()
+
+
+@settings(max_examples=80)
+@given(joints())
+def test_counterexamples_are_some(counts) -> None:
+    dist = distribution_of(counts)
+    found = properties(dist)
+    y = dist.target_name
+    assert set(found.counterexamples) == {
+        name
+        for name in ("intersection", "composition", "weak_transitivity")
+        if not getattr(found, name)
+    }
+
+    def apart(a, c, given):
+        return dist.mutual_information(a, given, other=c) <= 1e-10
+
+    for name, case in found.counterexamples.items():
+        a, c, d, z = case.a, case.c, case.d, list(case.given)
+        assert len({a, c, d, *z}) == 3 + len(z)
+        assert {a, c, d, *z} <= {*dist.names, y}
+        if name == "intersection":
+            assert apart(a, c, [*z, d])
+            assert apart(a, d, [*z, c])
+            assert not apart(a, [c, d], z)
+        elif name == "composition":
+            assert apart(a, c, z)
+            assert apart(a, d, z)
+            assert not apart(a, [c, d], z)
+        else:
+            assert apart(a, c, z)
+            assert apart(a, c, [*z, d])
+            assert not apart(a, d, z)
+            assert not apart(d, c, z)
+
+
+@settings(max_examples=60)
+@given(positive())
+def test_conditionings_of_pc_distributions_have_lower_degrees(counts) -> None:
+    # Thesis, proposition 7.5.
+    dist = distribution_of(counts)
+    if not properties(dist).PC:
+        return
+    found = {one.name: one for one in feature_relevance(dist)}
+    for one in found.values():
+        for b in one.conditionings:
+            assert all(found[other].degree < len(b) for other in b)
+
+
+def test_pc_with_a_conditioning() -> None:
+    # X1 - Y and X1 - X2 meet in a collider: X2 is relevant given X1 alone, X1 is of degree 0.
+    counts = {
+        (x, b, y): (5 if x == (b or y) else 1) for x, b, y in itertools.product((0, 1), repeat=3)
+    }
+    dist = distribution_of(counts)
+    assert properties(dist).PC
+    x, b = feature_relevance(dist)
+    assert (x.degree, b.degree) == (0, 1)
+    assert b.conditionings == (("X1",),)
+
+
+# --- how it shows --------------------------------------------------------------------------
+
+
+def test_repr_says_why() -> None:
+    text = repr(properties(distribution_of(COPIES)))
+    assert "intersection: no (A = X1, C = X2, D = Y, Z = nothing)" in text or (
+        "intersection: no (A = Y, C = X1, D = X2, Z = nothing)" in text
+    )
+    assert "composition: yes" in text
+    assert text.endswith("classes: none")
+    assert repr(properties(distribution_of(CHAIN))).endswith("classes: P, PC, PCWT")
+
+
+@one_test
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_frame(backend, monkeypatch) -> None:
+    import narwhals.stable.v2 as nw
+
+    monkeypatch.setattr(arrays, "_backend", lambda: backend)
+    frame = nw.from_native(properties(distribution_of(NOISY_XOR)).to_frame(), eager_only=True)
+    told = dict(zip(frame["property"].to_list(), frame["holds"].to_list(), strict=True))
+    assert told == {
+        "strictly positive": True,
+        "strictly positive over the features": True,
+        "intersection": True,
+        "composition": False,
+        "weak transitivity": True,
+        "P": True,
+        "PC": False,
+        "PCWT": False,
+    }
+    assert [bool(text) for text in frame["counterexample"].to_list()].index(True) == 3
+
+
+def test_too_many_features() -> None:
+    dist = FiniteDistribution.from_table(np.eye(2, 20), [0, 1])
+    with pytest.raises(ValueError, match="properties: dist must have at most 19 features, got 20"):
+        properties(dist)
+
+
+def test_hidden_bits_are_counted_with_their_odds() -> None:
+    assert counted([lambda a, b: a, lambda a, b: a & b], bits=2, odds=[3, 1]) == {
+        (0, 0): 2,
+        (1, 0): 3,
+        (1, 1): 3,
+    }

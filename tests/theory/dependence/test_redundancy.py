@@ -1,0 +1,241 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.grid import one_test
+from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
+
+from duramen.support import arrays
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.dependence.redundant_features import degree_of_redundancy, redundancy
+from duramen.theory.dependence.relevant_features import feature_relevance
+
+COPIES = counted(
+    [
+        lambda a, b, c: a,
+        lambda a, b, c: b,
+        lambda a, b, c: 1 - a,
+        lambda a, b, c: c,
+        lambda a, b, c: a ^ b,
+    ],
+    bits=3,
+)
+
+
+def pairs_of(dist):
+    return itertools.permutations(range(dist.n_features), 2)
+
+
+# --- known answers -------------------------------------------------------------------------
+
+
+def test_copies() -> None:
+    found = redundancy(distribution_of(COPIES))
+    assert found.copies == [("X1", "X3")]
+    assert found.totally_redundant == [("X1", "X3")]
+    assert found.shields == {"X1": (("X3",),), "X3": (("X1",),)}
+    assert found.redundant_to("X1", ["X2", "X3"])
+    assert not found.redundant_to("X1", ["X2", "X4"])
+    assert not found.redundant_to("X2", ["X1", "X3"])  # strong
+    assert found.relevant.tolist() == [True, True, True, False]
+    # Irrelevant: never anything to add, to whatever feature.
+    assert found.total[3].tolist() == [True, True, True, False]
+
+
+def test_xor_is_complementary() -> None:
+    dist = distribution_of({(0, 0, 0): 1, (0, 1, 1): 1, (1, 0, 1): 1, (1, 1, 0): 1})
+    found = redundancy(dist)
+    assert found.degree[0, 1] == pytest.approx(-1.0)
+    assert degree_of_redundancy(dist, 0, 1) == pytest.approx(-1.0)
+    assert not found.total.any()
+    assert not found.partial.any()
+
+
+def test_a_noisy_copy_is_partially_redundant_and_totally_so_one_way_only() -> None:
+    # X1 = Y but for an error, X2 = X1 but for another: X2 adds nothing to X1, X1 adds to X2.
+    dist = distribution_of(
+        counted(
+            [lambda y, e, f: y ^ e, lambda y, e, f: y ^ e ^ f, lambda y, e, f: y],
+            bits=3,
+            odds=[1, 0.25, 0.25],
+        )
+    )
+    found = redundancy(dist)
+    assert found.total.tolist() == [[False, False], [True, False]]
+    assert found.partial.tolist() == [[False, True], [False, False]]
+    assert not found.determined.any()
+    assert found.totally_redundant == []
+    assert found.shields == {"X2": (("X1",),)}
+
+
+def test_total_redundancy_is_weaker_than_being_copies() -> None:
+    # Both features tell Y; X1 besides tells a bit that has nothing to do with Y.
+    dist = distribution_of(
+        counted([lambda y, a: y + 2 * a, lambda y, a: y, lambda y, a: y], bits=2)
+    )
+    found = redundancy(dist)
+    assert found.totally_redundant == [("X1", "X2")]
+    assert found.copies == []
+    assert found.determined.tolist() == [[False, False], [True, False]]
+
+
+def test_total_redundancy_is_not_yu_and_lius() -> None:
+    # X1 and X2 both tell Y, but X1 shares another bit with X3 that X2 knows nothing of.
+    dist = distribution_of(
+        counted([lambda y, a: y + 2 * a, lambda y, a: y, lambda y, a: a, lambda y, a: y], bits=2)
+    )
+    found = redundancy(dist)
+    assert ("X1", "X2") in found.totally_redundant
+    assert not found.redundant_to("X1", ["X2"])
+    assert found.redundant_to("X1", ["X2", "X3"])
+    assert found.redundant_to("X2", "X1")
+
+
+def test_degree_given_others() -> None:
+    dist = distribution_of(COPIES)
+    # Given X2, either copy tells all of Y: both share the one bit.
+    assert degree_of_redundancy(dist, "X1", "X3", given=["X2"]) == pytest.approx(1.0)
+    assert degree_of_redundancy(dist, "X1", "X3", given="X2") == pytest.approx(1.0)
+    assert degree_of_redundancy(dist, "X1", "X3") == pytest.approx(0.0)
+    found = redundancy(dist)
+    assert found.lowest[0, 2] == pytest.approx(0.0)
+    assert found.highest[0, 2] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("p", [0, 1])
+def test_without_pairs(p) -> None:
+    dist = FiniteDistribution.from_table(np.eye(2)[:, :p], [0, 1])
+    found = redundancy(dist)
+    assert found.total.shape == (p, p)
+    assert not found.total.any()
+    assert np.isfinite(found.lowest).all()
+    assert found.shields == {}
+    assert "no relevant feature is redundant" in repr(found)
+
+
+# --- against the definitions ---------------------------------------------------------------
+
+
+@settings(max_examples=150)
+@given(joints())
+def test_agrees_with_the_definitions(counts) -> None:
+    dist, oracle = distribution_of(counts), oracle_of(counts)
+    found = redundancy(dist)
+    for i, j in pairs_of(dist):
+        assert found.total[i, j] == oracle.totally_redundant_to(i, j)
+        assert found.determined[i, j] == oracle.determined_by(i, j)
+        assert found.partial[i, j] == oracle.partially_redundant_to(i, j)
+        degrees = oracle.degrees(i, j)
+        assert found.degree[i, j] == pytest.approx(degrees[frozenset()], abs=1e-12)
+        assert found.lowest[i, j] == pytest.approx(min(degrees.values()), abs=1e-12)
+        assert found.highest[i, j] == pytest.approx(max(degrees.values()), abs=1e-12)
+    for i, name in enumerate(dist.names):
+        others = sorted(oracle.features - {i})
+        works = {
+            frozenset(b)
+            for size in range(len(others) + 1)
+            for b in itertools.combinations(others, size)
+            if oracle.redundant_to_set(i, frozenset(b))
+        }
+        smallest = {b for b in works if not any(other < b for other in works)}
+        assert found.shields.get(name, ()) == named(smallest, dist.names)
+        assert found.relevant[i] == (oracle.kind(i) != "irrelevant")
+        for b in works:
+            assert found.redundant_to(name, [dist.names[j] for j in b])
+
+
+@settings(max_examples=60)
+@given(joints(), st.data())
+def test_degree_of_redundancy(counts, data) -> None:
+    dist, oracle = distribution_of(counts), oracle_of(counts)
+    for i, j in pairs_of(dist):
+        rest = sorted(oracle.features - {i, j})
+        b = data.draw(st.lists(st.sampled_from(rest), unique=True)) if rest else []
+        expected = oracle.degrees(i, j)[frozenset(b)]
+        assert degree_of_redundancy(dist, i, j, b) == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=60)
+@given(joints())
+def test_what_the_notions_imply(counts) -> None:
+    dist = distribution_of(counts)
+    found = redundancy(dist)
+    kinds = [one.relevance for one in feature_relevance(dist)]
+    np.testing.assert_allclose(found.degree, found.degree.T, atol=1e-12)
+    assert not (found.total & found.partial).any()
+    for i, j in pairs_of(dist):
+        if found.determined[i, j]:  # whoever knows X_j knows X_i
+            assert found.total[i, j]
+        if found.total[i, j]:
+            assert kinds[i] != "strong"
+        if found.total[i, j] and found.total[j, i]:
+            assert (kinds[i] == "irrelevant") == (kinds[j] == "irrelevant")
+        if found.partial[i, j]:  # thesis, property 2.3
+            assert "irrelevant" not in (kinds[i], kinds[j])
+    for name in found.shields:
+        assert kinds[dist.index(name)] == "weak"
+
+
+# --- how it shows --------------------------------------------------------------------------
+
+
+def test_repr_names_the_strongest_notion() -> None:
+    text = repr(redundancy(distribution_of(COPIES)))
+    assert text.splitlines()[0] == "Redundancy of 3 relevant features"
+    assert [line.split() for line in text.splitlines()[2:]] == [
+        ["X1", "a", "copy", "X3", "0.0000"],
+        ["X3", "a", "copy", "X1", "0.0000"],
+    ]
+
+
+@one_test
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_frames(backend, monkeypatch) -> None:
+    import narwhals.stable.v2 as nw
+
+    monkeypatch.setattr(arrays, "_backend", lambda: backend)
+    found = redundancy(distribution_of(COPIES))
+    frame = nw.from_native(found.to_frame(), eager_only=True)
+    assert len(frame) == 4 * 3
+    assert frame.columns[:5] == ["feature", "other", "total", "determined", "partial"]
+    rows = {(row["feature"], row["other"]): row for row in frame.iter_rows(named=True)}
+    assert rows["X1", "X3"]["total"]
+    assert not rows["X1", "X2"]["total"]
+    assert rows["X1", "X2"]["degree"] == pytest.approx(-1.0)
+    shields = nw.from_native(found.shields_frame(), eager_only=True)
+    assert shields["feature"].to_list() == ["X1", "X3"]
+    assert [[list(b) for b in sets] for sets in shields["shields"].to_list()] == [
+        [["X3"]],
+        [["X1"]],
+    ]
+
+
+def test_result_cannot_be_changed() -> None:
+    found = redundancy(distribution_of(COPIES))
+    for matrix in (found.total, found.determined, found.partial, found.degree, found.relevant):
+        with pytest.raises(ValueError, match="read-only"):
+            matrix[0] = 0
+
+
+# --- errors --------------------------------------------------------------------------------
+
+
+def test_unknown_or_equal_features() -> None:
+    dist = distribution_of(COPIES)
+    found = redundancy(dist)
+    with pytest.raises(ValueError, match="redundant_to: there is no feature 'X9'"):
+        found.redundant_to("X1", ["X9"])
+    with pytest.raises(ValueError, match="must not contain the feature itself, 'X1'"):
+        found.redundant_to("X1", ["X1", "X2"])
+    with pytest.raises(ValueError, match="i, j and given must be different features"):
+        degree_of_redundancy(dist, 0, "X1")
+    with pytest.raises(ValueError, match="must be different features"):
+        degree_of_redundancy(dist, 0, 1, given=[1])
+
+
+def test_too_many_features() -> None:
+    dist = FiniteDistribution.from_table(np.eye(2, 20), [0, 1])
+    with pytest.raises(ValueError, match="redundancy: dist must have at most 19 features, got 20"):
+        redundancy(dist)

@@ -1,0 +1,326 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.grid import one_test
+from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
+
+from duramen.support import arrays
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.dependence.relevant_features import (
+    all_relevant,
+    feature_relevance,
+    relevance,
+    strong_informations,
+    strongly_relevant,
+)
+
+SEGMENTS = ["1110111", "0010010", "1011101", "1011011", "0111010"]
+SEGMENTS += ["1101011", "1101111", "1010010", "1111111", "1111011"]
+DIGITS = {(*map(int, lit), digit): 1 for digit, lit in enumerate(SEGMENTS)}
+
+XOR = counted([lambda a, b: a, lambda a, b: b, lambda a, b: a ^ b], bits=2)
+XOR_WITH_COPIES = counted(
+    [
+        lambda a, b, c: a,
+        lambda a, b, c: b,
+        lambda a, b, c: a,
+        lambda a, b, c: c,
+        lambda a, b, c: a ^ b,
+    ],
+    bits=3,
+)
+# X3 = Y, flipped once in four times.
+NOISY_COPY = counted(
+    [lambda a, b, e: a, lambda a, b, e: b, lambda a, b, e: a ^ b ^ e, lambda a, b, e: a ^ b],
+    bits=3,
+    odds=[1, 1, 1 / 3],
+)
+
+
+def chain(r):
+    """X1 tells Y but for an error, X2 tells that error but for another, and so on."""
+    functions = [lambda *bits, i=i: bits[i] ^ bits[i + 1] for i in range(r)]
+    return counted([*functions, lambda *bits: bits[0]], bits=r + 1, odds=[1] + [3] * r)
+
+
+def clique(r):
+    return counted(
+        [*(lambda *bits, i=i: bits[i] for i in range(r)), lambda *bits: sum(bits) % 2], bits=r
+    )
+
+
+def by_name(dist, **options):
+    return {one.name: one for one in feature_relevance(dist, **options)}
+
+
+# --- known answers -------------------------------------------------------------------------
+
+
+def test_xor_is_relevant_only_together() -> None:
+    found = by_name(distribution_of(XOR))
+    for name, other in (("X1", "X2"), ("X2", "X1")):
+        one = found[name]
+        assert (one.relevance, one.degree, one.marginal) == ("strong", 1, False)
+        assert one.conditionings == ((other,),)
+        assert one.strong_information == pytest.approx(1.0)
+        assert one.largest_information == pytest.approx(1.0)
+
+
+def test_a_copy_makes_both_weak_and_a_stranger_is_irrelevant() -> None:
+    found = by_name(distribution_of(XOR_WITH_COPIES))
+    assert {name: one.relevance for name, one in found.items()} == {
+        "X1": "weak",
+        "X2": "strong",
+        "X3": "weak",
+        "X4": "irrelevant",
+    }
+    assert found["X2"].conditionings == (("X1",), ("X3",))
+    assert found["X1"].conditionings == (("X2",),)
+    assert found["X4"].conditionings == ()
+    assert found["X4"].degree is None
+
+
+def test_correlated_xor_of_kohavi_and_john() -> None:
+    # Five features, X4 the negation of X2: X1 strong, X2 and X4 weak, the rest irrelevant.
+    dist = distribution_of(
+        counted(
+            [
+                lambda a, b, c, e: a,
+                lambda a, b, c, e: b,
+                lambda a, b, c, e: c,
+                lambda a, b, c, e: 1 - b,
+                lambda a, b, c, e: e,
+                lambda a, b, c, e: a ^ b,
+            ],
+            bits=4,
+        )
+    )
+    kinds = [one.relevance for one in feature_relevance(dist)]
+    assert kinds == ["strong", "weak", "irrelevant", "weak", "irrelevant"]
+    assert all_relevant(dist) == ("X1", "X2", "X4")
+    assert strongly_relevant(dist) == ("X1",)
+
+
+def test_a_noisy_copy_is_marginal_but_weak_beside_the_xor() -> None:
+    found = by_name(distribution_of(NOISY_COPY))
+    copy = found["X3"]
+    assert (copy.relevance, copy.degree, copy.conditionings) == ("weak", 0, ((),))
+    entropy = -(0.25 * math.log2(0.25) + 0.75 * math.log2(0.75))
+    assert copy.largest_information == pytest.approx(1 - entropy)
+    for name, other in (("X1", "X2"), ("X2", "X1")):
+        assert found[name].relevance == "strong"
+        assert found[name].conditionings == ((other,),)
+        # I(X1;Y|X2,X3) = H(Y|X2,X3) - 0 = H(Y|X3)
+        assert found[name].strong_information == pytest.approx(entropy)
+
+
+def test_chain_has_rising_degrees() -> None:
+    found = feature_relevance(distribution_of(chain(4)))
+    assert [one.degree for one in found] == [0, 1, 2, 3]
+    assert found[3].conditionings == (("X1", "X2", "X3"),)
+    assert found[0].marginal
+
+
+@one_test
+@pytest.mark.parametrize("r", [2, 3, 5])
+def test_clique_has_the_highest_degree(r) -> None:
+    for one in feature_relevance(distribution_of(clique(r))):
+        assert (one.relevance, one.degree, one.marginal) == ("strong", r - 1, False)
+        assert len(one.conditionings) == 1
+
+
+def test_digits() -> None:
+    found = feature_relevance(distribution_of(DIGITS))
+    assert all(one.marginal and one.conditionings == ((),) for one in found)
+    # Each pair of digits that only this segment tells apart: 2/10 of the rows, 1 bit each.
+    pairs = [
+        sum(
+            1
+            for a, b in itertools.combinations(SEGMENTS, 2)
+            if [i for i in range(7) if a[i] != b[i]] == [j]
+        )
+        for j in range(7)
+    ]
+    assert [one.strong_information for one in found] == pytest.approx([n / 5 for n in pairs])
+    assert [one.relevance for one in found] == ["strong" if n else "weak" for n in pairs]
+
+
+def test_nothing_to_know() -> None:
+    constant = FiniteDistribution.from_table([[0, 1], [1, 1], [0, 0]], [7, 7, 7])
+    assert {one.relevance for one in feature_relevance(constant)} == {"irrelevant"}
+    assert all_relevant(constant) == ()
+    empty = FiniteDistribution.from_table(np.empty((3, 0)), [0, 1, 1])
+    assert feature_relevance(empty) == ()
+    assert strongly_relevant(empty) == ()
+
+
+def test_context_is_no_feature() -> None:
+    X, y, context = [[0], [1], [0], [1]], [0, 1, 1, 0], [0, 0, 1, 1]
+    dist = FiniteDistribution.from_table(X, y, context=context)
+    (one,) = feature_relevance(dist)
+    assert one.relevance == "irrelevant"
+
+
+# --- against the definitions ---------------------------------------------------------------
+
+
+@settings(max_examples=200)
+@given(joints())
+def test_agrees_with_the_definitions(counts) -> None:
+    dist, oracle = distribution_of(counts), oracle_of(counts)
+    found = feature_relevance(dist)
+    assert [one.name for one in found] == list(dist.names)
+    for m, one in enumerate(found):
+        expected = oracle.conditionings(m)
+        assert one.relevance == oracle.kind(m)
+        assert one.conditionings == named(expected, dist.names)
+        assert one.degree == min(map(len, expected), default=None)
+        assert one.marginal == oracle.tells(m, frozenset())
+        last = oracle.information(m, oracle.features - {m})
+        assert one.strong_information == pytest.approx(last, abs=1e-12)
+        assert one.largest_information == pytest.approx(oracle.largest(m), abs=1e-12)
+
+
+@settings(max_examples=40)
+@given(joints(), st.data())
+def test_level_draws_the_line_between_relevant_and_not(counts, data) -> None:
+    dist, oracle = distribution_of(counts), oracle_of(counts)
+    level = data.draw(st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.9]))
+    tight, loose = feature_relevance(dist, level=level), feature_relevance(dist, level=2 * level)
+    for m, (one, other) in enumerate(zip(tight, loose, strict=True)):
+        assert (one.relevance == "irrelevant") == (oracle.largest(m) <= level + 1e-10)
+        # What is approximately irrelevant at a level is so at any higher one.
+        assert one.relevance != "irrelevant" or other.relevance == "irrelevant"
+        assert other.degree is None or one.degree <= other.degree
+
+
+@settings(max_examples=40)
+@given(joints())
+def test_minimal_conditionings_are_minimal_and_hold_relevant_features_of_no_higher_degree(
+    counts,
+) -> None:
+    dist = distribution_of(counts)
+    found = by_name(dist)
+    for one in found.values():
+        for b in one.conditionings:
+            assert dist.mutual_information(one.name, b) > 1e-10
+            for fewer in itertools.combinations(b, max(len(b) - 1, 0)):
+                assert len(b) == 0 or dist.mutual_information(one.name, fewer) <= 1e-10
+            for other in b:  # thesis, propositions 5.1 and 5.2
+                assert found[other].degree is not None
+                assert found[other].degree <= len(b)
+        for b, other in itertools.permutations(one.conditionings, 2):
+            assert not set(b) <= set(other)
+
+
+@settings(max_examples=40)
+@given(joints(), st.data())
+def test_the_order_of_the_columns_does_not_matter(counts, data) -> None:
+    dist = distribution_of(counts)
+    order = data.draw(st.permutations(range(dist.n_features)))
+    shuffled = by_name(dist.marginal(order))
+    for one in feature_relevance(dist):
+        other = shuffled[one.name]
+        assert (one.relevance, one.degree) == (other.relevance, other.degree)
+        assert {frozenset(b) for b in one.conditionings} == {
+            frozenset(b) for b in other.conditionings
+        }
+        assert one.strong_information == pytest.approx(other.strong_information, abs=1e-12)
+
+
+@settings(max_examples=40)
+@given(joints(), st.integers(0, 3))
+def test_max_degree_finds_what_the_whole_search_finds_up_to_it(counts, most) -> None:
+    dist = distribution_of(counts)
+    whole = feature_relevance(dist)
+    part = feature_relevance(dist, max_degree=most)
+    complete = most >= dist.n_features - 1
+    for full, cut in zip(whole, part, strict=True):
+        assert cut.conditionings == tuple(b for b in full.conditionings if len(b) <= most)
+        assert cut.searched_degree == min(most, dist.n_features - 1)
+        assert cut.strong_information == full.strong_information
+        if cut.conditionings or full.relevance == "strong" or complete:
+            assert cut.relevance == full.relevance
+        else:
+            assert cut.relevance == "unknown"
+
+
+@pytest.mark.slow
+def test_many_features() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 2, size=(60, 200))
+    X[:, 7] = 1 - X[:, 3]
+    y = X[:, 3] * 2 + rng.integers(0, 2, size=60)
+    dist = FiniteDistribution.from_table(X, y)
+    found = feature_relevance(dist, max_degree=1)
+    assert found[3].marginal
+    assert found[3].relevance == found[7].relevance == "weak"
+    assert found[3].searched_degree == 1
+    for name, bits in zip(dist.names, strong_informations(dist), strict=True):
+        others = [other for other in dist.names if other != name]
+        assert bits == pytest.approx(dist.mutual_information(name, others), abs=1e-12)
+
+
+def test_strong_information_is_that_of_all_other_features() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(0, 3, size=(40, 6)), rng.integers(0, 3, size=40)
+    dist = FiniteDistribution.from_table(X[:, :4], y)
+    expected = [dist.mutual_information(m, [j for j in range(4) if j != m]) for m in range(4)]
+    assert strong_informations(dist) == pytest.approx(expected, abs=1e-12)
+    assert min(expected) > 0
+
+
+# --- the frame -----------------------------------------------------------------------------
+
+
+@one_test
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("counts", [XOR_WITH_COPIES, {(0, 0): 1, (1, 0): 1}])
+def test_frame(counts, backend, monkeypatch) -> None:
+    import narwhals.stable.v2 as nw
+
+    monkeypatch.setattr(arrays, "_backend", lambda: backend)
+    dist = distribution_of(counts)
+    frame = nw.from_native(relevance(dist), eager_only=True)
+    found = feature_relevance(dist)
+    assert frame.columns[:4] == ["name", "relevance", "degree", "conditionings"]
+    assert frame["name"].to_list() == [one.name for one in found]
+    assert frame["relevance"].to_list() == [one.relevance for one in found]
+    degrees = [None if d is None or d != d else int(d) for d in frame["degree"].to_list()]
+    assert degrees == [one.degree for one in found]
+    assert [[list(b) for b in sets] for sets in frame["conditionings"].to_list()] == [
+        [list(b) for b in one.conditionings] for one in found
+    ]
+    assert frame["strong_information"].to_list() == [one.strong_information for one in found]
+
+
+# --- errors --------------------------------------------------------------------------------
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"level": -0.1}, "feature_relevance: level must be a number"),
+        ({"level": float("nan")}, "level must be a number"),
+        ({"level": "0"}, "level must be a number"),
+        ({"max_degree": -1}, "feature_relevance: max_degree must be an int >= 0, got -1"),
+        ({"max_degree": 1.5}, "max_degree must be an int >= 0, got 1.5"),
+    ],
+)
+def test_bad_options(options, message) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        relevance(distribution_of(XOR), **options)
+
+
+def test_too_many_subsets() -> None:
+    dist = FiniteDistribution.from_table(np.eye(3, 30), [0, 1, 1])
+    with pytest.raises(ValueError, match=r"30 features have 1073741824 subsets .* max_degree=5 is"):
+        relevance(dist)
+    with pytest.raises(ValueError, match="max_degree=5 is possible"):
+        relevance(dist, max_degree=6)
+    assert len(feature_relevance(dist, max_degree=2)) == 30
