@@ -354,3 +354,8 @@ def test_a_missing_context_in_a_column():
 def test_a_forest_that_does_not_fit_is_refused():
     with pytest.raises((MemoryError, ValueError), match="context_importances"):
         analyze(n_estimators=10**12)
+
+
+def test_a_criterion_that_is_no_impurity_is_refused():
+    with pytest.raises(ValueError, match=r"criterion must be one of .*'variance', got 'log_rank'"):
+        dm.context_importances([[0.0], [1.0]] * 4, [0, 1] * 4, [0, 1] * 4, criterion="log_rank")

@@ -188,7 +188,7 @@ def test_a_command_checks_the_target_once_and_fingerprints_the_data_once(tmp_pat
 
         monkeypatch.setattr(module, name, count)
 
-    counted(target, "_classes")
+    counted(target, "_ranked")
     counted(target, "_to_numpy")
     counted(fingerprints, "_of_array")
     derived = []
@@ -199,7 +199,7 @@ def test_a_command_checks_the_target_once_and_fingerprints_the_data_once(tmp_pat
     words = "rank --demo --significance altmann --permutations 20 --trees 20 --quiet --out"
     result = CliRunner().invoke(app, [*words.split(), str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
-    assert counts["_classes"] == 1  # encodes
+    assert counts["_ranked"] == 1  # encodes
     assert counts["_to_numpy"] == 1  # checks
     assert len(derived) == 20
     # Blocks, places and values of the columns, and codes and labels of the target: each once.

@@ -9,7 +9,7 @@ from tests.grid import one_test
 from tests.oracles import decoys as oracle
 
 import duramen as dm
-from duramen.data import Exchangeability, LearningSet, Target
+from duramen.data import ClassTarget, Exchangeability, LearningSet
 from duramen.forests.growth import grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import child_counts, decreases, first_children, parents
@@ -19,7 +19,7 @@ ARRAYS = ("offsets", "feature", "child", "cut", "threshold", "split", "pool", "r
 
 def grown(table, y, growth, cycle, judged, tree=0, seed=0, bounds=None):
     classes = np.arange(max(2, y.max() + 1)) if y.dtype == np.uint32 else None
-    data = LearningSet(table, Target(y, classes), None, Exchangeability(len(y)))
+    data = LearningSet(table, ClassTarget(y, classes), None, Exchangeability(len(y)))
     return grow_beside_decoys(
         data,
         growth,

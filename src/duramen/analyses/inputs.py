@@ -13,7 +13,7 @@ from duramen.analyses.sampling import sampled
 from duramen.analyses.stray import stray_columns
 from duramen.data import Finding
 from duramen.data.containers import is_anndata
-from duramen.data.learning_sets import given_set, learning_set
+from duramen.data.learning_sets import LearningSet, learning_set, learning_set_of
 from duramen.findings.leaks import of_leaks
 from duramen.findings.table import (
     dates_of,
@@ -79,15 +79,15 @@ def problem_of(
     """
     checks.check_flag(function, "keep_identifiers", keep_identifiers)
     checks.check_optional_integer(function, "max_rows", max_rows, 2)
-    given = given_set(
-        X, y, function, names=names, kinds=kinds, sample_weight=sample_weight, strata=strata,
-        groups=groups,
-    )  # fmt: skip
-    if given is not None:
+    if isinstance(X, LearningSet):
+        given = learning_set_of(
+            X, y, function, names=names, kinds=kinds, sample_weight=sample_weight, strata=strata,
+            groups=groups,
+        )  # fmt: skip
         name, data, labels = target or "y", given, given.y
         found = [*of_target(labels, name), *of_codes(data.table)]
         found += of_leaks(
-            data.table, labels, name, data.task if data.task != "survival" else "auto"
+            data.table, labels, name, data.task if not data.target.censored else "auto"
         )
     else:
         own = _taken_apart(function, X, y, target, strata, groups)
@@ -109,7 +109,7 @@ def problem_of(
             )
         found += map(of_stray, stray)
         found += of_codes(data.table, [one.name for one in stray])
-        if data.task != "survival":
+        if not data.target.censored:
             found += of_leaks(data.table, labels, name, task)
     gone = () if keep_identifiers else left_out(found)
     found = _refuse(function, found, keep_identifiers)

@@ -40,7 +40,7 @@ def proportions(target: Target) -> str:
     """Say what keeps its proportions in a sample; nothing for numbers."""
     if target.classes is not None:
         return ", in which classes keep their proportions"
-    return ", in which events keep their proportion" if target.task == "survival" else ""
+    return ", in which events keep their proportion" if target.censored else ""
 
 
 def sampled_rows(target: Target, n: int, seed: int) -> NDArray[np.intp]:
@@ -51,14 +51,10 @@ def sampled_rows(target: Target, n: int, seed: int) -> NDArray[np.intp]:
     """
     import numpy as np
 
-    random, values = np.random.default_rng(seed), np.asarray(target.values)
-    if target.classes is not None:
-        groups = values.astype(np.intp)
-    else:
-        survival = target.task == "survival"
-        groups = (values % 2).astype(np.intp) if survival else np.zeros(len(values), np.intp)
+    random = np.random.default_rng(seed)
+    groups = target.strata
     sizes = np.bincount(groups)
-    parts = sizes * n / len(values)
+    parts = sizes * n / len(groups)
     counts = parts.astype(np.intp)
     more = np.argsort(-(parts - counts), kind="stable")[: n - counts.sum()]
     counts[more] += 1

@@ -220,12 +220,13 @@ class Strata:
 
 def settled_criterion(asked: str, task: str) -> str:
     """Return the impurity criterion that an option asks for, given the task."""
+    from duramen.data.target import target_class
     from duramen.forests.criteria import CRITERIA
 
     suited = [one.name for one in CRITERIA if one.task == task]
     if asked == "auto":
-        return "entropy" if task == "classification" else suited[0]
+        return target_class(task).criterion
     if asked not in suited:
-        allowed = ["auto", *(name for name in suited if task != "survival")]
+        allowed = ["auto", *(name for name in suited if not target_class(task).censored)]
         raise ValueError(f"--criterion: must be {' or '.join(allowed)} for {task}, got {asked}")
     return asked

@@ -41,7 +41,7 @@ def encoded(
     ValueError, TypeError, MemoryError
         If a column or the target cannot be used, or all columns are constant.
     """
-    from duramen.data.learning_sets import of_table
+    from duramen.data.learning_sets import learning_set_of
     from duramen.data.stray import stray_values_of
     from duramen.findings.target import of_target
 
@@ -74,7 +74,7 @@ def encoded(
     else:
         target = target_of(command, source.target, source.column, task)
     rows, notes = exchanged(source.labels, target.labels)
-    data = of_table(table, target, f"duramen {command}", **rows)
+    data = learning_set_of(table, target, f"duramen {command}", **rows)
     noted = (*source.notes, *notes)
     known = (source.target, source.citation, noted, source.dropped_rows, told)
     return loaded(Problem(source.name, data, *known, labels=source.labels))
@@ -201,14 +201,14 @@ def of_event(name: str, events: Any) -> list[Finding]:
 
 def survival_of(command: str, name: str, times: Any, events: Any) -> Target:
     """Check and encode times, whose name is that of the target, and events."""
-    from duramen.data import Target, target_array
+    from duramen.data import SurvivalTarget, target_array
     from duramen.data.survival import survival_codes
 
     naming = f"duramen {command}: --target {name} and --{EVENT}"
     codes, distinct = survival_codes(
         *(target_array(one, function=naming) for one in (times, events)), function=naming
     )
-    return Target(codes, times=distinct)
+    return SurvivalTarget(codes, distinct)
 
 
 def encoded_features(

@@ -68,7 +68,7 @@ def read_stored(
     """
     import numpy as np
 
-    from duramen.data.learning_sets import of_table
+    from duramen.data.learning_sets import learning_set_of
     from duramen.findings.table import left_out, of_codes
     from duramen.io.store.view import without
     from duramen.support.files import expanded
@@ -116,7 +116,7 @@ def read_stored(
     else:
         encoded = target_of(command, target, values, task)
     rows, said = settle(labelled, encoded.labels)
-    data = of_table(left, encoded, naming, **rows)
+    data = learning_set_of(left, encoded, naming, **rows)
     notes += said
     return Problem(name, data, target, "", tuple(notes), 0, told, labelled, left.variants)
 

@@ -14,8 +14,7 @@ from duramen.context.effects import context_effects
 from duramen.context.limits import limits_of
 from duramen.context.nulls import Null, null_of
 from duramen.context.options import Options
-from duramen.context.p_values import effect_p_values, plain_p_values
-from duramen.context.plain import within_contexts
+from duramen.context.p_values import effect_p_values, plain_p_values, within_contexts
 from duramen.context.shifts import shifts_of
 from duramen.context.subject import Growth, Subject, subject_of
 from duramen.context.values import Context, split_off
@@ -229,15 +228,19 @@ def context_importances(
     growth = Growth(
         n_estimators, criterion, splits, n_bins, max_features, max_depth, min_samples_leaf
     )
-    rows = {"names": names, "strata": strata, "groups": groups, "n_threads": plan.n_threads}
+    rows = {"names": names, "strata": strata, "groups": groups, "n_jobs": plan.n_threads}
     data = unweighted_set(X, y, FUNCTION, growth.task(FUNCTION), **rows).in_memory()
     inputs, contexts, several = split_off(data.table, context, n_context_bins, FUNCTION)
     seed = checks.draw_seed(random_state)
     subject = subject_of(data.with_table(inputs), growth, seed, FUNCTION)
     forest = subject.forest(seed, n_threads=plan.n_threads)
+
+    def of_context(name: str) -> Options:
+        return replace(options, plan=beside(options.plan, name)) if several else options
+
     results = {
-        name: analyze(forest, subject, one, _for_one(options, name, several))
-        for name, one in contexts.items()
+        name: analyze(forest, subject, single, of_context(name))
+        for name, single in contexts.items()
     }
     return results if several else next(iter(results.values()))
 
@@ -330,10 +333,6 @@ def _metadata(
             modeled=modeled,
         ),
     }
-
-
-def _for_one(options: Options, name: str, several: bool) -> Options:
-    return replace(options, plan=beside(options.plan, name)) if several else options
 
 
 def beside(plan: Plan, word: str) -> Plan:

@@ -15,7 +15,8 @@ from duramen.context.analysis import analyze
 from duramen.context.options import Options
 from duramen.context.subject import Growth, binned, subject_of
 from duramen.context.values import Context, split_off
-from duramen.data import EncodedTable, Exchangeability, LearningSet, encode
+from duramen.data import EncodedTable, Exchangeability, encode
+from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import column_target, refuse_missing
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
 from duramen.results.context_importances import ContextImportances
@@ -132,7 +133,8 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     def task(number: int, _: int) -> dict[str, NDArray[Any]]:
         j = chosen[number]
         others = inputs.take_columns([k for k in range(inputs.n_columns) if k != j])
-        data = LearningSet(others, column_target(variables, j, _FUNCTION), None, rows)
+        data = learning_set_of(others, column_target(variables, j, _FUNCTION), _FUNCTION)
+        data = data.with_exchangeability(rows)
         subject = subject_of(data, growth, seed, _FUNCTION, scale=True)
         forest = subject.forest(replicate_seed(seed, j), n_threads=options.plan.n_threads)
         return analyze(forest, subject, one, options).to_arrays()

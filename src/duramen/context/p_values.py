@@ -13,10 +13,10 @@ from duramen.context.dependence import Dependence, Hypothesis
 from duramen.context.effects import Effects, context_effects
 from duramen.context.nulls import Codes, Null, permuted_contexts
 from duramen.context.options import Options
-from duramen.context.plain import within_contexts
 from duramen.context.subject import Subject
 from duramen.context.values import Context
 from duramen.data.exchangeability import Exchangeability
+from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.jobs.replicates import replicate_seed, run_replicates
 from duramen.support.arrays import FloatArray, IntArray
@@ -193,6 +193,18 @@ def _p_values(counts: FloatArray, shape: tuple[int, ...], n_permutations: int) -
         signed=p_two[:-1],
         overall=p_two[-1],
     )
+
+
+def within_contexts(
+    subject: Subject, context: Context, seed: int, *, n_threads: int = 1
+) -> FloatArray:
+    """Grow a forest in each context, and return its mean decreases of impurity, shape (C, p)."""
+    values = np.zeros((context.count, subject.data.table.n_columns))
+    for c in range(context.count):
+        rows = np.flatnonzero(context.codes == c)
+        forest = subject.forest(replicate_seed(seed, c), rows=rows, n_threads=n_threads)
+        values[c] = mean_decreases(forest).values
+    return values
 
 
 def plain_p_values(

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, Task
 from duramen.data.recoding import with_ordinal
+from duramen.forests.criteria import IMPURITIES, criterion_named
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest, refuse_many_trees
-from duramen.forests.settings import CRITERION_NAMES, GrowthSettings, resolve_max_features
+from duramen.forests.settings import GrowthSettings, resolve_max_features
 from duramen.results.context_importances import SPLITS
 from duramen.support import checks
 from duramen.theory import discretize
@@ -56,13 +57,9 @@ class Growth:
         """Check the criterion; return what the target must be for it, or None for any."""
         if self.criterion is None:
             return None
-        checks.check_choice(function, "criterion", self.criterion, CRITERION_NAMES)
-        return "regression" if self.criterion == "variance" else "classification"
-
-    def criterion_for(self, task: Task) -> str:
-        """The impurity for a target."""
-        default = "entropy" if task == "classification" else "variance"
-        return default if self.criterion is None else self.criterion
+        names = [criterion.name for criterion in IMPURITIES]
+        checks.check_choice(function, "criterion", self.criterion, names)
+        return criterion_named(self.criterion).task
 
     def checked_trees(self, function: str) -> int:
         """The number of trees."""
@@ -102,7 +99,7 @@ def subject_of(
 
     With `scale`, numbers are divided by their standard deviation (unless it is 0).
     """
-    criterion = growth.criterion_for(data.task)
+    criterion = growth.criterion or data.target.criterion
     table = data.table
     if growth.n_bins is not None:
         table = binned(table, checks.check_integer(function, "n_bins", growth.n_bins, 2))
@@ -110,7 +107,7 @@ def subject_of(
     n_trees = growth.checked_trees(function)
     target = data.target.centered(scale=scale)
     refuse_many_trees(function, n_trees, target.n_values)
-    data = LearningSet(table, target, data.weights, data.exchangeability)
+    data = data.with_table(table).with_target(target)
     subject = Subject(data, settings, n_trees, seed)
 
     def grow_pilot(count: int) -> Forest:

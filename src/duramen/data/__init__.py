@@ -5,19 +5,31 @@ from duramen.data.encoding import encode
 from duramen.data.exchangeability import Exchangeability
 from duramen.data.finding import Finding
 from duramen.data.learning_sets import LearningSet, learning_set
-from duramen.data.text_numbers import NumbersInTextWarning, numbers_in_text
 from duramen.data.schema import Schema
 from duramen.data.stray import StrayValuesWarning
-from duramen.data.target import Target, Task, encode_target, infer_task, target_array
+from duramen.data.target import (
+    ClassTarget,
+    NumberTarget,
+    SurvivalTarget,
+    Target,
+    Task,
+    encode_target,
+    infer_task,
+    target_array,
+)
+from duramen.data.text_numbers import NumbersInTextWarning, numbers_in_text
 
 __all__ = [
+    "ClassTarget",
     "EncodedTable",
     "Exchangeability",
     "Finding",
     "LearningSet",
+    "NumberTarget",
     "NumbersInTextWarning",
     "Schema",
     "StrayValuesWarning",
+    "SurvivalTarget",
     "Target",
     "Task",
     "encode",

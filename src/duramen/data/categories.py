@@ -66,9 +66,9 @@ def _of_encoded(X: Any, names: Iterable[str] | None, function: str) -> CodedColu
     codes, labels = [], []
     for j in range(len(X.names)):
         column = np.asarray(X.codes(j)).astype(np.uint32)
-        known = np.asarray(X.values(j))
-        missing = np.any(column == len(known))
-        column, own = without_gaps(column, with_missing(known) if missing else known)
+        of_code = np.asarray(X.values(j))
+        missing = np.any(column == len(of_code))
+        column, own = without_gaps(column, with_missing(of_code) if missing else of_code)
         codes.append(column)
         labels.append(own)
     chosen = tuple(X.names) if names is None else check_names(names, len(codes), function)
@@ -157,9 +157,9 @@ def _one_dimensional(column: Any, what: str, function: str) -> NDArray[Any]:
 
 
 def _of_objects(values: NDArray[Any], what: str, function: str) -> tuple[Codes, NDArray[Any]]:
-    given = [None if is_missing(value) else value for value in values.tolist()]
+    entries = [None if is_missing(value) else value for value in values.tolist()]
     try:
-        distinct = set(given)
+        distinct = set(entries)
     except TypeError as error:
         raise TypeError(
             f"{function}: {what} holds values that cannot be categories ({error}); its values must "
@@ -170,7 +170,7 @@ def _of_objects(values: NDArray[Any], what: str, function: str) -> tuple[Codes, 
     ordered = in_order(distinct)
     code = {value: number for number, value in enumerate(ordered)}
     code[None] = len(ordered)
-    codes = np.fromiter((code[value] for value in given), dtype=np.uint32, count=len(given))
+    codes = np.fromiter((code[value] for value in entries), dtype=np.uint32, count=len(entries))
     labels = labels_of(ordered)
     return codes, with_missing(labels) if has_missing else labels
 
@@ -186,9 +186,9 @@ def is_missing(value: Any) -> bool:
 
 def objects(values: Iterable[Any]) -> NDArray[Any]:
     """Return a one-dimensional array of objects, whatever the values are."""
-    given = list(values)
-    array = np.empty(len(given), dtype=object)
-    for place, value in enumerate(given):  # all at once would take tuples for rows
+    entries = list(values)
+    array = np.empty(len(entries), dtype=object)
+    for place, value in enumerate(entries):  # all at once would take tuples for rows
         array[place] = value
     return array
 

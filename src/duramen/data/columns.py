@@ -63,7 +63,8 @@ def numbers(array: NDArray[Any], *, function: str, name: str | None = None) -> N
         )
     if kind not in "iuf":
         raise TypeError(refusal(str(array.dtype), function, name))
-    if not array.dtype.isnative or not array.flags.aligned or _odd_strides(array):
+    odd_strides = any(stride % array.itemsize for stride in array.strides)
+    if not array.dtype.isnative or not array.flags.aligned or odd_strides:
         array = array.astype(array.dtype.newbyteorder("="), order="K")
     if array.dtype == np.uint64:
         if array.size and int(array.max()) >= 2**63:
@@ -82,10 +83,6 @@ def _as_float64(array: NDArray[Any], function: str, name: str | None) -> NDArray
         if pair is not None:
             raise refusal_of(pair, describe(f"x{j}" if array.ndim == 2 else name), function)
     return array.astype(np.float64, order="K")
-
-
-def _odd_strides(array: NDArray[Any]) -> bool:
-    return any(stride % array.itemsize for stride in array.strides)
 
 
 def too_large(function: str, name: str | None) -> str:
@@ -173,10 +170,10 @@ def _numbers_of_objects(
     try:
         if all(issubclass(t, integers) for t in types) and all(present) and types:
             return np.array([int(value) for value in array], dtype=np.int64)
-        known = [v for v, there in zip(array, present, strict=True) if there]
-        if any(isinstance(v, integers) and abs(int(v)) > LARGEST_EXACT for v in known):
+        numbers_present = [v for v, there in zip(array, present, strict=True) if there]
+        if any(isinstance(v, integers) and abs(int(v)) > LARGEST_EXACT for v in numbers_present):
             raise ValueError(too_large(function, name))
-        pair = merged(known)
+        pair = merged(numbers_present)
         if pair is not None:
             raise refusal_of(pair, describe(name), function)
         pairs = zip(array, present, strict=True)
@@ -219,8 +216,8 @@ def from_arrow(
         return _from_dictionary(dictionary, indices, declared, function, name)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or "string_view" in str(kind):
         encoded = pc.dictionary_encode(array.cast(pa.large_string()))
-        found = _from_dictionary(encoded.dictionary, encoded.indices, False, function, name)
-        return replace(found, text=True)
+        column_codes = _from_dictionary(encoded.dictionary, encoded.indices, False, function, name)
+        return replace(column_codes, text=True)
     raise TypeError(refusal(str(kind), function, name))
 
 
@@ -291,12 +288,12 @@ def _from_dictionary(
     order = order[occurs[order]]
     code = np.full(len(dictionary) + 1, len(order), dtype=np.uint32)
     code[order] = np.arange(len(order), dtype=np.uint32)
-    kept = dictionary.take(pa.array(order))
+    categories = dictionary.take(pa.array(order))
     if text or pa.types.is_null(kind):
         labels = np.empty(len(order), dtype=object)
-        labels[:] = kept.to_pylist()
+        labels[:] = categories.to_pylist()
     else:
-        labels = kept.to_numpy(zero_copy_only=False)
+        labels = categories.to_numpy(zero_copy_only=False)
     return Categories(code[index], labels, ordered, missing)
 
 

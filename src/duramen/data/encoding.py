@@ -215,7 +215,7 @@ def _add_columns(
         if pending_bytes > group:
             flush()
     flush()
-    warn_of_stray_values([one for one in stray if one is not None], function)
+    warn_of_stray_values([values for values in stray if values is not None], function)
     return tuple(resolved), integral
 
 

@@ -49,9 +49,9 @@ def _plain(number: Any) -> Any:
 
 def refusal_of(pair: tuple[Any, Any], what: str, function: str) -> ValueError:
     """Return the error for numbers that float64 cannot tell apart; `what` names the column."""
-    one, other = pair
+    first, second = pair
     return ValueError(
-        f"{function}: {what} holds different numbers that are equal as float64, such as {one} and "
-        f"{other}; if they are identifiers, leave the column out or convert it to categories, else "
-        "subtract an offset"
+        f"{function}: {what} holds different numbers that are equal as float64, such as {first} "
+        f"and {second}; if they are identifiers, leave the column out or convert it to categories, "
+        "else subtract an offset"
     )

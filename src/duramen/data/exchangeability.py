@@ -111,8 +111,8 @@ class Exchangeability:
 
     def identity(self) -> dict[str, str]:
         """Return fingerprints of strata and groups, for checkpoints; empty where there are none."""
-        given = {"strata": self.strata, "groups": self.groups}
-        return {name: fingerprint(codes) for name, codes in given.items() if codes is not None}
+        labels = {"strata": self.strata, "groups": self.groups}
+        return {name: fingerprint(codes) for name, codes in labels.items() if codes is not None}
 
     def of_rows(self, rows: NDArray[Any]) -> Exchangeability:
         """Return strata and groups of some of the rows, given by index."""
@@ -202,18 +202,18 @@ class Exchangeability:
         """
         if not self.restricted:
             return
-        given = " and ".join(self.identity())
+        restrictions = " and ".join(self.identity())
         count = self.count(values)
         if count == 1:
             raise ValueError(
-                f"{function}: {given} must leave rows to exchange, but {self._stuck(values)}. "
-                "Hint: give coarser strata, or groups of equal size or with one target value "
-                "each."
+                f"{function}: {restrictions} must leave rows to exchange, but "
+                f"{self._stuck(values)}. Hint: give coarser strata, or groups of equal size or "
+                "with one target value each."
             )
         if count <= n_draws:
             warn(
-                f"{function}: {given} allow only {count:,.0f} different arrangements of the rows, "
-                f"fewer than the {n_draws:,} permutations requested: p-values below about "
+                f"{function}: {restrictions} allow only {count:,.0f} different arrangements of the "
+                f"rows, fewer than the {n_draws:,} permutations requested: p-values below about "
                 f"{1 / count:.2g} have no meaning.",
             )
 

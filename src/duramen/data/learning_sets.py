@@ -148,6 +148,10 @@ class LearningSet(Summarized, Generic[TableT]):
         derived: LearningSet[OtherT] = self._derived(key, table=table)
         return derived
 
+    def with_weights(self, weights: FloatArray | None) -> LearningSet[TableT]:
+        """Return this set with other weights of the rows, which are checked."""
+        return self if weights is self.weights else self._derived(None, weights=weights)
+
     def with_exchangeability(self, rows: Exchangeability) -> LearningSet[TableT]:
         """Return this set with other strata and groups, on which fingerprints do not depend."""
         return replace(self, exchangeability=rows, _origin=(self, None))
@@ -184,11 +188,8 @@ class LearningSet(Summarized, Generic[TableT]):
         return self.n_rows
 
     def __repr__(self) -> str:
-        sizes = self.target.class_sizes()
-        what = _what(self.target)
-        if sizes is not None:
-            what = ", ".join(f"{k}: {v}" for k, v in sizes.items())
-        return f"LearningSet of {self.n_rows} rows x {self.n_columns} columns; target: {what}"
+        shape = f"{self.n_rows} rows x {self.n_columns} columns"
+        return f"LearningSet of {shape}; target: {self.target.description}"
 
     def _summary(self, rows: int) -> Summary:
         sizes = self.target.class_sizes() or {}
@@ -200,16 +201,9 @@ class LearningSet(Summarized, Generic[TableT]):
         ]
         then = self.table._summary(rows) if isinstance(self.table, Summarized) else None
         heading = f"LearningSet of {self.n_rows} rows x {self.n_columns} columns"
-        task = "" if sizes else f"; target: {_what(self.target)}"
+        task = "" if sizes else f"; target: {self.target.description}"
         below = hidden(len(sizes), len(shown), "classes")
         return Summary((heading + task,), columns, below, then=then)
-
-
-def _what(target: Target) -> str:
-    """Describe a target that is no classes."""
-    if target.task != "survival":
-        return "a number"
-    return f"survival times, {np.count_nonzero(target.values % 2)} with the event"
 
 
 def learning_set(
@@ -262,92 +256,97 @@ def learning_set(
     LearningSet of 3 rows x 2 columns; target: a: 2, b: 1
     >>> forest = dm.RandomForestClassifier(10, random_state=0).fit(data)
     """
-    function = "learning_set"
-    table = X
-    if names is not None or kinds is not None or not hasattr(X, "as_table"):
-        table = encode(X, names=names, kinds=kinds, n_jobs=n_jobs)
-    target = encode_target(y, task, n_rows=table.shape[0], function=function)
-    rows = {"sample_weight": sample_weight, "strata": strata, "groups": groups}
-    return of_table(table, target, function, **rows)
+    return learning_set_of(
+        X,
+        y,
+        "learning_set",
+        task,
+        sample_weight=sample_weight,
+        names=names,
+        kinds=kinds,
+        strata=strata,
+        groups=groups,
+        n_jobs=n_jobs,
+    )
 
 
-def of_table(
-    table: TableT,
-    target: Target,
+def learning_set_of(
+    X: Any,
+    y: Any,
     function: str,
+    task: Task | Literal["auto"] = "auto",
     *,
     sample_weight: Any = None,
+    names: Iterable[str] | None = None,
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None,
     strata: Any = None,
     groups: Any = None,
-) -> LearningSet[TableT]:
-    """Tie a target to a table, with weights, strata and groups that are checked here."""
+    allow_one_class: bool = False,
+    n_jobs: int | None = None,
+) -> LearningSet[Any]:
+    """Return X if it is a learning set that suits the task, else check and encode X and y.
+
+    Every learning set is made here, or from another one by its methods. Parameters are those of
+    :func:`learning_set`; `function` is the one that the user called, for errors, and `y` may be a
+    checked `Target`. With a learning set for X nothing that it stands for may be given.
+    """
+    if isinstance(X, LearningSet):
+        beside = {"y": y, "names": names, "kinds": kinds, "sample_weight": sample_weight}
+        refuse_beside(function, **beside, strata=strata, groups=groups)
+        if task not in ("auto", X.task):
+            raise ValueError(
+                f"{function}: the target of this learning set is {X.target.words}, but {task} was "
+                f"requested. Hint: learning_set(X, y, task={task!r})."
+            )
+        return X
+    table = X
+    if names is not None or kinds is not None or not hasattr(X, "as_table"):
+        table = encode(table_like(X), names=names, kinds=kinds, n_jobs=n_jobs)
     n_rows = table.shape[0]
+    if isinstance(y, Target):
+        target = y
+    else:
+        target = encode_target(
+            y, task, n_rows=n_rows, allow_one_class=allow_one_class, function=function
+        )
     weights = row_weights(sample_weight, n_rows, function)
     rows = Exchangeability.checked(n_rows, strata, groups, function=function)
     return LearningSet(table, target, weights, rows)
 
 
-def given_set(
-    X: Any, y: Any, function: str, task: Task | None = None, **others: Any
-) -> LearningSet[Any] | None:
-    """Return `X` if it is a learning set that suits the task, or None.
-
-    With a learning set for X, neither `y` nor any of `others`, which it stands for, may be given.
-    """
-    if not isinstance(X, LearningSet):
-        return None
-    beside = [name for name, value in {"y": y, **others}.items() if value is not None]
-    if beside:
-        raise ValueError(
-            f"{function}: X is a learning set, which already holds {beside[0]}; leave out "
-            f"{beside[0]}, or give it to learning_set."
-        )
-    if task is not None and X.task != task:
-        has = {"classification": "classes", "regression": "numbers"}.get(X.task, X.task)
-        raise ValueError(
-            f"{function}: the target of this learning set is {has}, but {task} was requested. "
-            f"Hint: learning_set(X, y, task={task!r})."
-        )
-    return X
+def table_of(X: Any) -> Any:
+    """Return the table of a learning set, and a store in memory; anything else as it is."""
+    table = X.table if isinstance(X, LearningSet) else X
+    return encode(table) if hasattr(table, "as_table") else table
 
 
-def refuse_weights(data: LearningSet[TableT], function: str) -> LearningSet[TableT]:
-    """Return a learning set whose rows weigh the same, for functions that know no weights."""
-    if data.weights is not None:
+def refuse_beside(function: str, **others: Any) -> None:
+    """Raise ValueError if something is given beside a learning set, which holds it already."""
+    beside = next((name for name, value in others.items() if value is not None), None)
+    if beside is not None:
         raise ValueError(
-            f"{function}: the rows of this learning set have weights, which {function} does not "
-            "support. Hint: learning_set without sample_weight."
+            f"{function}: X is a learning set, which already holds {beside}; leave out {beside}, "
+            "or give it to learning_set."
         )
-    return data
 
 
 def unweighted_set(
     X: Any,
     y: Any,
     function: str,
-    task: Task | None,
-    *,
-    n_threads: int,
-    names: Iterable[str] | None = None,
-    strata: Any = None,
-    groups: Any = None,
+    task: Task | None = None,
+    **options: Any,
 ) -> LearningSet[Any]:
-    """Return the learning set that is given, or of X and y, for functions that know no weights.
+    """Return the learning set of X and y for functions that know no weights.
 
-    A `ColumnStore` stays on disk; None stands for classification and regression.
+    Options are those of :func:`learning_set_of`; None stands for classification and regression.
     """
-    given = given_set(X, y, function, task, names=names, strata=strata, groups=groups)
-    if given is not None:
-        _refuse_survival(given.target, task, function)
-        return refuse_weights(given, function)
-    stored = names is None and hasattr(X, "as_table")
-    table = X if stored else encode(table_like(X), names=names, n_jobs=n_threads)
-    target = encode_target(y, task or "auto", n_rows=table.shape[0], function=function)
-    _refuse_survival(target, task, function)
-    return of_table(table, target, function, strata=strata, groups=groups)
-
-
-def _refuse_survival(target: Target, task: Task | None, function: str) -> None:
-    """Raise ValueError for survival where it was not asked for."""
-    if task is None and target.task == "survival":
+    data = learning_set_of(X, y, function, task or "auto", **options)
+    if task is None and data.target.censored:
         raise ValueError(f"{function}: the target must be classes or numbers, got survival.")
+    if data.weights is not None:
+        raise ValueError(
+            f"{function}: the rows of this learning set have weights, which {function} does not "
+            "support. Hint: learning_set without sample_weight."
+        )
+    return data

@@ -9,9 +9,9 @@ from duramen.support.threads import addresses_left
 def available_bytes() -> int | None:
     """Memory this process may still take, in bytes; None where the system does not say."""
     limits = [_from_meminfo(), _from_control_group(), addresses_left()]
-    known = [limit for limit in limits if limit is not None]
-    if known:
-        return min(known)
+    limits_known = [limit for limit in limits if limit is not None]
+    if limits_known:
+        return min(limits_known)
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

@@ -84,29 +84,29 @@ def _codes_of(
         missing = np.isnan(column)
         if missing.all():  # without a value, its type does not tell what it would hold
             return np.full(len(column), np.nan)
-        known = labels
+        categories = labels
         if column.dtype.kind != labels.dtype.kind and labels.dtype != object:
-            known, column = labels.astype(np.float64), column.astype(np.float64)
+            categories, column = labels.astype(np.float64), column.astype(np.float64)
         codes = np.full(len(column), np.nan)
-        codes[~missing] = _look_up(column[~missing], known, name, function)
+        codes[~missing] = _look_up(column[~missing], categories, name, function)
         return codes
-    found = _look_up(column.labels, labels, name, function)
-    return np.asarray(np.append(found, np.nan)[column.codes])
+    codes_found = _look_up(column.labels, labels, name, function)
+    return np.asarray(np.append(codes_found, np.nan)[column.codes])
 
 
 def _decode(schema: _Columns, table: EncodedTable) -> NDArray[np.float64]:
     values = np.empty((table.n_rows, schema.n_columns))
     for j, (name, kind) in enumerate(zip(schema.names, schema.kinds, strict=True)):
-        known = table.values(j)
+        categories = table.values(j)
         if j in schema.labels:
-            of_code = _look_up(known, schema.labels[j], name, "routing_values")
-        elif known.dtype == object and len(known):
+            of_code = _look_up(categories, schema.labels[j], name, "routing_values")
+        elif categories.dtype == object and len(categories):
             raise ValueError(
                 f"routing_values: {describe(name)} is {table.kinds[j]} here, but was {kind} "
                 "when fitted; encode both tables with the same kinds"
             )
         else:
-            of_code = known.astype(np.float64)
+            of_code = categories.astype(np.float64)
         values[:, j] = np.append(of_code, np.nan)[table.codes(j)]
     return values
 
@@ -156,9 +156,9 @@ def _look_up(
         return np.full(len(values), UNSEEN)
     if (values.dtype == object) != (labels.dtype == object):
         was, came = ("strings", "numbers") if labels.dtype == object else ("numbers", "strings")
-        known, new = labels[:1].tolist()[0], values[:1].tolist()[0]
+        label, new = labels[:1].tolist()[0], values[:1].tolist()[0]
         raise ValueError(
-            f"{function}: {describe(name)} held {was} when fitted, such as {known!r}, but "
+            f"{function}: {describe(name)} held {was} when fitted, such as {label!r}, but "
             f"holds {came} now, such as {new!r}; convert it to {was}"
         )
     order = None

@@ -21,9 +21,9 @@ def design(table: EncodedTable) -> FloatArray:
             continue
         missing = codes >= len(values)
         numbers = np.append(of_unit_size(np.asarray(values, dtype=np.float64)), 0.0)[codes]
-        known = numbers[~missing]
-        if known.size and known.std() > 0:
-            columns.append(np.where(missing, 0.0, (numbers - known.mean()) / known.std()))
+        present = numbers[~missing]
+        if present.size and present.std() > 0:
+            columns.append(np.where(missing, 0.0, (numbers - present.mean()) / present.std()))
         if missing.any():
             columns.append(missing.astype(np.float64))
     return np.column_stack(columns) if columns else np.zeros((table.n_rows, 1))
@@ -44,14 +44,21 @@ def log_odds(columns: FloatArray, labels: NDArray[np.integer]) -> FloatArray:
     return odds
 
 
-def cut(scores: FloatArray, rows: IntArray, n_strata: int, first: int, found: IntArray) -> None:
+def midranks(counts: NDArray[np.integer]) -> FloatArray:
+    """Return twice the centered midrank of each value, from the numbers of rows that have it."""
+    before = np.cumsum(counts) - counts
+    ranks: FloatArray = (2.0 * before + counts) - counts.sum()
+    return ranks
+
+
+def cut(scores: FloatArray, rows: IntArray, n_strata: int, first: int, strata: IntArray) -> None:
     """Number strata from `first` on among some rows: cut them in two at a quantile, and again."""
     if n_strata == 1 or len(rows) < 2:
-        found[rows] = first
+        strata[rows] = first
         return
     widest = int(scores[rows].std(axis=0).argmax())
     left = (n_strata + 1) // 2
     order = rows[np.argsort(scores[rows, widest], kind="stable")]
     at = len(rows) * left // n_strata
-    cut(scores, order[:at], left, first, found)
-    cut(scores, order[at:], n_strata - left, first + left, found)
+    cut(scores, order[:at], left, first, strata)
+    cut(scores, order[at:], n_strata - left, first + left, strata)

@@ -68,9 +68,9 @@ def with_probes(
     heights = _heights(table)
     block_of = table.block_of[chosen]
     slot = np.empty(len(chosen), dtype=np.int64)
-    given: list[NDArray[Any]] = list(table.blocks)
+    parts: list[NDArray[Any]] = list(table.blocks)
     blocks: list[NDArray[Any]] = []
-    for number, block in enumerate(given):
+    for number, block in enumerate(parts):
         here = block_of == number
         slot[here] = heights[number] + np.arange(np.count_nonzero(here))
         copies = block[table.slot[chosen[here]]]
@@ -120,18 +120,18 @@ def _heights(table: EncodedTable) -> NDArray[np.int64]:
 
 
 def _permutation(order: ArrayLike, n_rows: int, function: str) -> NDArray[np.integer]:
-    given = np.asarray(order)
+    permutation = np.asarray(order)
     if (
-        given.shape != (n_rows,)
-        or (given.dtype.kind not in "iu" and n_rows)
-        or not np.array_equal(np.sort(given), np.arange(n_rows))
+        permutation.shape != (n_rows,)
+        or (permutation.dtype.kind not in "iu" and n_rows)
+        or not np.array_equal(np.sort(permutation), np.arange(n_rows))
     ):
         raise ValueError(
             f"{function}: order must be a permutation of 0 to {n_rows - 1}, one entry a row, got "
-            f"an array of shape {given.shape} and type {given.dtype}. Hint: "
+            f"an array of shape {permutation.shape} and type {permutation.dtype}. Hint: "
             "numpy.random.default_rng(seed).permutation(n) draws one."
         )
-    return given
+    return permutation
 
 
 def _twice(block: NDArray[Any], permutation: NDArray[np.integer]) -> NDArray[Any]:
@@ -144,8 +144,8 @@ def _twice(block: NDArray[Any], permutation: NDArray[np.integer]) -> NDArray[Any
 
 
 def _new_names(taken: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
-    known = set(taken)
+    names = set(taken)
     primes = ""
-    while not known.isdisjoint(f"{name}{primes}" for name in wanted):
+    while not names.isdisjoint(f"{name}{primes}" for name in wanted):
         primes += "'"
     return tuple([f"{name}{primes}" for name in wanted])

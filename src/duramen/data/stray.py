@@ -98,7 +98,8 @@ def stray_values(name: str, labels: Sequence[Any], counts: NDArray[np.int64]) ->
     texts = [str(label) for label in labels]
     if len(texts) > _SAMPLE:
         some = texts[:: len(texts) // _SAMPLE]
-        if sum(map(_like_number, some)) < 0.5 * len(some):
+        numbers = sum(1 for text in some if _NUMBER.fullmatch(text) or _COMMA.fullmatch(text))
+        if numbers < 0.5 * len(some):
             return None
     commas = [bool(_COMMA.fullmatch(text)) for text in texts]
     plain = [bool(_NUMBER.fullmatch(text)) for text in texts]
@@ -107,8 +108,8 @@ def stray_values(name: str, labels: Sequence[Any], counts: NDArray[np.int64]) ->
         return None
     is_number, has_comma = np.array(plain, dtype=bool), np.array(commas, dtype=bool)
     readable = is_number | has_comma
-    known = counts[~missing].sum()
-    if not known or counts[readable].sum() < _MOST * known:
+    n_present = counts[~missing].sum()
+    if not n_present or counts[readable].sum() < _MOST * n_present:
         return None
     if has_comma.sum() >= _FEWEST_COMMAS:
         return _stray(name, texts, counts, has_comma, readable, commas=True)
@@ -121,12 +122,12 @@ def stray_values(name: str, labels: Sequence[Any], counts: NDArray[np.int64]) ->
         or not any(_LABEL.fullmatch(texts[i].strip()) for i in np.flatnonzero(others).tolist())
     )
     if others.any():
-        found = odd and others.sum() <= max(1, _MOST_STRAY * len(texts))
+        is_stray = odd and others.sum() <= max(1, _MOST_STRAY * len(texts))
     elif missing.any():
-        found = n_numbers >= _FEWEST_BESIDEMISSING
+        is_stray = n_numbers >= _FEWEST_BESIDEMISSING
     else:
-        found = fractions and n_numbers >= _FEWEST
-    return _stray(name, texts, counts, ~is_number, readable) if found else None
+        is_stray = fractions and n_numbers >= _FEWEST
+    return _stray(name, texts, counts, ~is_number, readable) if is_stray else None
 
 
 def stray_values_of(name: str, column: Any) -> StrayValues | None:
@@ -136,13 +137,9 @@ def stray_values_of(name: str, column: Any) -> StrayValues | None:
 
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return None
-    found = pc.value_counts(column.drop_null())
-    counts = np.asarray(found.field("counts").to_numpy(zero_copy_only=False), dtype=np.int64)
-    return stray_values(name, found.field("values").to_pylist(), counts)
-
-
-def _like_number(text: str) -> bool:
-    return bool(_NUMBER.fullmatch(text) or _COMMA.fullmatch(text))
+    counted = pc.value_counts(column.drop_null())
+    counts = np.asarray(counted.field("counts").to_numpy(zero_copy_only=False), dtype=np.int64)
+    return stray_values(name, counted.field("values").to_pylist(), counts)
 
 
 def _stray(
@@ -163,19 +160,19 @@ def _stray(
     )
 
 
-def warn_of_stray_values(found: Sequence[StrayValues], function: str) -> None:
+def warn_of_stray_values(stray: Sequence[StrayValues], function: str) -> None:
     """Warn of columns that are treated as categorical, at the line that called this package."""
-    if not found:
+    if not stray:
         return
-    shown = "; ".join(one.describe() for one in found[:_SHOWN_COLUMNS])
-    more = len(found) - _SHOWN_COLUMNS
+    shown = "; ".join(column.describe() for column in stray[:_SHOWN_COLUMNS])
+    more = len(stray) - _SHOWN_COLUMNS
     rest = f"; and {more:,} more columns" if more > 0 else ""
-    them = "It is" if len(found) == 1 else "They are"
+    them = "It is" if len(stray) == 1 else "They are"
     warning = StrayValuesWarning(
         f"{function}: {shown}{rest}. {them} treated as categorical. Hint: convert to numbers with "
         "missing values (pandas.to_numeric with errors='coerce'; na_values= or decimal= where a "
-        f"file is read), or give kinds={{{quoted(found[0].name)}: 'nominal'}}, which silences "
+        f"file is read), or give kinds={{{quoted(stray[0].name)}: 'nominal'}}, which silences "
         "this warning."
     )
-    warning.columns = tuple(found)
+    warning.columns = tuple(stray)
     warn(warning)

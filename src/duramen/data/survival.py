@@ -154,14 +154,14 @@ def martingale_residuals(codes: NDArray[np.uint32]) -> NDArray[np.float64]:
 
 def _numbers(values: Any, what: str, function: str) -> NDArray[np.float64]:
     try:
-        given = np.asarray(values)
-        numbers = given.astype(np.float64)
+        array = np.asarray(values)
+        numbers = array.astype(np.float64)
     except (TypeError, ValueError):
         wanted = "numbers" if what == "times" else "booleans or 0 and 1"
         raise ValueError(f"{function}: {what} must be {wanted}, got text or objects") from None
     if numbers.ndim != 1 or not len(numbers):
         raise ValueError(f"{function}: {what} must be one-dimensional and not empty")
-    pair = merged(given) if given.dtype.kind in "iuO" or given.dtype.itemsize > 8 else None
+    pair = merged(array) if array.dtype.kind in "iuO" or array.dtype.itemsize > 8 else None
     if pair is not None:
         raise refusal_of(pair, what, function)
     if not np.isfinite(numbers).all():

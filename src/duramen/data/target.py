@@ -1,11 +1,13 @@
-"""The target: labels become class codes, numbers become float64."""
+"""The target: classes, numbers or survival, and what depends on which of them it is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +17,14 @@ from duramen.data.columns import of_decimals
 from duramen.data.encoded import EncodedTable
 from duramen.data.exactness import merged, refusal_of
 from duramen.data.kernel_owner import KernelOwner
-from duramen.data.survival import is_structured, survival_codes, survival_columns
-from duramen.support.arrays import array_of, check_magnitude, unmasked
+from duramen.data.scores import midranks
+from duramen.data.survival import (
+    is_structured,
+    martingale_residuals,
+    survival_codes,
+    survival_columns,
+)
+from duramen.support.arrays import FloatArray, array_of, check_magnitude, unmasked
 from duramen.support.text import quoted
 from duramen.support.warning import warn
 
@@ -26,9 +34,10 @@ OneColumnTask: TypeAlias = Literal["classification", "regression"]
 FEW_VALUES = 20  # a whole-number target with at most so many distinct values is taken for classes
 
 
-@dataclass(frozen=True, eq=False)
-class Target(KernelOwner):
+class Target(KernelOwner, ABC):
     """A checked target: class codes with their labels, numbers, or survival.
+
+    Its class says what depends on the task, so that nothing else asks which task it is.
 
     Attributes
     ----------
@@ -39,6 +48,26 @@ class Target(KernelOwner):
         Sorted class labels; None otherwise.
     times : float64 array or None
         Sorted distinct times of survival; None otherwise.
+    task : {"classification", "regression", "survival"}
+        Task of the target.
+    words : str
+        What it holds, in messages.
+    categorical : bool
+        Whether it holds classes.
+    censored : bool
+        Whether some values are known as lower limits only, so that nodes have no impurity.
+    criterion : str
+        Impurity criterion by which features are ranked.
+    ranking_parameters : mapping
+        Parameters of an estimator by which features are ranked, where they are not its defaults.
+    min_samples_split, min_samples_leaf : int
+        Defaults of the estimators.
+    scores : tuple of str
+        Scores of predictions that suit it, the default first.
+    chance_score : float or None
+        Default score of a prediction without features, where it is the same for all data.
+    oob_error : str
+        Name of the error of a forest out of bag.
 
     Examples
     --------
@@ -46,18 +75,45 @@ class Target(KernelOwner):
     >>> target = encode_target(["ill", "well", "ill"])
     >>> target.values.tolist(), target.classes.tolist(), target.class_sizes()
     ([0, 1, 0], ['ill', 'well'], {'ill': 2, 'well': 1})
+    >>> target.task, target.scores[0], target.error_text(0.25)
+    ('classification', 'accuracy', '25.0%')
     """
 
     values: NDArray[np.uint32] | NDArray[np.float64]
     classes: NDArray[Any] | None = None
     times: NDArray[np.float64] | None = None
 
-    @property
-    def task(self) -> Task:
-        """Task of the target: "classification", "regression" or "survival"."""
-        if self.times is not None:
-            return "survival"
-        return "regression" if self.classes is None else "classification"
+    task: ClassVar[Task]
+    words: ClassVar[str]
+    categorical: ClassVar[bool] = False
+    censored: ClassVar[bool] = False
+    criterion: ClassVar[str]
+    ranking_parameters: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    min_samples_split: ClassVar[int] = 2
+    min_samples_leaf: ClassVar[int] = 1
+    scores: ClassVar[tuple[str, ...]]
+    chance_score: ClassVar[float | None] = None
+    oob_error: ClassVar[str]
+
+    @classmethod
+    def encode(
+        cls,
+        y: Any,
+        *,
+        n_rows: int | None = None,
+        allow_one_class: bool = False,
+        function: str = "fit",
+    ) -> Self:
+        """Check a target of this task, and encode it; parameters as of :func:`encode_target`."""
+        values = target_array(y, n_rows=n_rows, function=function)
+        return cls.of_array(values, allow_one_class=allow_one_class, function=function)
+
+    @classmethod
+    @abstractmethod
+    def of_array(
+        cls, values: NDArray[Any], *, allow_one_class: bool = False, function: str = "fit"
+    ) -> Self:
+        """Encode a target that :func:`target_array` returned."""
 
     @property
     def n_classes(self) -> int:
@@ -72,70 +128,329 @@ class Target(KernelOwner):
     @property
     def codes(self) -> NDArray[np.uint32] | None:
         """Class codes; None without classes."""
-        return None if self.classes is None else self.values  # type: ignore[return-value]
+        return None
 
-    @cached_property
+    @property
     def origin(self) -> float:
         """Lower median of numbers; 0 of classes and of survival.
 
         Forests work on numbers less their origin, and add it to predictions: an offset of all
         numbers moves it by as much, and changes nothing else, not in a single bit.
         """
-        if self.task != "regression" or not len(self.values):
-            return 0.0
-        middle = (len(self.values) - 1) // 2
-        return float(np.partition(self.values, middle)[middle])
+        return 0.0
 
     def less(self, origin: float) -> NDArray[np.uint32] | NDArray[np.float64]:
         """Return numbers less an origin; class codes and survival as they are."""
-        if self.task != "regression":
-            return self.values
-        return np.subtract(self.values, origin, dtype=np.float64)
+        return self.values
+
+    @classmethod
+    def lent(cls, values: NDArray[Any], n_classes: int = 0) -> _kernel.Target:
+        """Lend the kernel codes, or numbers less an origin."""
+        return _kernel.Target(values, n_classes, 0)
 
     @cached_property
     def kernel(self) -> _kernel.Target:
         """The target as it is lent to the kernel: numbers less their origin."""
-        values: NDArray[Any] = np.ascontiguousarray(self.less(self.origin))
-        return _kernel.Target(values, self.n_classes, 0 if self.times is None else len(self.times))
+        return self.lent(np.ascontiguousarray(self.less(self.origin)), self.n_classes)
 
-    @cached_property
+    @property
+    @abstractmethod
     def labels(self) -> NDArray[Any]:
         """Labels, numbers, or events and times, as they were given, of shape (n,)."""
-        if self.times is not None:
-            known = np.empty(len(self.values), dtype=[("event", np.bool_), ("time", np.float64)])
-            known["event"], known["time"] = self.values % 2, self.times[self.values // 2]
-            return known
-        return self.values if self.classes is None else self.classes[self.values]
 
-    def take(self, rows: NDArray[Any]) -> Target:
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """Description in the text of a learning set."""
+
+    @property
+    def strata(self) -> NDArray[np.intp]:
+        """Groups of rows that keep their proportions in a sample, from 0; shape (n,)."""
+        return np.zeros(len(self.values), dtype=np.intp)
+
+    @abstractmethod
+    def association_scores(self) -> FloatArray:
+        """Return the scores by which association with a feature is tested, of shape (n, q)."""
+
+    @abstractmethod
+    def take(self, rows: NDArray[Any]) -> Self:
         """Return the target of some of the rows, given by index, with the classes that occur."""
-        values = self.values[rows]
-        if self.classes is None:
-            return Target(values, times=self.times)
-        present = np.bincount(values, minlength=self.n_classes) > 0
-        if present.all():
-            return Target(values, self.classes)
-        rank = np.cumsum(present, dtype=np.uint32) - np.uint32(1)
-        return Target(rank[values], self.classes[present])
 
-    def centered(self, *, scale: bool = False) -> Target:
+    def centered(self, *, scale: bool = False) -> Self:
         """Return numbers with mean 0, divided by their deviation if asked to; others as they are.
 
         Numbers that are all equal are not divided.
         """
-        if self.task != "regression":
-            return self
-        numbers: NDArray[np.float64] = np.subtract(self.values, self.origin, dtype=np.float64)
-        numbers -= numbers.mean()
-        spread = float(numbers.std())
-        return Target(numbers / spread if scale and spread > 0 else numbers)
+        return self
 
     def class_sizes(self) -> dict[str, int] | None:
         """Return the classes, as text, with their number of rows; None without classes."""
-        if self.classes is None:
-            return None
+        return None
+
+    @classmethod
+    def error_text(cls, error: float) -> str:
+        """Return an out-of-bag error as text."""
+        return f"{error:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTarget(Target):
+    """Classes: codes of sorted labels (see :class:`Target`)."""
+
+    task: ClassVar[Task] = "classification"
+    words: ClassVar[str] = "classes"
+    categorical: ClassVar[bool] = True
+    criterion: ClassVar[str] = "entropy"
+    ranking_parameters: ClassVar[Mapping[str, Any]] = MappingProxyType({"criterion": "entropy"})
+    scores: ClassVar[tuple[str, ...]] = ("accuracy", "balanced_accuracy", "neg_log_loss", "roc_auc")
+    oob_error: ClassVar[str] = "out-of-bag error"
+
+    values: NDArray[np.uint32]
+    classes: NDArray[Any] = field()
+
+    @classmethod
+    def of_array(
+        cls, values: NDArray[Any], *, allow_one_class: bool = False, function: str = "fit"
+    ) -> Self:
+        """Encode labels: numbers must be whole, and classes at least two unless one is allowed."""
+        if values.dtype.kind == "f" and (values != np.floor(values)).any():
+            from sklearn.utils.multiclass import check_classification_targets
+
+            check_classification_targets(values)
+        classes, codes = _ranked(values)
+        if len(classes) == 1 and not allow_one_class:
+            raise ValueError(
+                f"{function}: y has one class only, {classes[0]!r}; at least two classes are "
+                "needed: check that y is the target, and that the rows were not filtered by it"
+            )
+        return cls(codes.astype(np.uint32, copy=False), classes)
+
+    @property
+    def codes(self) -> NDArray[np.uint32]:
+        """Class codes."""
+        return self.values
+
+    @cached_property
+    def labels(self) -> NDArray[Any]:
+        """Labels, of shape (n,)."""
+        return self.classes[self.values]
+
+    @property
+    def description(self) -> str:
+        """Classes, with their numbers of rows."""
+        return ", ".join(f"{label}: {size}" for label, size in self.class_sizes().items())
+
+    @property
+    def strata(self) -> NDArray[np.intp]:
+        """Classes."""
+        return self.values.astype(np.intp)
+
+    def association_scores(self) -> FloatArray:
+        """Return an indicator of each class."""
+        indicators: FloatArray = self.values[:, None] == np.arange(self.n_classes)
+        return indicators.astype(np.float64)
+
+    def take(self, rows: NDArray[Any]) -> Self:
+        """Return some of the rows, given by index, with the classes that occur."""
+        values = self.values[rows]
+        present = np.bincount(values, minlength=self.n_classes) > 0
+        if present.all():
+            return type(self)(values, self.classes)
+        rank = np.cumsum(present, dtype=np.uint32) - np.uint32(1)
+        return type(self)(rank[values], self.classes[present])
+
+    def class_sizes(self) -> dict[str, int]:
+        """Return the classes, as text, with their number of rows."""
         counts = np.bincount(self.values, minlength=self.n_classes)
         return dict(zip(map(str, self.classes.tolist()), counts.tolist(), strict=True))
+
+    @classmethod
+    def error_text(cls, error: float) -> str:
+        """Return a fraction of the rows as text."""
+        return f"{error:.1%}"
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTarget(Target):
+    """Finite numbers (see :class:`Target`)."""
+
+    task: ClassVar[Task] = "regression"
+    words: ClassVar[str] = "numbers"
+    criterion: ClassVar[str] = "variance"
+    scores: ClassVar[tuple[str, ...]] = ("neg_mean_squared_error",)
+    oob_error: ClassVar[str] = "out-of-bag mean squared error"
+
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of_array(
+        cls, values: NDArray[Any], *, allow_one_class: bool = False, function: str = "fit"
+    ) -> Self:
+        """Convert numbers to float64, if that keeps them apart and their variance in range."""
+        try:
+            numbers = values.astype(np.float64)
+        except (TypeError, ValueError):
+            row, example = next(
+                (row, value)
+                for row, value in enumerate(values.tolist())
+                if not _reads_as_number(value)
+            )
+            raise ValueError(
+                f"{function}: y holds {example!r} at row {row}, which is not a number; for labels "
+                "use a classifier, or task='classification'"
+            ) from None
+        _checked(numbers, function)
+        if values.dtype.kind in "iu" or values.dtype.itemsize > 8:
+            _refuse_merged(values, function)
+        check_magnitude(numbers, "y", function)
+        return cls(numbers)
+
+    @cached_property
+    def origin(self) -> float:
+        """Lower median."""
+        if not len(self.values):
+            return 0.0
+        middle = (len(self.values) - 1) // 2
+        return float(np.partition(self.values, middle)[middle])
+
+    def less(self, origin: float) -> NDArray[np.float64]:
+        """Return the numbers less an origin."""
+        return np.subtract(self.values, origin, dtype=np.float64)
+
+    @property
+    def labels(self) -> NDArray[np.float64]:
+        """The numbers."""
+        return self.values
+
+    @property
+    def description(self) -> str:
+        """Description in the text of a learning set."""
+        return "a number"
+
+    def association_scores(self) -> FloatArray:
+        """Return mid-ranks."""
+        _, codes = np.unique(self.values, return_inverse=True)
+        return midranks(np.bincount(codes))[codes][:, None]
+
+    def take(self, rows: NDArray[Any]) -> Self:
+        """Return some of the rows, given by index."""
+        return type(self)(self.values[rows])
+
+    def centered(self, *, scale: bool = False) -> Self:
+        """Return the numbers with mean 0, divided by their deviation if asked to."""
+        numbers = self.less(self.origin)
+        numbers -= numbers.mean()
+        spread = float(numbers.std())
+        return type(self)(numbers / spread if scale and spread > 0 else numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class SurvivalTarget(Target):
+    """Times until an event, some of them right-censored (see :class:`Target`)."""
+
+    task: ClassVar[Task] = "survival"
+    words: ClassVar[str] = "survival"
+    censored: ClassVar[bool] = True
+    criterion: ClassVar[str] = "log_rank"
+    min_samples_split: ClassVar[int] = 6
+    min_samples_leaf: ClassVar[int] = 3
+    scores: ClassVar[tuple[str, ...]] = ("concordance",)
+    chance_score: ClassVar[float] = 0.5
+    oob_error: ClassVar[str] = "out-of-bag error (1 - concordance)"
+
+    values: NDArray[np.uint32]
+    times: NDArray[np.float64] = field()
+
+    @classmethod
+    def encode(
+        cls,
+        y: Any,
+        *,
+        n_rows: int | None = None,
+        allow_one_class: bool = False,
+        function: str = "fit",
+    ) -> Self:
+        """Check events and times, as :func:`duramen.data.survival.survival_columns` takes them."""
+        times, events = survival_columns(y, function)
+        return cls(*survival_codes(times, events, n_rows=n_rows, function=function))
+
+    @classmethod
+    def of_array(
+        cls, values: NDArray[Any], *, allow_one_class: bool = False, function: str = "fit"
+    ) -> Self:
+        """Encode a structured array of events and times, or one of times and events."""
+        return cls.encode(values, function=function)
+
+    @classmethod
+    def of_codes(cls, codes: NDArray[np.uint32]) -> Self:
+        """Return the survival of codes, whose times are 0, 1, ..."""
+        return cls(codes, np.arange(codes.max() // 2 + 1, dtype=np.float64))
+
+    @classmethod
+    def lent(cls, values: NDArray[Any], n_classes: int = 0) -> _kernel.Target:
+        """Lend the kernel codes."""
+        return _kernel.Target(values, 0, int(values.max()) // 2 + 1)
+
+    @cached_property
+    def kernel(self) -> _kernel.Target:
+        """The codes, and the number of times, which may be more than those that occur."""
+        return _kernel.Target(np.ascontiguousarray(self.values), 0, len(self.times))
+
+    @property
+    def events(self) -> NDArray[np.bool_]:
+        """Indicators of the event, of shape (n,)."""
+        return np.asarray(self.values % 2 == 1)
+
+    @cached_property
+    def labels(self) -> NDArray[Any]:
+        """Structured array of events and times, of shape (n,)."""
+        pairs = np.empty(len(self.values), dtype=[("event", np.bool_), ("time", np.float64)])
+        pairs["event"], pairs["time"] = self.events, self.times[self.values // 2]
+        return pairs
+
+    @property
+    def description(self) -> str:
+        """Number of events."""
+        return f"survival times, {np.count_nonzero(self.events)} with the event"
+
+    @property
+    def strata(self) -> NDArray[np.intp]:
+        """1 where the event occurred, else 0."""
+        return self.events.astype(np.intp)
+
+    def association_scores(self) -> FloatArray:
+        """Return martingale residuals."""
+        return martingale_residuals(self.values.astype(np.uint32))[:, None]
+
+    def take(self, rows: NDArray[Any]) -> Self:
+        """Return some of the rows, given by index."""
+        return type(self)(self.values[rows], self.times)
+
+
+TARGETS: tuple[type[Target], ...] = (ClassTarget, NumberTarget, SurvivalTarget)
+
+
+def target_class(task: str, function: str = "target_class") -> type[Target]:
+    """Return the class of the targets of a task.
+
+    Raises
+    ------
+    ValueError
+        If there is no such task.
+
+    Examples
+    --------
+    >>> from duramen.data.target import target_class
+    >>> target_class("regression").scores
+    ('neg_mean_squared_error',)
+    """
+    for kind in TARGETS:
+        if kind.task == task:
+            return kind
+    *names, last = [repr(kind.task) for kind in TARGETS]
+    raise ValueError(
+        f"{function}: task must be 'auto', {', '.join(names)} or {last}, got {task!r}."
+    )
 
 
 def encode_target(
@@ -185,21 +500,14 @@ def encode_target(
     >>> encode_target([3, 1, 3]).task, encode_target([0.3, 0.1, 0.3]).task
     ('classification', 'regression')
     """
-    if task == "survival" or (task == "auto" and is_structured(y)):
-        times, events = survival_columns(y, function)
-        codes, distinct = survival_codes(times, events, n_rows=n_rows, function=function)
-        return Target(codes, times=distinct)
-    values = target_array(y, n_rows=n_rows, function=function)
-    if task == "auto":
-        task = _inferred(values)
-    if task == "classification":
-        return _classes(values, allow_one_class, function)
-    if task == "regression":
-        return Target(_numbers(values, function))
-    raise ValueError(
-        f"{function}: task must be 'auto', 'classification', 'regression' or 'survival', got "
-        f"{task!r}."
-    )
+    kind = None if task == "auto" else target_class(task, function)
+    if kind is None and is_structured(y):
+        kind = SurvivalTarget
+    if kind is None:
+        values = target_array(y, n_rows=n_rows, function=function)
+        kind = target_class(_inferred(values))
+        return kind.of_array(values, allow_one_class=allow_one_class, function=function)
+    return kind.encode(y, n_rows=n_rows, allow_one_class=allow_one_class, function=function)
 
 
 def infer_task(y: Any, *, function: str = "infer_task") -> Task:
@@ -371,20 +679,6 @@ def _missing(function: str, row: int) -> str:
     )
 
 
-def _classes(values: NDArray[Any], allow_one_class: bool, function: str) -> Target:
-    if values.dtype.kind == "f" and (values != np.floor(values)).any():
-        from sklearn.utils.multiclass import check_classification_targets
-
-        check_classification_targets(values)
-    classes, codes = _ranked(values)
-    if len(classes) == 1 and not allow_one_class:
-        raise ValueError(
-            f"{function}: y has one class only, {classes[0]!r}; at least two classes are needed: "
-            "check that y is the target, and that the rows were not filtered by it"
-        )
-    return Target(codes.astype(np.uint32, copy=False), classes)
-
-
 def _ranked(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the sorted distinct values, and the rank of each value among them.
 
@@ -397,24 +691,6 @@ def _ranked(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     rank = {text: code for code, text in enumerate(distinct)}
     codes = np.fromiter(map(rank.__getitem__, texts), dtype=np.uint32, count=len(texts))
     return np.array(distinct, dtype=values.dtype), codes
-
-
-def _numbers(values: NDArray[Any], function: str) -> NDArray[np.float64]:
-    try:
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError):
-        row, example = next(
-            (row, v) for row, v in enumerate(values.tolist()) if not _reads_as_number(v)
-        )
-        raise ValueError(
-            f"{function}: y holds {example!r} at row {row}, which is not a number; for labels use "
-            "a classifier, or task='classification'"
-        ) from None
-    _checked(numbers, function)
-    if values.dtype.kind in "iu" or values.dtype.itemsize > 8:
-        _refuse_merged(values, function)
-    check_magnitude(numbers, "y", function)
-    return numbers
 
 
 def _reads_as_number(value: Any) -> bool:
@@ -437,9 +713,9 @@ def column_target(table: EncodedTable, j: int, function: str) -> Target:
     function : str
         Function that the user called, for errors.
     """
+    kind: type[Target] = NumberTarget if table.kinds[j] == "numeric" else ClassTarget
     values = np.asarray(table.values(j))[table.codes(j)]
-    task: Task = "regression" if table.kinds[j] == "numeric" else "classification"
-    return encode_target(values, task, allow_one_class=True, function=function)
+    return kind.encode(values, allow_one_class=True, function=function)
 
 
 def refuse_missing(

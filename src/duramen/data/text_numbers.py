@@ -128,34 +128,34 @@ def numbers_in_text(
     """
     import pyarrow as pa
 
-    found = []
+    findings = []
     for j, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
         if not text or name in as_text or not _promising(column, decimal):
             continue
-        known = column.unique().drop_null().to_pylist()
-        values = {label: _value(label, decimal) for label in known if not _is_missing(label)}
+        texts = column.unique().drop_null().to_pylist()
+        values = {label: _value(label, decimal) for label in texts if not _is_missing(label)}
         if any(value is None for value in values.values()):
             continue
         read = {label: value for label, value in values.items() if value is not None}
         if len({value.unit for value in read.values()}) > 1:
-            found += _several(name, column, read)
-        elif finding := _finding(name, column, known, read, thousands):
-            found.append(finding)
+            findings += _several(name, column, read)
+        elif finding := _finding(name, column, texts, read, thousands):
+            findings.append(finding)
             numbers = {label: value.number for label, value in read.items()}
             parsed = pa.array([numbers.get(label) for label in column.to_pylist()], pa.float64())
             table = table.set_column(j, name, parsed)
-    return table, tuple(found)
+    return table, tuple(findings)
 
 
 def warned(
     table: pa.Table, function: str, *, as_text: Sequence[str], decimal: str, thousands: bool
 ) -> pa.Table:
     """Return a table whose columns of text are read as numbers, with a warning."""
-    table, found = numbers_in_text(table, as_text=as_text, decimal=decimal, thousands=thousands)
-    if found:
-        warning = NumbersInTextWarning(f"{function}: {'; '.join(map(str, found))}")
-        warning.findings = found
+    table, noted = numbers_in_text(table, as_text=as_text, decimal=decimal, thousands=thousands)
+    if noted:
+        warning = NumbersInTextWarning(f"{function}: {'; '.join(map(str, noted))}")
+        warning.findings = noted
         warn(warning)
     return table
 
@@ -190,7 +190,7 @@ def _value(text: str, decimal: str) -> _Value | None:
 
 
 def _finding(
-    name: str, column: Any, known: Sequence[str], read: dict[str, _Value], thousands: bool
+    name: str, column: Any, texts: Sequence[str], read: dict[str, _Value], thousands: bool
 ) -> Finding | None:
     """Tell how the values of one form are read; None where they may be something else."""
     values = list(read.values())
@@ -207,18 +207,18 @@ def _finding(
         return None
     if any(value.code for value in values) or (groups and not _thousands(read, thousands)):
         return None
-    told = []
+    remarks = []
     if groups:
         sign = {",": "commas", ".": "points"}.get(min(groups), "apostrophes")
         sign = "spaces" if min(groups) in _SPACES else sign
-        told.append(f"{sign} separate thousands")
+        remarks.append(f"{sign} separate thousands")
     if unit:
-        told.append(f"{quoted(unit)} is the unit")
+        remarks.append(f"{quoted(unit)} is the unit")
     if limits:
         shown = next(label for label, value in read.items() if value.limit)
-        told.append(f"{quoted(shown)} becomes its limit, {read[shown].number:g}")
-    if gone := [label for label in known if label not in read]:
-        told.append(f"{', '.join(map(quoted, gone[:_SHOWN]))} as missing")
+        remarks.append(f"{quoted(shown)} becomes its limit, {read[shown].number:g}")
+    if gone := [label for label in texts if label not in read]:
+        remarks.append(f"{', '.join(map(quoted, gone[:_SHOWN]))} as missing")
     # Examples of what is special come first.
     order = sorted(read, key=lambda label: not (read[label].limit or read[label].group))
     examples = ", ".join(map(quoted, order[:_SHOWN]))
@@ -226,7 +226,7 @@ def _finding(
         "numbers in text",
         (name,),
         f"column {quoted(name)} has numbers as text, such as {examples}, and was read as numbers: "
-        f"{'; '.join(told)}",
+        f"{'; '.join(remarks)}",
         "keep it as text if it is none",
         values=tuple(label for label in read if read[label].limit),
     )

@@ -87,10 +87,10 @@ def invalid_labels(
     """Return what is wrong with labels, None where each column that needs them has its own."""
     if set(labels) != set(np.flatnonzero(kind_codes).tolist()):
         return "ordinal and nominal columns must have labels, numeric ones none"
-    for j, known in labels.items():
+    for j, categories in labels.items():
         begin, end = int(value_offsets[j]), int(value_offsets[j + 1])
-        if known.shape != (end - begin,):
-            return f"column {j} has {end - begin} values and labels of shape {known.shape}"
+        if categories.shape != (end - begin,):
+            return f"column {j} has {end - begin} values and labels of shape {categories.shape}"
         if not np.array_equal(cut_values[begin:end], np.arange(end - begin)):
             return f"the values of column {j}, which has labels, must be 0, 1, ..."
     return None

@@ -13,15 +13,15 @@ _LARGEST_EXPONENT = 22  # of a weight that stays as it is; the kernel takes larg
 
 
 def row_weights(
-    given: Any, n_rows: int, function: str, parameter: str = "sample_weight"
+    sample_weight: Any, n_rows: int, function: str, parameter: str = "sample_weight"
 ) -> NDArray[np.float64] | None:
     """Check the weights of the rows: one finite non-negative number a row, not all 0."""
-    if given is None:
+    if sample_weight is None:
         return None
     hint = "give one finite number >= 0 for each row"
-    given = refuse_masked(given, parameter, function)
+    sample_weight = refuse_masked(sample_weight, parameter, function)
     try:
-        weights = np.array(given, dtype=np.float64)
+        weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{function}: {parameter} must hold numbers ({error}); {hint}") from error
     if weights.shape != (n_rows,):

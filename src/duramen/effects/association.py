@@ -105,8 +105,10 @@ def _cells_p_value(a: IntArray, b: IntArray, y: FloatArray) -> float:
 def _within_p_value(groups: IntArray, strata: IntArray, y: Response) -> float:
     """Return the p-value of the test of a target between groups, summed over strata."""
     parts = [strata == stratum for stratum in np.unique(strata)]
-    found = [y.take(here).between(groups[here]) for here in parts]
-    return _p_value(sum(one for one, _ in found), sum(degrees for _, degrees in found))
+    statistics = [y.take(here).between(groups[here]) for here in parts]
+    return _p_value(
+        sum(statistic for statistic, _ in statistics), sum(degrees for _, degrees in statistics)
+    )
 
 
 def _intervals(codes: IntArray, at_most: int) -> IntArray:

@@ -236,8 +236,8 @@ def _of_levels(rows: Rows, j: int) -> tuple[FloatArray, FloatArray]:
         near = Rows(users.forest, rows.values[np.isin(column, (low, high))], rows.n_threads)
         pair = near.mean_at((j,), np.array([[low], [high]]))
         effects.append(effects[-1] + fraction * (pair[1] - pair[0]))
-    found = np.array(effects)
-    return levels, found - (sizes * found).sum(axis=0) / sizes.sum()
+    effects_of_levels = np.array(effects)
+    return levels, effects_of_levels - (sizes * effects_of_levels).sum(axis=0) / sizes.sum()
 
 
 def _effect(

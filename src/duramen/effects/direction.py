@@ -188,27 +188,30 @@ def describe_effects(
     outputs = _outputs(grown, data, pos_label)
     effects = [local_effects(rows, j, POINTS, _FUNCTION) for j in columns]
     claims = [
-        _claims(grown, data.table, one, j, targets, outputs)
-        for one, j in zip(effects, columns, strict=True)
+        _claims(grown, data.table, effect, j, targets, outputs)
+        for effect, j in zip(effects, columns, strict=True)
     ]
-    least = {j: _least(some) for j, some in zip(columns, claims, strict=True)}
+    least = {
+        j: min((claim.p_value for claim in of_feature), default=1.0)
+        for j, of_feature in zip(columns, claims, strict=True)
+    }
     level_found = _step_up([least[j] for j in columns if j in found_before])
     levels = [level_found if j in found_before else LEVEL / grown.n_features for j in columns]
-    found = [
+    chosen = [
         next(
             ((claim.direction, claim.output) for claim in some if claim.p_value <= level),
-            (Direction(one.name), _order(one, outputs)[0]),
+            (Direction(effect.name), _order(effect, outputs)[0]),
         )
-        for one, some, level in zip(effects, claims, levels, strict=True)
+        for effect, some, level in zip(effects, claims, levels, strict=True)
     ]
-    known = {one.name: (one, output) for one, output in found}
+    by_name = {direction.name: (direction, output) for direction, output in chosen}
     interactions, pairs = _interactions(rows, data, columns[:_PAIRED], targets, found_before)
     for name, partner in _dominated(interactions, pairs).items():
-        if known[name][0].kind == "none":
-            known[name] = (Direction(name, "interaction", partner=partner), known[name][1])
-    shown = [known.get(name, (Direction(name), 0)) for name in features]
+        if by_name[name][0].kind == "none":
+            by_name[name] = (Direction(name, "interaction", partner=partner), by_name[name][1])
+    shown = [by_name.get(name, (Direction(name), 0)) for name in features]
     return EffectsDescription(
-        directions=tuple(one for one, _ in shown),
+        directions=tuple(direction for direction, _ in shown),
         effects=tuple(effects),
         interactions=interactions,
         outputs=tuple(output for _, output in shown),
@@ -219,7 +222,7 @@ def describe_effects(
 def _targets(forest: Forest, data: LearningSet[EncodedTable]) -> list[Response]:
     """Return the numbers, the survival, or an indicator of each class: one an output."""
     values = np.asarray(data.target.values)
-    if data.task == "survival":
+    if data.target.censored:
         return [Survival((values // 2).astype(np.int64), values % 2 == 1)]
     if forest.classes is None:
         return [Numbers(values.astype(np.float64))]
@@ -277,8 +280,9 @@ def _claims(
     Those of the output that it has the largest effect on come first; without any effect, the one
     with the smallest p-value.
     """
-    codes, known = table.codes(j), table.codes(j) < len(table.values(j))
-    codes, targets = codes[known].astype(np.int64), [one.take(known) for one in targets]
+    codes, present = table.codes(j), table.codes(j) < len(table.values(j))
+    codes = codes[present].astype(np.int64)
+    targets = [response.take(present) for response in targets]
     claims, n = list[_Claim](), len(outputs)
     flat = not np.ptp(effect.values, axis=0).any()
     for output in _order(effect, outputs):
@@ -300,11 +304,6 @@ def _claims(
             trend = replace(said, kind="up" if rho > 0 else "down")
             claims.append(_Claim(trend, output, 2 * n * p_value))
     return sorted(claims, key=lambda claim: claim.p_value) if flat else claims
-
-
-def _least(claims: list[_Claim]) -> float:
-    """Return the smallest p-value of the directions of a feature."""
-    return min((claim.p_value for claim in claims), default=1.0)
 
 
 def _step_up(p_values: list[float]) -> float:

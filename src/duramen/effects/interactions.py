@@ -77,8 +77,8 @@ def interaction_strength(
     """
     function = "interaction_strength"
     grown = forest_of(forest, function, survival=True)
-    given = range(grown.n_features) if features is None else features
-    columns = list(dict.fromkeys(column_of(grown, one, function) for one in given))
+    asked = range(grown.n_features) if features is None else features
+    columns = list(dict.fromkeys(column_of(grown, feature, function) for feature in asked))
     if len(columns) < 2:
         raise ValueError(f"{function}: features must be two or more, got {len(columns)}.")
     rows = Rows.of(grown, X, function, max_rows, n_jobs)

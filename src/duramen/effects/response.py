@@ -68,14 +68,16 @@ class Numbers:
         from scipy.special import stdtr
         from scipy.stats import rankdata
 
-        x, ranks = (one - one.mean() for one in (rankdata(codes), rankdata(y)))
+        x, ranks = (values - values.mean() for values in (rankdata(codes), rankdata(y)))
         squares = float(x @ x)
         slope = float(x @ ranks) / squares
         residual = ranks - slope * x
-        kept = np.maximum(1.0 - 1.0 / n - x * x / squares, 1e-12)  # one less the leverages
+        without_leverage = np.maximum(
+            1.0 - 1.0 / n - x * x / squares, 1e-12
+        )  # one less the leverages
         variance = max(
             float(residual @ residual) / ((n - 2) * squares),
-            float(np.square(x * residual / kept).sum()) / squares**2,
+            float(np.square(x * residual / without_leverage).sum()) / squares**2,
         )
         size = abs(slope) / np.sqrt(variance) if variance > 0 else np.inf
         least = max(_of_one_order(codes), _of_one_order(y))
@@ -144,9 +146,9 @@ class Survival:
             return 0.0, 0
         scores, covariance = self._scores((groups[:, None] == distinct).astype(np.float64))
         sizes, axes = np.linalg.eigh(covariance)
-        kept = sizes > 1e-9 * max(1.0, float(sizes[-1]))
-        statistic = np.square(axes.T[kept] @ scores) / sizes[kept]
-        return float(statistic.sum()), int(kept.sum())
+        large = sizes > 1e-9 * max(1.0, float(sizes[-1]))
+        statistic = np.square(axes.T[large] @ scores) / sizes[large]
+        return float(statistic.sum()), int(large.sum())
 
     @cached_property
     def _table(self) -> tuple[FloatArray, FloatArray]:
@@ -160,7 +162,7 @@ class Survival:
         at_risk, events = self._table
         n_times = len(at_risk)
         sums = [np.bincount(self.times, column, n_times) for column in columns.T]
-        means = np.column_stack([_from_here_on(one) for one in sums]) / at_risk[:, None]
+        means = np.column_stack([_from_here_on(total) for total in sums]) / at_risk[:, None]
         scores = self.events @ columns - events @ means
         weight = events * (at_risk - events) / np.maximum(at_risk - 1.0, 1.0)
         of_row = np.cumsum(weight / at_risk)[self.times]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import LearningSet
+from duramen.data.learning_sets import table_of
 from duramen.data.routing import routing_values
 from duramen.forests.forest import Forest, joined
 from duramen.forests.prediction import deviations
@@ -42,10 +42,7 @@ class Rows:
         """Read rows; of more than `max_rows`, so many at equal distances are taken."""
         if max_rows is not None:
             checks.check_integer(function, "max_rows", max_rows, 1)
-        if isinstance(X, LearningSet):
-            X = X.table
-        if hasattr(X, "as_table"):  # a ColumnStore
-            X = X.as_table()
+        X = table_of(X)
         take = getattr(X, "take_rows", None)
         if take is not None and max_rows is not None:
             X = take(_spaced(len(X), max_rows))
@@ -70,13 +67,13 @@ class Rows:
 
         `by` has a number for each column, or an array of shape (n,) for each.
         """
-        kept = self.values[:, columns].copy()
+        before = self.values[:, columns].copy()
         try:
             for j, value in zip(columns, by, strict=True):
                 self.values[:, j] = value
             return self._predicted(self.values)
         finally:
-            self.values[:, columns] = kept
+            self.values[:, columns] = before
 
     def mean_at(self, columns: tuple[int, ...], points: FloatArray) -> FloatArray:
         """Return the mean prediction with columns set to each of some points, shape (G, C).
@@ -120,8 +117,8 @@ class Rows:
     def present(self, j: int) -> NDArray[np.bool_]:
         """Return where a column holds a value that training has seen, shape (n,)."""
         column = self.values[:, j]
-        known = ~np.isnan(column)
-        return known & (column >= 0) if j in self.forest.schema.labels else known
+        has_value = ~np.isnan(column)
+        return has_value & (column >= 0) if j in self.forest.schema.labels else has_value
 
 
 def column_of(forest: Forest, feature: str | int, function: str) -> int:
@@ -129,10 +126,10 @@ def column_of(forest: Forest, feature: str | int, function: str) -> int:
     if isinstance(feature, str):
         if feature in forest.names:
             return forest.names.index(feature)
-        known = ", ".join(forest.names[:8]) + (", ..." if forest.n_features > 8 else "")
+        first_names = ", ".join(forest.names[:8]) + (", ..." if forest.n_features > 8 else "")
         raise ValueError(
             f"{function}: feature must be a column of the forest, got {feature!r}. Hint: its "
-            f"columns are {known}."
+            f"columns are {first_names}."
         )
     return checks.check_integer(function, "feature", feature, 0, most=forest.n_features - 1)
 

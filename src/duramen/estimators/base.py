@@ -13,12 +13,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.data import EncodedTable, LearningSet, Target, Task, encode, encode_target
+from duramen.data import ClassTarget, EncodedTable, LearningSet, NumberTarget, Target, Task, encode
 from duramen.data.containers import categorical_kinds, names_of, shape_of, table_like
-from duramen.data.exchangeability import Exchangeability
-from duramen.data.learning_sets import given_set
+from duramen.data.learning_sets import learning_set_of
 from duramen.data.memory import require_memory
-from duramen.data.weights import row_weights
 from duramen.estimators.class_weights import combine_class_weight
 from duramen.estimators.growth import Growth
 from duramen.estimators.parameters import PARAMETERS, Given, Lacking, resolve
@@ -63,6 +61,7 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
     random_state: Any
     categorical_features: Any
 
+    target_class: ClassVar[type[Target]]
     task: ClassVar[Task]
     cut_rule: ClassVar[str] = "best"
     _saved: ClassVar[tuple[str, ...]] = OUT_OF_BAG  # attributes beside the forest
@@ -85,9 +84,9 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
         return self._resolved(n_rows, n_features)[1]
 
     def _resolved(self, n_rows: int, n_features: int) -> tuple[dict[str, Any], GrowthSettings]:
-        values = {one.name: getattr(self, one.name) for one in PARAMETERS}
-        given = Given(self._owner, self.task, values, n_rows, n_features)
-        resolved, settings = resolve(given)
+        values = {parameter.name: getattr(self, parameter.name) for parameter in PARAMETERS}
+        request = Given(self._owner, self.task, values, n_rows, n_features)
+        resolved, settings = resolve(request)
         return resolved, GrowthSettings(cut=self.cut_rule, **settings)
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -126,47 +125,46 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
     def _growth(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Growth:
         """Check the parameters and the data, and return what the trees are grown from."""
         function = f"{self._owner}.fit"
-        given = given_set(X, y, function, self.task, sample_weight=sample_weight)
-        X = table_like(X if given is None else given.table)
-        n_rows, n_features = shape_of(X) or encode(X).shape
+        table = table_like(X.table if isinstance(X, LearningSet) else X)
+        n_rows, n_features = shape_of(table) or encode(table).shape
         resolved, settings = self._resolved(n_rows, n_features)
         n_trees, n_threads = resolved["n_estimators"], resolved["n_jobs"]
         if self.oob_score and not settings.samples_rows:
             raise ValueError(f"{self._owner}: oob_score{_NEEDS_BAGS}")
-        kinds = categorical_kinds(self._owner, self.categorical_features, names_of(X), n_features)
-        if given is None:
-            target = encode_target(
-                y, self.task, n_rows=n_rows, allow_one_class=True, function=function
+        kinds = categorical_kinds(
+            self._owner, self.categorical_features, names_of(table), n_features
+        )
+        if kinds and isinstance(table, EncodedTable):
+            raise ValueError(
+                f"{self._owner}.fit: X is an EncodedTable, whose kinds are set already; leave "
+                "categorical_features at None, or name the kinds in encode"
             )
-            weights = row_weights(sample_weight, n_rows, function)
-        else:
-            target, weights = given.target, given.weights
-        weights = combine_class_weight(self._owner, self.class_weight, target, weights)
-        kept = getattr(self, "forest_", None) if resolved["warm_start"] else None
-        seed = checks.draw_seed(self.random_state) if kept is None else kept.seed
-        memory.refuse_many_trees(function, n_trees, target.n_values)
-        table = self._encode(X, kinds, n_threads)
-        data = given
-        if data is None or data.table is not table or data.weights is not weights:
-            data = LearningSet(table, target, weights, Exchangeability(n_rows))
-        if kept is not None:
-            check_kept(self._owner, kept, n_trees, settings, data)
+        data = learning_set_of(
+            X,
+            y,
+            function,
+            self.task,
+            sample_weight=sample_weight,
+            kinds=kinds,
+            allow_one_class=True,
+            n_jobs=n_threads,
+        ).in_memory()
+        data = data.with_weights(
+            combine_class_weight(self._owner, self.class_weight, data.target, data.weights)
+        )
+        earlier = getattr(self, "forest_", None) if resolved["warm_start"] else None
+        seed = checks.draw_seed(self.random_state) if earlier is None else earlier.seed
+        memory.refuse_many_trees(function, n_trees, data.target.n_values)
+        if earlier is not None:
+            check_kept(self._owner, earlier, n_trees, settings, data)
         guidance = self._guidance(data, settings, seed, n_threads)
-        return Growth(data, settings, n_trees, seed, n_threads, guidance, kept)
+        return Growth(data, settings, n_trees, seed, n_threads, guidance, earlier)
 
     def _guidance(
         self, data: LearningSet[EncodedTable], settings: GrowthSettings, seed: int, n_threads: int
     ) -> Guidance | None:
         """Return what guides growth; None for nothing."""
         return None
-
-    def _encode(self, X: Any, kinds: dict[int, str] | None, n_threads: int) -> EncodedTable:
-        if kinds and isinstance(X, EncodedTable):
-            raise ValueError(
-                f"{self._owner}.fit: X is an EncodedTable, whose kinds are set already; leave "
-                "categorical_features at None, or name the kinds in encode"
-            )
-        return encode(X, kinds=kinds, n_jobs=n_threads)
 
     def _adopt(self, forest: Any) -> None:
         """Set the fitted attributes that follow from the forest, and forget all others."""
@@ -338,11 +336,11 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
         True; the forest keeps its seed.
         """
         check_is_fitted(self, "forest_")
-        given = self.get_params(deep=False).items()
-        parameters = {name: _plain_parameter(name, value) for name, value in given}
+        parameter_items = self.get_params(deep=False).items()
+        parameters = {name: _plain_parameter(name, value) for name, value in parameter_items}
         arrays, plain = forest_storage.pack(self.forest_.fields())
-        known = [name for name in self._saved if hasattr(self, name)]
-        arrays.update({name: np.asarray(getattr(self, name)) for name in known})
+        attributes = [name for name in self._saved if hasattr(self, name)]
+        arrays.update({name: np.asarray(getattr(self, name)) for name in attributes})
         forest_storage.write(path, self._owner, arrays, plain, parameters=parameters)
 
     @classmethod
@@ -363,8 +361,8 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
         estimator._adopt(Forest.unpacked(saved))
         for name in cls._saved:
             if name in saved.arrays:
-                kept = saved.arrays[name]
-                setattr(estimator, name, kept if kept.ndim else kept.item())
+                saved_value = saved.arrays[name]
+                setattr(estimator, name, saved_value if saved_value.ndim else saved_value.item())
         return estimator
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -453,7 +451,8 @@ class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[m
         Out-of-bag error rate after 1, 2, ... trees.
     """
 
-    task: ClassVar[Task] = "classification"
+    target_class: ClassVar[type[Target]] = ClassTarget
+    task: ClassVar[Task] = ClassTarget.task
 
     classes_: NDArray[Any]
     n_classes_: int
@@ -524,7 +523,8 @@ class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[mis
         Out-of-bag mean squared error after 1, 2, ... trees.
     """
 
-    task: ClassVar[Task] = "regression"
+    target_class: ClassVar[type[Target]] = NumberTarget
+    task: ClassVar[Task] = NumberTarget.task
 
     def _set_out_of_bag(
         self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target

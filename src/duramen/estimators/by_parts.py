@@ -55,15 +55,15 @@ def fit_by_parts(
     if stream is None:
         return False
     estimator._adopt(stream)
-    given = list(takers())
+    collectors = list(takers())
     estimates = None
     if estimator.oob_score:
         estimates = OutOfBagSums(stream, growth.data.table, growth.data.target)
-        given.append(lambda trees: estimates.add(trees, growth.n_threads))
+        collectors.append(lambda trees: estimates.add(trees, growth.n_threads))
     with progress_bar(stream.n_trees, type(estimator).__name__, estimator.verbose) as report:
         done = 0
         for trees in stream.parts():
-            for take in given:
+            for take in collectors:
                 take(trees)
             done += trees.n_trees
             if report is not None:

@@ -42,13 +42,15 @@ class ForestKind:
 
     def estimator(self, task: str) -> Any:
         """Return the class of its estimator for a task; None where it has none."""
-        return next((one for one in self.estimators if one.task == task), None)
+        return next((kind for kind in self.estimators if kind.task == task), None)
 
     @property
     def defaults(self) -> dict[str, Any]:
         """Defaults of the parameters of its classifier, by name."""
-        given = signature(self.classifier.__init__).parameters.values()
-        return {one.name: one.default for one in given if one.name != "self"}
+        signed = signature(self.classifier.__init__).parameters.values()
+        return {
+            parameter.name: parameter.default for parameter in signed if parameter.name != "self"
+        }
 
     @property
     def samples_rows(self) -> bool:
@@ -102,6 +104,5 @@ WEIGHTINGS = ("balanced", "balanced_subsample")
 
 
 def random_forest(task: str, n_estimators: int) -> Any:
-    """Return a random forest for classification or regression, its other parameters by default."""
-    kind = FORESTS[0]
-    return (kind.classifier if task == "classification" else kind.regressor)(n_estimators)
+    """Return a random forest for a task, its other parameters by default."""
+    return FORESTS[0].estimator(task)(n_estimators)

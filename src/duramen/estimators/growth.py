@@ -68,7 +68,7 @@ class Growth:
 
         None where they would not, judging by the first ones, or depend on each other.
         """
-        own = self.guidance is None and self.kept is None and self.data.target.task != "survival"
+        own = self.guidance is None and self.kept is None and not self.data.target.censored
         largest = most_tree_bytes(self.data.target.n_values, self.settings, self.data.table)
         if not own or largest * self.n_trees <= most_bytes:
             return None

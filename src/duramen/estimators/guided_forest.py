@@ -78,7 +78,7 @@ def association_p_values(table: EncodedTable, target: Target, owner: str) -> Flo
     """
     from scipy.stats import f
 
-    found = np.ones(table.n_columns)
+    p_values = np.ones(table.n_columns)
     for j in range(table.n_columns):
         kind, values, codes = table.kinds[j], table.values(j), table.codes(j)
         if kind == "nominal" and len(values) > 2:
@@ -104,8 +104,8 @@ def association_p_values(table: EncodedTable, target: Target, owner: str) -> Flo
         if between <= 0.0 or freedom < 1 or left < 1:
             continue
         statistic = np.inf if within <= 1e-12 * between else between / freedom / (within / left)
-        found[j] = f.sf(statistic, freedom, left)
-    return found
+        p_values[j] = f.sf(statistic, freedom, left)
+    return p_values
 
 
 class _Guided(BaseForest):
@@ -156,15 +156,17 @@ class _Guided(BaseForest):
             self.feature_weights_ = self.__dict__.pop("_weights")
 
 
-def _checked(owner: str, given: Any, p: int) -> FloatArray:
+def _checked(owner: str, feature_weights: Any, p: int) -> FloatArray:
     try:
-        weights = np.asarray(given, dtype=np.float64)
+        weights = np.asarray(feature_weights, dtype=np.float64)
     except (TypeError, ValueError):
         weights = np.empty(0)
     if weights.shape != (p,) or not np.isfinite(weights).all() or (weights < 0).any():
         raise checks.refuse(
-            *(owner, "feature_weights", f"'importance', 'enriched' or {p} finite numbers >= 0"),
-            given,
+            owner,
+            "feature_weights",
+            f"'importance', 'enriched' or {p} finite numbers >= 0",
+            feature_weights,
         )
     return weights
 

@@ -44,99 +44,103 @@ class Parameter:
     name: str
     allowed: str  # what it may be, for docstrings
     text: str  # what it sets, for docstrings
-    resolve: Resolver = lambda given, name, value: value
+    resolve: Resolver = lambda request, name, value: value
     setting: str | None = None  # field of `duramen.forests.GrowthSettings` that it sets
 
     def allowed_for(self, task: Task) -> str:
         """Return what the parameter may be in the estimators of a task."""
         lists = {"{criteria}": tuple(aliases_for(task)), "{splits}": SPLITS}
-        words = ", ".join(f'"{one}"' for one in lists.get(self.allowed, ()))
+        words = ", ".join(f'"{choice}"' for choice in lists.get(self.allowed, ()))
         return f"{{{words}}}" if words else self.allowed
 
     def text_for(self, task: Task) -> str:
         """Return what the parameter sets in the estimators of a task."""
         meanings = [
-            " or ".join(f'"{alias}"' for alias in one.aliases) + f" for the {one.title}"
-            for one in CRITERIA
-            if one.task == task
+            " or ".join(f'"{alias}"' for alias in criterion.aliases) + f" for the {criterion.title}"
+            for criterion in CRITERIA
+            if criterion.task == task
         ]
         return self.text.replace("{criteria}", ", ".join(meanings))
 
 
 def _integer(least: int, **more: Any) -> Resolver:
-    return lambda given, name, value: checks.check_integer(given.owner, name, value, least, **more)
-
-
-def _limit(least: int) -> Resolver:
-    return lambda given, name, value: checks.check_optional_integer(given.owner, name, value, least)
-
-
-def _rows(least: int) -> Resolver:
-    return lambda given, name, value: checks.check_count_or_fraction(
-        given.owner, name, value, given.n_rows, least
+    return lambda request, name, value: checks.check_integer(
+        request.owner, name, value, least, **more
     )
 
 
-def _flag(given: Given, name: str, value: Any) -> bool:
-    return checks.check_flag(given.owner, name, value)
+def _limit(least: int) -> Resolver:
+    return lambda request, name, value: checks.check_optional_integer(
+        request.owner, name, value, least
+    )
 
 
-def _criterion(given: Given, name: str, value: Any) -> str:
-    aliases = aliases_for(given.task)
-    return aliases[checks.check_choice(given.owner, name, value, aliases)]
+def _rows(least: int) -> Resolver:
+    return lambda request, name, value: checks.check_count_or_fraction(
+        request.owner, name, value, request.n_rows, least
+    )
 
 
-def _subspace(given: Given, name: str, value: Any) -> int:
-    return resolve_subspace(given.owner, value, given.n_features)
+def _flag(request: Given, name: str, value: Any) -> bool:
+    return checks.check_flag(request.owner, name, value)
 
 
-def _candidates(given: Given, name: str, value: Any) -> int:
-    p = given.n_features
-    drawn = _subspace(given, "", given.values["n_subspace_features"])
-    return resolve_max_features(given.owner, value, p, drawn or p)
+def _criterion(request: Given, name: str, value: Any) -> str:
+    aliases = aliases_for(request.task)
+    return aliases[checks.check_choice(request.owner, name, value, aliases)]
 
 
-def _max_samples(given: Given, name: str, value: Any) -> int:
-    bootstrap = _flag(given, "bootstrap", given.values["bootstrap"])
-    return resolve_max_samples(given.owner, value, given.n_rows, bootstrap)
+def _subspace(request: Given, name: str, value: Any) -> int:
+    return resolve_subspace(request.owner, value, request.n_features)
 
 
-def _alpha(given: Given, name: str, value: Any) -> float:
+def _candidates(request: Given, name: str, value: Any) -> int:
+    p = request.n_features
+    drawn = _subspace(request, "", request.values["n_subspace_features"])
+    return resolve_max_features(request.owner, value, p, drawn or p)
+
+
+def _max_samples(request: Given, name: str, value: Any) -> int:
+    bootstrap = _flag(request, "bootstrap", request.values["bootstrap"])
+    return resolve_max_samples(request.owner, value, request.n_rows, bootstrap)
+
+
+def _alpha(request: Given, name: str, value: Any) -> float:
     hint = "None or 1 for no test"
-    return 1.0 if value is None else checks.check_real(given.owner, name, value, 0, 1, hint=hint)
+    return 1.0 if value is None else checks.check_real(request.owner, name, value, 0, 1, hint=hint)
 
 
-def _permutations(given: Given, name: str, value: Any) -> int:
+def _permutations(request: Given, name: str, value: Any) -> int:
     if value is None:
         return 0
-    count: int = checks.check_integer(given.owner, name, value, 1)
-    alpha = _alpha(given, "stop_alpha", given.values["stop_alpha"])
+    count: int = checks.check_integer(request.owner, name, value, 1)
+    alpha = _alpha(request, "stop_alpha", request.values["stop_alpha"])
     if alpha >= 1:
         raise ValueError(
-            f"{given.owner}: {name} must be None without a test, got {value}. Hint: stop_alpha is "
-            "the level of the test."
+            f"{request.owner}: {name} must be None without a test, got {value}. Hint: stop_alpha "
+            "is the level of the test."
         )
     if alpha * (count + 1) * (1 + 1e-12) < 1:
         raise ValueError(
-            f"{given.owner}: {name} must be at least 1 / stop_alpha - 1, since no p-value is "
+            f"{request.owner}: {name} must be at least 1 / stop_alpha - 1, since no p-value is "
             f"below 1 / ({name} + 1), got {value} with stop_alpha={alpha:g}. Hint: more "
             "permutations, or a larger stop_alpha."
         )
     return count
 
 
-def _best_splits(given: Given, name: str, value: Any) -> int:
-    count: int = checks.check_integer(given.owner, name, value, 1, most=2**31 - 1)
-    if count > 1 and given.values["splits"] == "multiway":
+def _best_splits(request: Given, name: str, value: Any) -> int:
+    count: int = checks.check_integer(request.owner, name, value, 1, most=2**31 - 1)
+    if count > 1 and request.values["splits"] == "multiway":
         raise ValueError(
-            f"{given.owner}: {name} must be 1 with splits='multiway', whose nodes have one split "
+            f"{request.owner}: {name} must be 1 with splits='multiway', whose nodes have one split "
             f"a feature, got {value}. Hint: splits='ordered'."
         )
     return count
 
 
-def _oob_score(given: Given, name: str, value: Any) -> Any:
-    return value if callable(value) else _flag(given, name, value)
+def _oob_score(request: Given, name: str, value: Any) -> Any:
+    return value if callable(value) else _flag(request, name, value)
 
 
 # In the order of the signatures.
@@ -184,14 +188,14 @@ PARAMETERS = (
         "min_impurity_decrease",
         "float",
         "Minimum decrease of impurity of a split, times the fraction of the weight at the node.",
-        lambda given, name, value: checks.check_real(given.owner, name, value, 0),
+        lambda request, name, value: checks.check_real(request.owner, name, value, 0),
         "min_impurity_decrease",
     ),
     Parameter(
         "min_impurity_split",
         "float",
         "Impurity up to which a node is a leaf, in the unit of ``criterion``.",
-        lambda given, name, value: checks.check_real(given.owner, name, value, 0),
+        lambda request, name, value: checks.check_real(request.owner, name, value, 0),
         "min_impurity_split",
     ),
     Parameter(
@@ -218,7 +222,7 @@ PARAMETERS = (
         "n_jobs",
         "int or None",
         "Number of threads; None for 1, -1 for all processors. The result does not depend on it.",
-        lambda given, name, value: checks.check_jobs(given.owner, value),
+        lambda request, name, value: checks.check_jobs(request.owner, value),
     ),
     Parameter(
         "random_state",
@@ -229,7 +233,7 @@ PARAMETERS = (
         "verbose",
         "int",
         "Above 0 for a progress bar on standard error.",
-        lambda given, name, value: checks.check_verbosity(given.owner, value),
+        lambda request, name, value: checks.check_verbosity(request.owner, value),
     ),
     Parameter(
         "warm_start",
@@ -242,7 +246,7 @@ PARAMETERS = (
         "class_weight",
         'dict, "balanced", "balanced_subsample" or None',
         'Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.',
-        lambda given, name, value: isinstance(value, str) and value == "balanced_subsample",
+        lambda request, name, value: isinstance(value, str) and value == "balanced_subsample",
         "balanced_subsample",
     ),
     Parameter(
@@ -250,7 +254,7 @@ PARAMETERS = (
         "float",
         "Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to "
         "its subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.",
-        lambda given, name, value: checks.check_real(given.owner, name, value, 0),
+        lambda request, name, value: checks.check_real(request.owner, name, value, 0),
         "ccp_alpha",
     ),
     Parameter(
@@ -264,8 +268,8 @@ PARAMETERS = (
     Parameter(
         "splits",
         "{splits}",
-        "Family of splits: " + "; ".join(one.title for one in FAMILIES) + ".",
-        lambda given, name, value: checks.check_choice(given.owner, name, value, SPLITS),
+        "Family of splits: " + "; ".join(entry.title for entry in FAMILIES) + ".",
+        lambda request, name, value: checks.check_choice(request.owner, name, value, SPLITS),
         "splits",
     ),
     Parameter(
@@ -335,10 +339,13 @@ class Lacking:
     count_constant_features: Any = False
 
 
-def resolve(given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
+def resolve(request: Given) -> tuple[dict[str, Any], dict[str, Any]]:
     """Check every parameter; return what each stands for, and the settings of growth among them."""
     resolved = {
-        one.name: one.resolve(given, one.name, given.values[one.name]) for one in PARAMETERS
+        entry.name: entry.resolve(request, entry.name, request.values[entry.name])
+        for entry in PARAMETERS
     }
-    settings = {one.setting: resolved[one.name] for one in PARAMETERS if one.setting is not None}
+    settings = {
+        entry.setting: resolved[entry.name] for entry in PARAMETERS if entry.setting is not None
+    }
     return resolved, settings

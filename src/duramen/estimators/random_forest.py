@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from duramen.data import SurvivalTarget
 from duramen.estimators.base import (
     ClassWeight,
     Columns,
@@ -332,8 +333,8 @@ class RandomSurvivalForest(SurvivalForest):
         n_estimators: int = 100,
         *,
         max_depth: int | None = None,
-        min_samples_split: int | float = 6,
-        min_samples_leaf: int | float = 3,
+        min_samples_split: int | float = SurvivalTarget.min_samples_split,
+        min_samples_leaf: int | float = SurvivalTarget.min_samples_leaf,
         max_features: str | int | float | None = "sqrt",
         max_leaf_nodes: int | None = None,
         bootstrap: bool = True,

@@ -25,7 +25,7 @@ RENAMED = {other: name for name, others in _NAMES.items() for other in others}
 """Parameters by what other packages call them."""
 
 
-def unknown_parameter(owner: str, name: str, known: Iterable[str]) -> TypeError:
+def unknown_parameter(owner: str, name: str, names: Iterable[str]) -> TypeError:
     """Return the error for a parameter that an estimator does not have.
 
     Examples
@@ -34,7 +34,7 @@ def unknown_parameter(owner: str, name: str, known: Iterable[str]) -> TypeError:
     >>> print(unknown_parameter("RandomForestClassifier", "mtry", ["max_features"]))
     RandomForestClassifier: there is no parameter 'mtry'. Hint: it is called max_features.
     """
-    there = list(known)
+    there = list(names)
     ours = RENAMED.get(name)
     close = difflib.get_close_matches(name, there, n=1)
     if ours in there:
@@ -47,9 +47,9 @@ def unknown_parameter(owner: str, name: str, known: Iterable[str]) -> TypeError:
     return TypeError(f"{owner}: there is no parameter {name!r}. Hint: {hint}{end}")
 
 
-def check_parameters(kind: type[Any], given: Collection[str]) -> None:
+def check_parameters(kind: type[Any], parameters: Collection[str]) -> None:
     """Check that an estimator has the parameters that it is made with."""
-    known = kind._get_param_names() if given else []
-    for name in given:
-        if name not in known:
-            raise unknown_parameter(kind.__name__, name, known)
+    names = kind._get_param_names() if parameters else []
+    for name in parameters:
+        if name not in names:
+            raise unknown_parameter(kind.__name__, name, names)

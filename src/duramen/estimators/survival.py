@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.data import Target, Task, encode_target
+from duramen.data import SurvivalTarget, Target, Task
 from duramen.estimators.base import BaseForest
 from duramen.forests import prediction
 from duramen.support.arrays import FloatArray, refuse_masked
@@ -35,7 +35,8 @@ class SurvivalForest(BaseForest):
         1 - the out-of-bag concordance after 1, 2, ... trees.
     """
 
-    task: ClassVar[Task] = "survival"
+    target_class: ClassVar[type[Target]] = SurvivalTarget
+    task: ClassVar[Task] = SurvivalTarget.task
     criterion: Any = "log_rank"
 
     def _set_out_of_bag(
@@ -43,12 +44,12 @@ class SurvivalForest(BaseForest):
     ) -> None:
         means = estimate.means()
         self.oob_prediction_ = means[:, 0]
-        known = target.take(np.flatnonzero(seen))
+        truth_seen = target.take(np.flatnonzero(seen))
 
         def concordance(truth: Any, guess: FloatArray) -> float:
-            return prediction.concordance(known, guess)
+            return prediction.concordance(truth_seen, guess)
 
-        self.oob_score_ = self._score_out_of_bag(known.labels, means[seen, 0], concordance)
+        self.oob_score_ = self._score_out_of_bag(truth_seen.labels, means[seen, 0], concordance)
 
     @property
     def event_times_(self) -> FloatArray:
@@ -142,5 +143,5 @@ class SurvivalForest(BaseForest):
         function = f"{self._owner}.score"
         risks = self.predict(X)
         refuse_masked(y, "y", function)
-        target = encode_target(y, "survival", n_rows=len(risks), function=function)
+        target = SurvivalTarget.encode(y, n_rows=len(risks), function=function)
         return prediction.concordance(target, risks)

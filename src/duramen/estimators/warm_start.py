@@ -45,12 +45,12 @@ def check_kept(
         )
 
 
-def completed(kept: Forest | None, n_trees: int, grow: Callable[[int], Forest]) -> Forest:
+def completed(earlier: Forest | None, n_trees: int, grow: Callable[[int], Forest]) -> Forest:
     """Return a forest of `n_trees` trees: those that are kept, and the others as they grow."""
-    if kept is None:
+    if earlier is None:
         return grow(n_trees)
-    missing = n_trees - kept.n_trees
-    return extended(kept, grow(missing)) if missing else kept
+    missing = n_trees - earlier.n_trees
+    return extended(earlier, grow(missing)) if missing else earlier
 
 
 class TreeEstimators(Sequence[Any]):

@@ -23,9 +23,9 @@ from duramen.evaluation.result import SelectionEvaluation
 from duramen.evaluation.selections import SELECTIONS
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_jobs
 from duramen.significance.cost import announce
+from duramen.significance.reproducibility.stability import Stability, stability
 from duramen.significance.resampling import Draw, subsamples
 from duramen.significance.sampling_units import SamplingUnits
-from duramen.significance.reproducibility.stability import Stability, stability
 from duramen.support import checks
 from duramen.support.arrays import IntArray
 from duramen.support.provenance import versions
@@ -174,14 +174,14 @@ def evaluate_selection(
     )
     where = checks.check_choice(_OWNER, "selection", selection, SELECTIONS)
     plan = Plan.checked(_OWNER, n_jobs, checkpoint, verbose, client)
-    given = unweighted_set(X, y, _OWNER, None, n_threads=plan.n_threads, groups=groups)
+    given = unweighted_set(X, y, _OWNER, n_jobs=plan.n_threads, groups=groups)
     data: Data = given.in_memory()
     if data.exchangeability.strata is not None:
         raise checks.refuse(
             _OWNER, "X", "a learning set without strata", "one with strata", "learning_set again"
         )
-    chosen = methods_of(methods, estimator, data.task, data.n_columns, n_features, _OWNER)
-    fitted, of_learner = learner_of(learner, data.task, _OWNER)
+    chosen = methods_of(methods, estimator, data, n_features, _OWNER)
+    fitted, of_learner = learner_of(learner, data.target, _OWNER)
     measures = _performances(score, data)
     draw, sizes = _splits(data, test_size)
     seed = checks.draw_seed(random_state)
@@ -195,7 +195,7 @@ def evaluate_selection(
             "biased upward. Hint: selection='inside'."
         )
         before = _selected(chosen, subject.part(np.arange(data.n_rows), "all"), seed, OBSERVED)
-    told = {
+    settings = {
         "method": _OWNER,
         "methods": {one.name: one.identity for one in chosen},
         "n_features": rows_of(chosen)[1].tolist(),
@@ -207,15 +207,15 @@ def evaluate_selection(
         "versions": versions(),
         **data.exchangeability.identity(),
     }
-    known = {**told, "n_rows": data.n_rows, "seed": seed}
+    metadata = {**settings, "n_rows": data.n_rows, "seed": seed}
     work = _Work(
         Split(subject, chosen, fitted, measures, draw, before),
         sizes,
         where,
         confidence_level,
-        known,
+        metadata,
     )
-    return work.run(n, seed, told, plan)
+    return work.run(n, seed, settings, plan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,18 +236,20 @@ class Split:
         train, test = self.subject.part(rows, (b, "train")), self.subject.part(rest, (b, "test"))
         chosen, seconds = self.before or _selected(self.methods, train, seed, 2)
         learning = int(np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(1)[0])
-        known: dict[bytes, list[float]] = {}  # methods may agree
+        scores_of_columns: dict[bytes, list[float]] = {}  # methods may agree
         for columns in chosen:
             key = columns.tobytes()
-            if key not in known:
+            if key not in scores_of_columns:
                 predicted = (
                     self.learner.predict(train, test, columns, learning)
                     if len(columns)
                     else constant(train, len(rest))
                 )
-                known[key] = [one.compute(test.target, predicted) for one in self.measures]
+                scores_of_columns[key] = [
+                    score.compute(test.target, predicted) for score in self.measures
+                ]
         return {
-            "scores": np.array([known[columns.tobytes()] for columns in chosen]).T,
+            "scores": np.array([scores_of_columns[columns.tobytes()] for columns in chosen]).T,
             "sizes": np.array([len(columns) for columns in chosen], dtype=np.int64),
             "selected": np.concatenate(chosen).astype(np.int64),
             "seconds": np.array(seconds),
@@ -263,18 +265,18 @@ def _selected(
     chosen: list[IntArray] = []
     seconds = []
     for method in methods:
-        found, took = method.select(part, forests, own)
-        chosen += found
+        features, took = method.select(part, forests, own)
+        chosen += features
         seconds.append(took)
     return chosen, seconds
 
 
 def _performances(asked: str | Sequence[str] | None, data: Data) -> tuple[Performance, ...]:
-    known = [one.name for one in performances if one.task == data.task]
-    names = known[:1] if asked is None else [asked] if isinstance(asked, str) else list(asked)
+    suited = [performance.name for performance in performances if performance.task == data.task]
+    names = suited[:1] if asked is None else [asked] if isinstance(asked, str) else list(asked)
     if not names or len(set(names)) < len(names):
-        raise checks.refuse(_OWNER, "score", f"different names among {', '.join(known)}", asked)
-    return tuple(performances[checks.check_choice(_OWNER, "score", name, known)] for name in names)
+        raise checks.refuse(_OWNER, "score", f"different names among {', '.join(suited)}", asked)
+    return tuple(performances[checks.check_choice(_OWNER, "score", name, suited)] for name in names)
 
 
 def _splits(data: Data, test_size: Any) -> tuple[Draw, tuple[int, int]]:
@@ -385,14 +387,14 @@ class _Work:
 
 
 def _agreed(
-    found: list[Arrays], counts: IntArray, p: int, confidence_level: float
+    splits: list[Arrays], counts: IntArray, p: int, confidence_level: float
 ) -> list[Stability]:
     """Return the stability of the selections of each row."""
     ends = np.cumsum(counts, axis=1)
     agreed = []
     for r in range(counts.shape[1]):
-        chosen = np.zeros((len(found), p), dtype=np.bool_)
-        for one, end, count, mine in zip(found, ends[:, r], counts[:, r], chosen, strict=True):
-            mine[one["selected"][end - count : end]] = True
+        chosen = np.zeros((len(splits), p), dtype=np.bool_)
+        for split, end, count, mine in zip(splits, ends[:, r], counts[:, r], chosen, strict=True):
+            mine[split["selected"][end - count : end]] = True
         agreed.append(stability(chosen, confidence_level=confidence_level))
     return agreed

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.catalogue import Catalogue, Entry
-from duramen.data import Task
+from duramen.data import Target, Task
 from duramen.estimators.catalogue import random_forest
 from duramen.evaluation.parts import Part, seeded
+from duramen.importances.refit import check_task
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
@@ -104,15 +105,11 @@ def constant(train: Part, n_rows: int) -> FloatArray:
     return np.tile(counts / counts.sum(), (n_rows, 1))
 
 
-def _spread(sure: FloatArray, known: Any, classes: Any) -> FloatArray:
+def _spread(sure: FloatArray, seen: Any, classes: Any) -> FloatArray:
     """Return columns for all classes; those that were not in training have the least value."""
     whole = np.full((len(sure), len(classes)), float(sure.min(initial=0.0)) - 1.0)
-    whole[:, np.searchsorted(classes, known)] = sure
+    whole[:, np.searchsorted(classes, seen)] = sure
     return whole
-
-
-def _forest(task: Task) -> Any:
-    return random_forest(task, N_TREES)
 
 
 def _scaled(model: Any) -> Any:
@@ -127,7 +124,8 @@ def _scaled(model: Any) -> Any:
 def _linear_svm(task: Task) -> Any:
     from sklearn.svm import SVC, SVR
 
-    return _scaled(SVC(kernel="linear") if task == "classification" else SVR(kernel="linear"))
+    kinds = {"classification": SVC, "regression": SVR}
+    return _scaled(kinds[task](kernel="linear"))
 
 
 def _logistic_regression(_: Task) -> Any:
@@ -145,13 +143,14 @@ def _ridge_regression(_: Task) -> Any:
 def _k_nearest_neighbors(task: Task) -> Any:
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-    return _scaled(KNeighborsClassifier() if task == "classification" else KNeighborsRegressor())
+    kinds = {"classification": KNeighborsClassifier, "regression": KNeighborsRegressor}
+    return _scaled(kinds[task]())
 
 
 catalogue: Catalogue[LearnerEntry] = Catalogue(
     "learner",
     (
-        LearnerEntry("forest", _forest),
+        LearnerEntry("forest", lambda task: random_forest(task, N_TREES)),
         LearnerEntry("linear_svm", _linear_svm),
         LearnerEntry("logistic_regression", _logistic_regression, ("classification",)),
         LearnerEntry("ridge_regression", _ridge_regression, ("regression",)),
@@ -161,7 +160,7 @@ catalogue: Catalogue[LearnerEntry] = Catalogue(
 """Learners by name: a random forest of 500 trees, and four of scikit-learn on scaled features."""
 
 
-def learner_of(given: Any, task: Task, owner: str) -> tuple[Learner, str]:
+def learner_of(learner: Any, target: Target, owner: str) -> tuple[Learner, str]:
     """Return the learner that a name or an estimator stands for, and its description.
 
     Raises
@@ -171,22 +170,20 @@ def learner_of(given: Any, task: Task, owner: str) -> tuple[Learner, str]:
     """
     from duramen.estimators.base import BaseForest
 
-    estimator, text = given, ""
-    if given is None or isinstance(given, str):
-        known = [one.name for one in catalogue if task in one.tasks]
-        text = checks.check_choice(owner, "learner", "forest" if given is None else given, known)
-        estimator = catalogue[text].made(task)
+    estimator, text = learner, ""
+    if learner is None or isinstance(learner, str):
+        suited = [entry.name for entry in catalogue if target.task in entry.tasks]
+        text = checks.check_choice(
+            owner, "learner", "forest" if learner is None else learner, suited
+        )
+        estimator = catalogue[text].made(target.task)
     if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
         raise TypeError(
             f"{owner}: learner must be a name or an estimator with fit and predict, got "
-            f"{type(given).__name__}. Hint: 'forest'."
+            f"{type(learner).__name__}. Hint: 'forest'."
         )
     if isinstance(estimator, BaseForest):
-        if estimator.task != task:
-            raise ValueError(
-                f"{owner}: learner must be for {task}, as the target is, got "
-                f"{type(estimator).__name__}."
-            )
+        check_task(estimator, target, owner, "learner")
         from sklearn.base import clone
 
         estimator = clone(estimator).set_params(n_jobs=1, verbose=0)

@@ -11,13 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import Exchangeability, Task
+from duramen.data import Exchangeability, Target
 from duramen.estimators.catalogue import random_forest
 from duramen.evaluation.learners import N_TREES, described
-from duramen.evaluation.parts import Part, seeded
+from duramen.evaluation.parts import Data, Part, seeded
 from duramen.importances import Inputs, Measure, Words
 from duramen.importances import catalogue as measures
-from duramen.importances.refit import template_of
+from duramen.importances.refit import check_task, template_of
 from duramen.results.significance import Significance
 from duramen.selection import BaseSelector
 from duramen.selection import catalogue as selectors
@@ -157,12 +157,12 @@ class Ranked:
         if not self.measure.refits:
             forest, grown = forests.grown(self.template)
         start = time.perf_counter()
-        found = self.measure(Inputs(forest, part.data, own % 2**32, 1))
+        importances = self.measure(Inputs(forest, part.data, own % 2**32, 1))
         seconds = grown + time.perf_counter() - start
-        scores = found.scores if isinstance(found, Significance) else found.values
+        scores = importances.scores if isinstance(importances, Significance) else importances.values
         # The same lots for all numbers of features: selections are nested.
         best = [drawn_best(scores, k, np.random.default_rng(own)) for k in self.cuts]
-        return [np.flatnonzero(one) for one in best], seconds
+        return [np.flatnonzero(columns) for columns in best], seconds
 
 
 def _own_seed(seed: int, name: str) -> int:
@@ -173,25 +173,25 @@ def _own_seed(seed: int, name: str) -> int:
 
 def default_cuts(p: int) -> tuple[int, ...]:
     """Return 1, 2, 5, 10, 20, 50, ... below p."""
-    found = [s * 10**e for e in range(len(str(p))) for s in _SERIES]
-    return tuple(k for k in found if k < p) or (1,)
+    cuts = [s * 10**e for e in range(len(str(p))) for s in _SERIES]
+    return tuple(k for k in cuts if k < p) or (1,)
 
 
-def checked_cuts(given: Any, p: int, owner: str) -> tuple[int, ...]:
+def checked_cuts(n_features: Any, p: int, owner: str) -> tuple[int, ...]:
     """Return numbers of features, ascending; by default those of `default_cuts`."""
-    if given is None:
+    if n_features is None:
         return default_cuts(p)
-    asked = [given] if checks.is_integer(given) else list(given)
+    asked = [n_features] if checks.is_integer(n_features) else list(n_features)
     good = asked and all(checks.is_integer(k) and 1 <= k <= p for k in asked)
     if not good or len(set(asked)) < len(asked):
         raise checks.refuse(
-            owner, "n_features", f"different numbers in 1..{p}, the number of features", given
+            owner, "n_features", f"different numbers in 1..{p}, the number of features", n_features
         )
     return tuple(sorted(int(k) for k in asked))
 
 
 def methods_of(
-    given: Any, estimator: Any, task: Task, p: int, n_features: Any, owner: str
+    methods: Any, estimator: Any, data: Data, n_features: Any, owner: str
 ) -> tuple[Method, ...]:
     """Return the methods that the user asks for.
 
@@ -200,12 +200,12 @@ def methods_of(
     TypeError, ValueError
         If one is not as `evaluate_selection` describes, or two have one name.
     """
-    if isinstance(given, Mapping):
-        named: list[tuple[str, Any]] = list(given.items())
-    elif isinstance(given, str | Ranking) or not isinstance(given, Iterable):
-        named = [(_name_of(given), given)]
+    if isinstance(methods, Mapping):
+        named: list[tuple[str, Any]] = list(methods.items())
+    elif isinstance(methods, str | Ranking) or not isinstance(methods, Iterable):
+        named = [(_name_of(methods), methods)]
     else:
-        named = [(_name_of(one), one) for one in given]
+        named = [(_name_of(item), item) for item in methods]
     names = [name for name, _ in named]
     twice = [name for name in names if names.count(name) > 1]
     if twice or not named or not all(isinstance(name, str) for name in names):
@@ -213,99 +213,101 @@ def methods_of(
             f"{owner}: methods must have different names, got "
             f"{twice[0] + ' twice' if twice else names}. Hint: a dict of methods by names."
         )
-    cuts = checked_cuts(n_features, p, owner)
-    make = _Maker(owner, task, p, cuts, _forest_template(estimator, task, owner))
-    return tuple(make.method(name, one) for name, one in named)
+    cuts = checked_cuts(n_features, data.n_columns, owner)
+    template = _forest_template(estimator, data.target, owner)
+    make = _Maker(owner, data.target, data.n_columns, cuts, template)
+    return tuple(make.method(name, item) for name, item in named)
 
 
-def _name_of(given: Any) -> str:
-    if given is None:
+def _name_of(method: Any) -> str:
+    if method is None:
         return "all features"
-    if isinstance(given, Ranking):
-        return _name_of(given.measure)
-    if isinstance(given, str):
-        return given
-    return getattr(given, "__name__", type(given).__name__)
+    if isinstance(method, Ranking):
+        return _name_of(method.measure)
+    if isinstance(method, str):
+        return method
+    return getattr(method, "__name__", type(method).__name__)
 
 
-def _forest_template(estimator: Any, task: Task, owner: str) -> Any:
-    given = random_forest(task, N_TREES) if estimator is None else estimator
-    template = template_of(given, owner)
-    if template.task != task:
-        raise ValueError(
-            f"{owner}: estimator must be for {task}, as the target is, got "
-            f"{type(template).__name__}."
-        )
+def _forest_template(estimator: Any, target: Target, owner: str) -> Any:
+    if estimator is None:
+        estimator = random_forest(target.task, N_TREES)
+    template = template_of(estimator, owner)
+    check_task(template, target, owner)
     return template.set_params(n_jobs=1, verbose=0)
 
 
 @dataclass(frozen=True, eq=False)
 class _Maker:
     owner: str
-    task: Task
+    target: Target
     p: int
     cuts: tuple[int, ...]
     template: Any
 
-    def method(self, name: str, given: Any) -> Method:
-        if given is None:
+    def method(self, name: str, request: Any) -> Method:
+        if request is None:
             return AllFeatures(name, (self.p,))
-        if isinstance(given, str) and given in selectors:
-            if self.task not in selectors[given].tasks:
+        if isinstance(request, str) and request in selectors:
+            if self.target.task not in selectors[request].tasks:
                 raise ValueError(
-                    f"{self.owner}: selector {given!r} is for classes, the target is numbers."
+                    f"{self.owner}: selector {request!r} is for classes, the target is numbers."
                 )
-            given = selectors[given].make()
-        if isinstance(given, str):
-            given = Ranking(given)
-        if hasattr(given, "get_support") and hasattr(given, "fit"):
-            return self._selector(name, given)
-        if callable(given):
-            given = Ranking(given)
-        if isinstance(given, Ranking):
-            return self._ranking(name, given)
+            request = selectors[request].make()
+        if isinstance(request, str):
+            request = Ranking(request)
+        if hasattr(request, "get_support") and hasattr(request, "fit"):
+            return self._selector(name, request)
+        if callable(request):
+            request = Ranking(request)
+        if isinstance(request, Ranking):
+            return self._ranking(name, request)
         raise TypeError(
             f"{self.owner}: methods must be selectors, names or functions of measures, or None for "
-            f"all features, got {type(given).__name__}. Hint: dm.evaluation.Ranking('mdi', forest) "
-            "ranks by a forest of its own."
+            f"all features, got {type(request).__name__}. Hint: "
+            "dm.evaluation.Ranking('mdi', forest) ranks by a forest of its own."
         )
 
-    def _selector(self, name: str, given: Any) -> Method:
+    def _selector(self, name: str, selector: Any) -> Method:
         from sklearn.base import clone
 
-        own = isinstance(given, BaseSelector)
-        template = clone(given)
+        own = isinstance(selector, BaseSelector)
+        template = clone(selector)
         if own:
             working = {"n_jobs": 1, "client": None, "checkpoint": None, "verbose": 0}
-            known = template.get_params(deep=False)
-            template.set_params(**{key: one for key, one in working.items() if key in known})
+            parameters = template.get_params(deep=False)
+            template.set_params(
+                **{key: value for key, value in working.items() if key in parameters}
+            )
         return Selected(name, template, not own, described(template))
 
-    def _ranking(self, name: str, given: Ranking) -> Method:
-        measure = self._measure(given.measure)
-        if measure.classes and self.task != "classification":
+    def _ranking(self, name: str, ranking: Ranking) -> Method:
+        measure = self._measure(ranking.measure)
+        if not measure.suits(self.target):
             raise ValueError(
                 f"{self.owner}: measure {measure.name!r} needs a target of classes, got numbers."
             )
         template = self.template
-        if given.estimator is not None:
-            template = _forest_template(given.estimator, self.task, self.owner)
-        of_measure = qualified(given.measure) if callable(given.measure) else given.measure
+        if ranking.estimator is not None:
+            template = _forest_template(ranking.estimator, self.target, self.owner)
+        of_measure = qualified(ranking.measure) if callable(ranking.measure) else ranking.measure
         return Ranked(name, measure, template, self.cuts, f"{of_measure} of {described(template)}")
 
-    def _measure(self, given: MeasureLike) -> Measure:
-        if callable(given):
-            own, name = given, getattr(given, "__name__", type(given).__name__)
+    def _measure(self, measure: MeasureLike) -> Measure:
+        if callable(measure):
+            own, name = measure, getattr(measure, "__name__", type(measure).__name__)
             return Measure(
-                name, lambda one: own(one.estimator, one.data.table, one.data.y), Words(name)
+                name,
+                lambda entry: own(entry.estimator, entry.data.table, entry.data.y),
+                Words(name),
             )
-        if given not in measures:
-            known = [*(one.name for one in selectors), *(one.name for one in measures)]
-            raise checks.refuse(self.owner, "methods", "names among " + ", ".join(known), given)
-        return measures[given]
+        if measure not in measures:
+            names = [*(entry.name for entry in selectors), *(entry.name for entry in measures)]
+            raise checks.refuse(self.owner, "methods", "names among " + ", ".join(names), measure)
+        return measures[measure]
 
 
 def rows_of(methods: Sequence[Method]) -> tuple[tuple[str, ...], IntArray]:
     """Return the name of the method and the cut of each row of the result."""
-    names = tuple(one.name for one in methods for _ in one.cuts)
-    return names, np.array([cut for one in methods for cut in one.cuts], dtype=np.int64)
+    names = tuple(method.name for method in methods for _ in method.cuts)
+    return names, np.array([cut for method in methods for cut in method.cuts], dtype=np.int64)

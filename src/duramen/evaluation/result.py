@@ -128,8 +128,8 @@ class SelectionEvaluation(Result):
     @property
     def seconds(self) -> Mapping[str, float]:
         """Mean seconds of a selection, by method."""
-        found: Mapping[str, float] = self.metadata.get("seconds", {})
-        return found
+        by_method: Mapping[str, float] = self.metadata.get("seconds", {})
+        return by_method
 
     @property
     def variance_factor(self) -> float:
@@ -144,11 +144,11 @@ class SelectionEvaluation(Result):
         ValueError
             If there is no such method.
         """
-        found = np.flatnonzero([name == method for name in self.methods])
-        if not len(found):
-            known = ", ".join(map(repr, dict.fromkeys(self.methods)))
-            raise ValueError(f"SelectionEvaluation: method must be one of {known}, got {method!r}.")
-        return found
+        places = np.flatnonzero([name == method for name in self.methods])
+        if not len(places):
+            names = ", ".join(map(repr, dict.fromkeys(self.methods)))
+            raise ValueError(f"SelectionEvaluation: method must be one of {names}, got {method!r}.")
+        return places
 
     def mean(self, score: str | None = None) -> FloatArray:
         """Return the mean score of each row over the splits where it is defined, shape (R,)."""
@@ -159,12 +159,12 @@ class SelectionEvaluation(Result):
         from scipy import stats
 
         values = self._scores(score)
-        known = (~np.isnan(values)).sum(axis=0)
+        counts = (~np.isnan(values)).sum(axis=0)
         mean = _nan_mean(values)
-        square = _nan_mean((values - mean) ** 2) * known / np.maximum(known - 1, 1)
-        factor = 1 / np.maximum(known, 1) + self.n_test / self.n_train
-        quantile = stats.t.ppf((1 + self.confidence_level) / 2, np.maximum(known - 1, 1))
-        reach = np.where(known > 1, quantile * np.sqrt(square * factor), np.nan)
+        square = _nan_mean((values - mean) ** 2) * counts / np.maximum(counts - 1, 1)
+        factor = 1 / np.maximum(counts, 1) + self.n_test / self.n_train
+        quantile = stats.t.ppf((1 + self.confidence_level) / 2, np.maximum(counts - 1, 1))
+        reach = np.where(counts > 1, quantile * np.sqrt(square * factor), np.nan)
         return mean - reach, mean + reach
 
     def frequencies(self, method: str, n_features: int | None = None) -> FloatArray:
@@ -183,8 +183,8 @@ class SelectionEvaluation(Result):
             if not len(rows):
                 known = self.cuts[self.rows(method)].tolist()
                 raise checks.refuse("frequencies", "n_features", f"one of {known}", n_features)
-        found: FloatArray = self.frequency[rows[:1]].toarray()[0]
-        return found
+        frequencies_found: FloatArray = self.frequency[rows[:1]].toarray()[0]
+        return frequencies_found
 
     def enough(
         self,
@@ -320,9 +320,9 @@ class SelectionEvaluation(Result):
         return Summary(heading, columns, below)
 
     def _score_name(self, score: str | None) -> str:
-        known = tuple(self.scores)
+        names = tuple(self.scores)
         return checks.check_choice(
-            "SelectionEvaluation", "score", known[0] if score is None else score, known
+            "SelectionEvaluation", "score", names[0] if score is None else score, names
         )
 
     def _scores(self, score: str | None) -> FloatArray:
@@ -336,14 +336,14 @@ def number(value: float) -> str:
 
 def _nan_mean(values: FloatArray) -> FloatArray:
     """Return the mean over the first axis of what is not NaN; NaN where there is nothing."""
-    known = ~np.isnan(values)
-    counts = known.sum(axis=0)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    found: FloatArray = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
-    return found
+    present = ~np.isnan(values)
+    counts = present.sum(axis=0)
+    total = np.where(present, values, 0.0).sum(axis=0)
+    means: FloatArray = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
+    return means
 
 
-def _frozen(given: Any, dtype: Any) -> NDArray[Any]:
-    array = np.array(given, dtype=dtype, order="C")
+def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
+    array = np.array(values, dtype=dtype, order="C")
     array.setflags(write=False)
     return array

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data import Schema, Task
+from duramen.data import Schema, Target, Task
+from duramen.data.target import target_class
 from duramen.forests import storage, structure, validation
 from duramen.forests.arrays import ARRAY_NAMES, TreeArrays
 from duramen.forests.criteria import criterion_named
@@ -81,6 +82,11 @@ class Forest(TreeArrays, Summarized):
     def task(self) -> Task:
         """Task of the forest: "classification", "regression" or "survival"."""
         return criterion_named(self.settings.criterion).task
+
+    @property
+    def target_class(self) -> type[Target]:
+        """Class of the targets that the forest predicts."""
+        return target_class(self.task)
 
     @property
     def n_features(self) -> int:
@@ -184,7 +190,7 @@ class Forest(TreeArrays, Summarized):
         if type(self.origin) not in (int, float) or not np.isfinite(self.origin):
             raise ValueError(f"Forest.check: origin must be finite, got {self.origin!r}")
         validation.check(self, self.schema, self.classes)
-        if (self.leaf_events is None) == (self.task == "survival"):
+        if (self.leaf_events is None) == self.target_class.censored:
             raise ValueError("Forest.check: leaves must have events for survival, and only then")
         if self.leaf_events is not None:
             self.leaf_events.check(len(self.leaf_values))
@@ -435,6 +441,11 @@ class TreeStream:
     def task(self) -> Task:
         """Task of the forest."""
         return self.first.task
+
+    @property
+    def target_class(self) -> type[Target]:
+        """Class of the targets that the forest predicts."""
+        return self.first.target_class
 
     @property
     def n_features(self) -> int:

@@ -80,7 +80,7 @@ def grow(
     """
     refuse_many_categories(data.table, settings, data.target.n_classes)
     trees = _kernel.TreeRange(seed=seed, first=first_tree, count=n_trees)
-    if data.target.task == "survival":
+    if data.target.censored:
         _check_survival(settings, data.weights)
     if guidance is None:
         arrays = _kernel.grow(*_given(data), settings.for_kernel(), trees, n_threads, progress)
@@ -90,7 +90,7 @@ def grow(
         given = (*_given(data), settings.for_kernel(), trees, guided, n_threads, progress)
         arrays = _kernel.grow_guided(*given)
     forest = _forest(arrays, data, settings, seed, first_tree)
-    if data.target.task == "survival":
+    if data.target.censored:
         return _with_events(forest, data, n_threads)
     return pruned(forest, settings.ccp_alpha) if settings.ccp_alpha > 0 else forest
 
@@ -206,7 +206,7 @@ def _fill_empty_trees(
     arrays: dict[str, NDArray[Any]], target: Target, weights: FloatArray | None
 ) -> None:
     """Give trees whose bag holds rows of weight 0 alone the values of the whole sample."""
-    if len(arrays["node_weight"]) == 0 or target.task == "survival":  # every row weighs 1
+    if len(arrays["node_weight"]) == 0 or target.censored:  # every row weighs 1
         return
     roots = arrays["offsets"][:-1]
     empty = arrays["node_weight"][roots] == 0

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data import EncodedTable, Schema, Target
+from duramen.data.learning_sets import table_of
 from duramen.data.routing import routing_values
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.growth import bag, out_of_bag
@@ -27,8 +28,7 @@ def rows_of(forest: AnyForest, X: Any, estimator_name: str, function: str) -> Ro
     C-ordered float64 array of shape (n, p) of numbers, or codes of categories (-1 for one that was
     never seen), NaN for missing.
     """
-    if hasattr(X, "as_table"):  # a ColumnStore
-        X = X.as_table()
+    X = table_of(X)
     if isinstance(X, EncodedTable) and same_encoding(forest.schema, X.schema):
         return X
     values: FloatArray = routing_values(
@@ -196,7 +196,7 @@ def estimate_out_of_bag(
     forest: Forest, table: EncodedTable, target: Target, n_threads: int = 1
 ) -> OutOfBag:
     """Compute out-of-bag estimates on the training table and target."""
-    if target.task == "survival":
+    if target.censored:
         given = forest.kernel, table.kernel, target.kernel, forest.bags
         return OutOfBag(*_kernel.out_of_bag_risks(*given))
     sums = OutOfBagSums(forest, table, target)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.data import encode_target
+from duramen.data import ClassTarget
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
 
@@ -101,8 +101,8 @@ def outlier_measure(proximity: ArrayLike, y: Any) -> FloatArray:
     array([0., 0., 0., 0.])
     """
     matrix = _checked(proximity, "outlier_measure")
-    codes = encode_target(
-        y, "classification", n_rows=len(matrix), allow_one_class=True, function="outlier_measure"
+    codes = ClassTarget.encode(
+        y, n_rows=len(matrix), allow_one_class=True, function="outlier_measure"
     ).values
     measure = np.zeros(len(matrix))
     for label in np.unique(codes):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.forests.arrays import ANY, FAMILY_MASK, MULTIWAY
+from duramen.forests.criteria import criterion_named
 from duramen.forests.forest import Forest
 from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
 from duramen.support import checks
@@ -138,7 +139,7 @@ def pruned(forest: Forest, ccp_alpha: float) -> Forest:
 
 def _weakest_links(forest: Forest, function: str) -> tuple[FloatArray, FloatArray, Integers]:
     """Return what the kernel finds of each node; see ``weakest_links`` in cpp/forest/prune.hpp."""
-    if forest.task == "survival":
+    if criterion_named(forest.settings.criterion).scored:
         raise ValueError(
             f"{function}: forest must be one for classification or regression, got one for "
             "survival, whose nodes have no impurity. Hint: max_leaf_nodes or min_samples_leaf "

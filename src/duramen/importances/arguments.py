@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import Target, encode_target
+from duramen.data import Target
 from duramen.forests.forest import AnyForest, Forest, TreeStream
 from duramen.support.provenance import versions
 from duramen.support.text import first_line
@@ -17,14 +17,14 @@ _SHOWN = 8
 
 
 def forest_of(
-    given: Any, function: str, *, survival: bool = False, rows_given: bool = True
+    estimator: Any, function: str, *, survival: bool = False, rows_given: bool = True
 ) -> Forest:
     """Return the forest of a fitted estimator, or the forest itself.
 
     Forests for survival are refused unless the function is defined for them, and pipelines where
     rows are given.
     """
-    grown = trees_of(given, function, survival=survival, rows_given=rows_given)
+    grown = trees_of(estimator, function, survival=survival, rows_given=rows_given)
     if isinstance(grown, Forest):
         return grown
     raise TypeError(
@@ -33,7 +33,7 @@ def forest_of(
 
 
 def trees_of(
-    given: Any, function: str, *, survival: bool = False, rows_given: bool = True
+    estimator: Any, function: str, *, survival: bool = False, rows_given: bool = True
 ) -> AnyForest:
     """Return the forest of a fitted estimator, or the forest itself, in memory or not.
 
@@ -41,27 +41,27 @@ def trees_of(
     the forest of the last step, whose features are called as the steps before call them; where
     rows are given, which these steps have to transform, a pipeline is refused.
     """
-    if is_pipeline(given):
-        return _of_pipeline(given, function, survival, rows_given)
-    grown = getattr(given, "forest_", given)
+    if is_pipeline(estimator):
+        return _of_pipeline(estimator, function, survival, rows_given)
+    grown = getattr(estimator, "forest_", estimator)
     if isinstance(grown, Forest | TreeStream):
-        if grown.task == "survival" and not survival:
+        if grown.target_class.censored and not survival:
             refuse_survival(function)
         return grown
-    if isinstance(given, type) or not hasattr(given, "fit"):
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(
             f"{function}: forest must be a Forest or a fitted estimator of duramen, got "
-            f"{type(given).__name__}."
+            f"{type(estimator).__name__}."
         )
-    if not type(given).__module__.startswith("duramen."):
+    if not type(estimator).__module__.startswith("duramen."):
         raise TypeError(
-            f"{function}: forest must be an estimator of duramen, got {type(given).__module__}."
-            f"{type(given).__name__}. Hint: the estimators of duramen take the same parameters."
+            f"{function}: forest must be an estimator of duramen, got {type(estimator).__module__}."
+            f"{type(estimator).__name__}. Hint: the estimators of duramen take the same parameters."
         )
     from sklearn.exceptions import NotFittedError
 
     raise NotFittedError(
-        f"{function}: this {type(given).__name__} is not fitted yet; call fit first."
+        f"{function}: this {type(estimator).__name__} is not fitted yet; call fit first."
     )
 
 
@@ -113,11 +113,6 @@ def refuse_survival(function: str) -> NoReturn:
         f"{function}: is not defined for survival: it {why}. Hint: use mda, conditional_mda, "
         "holdout_mda, mdi, frequency or minimal_depth."
     )
-
-
-def target_of(forest: AnyForest, y: Any, n_rows: int, function: str) -> Target:
-    """Check and encode y for a forest, with its own classes."""
-    return encode_target(y, forest.task, n_rows=n_rows, allow_one_class=True, function=function)
 
 
 def matched(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from duramen.catalogue import Entry
-from duramen.data import EncodedTable, LearningSet
+from duramen.data import EncodedTable, LearningSet, Target
 from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
@@ -76,9 +76,9 @@ class OfTrees:
 
     sums: Callable[[Inputs], TreeSums]
 
-    def __call__(self, given: Inputs) -> Any:
+    def __call__(self, inputs: Inputs) -> Any:
         """Compute the measure from all trees."""
-        return self.sums(given).over_all()
+        return self.sums(inputs).over_all()
 
 
 @dataclass(frozen=True)
@@ -186,15 +186,21 @@ class Measure(Entry):
         """Function that makes its sums over trees; None if it is no such sum."""
         return self.compute.sums if isinstance(self.compute, OfTrees) else None
 
-    def __call__(self, given: Inputs) -> Importances | Significance:
-        """Compute the measure."""
-        return self.result(self.compute(given), given)
+    def suits(self, target: Target | type[Target]) -> bool:
+        """Tell whether it is defined for a target."""
+        if target.censored:
+            return self.survival
+        return target.categorical or not self.classes
 
-    def result(self, found: Any, given: Inputs) -> Importances | Significance:
+    def __call__(self, inputs: Inputs) -> Importances | Significance:
+        """Compute the measure."""
+        return self.result(self.compute(inputs), inputs)
+
+    def result(self, values: Any, inputs: Inputs) -> Importances | Significance:
         """Return what was computed as importances; p numbers are named and get the unit."""
-        if isinstance(found, Importances | Significance):
-            return found
-        return Importances(given.data.names, np.asarray(found), self.name, self.unit)
+        if isinstance(values, Importances | Significance):
+            return values
+        return Importances(inputs.data.names, np.asarray(values), self.name, self.unit)
 
 
 SCATTERS = (

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import EncodedTable, LearningSet, encode, encode_target
+from duramen.data import EncodedTable, LearningSet, Target, encode
 from duramen.data.containers import categorical_kinds, names_of, shape_of, table_like
-from duramen.data.learning_sets import given_set, of_table
+from duramen.data.learning_sets import learning_set_of
 from duramen.importances.arguments import refuse_survival
 
 if TYPE_CHECKING:
@@ -32,10 +32,21 @@ def template_of(estimator: Any, function: str, *, survival: bool = True) -> Base
         )
     from sklearn.base import clone
 
-    if estimator.task == "survival" and not survival:
+    if estimator.target_class.censored and not survival:
         refuse_survival(function)
     template: BaseForest = clone(estimator)
     return template
+
+
+def check_task(
+    estimator: BaseForest, target: Target, function: str, parameter: str = "estimator"
+) -> None:
+    """Raise ValueError unless an estimator is for the task of a target."""
+    if estimator.task != target.task:
+        raise ValueError(
+            f"{function}: {parameter} must be for {target.task}, as the target is, got "
+            f"{type(estimator).__name__}."
+        )
 
 
 def leaves_rows_out(estimator: BaseForest) -> bool:
@@ -64,20 +75,23 @@ def data_for(
     groups: Any = None,
 ) -> LearningSet[EncodedTable]:
     """Return X and y, encoded as the template would, which then needs no categorical_features."""
-    given = given_set(X, y, function, template.task, strata=strata, groups=groups)
-    if given is not None:
-        return given.in_memory()
-    if not isinstance(X, EncodedTable):
+    kinds = None
+    if not isinstance(X, EncodedTable | LearningSet):
         X = table_like(X)
         shape = shape_of(X) or encode(X).shape
         owner = type(template).__name__
         kinds = categorical_kinds(owner, template.categorical_features, names_of(X), shape[1])
-        X = encode(X, kinds=kinds)
         template.categorical_features = None
-    target = encode_target(
-        y, template.task, n_rows=X.n_rows, allow_one_class=allow_one_class, function=function
-    )
-    data: LearningSet[EncodedTable] = of_table(X, target, function, strata=strata, groups=groups)
+    data: LearningSet[EncodedTable] = learning_set_of(
+        X,
+        y,
+        function,
+        template.task,
+        kinds=kinds,
+        strata=strata,
+        groups=groups,
+        allow_one_class=allow_one_class,
+    ).in_memory()
     return data
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import EncodedTable, Exchangeability, LearningSet, Target, encode
-from duramen.data.learning_sets import given_set
+from duramen.data import ClassTarget, EncodedTable, LearningSet, encode
+from duramen.data.learning_sets import learning_set_of, table_of
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.prediction import (
     Rows,
@@ -19,7 +19,7 @@ from duramen.forests.prediction import (
     rows_of,
     same_encoding,
 )
-from duramen.importances.arguments import matched, missing_rows, target_of
+from duramen.importances.arguments import matched, missing_rows
 from duramen.support.text import quoted
 
 
@@ -51,11 +51,15 @@ def sample_of(forest: AnyForest, X: Any, y: Any, rows: str | None, function: str
     if rows not in (None, "oob"):
         raise ValueError(f'{function}: rows must be "oob" or None, got {rows!r}.')
     if rows is None:
-        given = given_set(X, y, function, forest.task)
-        held_out = rows_of(forest, X if given is None else given.table, function, function)
+        held_out = rows_of(forest, X, function, function)
+        if isinstance(X, LearningSet):
+            target = learning_set_of(X, y, function, forest.task).target
+        else:
+            target = forest.target_class.encode(
+                y, n_rows=len(held_out), allow_one_class=True, function=function
+            )
         _refuse_unseen(forest, held_out, function)
-        known = target_of(forest, y, len(held_out), function) if given is None else given.target
-        return Sample(held_out, matched(forest, known, function), out_of_bag=False)
+        return Sample(held_out, matched(forest, target, function), out_of_bag=False)
     if not forest.settings.samples_rows:
         raise ValueError(
             f'{function}: rows="oob" needs trees that leave rows out, but every tree of this '
@@ -63,7 +67,7 @@ def sample_of(forest: AnyForest, X: Any, y: Any, rows: str | None, function: str
             "that were held out, with rows=None."
         )
     data = training_set(forest, X, y, function)
-    table, target = data.table, matched(forest, data.target, function)
+    table, numbers = data.table, matched(forest, data.target, function)
     grown_on = data.fingerprint == forest.fingerprint
     if not grown_on and not _fills_the_leaves(forest, table):
         raise ValueError(
@@ -71,24 +75,25 @@ def sample_of(forest: AnyForest, X: Any, y: Any, rows: str | None, function: str
             f"{forest.n_rows} rows in the same order; these {table.n_rows} rows lead to other "
             "leaves. Hint: use rows=None for other rows."
         )
-    return Sample(table, target, out_of_bag=True)
+    return Sample(table, numbers, out_of_bag=True)
 
 
 def training_set(forest: AnyForest, X: Any, y: Any, function: str) -> LearningSet[EncodedTable]:
     """Return the rows that a forest was grown on as a learning set, encoded as in the forest."""
-    given = given_set(X, y, function, forest.task)
-    table = encode_like(forest, X if given is None else given.table)
+    data = learning_set_of(X, y, function, forest.task) if isinstance(X, LearningSet) else None
+    table = encode_like(forest, X)
     if table.n_columns != forest.n_features:
         raise ValueError(
             f"X has {table.n_columns} features, but {function} is expecting {forest.n_features} "
             "features as input"
         )
-    if given is not None:
-        return given if given.table is table else given.with_table(table)
-    target = target_of(forest, y, table.n_rows, function)
-    if forest.classes is not None:
-        target = Target(matched(forest, target, function), forest.classes)
-    return LearningSet(table, target, None, Exchangeability(len(table)))
+    if data is not None:
+        return data if data.table is table else data.with_table(table)
+    data = learning_set_of(table, y, function, forest.task, allow_one_class=True)
+    if forest.classes is None:
+        return data
+    codes = matched(forest, data.target, function).astype(np.uint32, copy=False)
+    return data.with_target(ClassTarget(codes, forest.classes))
 
 
 def arrivals(run: Forest, sample: Sample) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
@@ -103,10 +108,7 @@ def arrivals(run: Forest, sample: Sample) -> tuple[NDArray[np.integer], NDArray[
 
 def encode_like(forest: AnyForest, X: Any) -> EncodedTable:
     """Encode a table with the kinds that the forest's columns have."""
-    if isinstance(X, LearningSet):
-        X = X.table
-    if hasattr(X, "as_table"):  # a ColumnStore
-        X = X.as_table()
+    X = table_of(X)
     if isinstance(X, EncodedTable):
         return X
     shape = getattr(X, "shape", None)

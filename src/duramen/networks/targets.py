@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import importances
-from duramen.data import EncodedTable, LearningSet
+from duramen.data import EncodedTable, LearningSet, Target
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
@@ -125,8 +125,8 @@ class TargetForest:
                 p_values[others] = self._p_values(scores, data, seed)
         return {"weights": weights, "p_values": p_values}
 
-    def template(self, task: str) -> Any:
-        """Return the unfitted estimator for a task."""
+    def template(self, target: Target | type[Target]) -> Any:
+        """Return the unfitted estimator for a kind of target."""
         kind = next(one for one in FORESTS if one.name.replace("-", "_") == self.forest)
         unknown = [name for name in self.parameters if name not in kind.defaults]
         if unknown:
@@ -134,17 +134,17 @@ class TargetForest:
                 f"{self.function}: {unknown[0]} is not a parameter of forest={self.forest!r}. Its "
                 f"parameters: {', '.join(kind.defaults)}."
             )
-        if task == "classification":
-            return kind.classifier(**{"criterion": "entropy", **self.parameters})
-        if kind.regressor is None:
-            raise checks.refuse(self.function, "forest", "one that predicts numbers", self.forest)
-        return kind.regressor(**self.parameters)
+        estimator = kind.estimator(target.task)
+        if estimator is None:
+            allowed = f"one that predicts {target.words}"
+            raise checks.refuse(self.function, "forest", allowed, self.forest)
+        return estimator(**{**target.ranking_parameters, **self.parameters})
 
     def _settings_for(self, data: LearningSet[EncodedTable], seed: int) -> GrowthSettings:
         """Return the settings of growth, checked where a learning set is the first of its shape."""
         key = data.task, data.n_rows, data.n_columns
         if key not in self._settings:
-            settings = self.template(data.task).growth_settings(data.n_rows, data.n_columns)
+            settings = self.template(data.target).growth_settings(data.n_rows, data.n_columns)
             n_trees = self.parameters["n_estimators"]
             refuse_many_trees(self.function, n_trees, data.target.n_values)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from duramen.data import EncodedTable, LearningSet, encode, encode_target
+from duramen.data import EncodedTable, LearningSet, NumberTarget, Target, encode
 from duramen.data.containers import table_like
-from duramen.data.exchangeability import Exchangeability
+from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import column_target
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
@@ -68,13 +68,13 @@ class Variables:
         others = self.inputs_of(j)
         table = self.inputs if others.all() else self.inputs.take_columns(others)
         if self.responses is None:
-            target = column_target(self.table, j, function)
+            target: Target = column_target(self.table, j, function)
         else:
-            target = encode_target(self.responses[:, j], "regression", function=function)
+            target = NumberTarget.encode(self.responses[:, j], function=function)
         if self.usable is not None and not self.usable[:, j].all():
             rows = np.flatnonzero(self.usable[:, j])
             table, target = table.take_rows(rows), target.take(rows)
-        return LearningSet(table, target.centered(scale=scale), None, Exchangeability(table.n_rows))
+        return learning_set_of(table, target.centered(scale=scale), function)
 
     def constant(self) -> BoolArray:
         """Tell which variables have one value only."""

@@ -1,5 +1,6 @@
 """Results as matplotlib axes. Nothing here touches pyplot or its settings."""
 
+from duramen.plots.chromosomes import manhattan
 from duramen.plots.comparison import parallel_ranks, rank_correlations
 from duramen.plots.connectome import calcium_stages, component_spectrum
 from duramen.plots.context import (
@@ -11,7 +12,6 @@ from duramen.plots.context import (
 from duramen.plots.degrees import by_degree
 from duramen.plots.effects import effect
 from duramen.plots.found_features import found
-from duramen.plots.chromosomes import manhattan
 from duramen.plots.network import network_graph, precision_recall, roc
 from duramen.plots.oob import oob_error
 from duramen.plots.p_value_histogram import p_values

@@ -53,14 +53,17 @@ def conclusion(run: Run, tested: Verdict | None) -> str:
 
 def _concordance(run: Run, error: float) -> str:
     """Say how well a forest of survival orders the rows; nothing for other tasks."""
-    if run.task != "survival":
+    by_chance = run.target_class.chance_score
+    if by_chance is None:
         return ""
-    return f"; out of bag, the concordance of the forest is {1 - error:.2f}, by chance 0.50"
+    return (
+        f"; out of bag, the concordance of the forest is {1 - error:.2f}, by chance {by_chance:.2f}"
+    )
 
 
 def accuracy_words(run: Run, error: float, baseline: float) -> str:
     """Say how accurate the forest is, compared with a prediction that uses no feature."""
-    if run.task == "classification":
+    if run.target_class.categorical:
         return (
             f"the forest predicts {1 - error:.1%} of the rows correctly, the most frequent class "
             f"alone {1 - baseline:.1%}"

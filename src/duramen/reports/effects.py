@@ -64,7 +64,7 @@ class Effects:
 
 def interpretation(run: Run) -> tuple[str, ...]:
     """Return paragraphs on the interpretation of directions."""
-    return (f"{_READING} {_RISK}" if run.task == "survival" else _READING,)
+    return (f"{_READING} {_RISK}" if run.target_class.censored else _READING,)
 
 
 def _values(table: EncodedTable, j: int) -> NDArray[Any]:
@@ -99,7 +99,7 @@ def _charts(effects: Effects, one: Drawn, run: Run) -> list[Part]:
     effect = effects.effect(one.name)
     of = effect.classes[effects.described.outputs[index]] if effect.classes else None
     target = run.target or "target"
-    risk = run.task == "survival"
+    risk = run.target_class.censored
     by = "by class" if effect.classes else f"and {target}"
     on = f"the probability of {of}" if of else "risk" if risk else target
     values = f"Values of {one.name} {by}, one point per row.", f"Values in the data, {by}."

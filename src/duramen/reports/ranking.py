@@ -144,7 +144,7 @@ def _folded(
     first, others = measures[0], measures[1:]
     forest: list[Part] = [*degree_charts(as_importances(first))]
     if errors is not None:
-        forest.append(_errors(errors, oob_name(run.task)))
+        forest.append(_errors(errors, run.target_class.oob_error))
     if precision is not None:
         forest += precision.of_trees()
     sources = sources_of(measures, tested, precision)
@@ -167,15 +167,6 @@ def sources_of(
     return (*references(measures), *(source for sources in known for source in sources))
 
 
-def oob_name(task: str | None) -> str:
-    """Return the name of the out-of-bag error of a task."""
-    names = {
-        "classification": "out-of-bag error",
-        "survival": "out-of-bag error (1 - concordance)",
-    }
-    return names.get(task or "", "out-of-bag mean squared error")
-
-
 def _headline(measures: Sequence[Measured], run: Run, tested: Verdict | None) -> tuple[Fact, ...]:
     facts = [
         Fact("rows", thousands(run.n_rows)),
@@ -190,8 +181,8 @@ def _headline(measures: Sequence[Measured], run: Run, tested: Verdict | None) ->
         facts += [Fact(name, f"{count:,}") for name, count in tested.facts()]
     error = run.results.get("oob_error")
     if error is not None:
-        shown = f"{error:.1%}" if run.task == "classification" else f"{error:.4g}"
-        facts.append(Fact(oob_name(run.task), shown))
+        shown = run.target_class.error_text(error)
+        facts.append(Fact(run.target_class.oob_error, shown))
     return tuple(facts)
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from duramen.data import Target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +73,13 @@ class Run:
     citation: str = ""
     references: Sequence[str] = ()
     findings: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def target_class(self) -> type[Target]:
+        """Class of the target; that of numbers where the task is not known."""
+        from duramen.data.target import NumberTarget, target_class
+
+        return target_class(self.task or NumberTarget.task)
 
     def to_json(self) -> str:
         """Return the record as JSON text, as it stands in ``run.json``."""

@@ -10,8 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen.data import EncodedTable, Target
+from duramen.data import EncodedTable, NumberTarget
 from duramen.data.shadows import with_probes
+from duramen.estimators.base import ForestRegressor
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests import structure
 from duramen.forests.forest import Forest
@@ -407,7 +408,7 @@ def regression_of(subject: Measured, owner: str) -> Measured:
         If there is no regression forest of the kind.
     """
     template = subject.template
-    if template.task == "regression":
+    if isinstance(template, ForestRegressor):
         return subject
     kind = next(
         (forest.regressor for forest in FORESTS if forest.classifier is type(template)), None
@@ -431,7 +432,7 @@ def regression_of(subject: Measured, owner: str) -> Measured:
 
 def with_numbers(subject: Measured, values: FloatArray, key: object) -> Measured:
     """Return the measure with numbers in place of its target."""
-    target = Target(np.ascontiguousarray(values, dtype=np.float64))
+    target = NumberTarget(np.ascontiguousarray(values, dtype=np.float64))
     return replace(subject, data=subject.data.with_target(target, key=("residuals", key)))
 
 

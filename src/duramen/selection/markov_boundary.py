@@ -11,9 +11,9 @@ from duramen.selection.records import Selector
 from duramen.selection.selector import Account, BaseSelector, without_forest
 from duramen.support import checks
 from duramen.support.arrays import IntArray
-from duramen.theory.distributions import FiniteDistribution
 from duramen.theory.dependence import markov_boundaries
 from duramen.theory.dependence.boundaries import TooManyBoundaries, smallest_boundary
+from duramen.theory.distributions import FiniteDistribution
 
 SELECTIONS = ("smallest", "union")
 

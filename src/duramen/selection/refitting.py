@@ -461,6 +461,6 @@ class Trial:
         means = predict(forest, rows_of(forest, held, "", "trial"))
         target = self.subject.data.target
         if forest.classes is None:
-            return float(losses(means, Target(target.values[rows])).mean())
+            return float(losses(means, target.take(rows)).mean())
         labels = forest.classes[np.argmax(means, axis=1)]
         return float(np.mean(labels != target.labels[rows]))

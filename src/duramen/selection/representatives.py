@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.data import LearningSet, encode
+from duramen.data import encode
 from duramen.data.containers import table_like
+from duramen.data.learning_sets import table_of
 from duramen.importances import Representatives, representatives
-from duramen.io import ColumnStore
 from duramen.results.importances import Importances
 from duramen.selection.selector import BaseSelector, Unlabeled
 from duramen.support.checks import refuse
@@ -101,10 +101,7 @@ class ClusterRepresentatives(BaseSelector):
         ValueError
             If a parameter is not as described.
         """
-        columns = X.table if isinstance(X, LearningSet) else X
-        table = (
-            columns.as_table() if isinstance(columns, ColumnStore) else encode(table_like(columns))
-        )
+        table = encode(table_like(table_of(X)))
         threshold = self.threshold
         if threshold is None and self.n_clusters is None:
             threshold = 0.8

@@ -169,7 +169,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             If the rows have strata or groups that this selector has no use for.
         """
         owner = f"{type(self).__name__}.fit"
-        data = unweighted_set(X, y, owner, task, n_threads=n_threads)
+        data = unweighted_set(X, y, owner, task, n_jobs=n_threads)
         rows = data.exchangeability
         for given, able, what in (
             (rows.strata, self.exchanges, "strata"),

@@ -32,9 +32,9 @@ from duramen.significance.p_values.one_probe import ONE_PROBE, one_probe
 from duramen.significance.p_values.permutation_test import permutation_test
 from duramen.significance.p_values.z_scores import z_scores
 from duramen.significance.permuted_labels import permuted_importances
-from duramen.significance.significance_test import SignificanceTest
 from duramen.significance.reproducibility.stability import Stability, ranking_stability, stability
 from duramen.significance.reproducibility.trees_needed import TreesNeeded, trees_needed
+from duramen.significance.significance_test import SignificanceTest
 
 __all__ = [
     "AdjustedSignificance",

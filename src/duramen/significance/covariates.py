@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from duramen.data import EncodedTable, Target, encode, encode_target
+from duramen.data import EncodedTable, Target, encode
 from duramen.data.containers import table_like
+from duramen.data.learning_sets import learning_set_of
 from duramen.data.scores import cut, design, log_odds
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -83,7 +84,7 @@ def covariate_strata(covariates: Any, y: Any, *, rows_per_stratum: int = ROWS) -
     """
     checks.check_integer(_FUNCTION, "rows_per_stratum", rows_per_stratum, 2)
     table = _encoded(covariates)
-    target = encode_target(y, "auto", n_rows=table.n_rows, function=_FUNCTION)
+    target = learning_set_of(table, y, _FUNCTION).target
     categories, numbers = _kinds(table, rows_per_stratum)
     cells = np.zeros(table.n_rows, dtype=np.int64)
     for j in categories:
@@ -92,14 +93,14 @@ def covariate_strata(covariates: Any, y: Any, *, rows_per_stratum: int = ROWS) -
     if not numbers:
         return cells
     score = _score(table, numbers, target)
-    found = np.zeros(table.n_rows, dtype=np.int64)
+    strata = np.zeros(table.n_rows, dtype=np.int64)
     first = 0
     for cell in range(int(cells.max()) + 1):
         rows = np.flatnonzero(cells == cell)
         count = max(1, len(rows) // rows_per_stratum)
-        cut(score, rows, count, first, found)
+        cut(score, rows, count, first, strata)
         first += count
-    return np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return np.unique(strata, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _encoded(covariates: Any) -> EncodedTable:
@@ -146,7 +147,7 @@ def _score(table: EncodedTable, numbers: list[int], target: Target) -> FloatArra
         spread = products.std(axis=0)
         products = (products - products.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         columns = np.column_stack([columns, products])
-    if target.task == "classification":
+    if target.categorical:
         return log_odds(columns, np.asarray(target.values, dtype=np.int64))
     values = np.asarray(target.values, dtype=np.float64)
     values = values - values.mean()

@@ -20,10 +20,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data import EncodedTable
-from duramen.data.survival import martingale_residuals
+from duramen.data.scores import midranks
 from duramen.significance.measured import Data
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -78,14 +77,7 @@ class _Response:
     def of(cls, data: Data) -> _Response:
         """Return the scores of a target, times row weights, and centered within strata."""
         target, weights, strata = data.target, data.weights, data.exchangeability.strata
-        if target.task == "survival":
-            scores = martingale_residuals(target.values.astype(np.uint32))[:, None]
-        elif target.classes is None:
-            _, codes = np.unique(target.values, return_inverse=True)
-            scores = _midranks(np.bincount(codes))[codes][:, None]
-        else:
-            indicators = target.values[:, None] == np.arange(target.n_classes)
-            scores = indicators.astype(np.float64)
+        scores = target.association_scores()
         if weights is not None:
             scores = weights[:, None] * (scores - np.average(scores, axis=0, weights=weights))
         if strata is not None:
@@ -93,8 +85,8 @@ class _Response:
         scores = _whole(scores)
         mean = scores.mean(axis=0)
         sizes, axes = np.linalg.eigh((scores - mean).T @ (scores - mean))
-        kept = sizes > 1e-9 * max(float(sizes[-1]), 1e-300)
-        return cls(scores, mean, axes[:, kept] / np.sqrt(sizes[kept]))
+        spanned = sizes > 1e-9 * max(float(sizes[-1]), 1e-300)
+        return cls(scores, mean, axes[:, spanned] / np.sqrt(sizes[spanned]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,17 +152,10 @@ def _scores_of(table: EncodedTable, column: int) -> tuple[FloatArray, int]:
         return (codes == present[:, None]).astype(np.float64), len(present) - 1
     if nominal:
         ranks = np.zeros(n_values + 1)
-        ranks[present] = _midranks(counts[present])
+        ranks[present] = midranks(counts[present])
     else:
-        ranks = np.append(_midranks(counts[:n_values]), 0.0)
+        ranks = np.append(midranks(counts[:n_values]), 0.0)
     return _whole(ranks[codes])[None, :], int(len(present) > 1)
-
-
-def _midranks(counts: NDArray[np.int64]) -> FloatArray:
-    """Return twice the centered midrank of each value, from the numbers of rows that have it."""
-    before = np.cumsum(counts) - counts
-    ranks: FloatArray = (2.0 * before + counts) - counts.sum()
-    return ranks
 
 
 def _centered_within(scores: FloatArray, strata: IntArray) -> FloatArray:

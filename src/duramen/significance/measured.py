@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.data.recoding import with_permuted
+from duramen.data.target import target_class
 from duramen.importances import Inputs, Measure, Words, catalogue
 from duramen.importances.refit import data_for, leaves_rows_out, seeded, template_of
 from duramen.results.importances import Importances
@@ -50,14 +51,15 @@ class Measured:
         template = seeded(self.template, seed)
         threads = template.n_jobs
         if self.measure.refits:
-            found = self.measure(Inputs(template, self._exchanging(data), seed, threads))
+            measured_values = self.measure(Inputs(template, self._exchanging(data), seed, threads))
         else:
-            found = self.measure(Inputs(template.fit(data), data, seed, threads))
-        if not isinstance(found, Importances):
+            measured_values = self.measure(Inputs(template.fit(data), data, seed, threads))
+        if not isinstance(measured_values, Importances):
             raise TypeError(
-                f"measure {self.measure.name} must return importances, got {type(found).__name__}."
+                f"measure {self.measure.name} must return importances, got "
+                f"{type(measured_values).__name__}."
             )
-        return found
+        return measured_values
 
     def _exchanging(self, data: Data) -> Data:
         """Return the rows with the strata and groups that a measure of several forests needs."""
@@ -150,9 +152,10 @@ def measured(
     template = template_of(estimator, function)
     if measure == "auto":
         measure = automatic(template)
-        if template.task == "classification" and "criterion" in template.get_params():
-            template.set_params(criterion="entropy")
-    found = measure_of(measure, function)
+        own = template.get_params()
+        asked = template.target_class.ranking_parameters.items()
+        template.set_params(**{name: value for name, value in asked if name in own})
+    record = measure_of(measure, function)
     data = data_for(template, X, y, function, strata=strata, groups=groups)
     if not takes_strata and data.exchangeability.strata is not None:
         raise ValueError(
@@ -162,7 +165,7 @@ def measured(
     if not callable(measure) and "oob_score" in template.get_params():
         template.set_params(oob_score=False)  # no measure of ours reads it
     identifier = qualified(measure) if callable(measure) else measure
-    return Measured(template.set_params(n_jobs=1, verbose=0), data, found, identifier)
+    return Measured(template.set_params(n_jobs=1, verbose=0), data, record, identifier)
 
 
 def automatic(estimator: BaseForest) -> str:
@@ -175,7 +178,8 @@ def preferred(task: str, out_of_bag: bool) -> str:
 
     `out_of_bag` tells whether trees leave rows out. Survival has no MDI on these.
     """
-    return "mdi_oob" if out_of_bag and task != "survival" else "mdi"
+    suits = catalogue["mdi_oob"].suits(target_class(task))
+    return "mdi_oob" if out_of_bag and suits else "mdi"
 
 
 def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> Measure:
@@ -192,10 +196,12 @@ def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> M
             rows="training",
             spread="",
         )
-    known = {one.name: one for one in catalogue if one.testable and (refits or not one.refits)}
-    if not isinstance(measure, str) or measure not in known:
+    records = {
+        entry.name: entry for entry in catalogue if entry.testable and (refits or not entry.refits)
+    }
+    if not isinstance(measure, str) or measure not in records:
         raise ValueError(
-            f"{function}: measure must be one of {', '.join(map(repr, known))}, or a function "
+            f"{function}: measure must be one of {', '.join(map(repr, records))}, or a function "
             f"measure(forest, X, y) that returns importances, got {measure!r}."
         )
-    return known[measure]
+    return records[measure]

@@ -95,5 +95,5 @@ class Refits:
 
     def metadata(self, identity: dict[str, Any] | None = None, **choices: Any) -> dict[str, Any]:
         """Return what a result tells of itself: the identity of the run, choices, the seed."""
-        known = self.subject.identity(self.function) if identity is None else identity
-        return {**known, **choices, "seed": self.seed}
+        settings = self.subject.identity(self.function) if identity is None else identity
+        return {**settings, **choices, "seed": self.seed}

@@ -44,19 +44,19 @@ def subsample_size(
     None stands for `default`, or, without one, :func:`default_size`. Of each class a row is drawn
     at least; there are 0 in regression. `units` names what is drawn.
     """
-    given = default if subsample is None else subsample
+    asked = default if subsample is None else subsample
     least = max(2, n_classes)
     size = 0
-    if given is None:
+    if asked is None:
         size = max(least, default_size(n_rows))
-    elif checks.is_integer(given):
-        size = int(given)
-    elif checks.is_real(given) and 0 < given < 1:
-        size = round(float(given) * n_rows)
+    elif checks.is_integer(asked):
+        size = int(asked)
+    elif checks.is_real(asked) and 0 < asked < 1:
+        size = round(float(asked) * n_rows)
     if not least <= size < n_rows:
         raise ValueError(
             f"{function}: subsample must leave some of the {n_rows} {units} out and keep {least} "
-            f"at least: an int in {least}..{n_rows - 1} or a fraction, got {given!r}."
+            f"at least: an int in {least}..{n_rows - 1} or a fraction, got {asked!r}."
         )
     return size
 
@@ -100,22 +100,22 @@ def resampling_task(subject: Measured, draw: Draw, *, noise: bool = False) -> Ta
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
         drawn = subject.of_rows(draw(random), key=seed_b)
-        found = drawn.importances(int(random.integers(2**32)))
+        drawn_importances = drawn.importances(int(random.integers(2**32)))
         if not noise:
-            return found.values
-        return np.concatenate([found.values, tree_variance(subject, found)])
+            return drawn_importances.values
+        return np.concatenate([drawn_importances.values, tree_variance(subject, drawn_importances)])
 
     return task
 
 
-def tree_variance(subject: Measured, found: Importances) -> FloatArray:
+def tree_variance(subject: Measured, importances: Importances) -> FloatArray:
     """Return the variance of importances over forests on the same rows, from the spread of trees.
 
     Zeros where the standard error of a measure is not known to be that over trees.
     """
-    error = found.standard_error
+    error = importances.standard_error
     if error is None or subject.measure.spread != "trees":
-        return np.zeros(len(found))
+        return np.zeros(len(importances))
     return np.square(error)
 
 

@@ -13,9 +13,10 @@ _BLOCK = 1024  # columns at a time: little memory beside the matrix
 
 def mean_variance(rows: FloatArray) -> float:
     """Return c^2 of `standardized`: the mean over the columns of their variances in all rows."""
-    total = sum(float(_centered(rows[:, block]).var(axis=0).sum()) for block in _blocks(rows))
-    mean: float = total / max(1, rows.shape[1])
-    return mean
+    total: float = sum(
+        float(_centered(rows[:, block]).var(axis=0).sum()) for block in _blocks(rows)
+    )
+    return total / max(1, int(rows.shape[1]))
 
 
 def standardized(rows: FloatArray, least: float | None = None) -> FloatArray:

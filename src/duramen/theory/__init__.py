@@ -1,6 +1,13 @@
 """Exact theory of finite distributions: relevance, and importances of infinitely many trees."""
 
 from duramen.theory import distributions, population, samples, subspaces
+from duramen.theory.dependence import (
+    context_dependence,
+    markov_boundaries,
+    properties,
+    redundancy,
+    relevance,
+)
 from duramen.theory.distributions import (
     CONTEXT,
     TARGET,
@@ -13,13 +20,6 @@ from duramen.theory.population import (
     population_context_importances,
     population_importances,
     population_mda,
-)
-from duramen.theory.dependence import (
-    context_dependence,
-    markov_boundaries,
-    properties,
-    redundancy,
-    relevance,
 )
 from duramen.theory.subspaces import expected_trees, found_curve, plan
 

@@ -13,7 +13,7 @@ from duramen.analyses.files import OF_GROUPS
 from duramen.analyses.ranking import measuring, samples
 from duramen.analyses.sampling import sampled_rows
 from duramen.cli.rank.options import Growth
-from duramen.data import Target, encode_target
+from duramen.data import NumberTarget, SurvivalTarget, encode_target
 from duramen.estimators import growth
 
 N = 240
@@ -177,9 +177,9 @@ def test_rows_drawn_keep_proportions():
     assert np.bincount(target.values[rows]).tolist() == [7, 2, 1]
     assert (np.diff(rows) > 0).all()
     events = np.arange(40) * 2 + (np.arange(40) < 10)
-    survival = Target(events.astype(np.uint32), times=np.arange(40.0))
+    survival = SurvivalTarget(events.astype(np.uint32), np.arange(40.0))
     assert (sampled_rows(survival, 8, 0) < 10).sum() == 2
-    numbers = Target(np.arange(50.0))
+    numbers = NumberTarget(np.arange(50.0))
     drawn = [sampled_rows(numbers, 5, seed) for seed in range(2000)]
     counts = np.bincount(np.concatenate(drawn), minlength=50)
     assert counts.sum() == 10_000

@@ -117,7 +117,11 @@ def _stray() -> Any:
     return [len(found), [str(name) for one in found for name in one.message.columns]]
 
 
-@case("encode_target", data.encode_target, data.infer_task, data.target_array, data.Target)
+@case(
+    "encode_target",
+    *(data.encode_target, data.infer_task, data.target_array, data.Target),
+    *(data.ClassTarget, data.NumberTarget, data.SurvivalTarget),
+)
 def _targets() -> Any:
     given = (
         classes(),

@@ -23,7 +23,7 @@ def out_of_bag_accuracy(estimator: Any, target: Target) -> dict[str, float | Non
 
     curve = getattr(estimator, "oob_error_curve_", None)
     last = None if curve is None or not np.isfinite(curve[-1]) else float(curve[-1])
-    losses = None if target.task == "survival" else _losses(estimator, target)
+    losses = None if target.censored else _losses(estimator, target)
     if losses is None:
         return {"oob_error": last, "baseline_error": None, "baseline_p_value": None}
     error, baseline = losses

@@ -49,7 +49,7 @@ def target_columns(data: LearningSet[EncodedTable], names: Sequence[str]) -> dic
     table, classes = data.table, data.target.classes
     if classes is not None and len(classes) > _CLASSES:
         return {}
-    survival = data.task == "survival"
+    survival = data.target.censored
     y = np.asarray(data.target.values)
     place = {name: j for j, name in enumerate(table.names)}
     n_columns = 1 if classes is None else len(classes)

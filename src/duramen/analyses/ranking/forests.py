@@ -41,6 +41,4 @@ def default_forest(task: str, n_trees: int, **work: Any) -> Any:
     from duramen.estimators.catalogue import FORESTS
 
     estimator = FORESTS[0].estimator(task)(n_estimators=n_trees, **work)
-    if task == "classification":
-        estimator.set_params(criterion="entropy")
-    return with_estimates(estimator)
+    return with_estimates(estimator.set_params(**estimator.target_class.ranking_parameters))

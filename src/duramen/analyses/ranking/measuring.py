@@ -57,13 +57,14 @@ def choose(
     ValueError
         If a measure was asked for that needs classes or rows out of bag, and there are none.
     """
+    from duramen.data.target import target_class
     from duramen.importances import catalogue
     from duramen.significance.measured import preferred
 
-    numbers = task != "classification"
+    target = target_class(task)
     unseen = f"every tree of {wording.forest.format(forest)} sees all rows"
     if not asked:
-        suited = [one for one in catalogue if one.default and _suits(one, task)]
+        suited = [one for one in catalogue if one.default and one.suits(target)]
         # A measure that is 0 on average for irrelevant features ranks, not MDI.
         suited.sort(key=lambda one: one.name != preferred(task, out_of_bag))
         kept = tuple(one for one in suited if out_of_bag or one.rows != "out-of-bag")
@@ -74,12 +75,12 @@ def choose(
         return Choice(kept, asked=False, left_out=why)
     chosen = tuple(catalogue[name] for name in dict.fromkeys(asked))
     for one in chosen:
-        if task == "survival" and not one.survival:
+        if target.censored and not one.survival:
             able = ", ".join(wording.names(m for m in catalogue if m.survival))
             raise ValueError(
                 f"{wording.measure(one)} is not defined for survival; use one of {able}"
             )
-        if one.classes and numbers:
+        if not one.suits(target):
             others = " and ".join(
                 wording.names(m for m in catalogue if m.default and not m.classes)
             )
@@ -93,13 +94,6 @@ def choose(
                 f"{wording.bootstrap}"
             )
     return Choice(chosen, asked=True)
-
-
-def _suits(one: Measure, task: str) -> bool:
-    """Tell whether a measure is defined for a task."""
-    if task == "survival":
-        return one.survival
-    return task == "classification" or not one.classes
 
 
 def with_bias(
@@ -123,7 +117,7 @@ def with_bias(
         one
         for one in catalogue
         if one.zero_if_irrelevant
-        and _suits(one, problem.task)
+        and one.suits(problem.data.target)
         and (out_of_bag or one.rows != "out-of-bag")
     )
     hint = execution.wording.fair.format(", ".join(fair))

@@ -67,7 +67,7 @@ def run_test(
 
 def _of_rows(request: Request, given: Inputs, wording: Wording, client: Any) -> Any:
     """Return the result of a test that is about the rows, not about a measure."""
-    if given.data.target.task == "survival":
+    if given.data.target.censored:
         raise ValueError(f"{wording.test(request.test)} is not defined for survival")
     more = {} if client is None else {"client": client}
     return request.test.function(given.data.table, given.data.y, **request.choices, **more)

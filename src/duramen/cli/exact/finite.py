@@ -38,7 +38,7 @@ def finite(problem: Problem[EncodedTable], how: str, bins: int) -> Finite:
 
     table: Any = problem.table
     method: Any = "quantile" if how == "auto" else how
-    if method == "mdl" and problem.task == "regression":
+    if method == "mdl" and not problem.data.target.categorical:
         raise ValueError(
             "--discretize mdl needs a target of classes, got numbers; use --discretize quantile"
         )

@@ -14,12 +14,13 @@ def make_forest(
     growth: Growth, task: str, n_trees: int, *, seed: int, jobs: int, verbose: bool
 ) -> Any:
     """Return the estimator that the options describe, with out-of-bag estimates if it has any."""
+    from duramen.data.target import target_class
     from duramen.estimators.catalogue import FORESTS
 
     name, max_features = growth.forest, growth.max_features
     forest = next(one for one in FORESTS if one.name == name)
     kind = forest.estimator(task)
-    if kind is None and task == "survival":
+    if kind is None and target_class(task).censored:
         able = ", ".join(one.name for one in FORESTS if one.survival)
         raise ValueError(f"--forest: must be one of {able} for survival, got {name}")
     if kind is None:
@@ -31,7 +32,7 @@ def make_forest(
     estimator: Any = kind(
         n_estimators=n_trees, random_state=seed, n_jobs=jobs, verbose=int(verbose)
     )
-    if task != "survival":  # which has one criterion
+    if not target_class(task).censored:  # which has one criterion
         estimator.set_params(criterion="squared_error" if impurity == "variance" else impurity)
     parameters = estimator.get_params()
     if max_features != "auto":
@@ -41,7 +42,7 @@ def make_forest(
             )
         estimator.set_params(max_features=parsed_max_features(max_features))
     if growth.class_weight is not None:
-        if task != "classification":
+        if not target_class(task).categorical:
             raise ValueError(
                 f"--class-weight: is for classes, but the task is {task}; leave it out"
             )

@@ -15,7 +15,6 @@ from duramen.reports.conclusion import conclusion
 from duramen.reports.facts import unit_words
 from duramen.reports.measures import LEVEL, n_significant, words_of
 from duramen.reports.ranked import Ranked
-from duramen.reports.ranking import oob_name
 from duramen.results.significance import Significance
 from duramen.support.text import fixed
 
@@ -111,6 +110,5 @@ def _headline(run: Run) -> list[str]:
     words = [*shape_words(run), f"{run.settings['n_estimators']:,} trees"]
     error = run.results.get("oob_error")
     if error is not None:
-        shown = f"{error:.1%}" if run.task == "classification" else f"{error:.4g}"
-        words.append(f"{oob_name(run.task)} {shown}")
+        words.append(f"{run.target_class.oob_error} {run.target_class.error_text(error)}")
     return words

@@ -84,11 +84,13 @@ class Clusters(Framed):
         order = np.lexsort((-np.abs(self.correlations), self.labels))
         order = order[self.labels[order] != NONE]
         parts = np.split(order, np.searchsorted(self.labels[order], np.arange(1, len(self))))
-        found = {}
-        for one, part in zip(self.representatives.tolist(), parts[: len(self)], strict=True):
-            others = [self.names[j] for j in part.tolist() if j != one]
-            found[self.names[one]] = (self.names[one], *others)
-        return found
+        by_name = {}
+        for representative, part in zip(
+            self.representatives.tolist(), parts[: len(self)], strict=True
+        ):
+            others = [self.names[j] for j in part.tolist() if j != representative]
+            by_name[self.names[representative]] = (self.names[representative], *others)
+        return by_name
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name.
@@ -106,7 +108,7 @@ class Clusters(Framed):
         }
 
     def _summary(self, rows: int) -> Summary:
-        members = [one for one in self.members().items() if len(one[1]) > 1]
+        members = [item for item in self.members().items() if len(item[1]) > 1]
         counted = int(np.count_nonzero(self.labels != NONE))
         heading = (
             f"Clusters: {len(self)} around the most important features, of {counted} of "
@@ -310,19 +312,19 @@ class _Clumping:
             free = np.flatnonzero(self.labels[block] == NONE)
             own = pairwise(numbers[:, free], numbers[:, free])
             near = self._near(block[free], block[free])
-            for i, one in enumerate(block[free].tolist()):
-                if self.labels[one] != NONE:
+            for i, place in enumerate(block[free].tolist()):
+                if self.labels[place] != NONE:
                     continue
-                self._found(one, numbers[:, free[i]])
+                self._found(place, numbers[:, free[i]])
                 joins = near[i] & (np.abs(own[i]) >= self._threshold)
                 joins &= self.labels[block[free]] == NONE
                 joins[i] = False
                 self.labels[block[free][joins]] = len(self.chosen) - 1
                 self.correlations[block[free][joins]] = own[i, joins]
 
-    def _found(self, one: int, numbers: FloatArray) -> None:
-        self.labels[one], self.correlations[one] = len(self.chosen), 1.0
-        self.chosen.append(one)
+    def _found(self, column: int, numbers: FloatArray) -> None:
+        self.labels[column], self.correlations[column] = len(self.chosen), 1.0
+        self.chosen.append(column)
         self._kept.append(numbers)
 
     def join(self, others: IntArray) -> None:
@@ -349,9 +351,9 @@ class _Clumping:
             return
         r = pairwise(np.column_stack([self._kept[k] for k in rows.tolist()]), numbers)
         joins = near[rows] & (np.abs(r) >= self._threshold)
-        first, found = joins.argmax(axis=0), joins.any(axis=0)
-        self.labels[block[found]] = rows[first[found]]
-        self.correlations[block[found]] = r[first[found], np.flatnonzero(found)]
+        first, has_joined = joins.argmax(axis=0), joins.any(axis=0)
+        self.labels[block[has_joined]] = rows[first[has_joined]]
+        self.correlations[block[has_joined]] = r[first[has_joined], np.flatnonzero(has_joined)]
 
     def _near(self, left: IntArray, right: IntArray) -> BoolArray:
         """Return whether features lie near each other; shape (len(left), len(right))."""

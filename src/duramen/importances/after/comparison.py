@@ -226,68 +226,75 @@ def compare(measures: Iterable[Measured] | Mapping[str, Measured]) -> Comparison
             "compare: measures must be several Importances or Significance, got one "
             f"{type(measures).__name__}. Hint: compare([one, another])."
         )
-    given = list(measures.values()) if isinstance(measures, Mapping) else list(measures)
-    for measure in given:
+    results = list(measures.values()) if isinstance(measures, Mapping) else list(measures)
+    for measure in results:
         if not isinstance(measure, Importances | Significance):
             raise TypeError(
                 "compare: measures must be Importances or Significance, got "
                 f"{type(measure).__name__}."
             )
-    if len(given) < 2:
-        raise ValueError(f"compare: measures must be at least two, got {len(given)}.")
-    labels = list(measures) if isinstance(measures, Mapping) else [_title(one) for one in given]
+    if len(results) < 2:
+        raise ValueError(f"compare: measures must be at least two, got {len(results)}.")
+    labels = (
+        list(measures)
+        if isinstance(measures, Mapping)
+        else [
+            result.measure if isinstance(result, Importances) else result.method
+            for result in results
+        ]
+    )
     twice = [label for i, label in enumerate(labels) if label in labels[:i]]
     if twice:
         raise ValueError(
             f"compare: two measures are called {twice[0]!r}. Hint: name them, as in "
             'compare({"few trees": one, "many trees": another}).'
         )
-    names = given[0].names
-    places = [_places(names, label, one) for label, one in zip(labels, given, strict=True)]
-    pairs = list(zip(given, places, strict=True))
+    names = results[0].names
+    places = [_places(names, label, result) for label, result in zip(labels, results, strict=True)]
+    pairs = list(zip(results, places, strict=True))
     return Comparison(
         names=names,
         measures=tuple(labels),
-        scores=np.stack([_scores(one)[place] for one, place in pairs]),
-        ranks=np.stack([_ranks(one)[place] for one, place in pairs]),
-        metadata={label: dict(one.metadata) for label, one in zip(labels, given, strict=True)},
+        scores=np.stack([_scores(result)[place] for result, place in pairs]),
+        ranks=np.stack([_ranks(result)[place] for result, place in pairs]),
+        metadata={
+            label: dict(result.metadata) for label, result in zip(labels, results, strict=True)
+        },
     )
 
 
-def _title(one: Measured) -> str:
-    return one.measure if isinstance(one, Importances) else one.method
+def _scores(result: Measured) -> FloatArray:
+    return result.values if isinstance(result, Importances) else result.scores
 
 
-def _scores(one: Measured) -> FloatArray:
-    return one.values if isinstance(one, Importances) else one.scores
-
-
-def _ranks(one: Measured) -> FloatArray:
+def _ranks(result: Measured) -> FloatArray:
     """Return the ranks in the order of `one.order()`; equal features share theirs."""
     from scipy.stats import rankdata
 
-    order = one.order()
-    scores = _scores(one)[order]
-    p_values = one.p_values[order] if isinstance(one, Significance) else np.zeros(len(one))
+    order = result.order()
+    scores = _scores(result)[order]
+    p_values = result.p_values[order] if isinstance(result, Significance) else np.zeros(len(result))
     step = (np.diff(scores) != 0) | (np.diff(p_values) != 0)
-    place = np.empty(len(one), dtype=np.int64)
-    place[order] = np.cumsum(np.concatenate([np.zeros(min(1, len(one)), dtype=np.int64), step]))
+    place = np.empty(len(result), dtype=np.int64)
+    place[order] = np.cumsum(np.concatenate([np.zeros(min(1, len(result)), dtype=np.int64), step]))
     ranks: FloatArray = rankdata(place)
     return ranks
 
 
-def _places(names: Sequence[str], label: str, one: Measured) -> list[int]:
+def _places(names: Sequence[str], label: str, result: Measured) -> list[int]:
     """Return where `one` has each of `names`."""
-    if one.names == names:
+    if result.names == names:
         return list(range(len(names)))
-    place = {name: j for j, name in enumerate(one.names)}
+    place = {name: j for j, name in enumerate(result.names)}
     lacking = [name for name in names if name not in place]
-    more = sorted(set(one.names) - set(names))
+    more = sorted(set(result.names) - set(names))
     if lacking or more:
-        told = [f"lacks {_some(lacking)}"] * bool(lacking) + [f"has {_some(more)}"] * bool(more)
+        differences = [f"lacks {_some(lacking)}"] * bool(lacking) + [f"has {_some(more)}"] * bool(
+            more
+        )
         raise ValueError(
             "compare: measures must have the same features, but, compared with the first, "
-            f"{label!r} {' and '.join(told)}."
+            f"{label!r} {' and '.join(differences)}."
         )
     return [place[name] for name in names]
 

@@ -27,13 +27,13 @@ def standardized(table: EncodedTable, correlation: Correlation) -> FloatArray:
     """
     columns = with_gaps(table, correlation)
     for j in range(table.n_columns):
-        known = ~np.isnan(columns[:, j])
-        if not known.any():
+        present = ~np.isnan(columns[:, j])
+        if not present.any():
             columns[:, j] = 0.0
             continue
-        part = columns[known, j] - columns[known, j].mean()
+        part = columns[present, j] - columns[present, j].mean()
         length = float(np.linalg.norm(part))
-        columns[known, j] = part / (length if length > 0 else 1.0)
+        columns[present, j] = part / (length if length > 0 else 1.0)
     return columns
 
 
@@ -67,10 +67,10 @@ def with_gaps(table: EncodedTable, correlation: Correlation) -> FloatArray:
     columns = np.full((table.n_rows, table.n_columns), np.nan, order="F")
     for j in range(table.n_columns):
         codes, n_values = np.asarray(table.codes(j)), len(table.values(j))
-        known = codes < n_values
-        if known.any() and not (table.kinds[j] == "nominal" and n_values > 2):
-            of_code = _values_of_codes(table, j, codes[known], correlation)
-            columns[known, j] = _scaled(of_code[codes[known]])
+        present = codes < n_values
+        if present.any() and not (table.kinds[j] == "nominal" and n_values > 2):
+            of_code = _values_of_codes(table, j, codes[present], correlation)
+            columns[present, j] = _scaled(of_code[codes[present]])
     return columns
 
 

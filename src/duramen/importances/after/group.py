@@ -165,8 +165,8 @@ def _from_mapping(
     feature_groups: Mapping[Any, Any], features: tuple[str, ...], function: str
 ) -> Grouping:
     members = [
-        checks.places_of(given, features, f"{function}: feature_groups[{name!r}]")
-        for name, given in feature_groups.items()
+        checks.places_of(columns, features, f"{function}: feature_groups[{name!r}]")
+        for name, columns in feature_groups.items()
     ]
     return Grouping(
         checked_names(function, "names of groups", feature_groups),
@@ -177,15 +177,15 @@ def _from_mapping(
 
 def _from_labels(labels: Any, names: Sequence[str] | None, p: int, function: str) -> Grouping:
     # As objects: NumPy would make text of a NaN beside text.
-    given = np.asarray(labels, dtype=object)
-    if given.shape != (p,):
+    array = np.asarray(labels, dtype=object)
+    if array.shape != (p,):
         raise ValueError(
             f"{function}: feature_groups must be one label per feature, of shape ({p},), or a mapping, "
-            f"got shape {given.shape}."
+            f"got shape {array.shape}."
         )
     place: dict[str, int] = {}
     codes = np.full(p, -1, dtype=np.int64)
-    for j, label in enumerate(given.tolist()):
+    for j, label in enumerate(array.tolist()):
         if not (label is None or (isinstance(label, float) and math.isnan(label))):
             codes[j] = place.setdefault(_title(label, names, function), len(place))
     order = np.argsort(codes, kind="stable")[np.count_nonzero(codes < 0) :]

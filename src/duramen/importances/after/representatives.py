@@ -259,12 +259,12 @@ def _check_choices(
         )
     if threshold is not None:
         checks.check_real("representatives", "threshold", threshold, 0, 1, ends="(]")
-    for what, given, allowed in (
+    for what, choice, allowed in (
         ("method", method, get_args(Method)),
         ("correlation", correlation, get_args(Correlation)),
         ("linkage", linkage, get_args(Linkage)),
     ):
-        checks.check_choice("representatives", what, given, allowed)
+        checks.check_choice("representatives", what, choice, allowed)
 
 
 def _clusters(
@@ -277,11 +277,11 @@ def _clusters(
 
     merges = hierarchy.linkage(distances, method=linkage)
     if n_clusters is not None:
-        found = hierarchy.fcluster(merges, n_clusters, criterion="maxclust")
+        cluster_labels = hierarchy.fcluster(merges, n_clusters, criterion="maxclust")
     else:
         limit = 1.0 - cast("float", threshold) + 10.0**-DIGITS
-        found = hierarchy.fcluster(merges, limit, criterion="distance")
-    _, first, label = np.unique(found, return_index=True, return_inverse=True)
+        cluster_labels = hierarchy.fcluster(merges, limit, criterion="distance")
+    _, first, label = np.unique(cluster_labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[label].astype(np.int64)
 
 
@@ -317,13 +317,13 @@ def _centroids(columns: FloatArray, labels: IntArray, medoids: IntArray) -> Floa
     """
     from scipy import sparse
 
-    p, known = columns.shape[1], ~np.isnan(columns)
-    filled = np.where(known, columns, 0.0)
+    p, present = columns.shape[1], ~np.isnan(columns)
+    filled = np.where(present, columns, 0.0)
     turned = np.where(np.einsum("ij,ij->j", filled, filled[:, medoids[labels]]) < 0, -1.0, 1.0)
-    deviations = turned * np.sqrt(known.sum(axis=0))
+    deviations = turned * np.sqrt(present.sum(axis=0))
     places, shape = (np.arange(p), labels), (p, medoids.size)
     total = np.asarray(filled @ sparse.csc_array((deviations, places), shape=shape))
-    counts = np.asarray(known @ sparse.csc_array((np.ones(p), places), shape=shape))
+    counts = np.asarray(present @ sparse.csc_array((np.ones(p), places), shape=shape))
     means = np.full(total.shape, np.nan)
     np.divide(total, counts, out=means, where=counts > 0)
     return means

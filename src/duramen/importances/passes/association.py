@@ -76,21 +76,23 @@ def _by_correlation(table: EncodedTable, columns: list[int]) -> FloatArray:
 def _pair(table: EncodedTable, j: int, k: int) -> float:
     from scipy.special import chdtrc
 
-    kept = np.ones(table.n_rows, dtype=np.bool_)
+    complete = np.ones(table.n_rows, dtype=np.bool_)
     for column in (j, k):
         if table.missing[column]:
-            kept &= table.codes(column) != len(table.values(column))
-    n = int(kept.sum())
+            complete &= table.codes(column) != len(table.values(column))
+    n = int(complete.sum())
     if n < 2:
         return 1.0
     nominal = [table.kinds[column] == "nominal" for column in (j, k)]
     if all(nominal):
-        share, freedom = _contingency(table.codes(j)[kept], table.codes(k)[kept])
+        share, freedom = _contingency(table.codes(j)[complete], table.codes(k)[complete])
     elif any(nominal):
         category, score = (j, k) if nominal[0] else (k, j)
-        share, freedom = _explained(_scores(table, score)[kept], table.codes(category)[kept])
+        share, freedom = _explained(
+            _scores(table, score)[complete], table.codes(category)[complete]
+        )
     else:
-        a, b = (_centered(_scores(table, column)[kept]) for column in (j, k))
+        a, b = (_centered(_scores(table, column)[complete]) for column in (j, k))
         spread = float((a @ a) * (b @ b))
         share, freedom = (float(a @ b) ** 2 / spread if spread > 0 else 0.0), 1
     return float(chdtrc(freedom, (n - 1) * share)) if freedom > 0 else 1.0

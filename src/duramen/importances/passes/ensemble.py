@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import Target
+from duramen.data import SurvivalTarget
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import concordance
 from duramen.importances.arguments import class_names, metadata_of
@@ -89,10 +89,10 @@ def _drops(
     votes = ballots.votes[seen]
     before = votes / trees
     after = (votes + ballots.changes[:, seen]) / trees  # equal counts stay equal shares
-    if forest.task == "survival":
-        known = Target(target, times=np.arange(target.max() // 2 + 1, dtype=np.float64))
-        with_all = concordance(known, before[:, 0])
-        return with_all - np.array([[concordance(known, a[:, 0])] for a in after])
+    if score == "concordance":
+        survival = SurvivalTarget.of_codes(target.astype(np.uint32))
+        with_all = concordance(survival, before[:, 0])
+        return with_all - np.array([[concordance(survival, a[:, 0])] for a in after])
     if forest.classes is None:
         return np.array([_squared_error(a[:, 0], target) for a in after])[:, np.newaxis] - (
             _squared_error(before[:, 0], target)

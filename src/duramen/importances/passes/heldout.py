@@ -8,7 +8,6 @@ rows rewards it for what the search fitted by chance.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.passes.chance import mean_xlog2x, xlog2x
@@ -51,7 +50,9 @@ class _Held:
         node, row = arrivals(nodes.forest, sample)
         columns = np.ascontiguousarray(_responses(nodes.forest, sample).T)
         amounts = (np.ones(row.size), *(column[row] for column in columns))
-        of_leaves = np.column_stack([_leaf_sums(nodes, node, amount) for amount in amounts])
+        n_nodes = nodes.forest.n_nodes
+        at_nodes = (weighted_counts(node, amount, n_nodes) for amount in amounts)
+        of_leaves = np.column_stack([sums[nodes.leaves] for sums in at_nodes])
         both = nodes.summed_up(of_leaves)
         self.rows, self.sums = both[:, 0], both[:, 1:]
 
@@ -61,10 +62,6 @@ def _responses(forest: Forest, sample: Sample) -> FloatArray:
     if forest.classes is None:
         return sample.target[:, np.newaxis].astype(np.float64, copy=False)
     return np.eye(len(forest.classes))[sample.target]
-
-
-def _leaf_sums(nodes: Nodes, node: NDArray[np.integer], amount: FloatArray) -> FloatArray:
-    return weighted_counts(node, amount, nodes.forest.n_nodes)[nodes.leaves]
 
 
 def _covariance(nodes: Nodes, held: _Held) -> FloatArray:

@@ -195,9 +195,8 @@ def _given(
     forest: Forest, sample: Sample
 ) -> tuple[_kernel.Forest, _kernel.Rows, _kernel.Target, _kernel.Bag | None]:
     """Return a forest, rows with their target, and the bags that rows must be out of."""
-    n_times = int(sample.target.max()) // 2 + 1 if forest.task == "survival" else 0
     n_classes = 0 if forest.classes is None else forest.n_values
-    target = _kernel.Target(sample.target, n_classes, n_times)
+    target = forest.target_class.lent(sample.target, n_classes)
     out_of = forest.bags_of(sample.originals) if sample.out_of_bag else None
     return forest.kernel, lent_rows(forest, sample.rows), target, out_of
 

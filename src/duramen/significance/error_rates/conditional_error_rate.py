@@ -292,17 +292,17 @@ def _event(
     random = np.random.default_rng(seed)
     order = subject.exchangeability.permutation(random)
     after = reading == "later" and place + 1 < len(ranking.names)
-    kept = place + after
-    table = with_permuted(subject.data.table, ranking.of_column < kept, order)
-    data = subject.data.with_table(table, key=("kept", kept)).permuted(order, key=seed)
+    columns = place + after
+    table = with_permuted(subject.data.table, ranking.of_column < columns, order)
+    data = subject.data.with_table(table, key=("kept", columns)).permuted(order, key=seed)
     values = subject.scores(int(random.integers(2**32)), data=data)
     scores = ranking.scored(values)
     if reading == "own":
         event = np.count_nonzero(scores > scores[place]) <= place
     elif after:
-        event = scores[kept:].max() >= scores[:kept].min()
+        event = scores[columns:].max() >= scores[:columns].min()
     else:
-        event = scores[kept:].max() >= ranking.scores[place]
+        event = scores[columns:].max() >= ranking.scores[place]
     return np.array([event], dtype=np.float64)
 
 
@@ -351,8 +351,8 @@ def _rates(events: FloatArray, n: int, enough: int | None, scores: FloatArray) -
         draws[place] = len(mine)
     rates = np.maximum.accumulate(estimate)
     # Of equal scores, the last one that is known stands for all.
-    known = -scores[:n_known]
-    rates[:n_known] = rates[np.searchsorted(known, known, side="right") - 1]
+    levels_known = -scores[:n_known]
+    rates[:n_known] = rates[np.searchsorted(levels_known, levels_known, side="right") - 1]
     return {
         "rates": rates,
         "n_known": n_known,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.data import EncodedTable, encode, encode_target
+from duramen.data import ClassTarget, EncodedTable, NumberTarget, Target, encode
 from duramen.data.target import target_array
 from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.error_rates import ErrorRates
@@ -299,9 +299,9 @@ def _target(y: Any, n_rows: int, centered: bool, function: str) -> FloatArray:
     """Return numbers, or 0 and 1 for two labels, scaled; shape (n,)."""
     values = target_array(y, n_rows=n_rows, function=function)
     if values.dtype.kind in "iuf":
-        target = encode_target(values, "regression", n_rows=n_rows, function=function)
+        target: Target = NumberTarget.encode(values, function=function)
     else:
-        target = encode_target(values, "classification", n_rows=n_rows, function=function)
+        target = ClassTarget.encode(values, function=function)
         if target.n_classes != 2:
             raise ValueError(
                 f"{function}: y must be numbers or two labels, got {target.n_classes} labels. "

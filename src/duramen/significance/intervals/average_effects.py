@@ -195,7 +195,7 @@ def _influences(
 
     others = np.delete(table, j, axis=1)
     with_it = np.column_stack([high, others])
-    found = np.empty(len(table))
+    influences = np.empty(len(table))
     for k in range(int(fold.max()) + 1):
         test = fold == k
         train = ~test
@@ -207,8 +207,8 @@ def _influences(
         outcome = clone(models[0]).fit(with_it[train], target[train])
         chance = np.full(int(test.sum()), high[train].mean())
         if others.shape[1]:
-            given = clone(models[1]).fit(others[train], high[train])
-            chance = given.predict_proba(others[test])[:, 1]
+            model = clone(models[1]).fit(others[train], high[train])
+            chance = model.predict_proba(others[test])[:, 1]
         chance = np.clip(chance, clip, 1.0 - clip)
         sides = []
         for value in (0.0, 1.0):
@@ -218,5 +218,5 @@ def _influences(
         low_side, high_side = sides
         above, y = high[test], target[test]
         residual = np.where(above, (y - high_side) / chance, -(y - low_side) / (1.0 - chance))
-        found[test] = high_side - low_side + residual
-    return found
+        influences[test] = high_side - low_side + residual
+    return influences

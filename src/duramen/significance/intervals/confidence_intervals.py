@@ -210,17 +210,17 @@ def confidence_intervals(
     observed = refits.observed() if observed is None else _known(observed, subject)
     tails = tails_of(subject.data, observed.unit, scale)
     check_tails(tails, name, "scale='fraction'")
-    given = _replicated(refits, units, observed, n, size, correction)
+    replicated = _replicated(refits, units, observed, n, size, correction)
     if fraction:
-        given = _fractions(given, subject.measure)
+        replicated = _fractions(replicated, subject.measure)
     factor = 1.0 if size is None else scale_of(size, units.count, correction)
-    error, freedom = standard_error(given, factor, method)
+    error, freedom = standard_error(replicated, factor, method)
     low, high, p_values = ends(
-        given, error, freedom, method=method, kind=kind, confidence_level=confidence_level
+        replicated, error, freedom, method=method, kind=kind, confidence_level=confidence_level
     )
     return Intervals(
         names=subject.names,
-        values=given.values,
+        values=replicated.values,
         standard_error=error,
         low=low,
         high=high,
@@ -230,14 +230,14 @@ def confidence_intervals(
         method=method,
         kind=kind,
         p_values=p_values if subject.measure.zero_if_irrelevant else None,
-        replicate_mean=given.replicates.mean(axis=0),
+        replicate_mean=replicated.replicates.mean(axis=0),
         degrees_of_freedom=freedom,
         metadata=refits.metadata(
             n_resamples=n,
             n_rows=subject.data.n_rows,
             subsample=size,
             correction=None if size is None else bool(correction),
-            trees_separated=bool(given.tree_variance.any()),
+            trees_separated=bool(replicated.tree_variance.any()),
             scale=scale,
         ),
         notes=limits(units, size, method, kind, correction, tails),
@@ -291,21 +291,21 @@ def _replicated(
     return Replicated(observed.values, found[:, :p], noise, replicate_noise, n, n_trees)
 
 
-def _fractions(given: Replicated, measure: Measure) -> Replicated:
+def _fractions(replicated: Replicated, measure: Measure) -> Replicated:
     """Return importances as fractions of their sum in each forest, the noise of trees included."""
-    sums = given.replicates.sum(axis=1, keepdims=True)
-    total, least = float(given.values.sum()), float(sums.min())
+    sums = replicated.replicates.sum(axis=1, keepdims=True)
+    total, least = float(replicated.values.sum()), float(sums.min())
     if min(total, least) <= 0:
         raise ValueError(
             f"confidence_intervals: scale='fraction' needs importances with a sum above 0 in all "
             f"forests, got a sum of {min(total, least):.3g} by {measure.name!r}. Hint: "
             "scale='importance', or measure='mdi', which is not negative."
         )
-    nothing = np.zeros_like(given.tree_variance)
+    nothing = np.zeros_like(replicated.tree_variance)
     return replace(
-        given,
-        values=given.values / total,
-        replicates=given.replicates / sums,
+        replicated,
+        values=replicated.values / total,
+        replicates=replicated.replicates / sums,
         tree_variance=nothing,
         replicate_tree_variance=nothing,
     )

@@ -69,7 +69,7 @@ class Tails:
 
 def tails_of(data: LearningSet[EncodedTable], unit: str, scale: str) -> Tails | None:
     """Return the tails of the target, or None where importances do not grow with its variance."""
-    if data.task != "regression" or scale == "fraction" or unit == "1":
+    if data.target.criterion != "variance" or scale == "fraction" or unit == "1":
         return None
     return Tails.of(np.asarray(data.target.values, dtype=np.float64))
 

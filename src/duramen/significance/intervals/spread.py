@@ -31,7 +31,9 @@ def scale_of(size: int, n_rows: int, correction: bool) -> float:
     return math.sqrt(size / (n_rows - size if correction else n_rows))
 
 
-def standard_error(given: Replicated, scale: float, method: str) -> tuple[FloatArray, FloatArray]:
+def standard_error(
+    replicated: Replicated, scale: float, method: str
+) -> tuple[FloatArray, FloatArray]:
     r"""Return standard errors over data and forests, and their degrees of freedom; shapes (p,).
 
     With :math:`S^2` the variance of the replicates (for "delete-d" their mean squared difference
@@ -47,25 +49,25 @@ def standard_error(given: Replicated, scale: float, method: str) -> tuple[FloatA
 
     at least 1: few replicates, few rows or few trees each make the standard error itself uncertain.
     """
-    count, noise = len(given.replicates), given.replicate_tree_variance
+    count, noise = len(replicated.replicates), replicated.replicate_tree_variance
     if method == "delete-d":
-        square = np.mean((given.replicates - given.values) ** 2, axis=0)
-        noise = noise + given.tree_variance
+        square = np.mean((replicated.replicates - replicated.values) ** 2, axis=0)
+        noise = noise + replicated.tree_variance
     else:
-        square = given.replicates.var(axis=0, ddof=1)
+        square = replicated.replicates.var(axis=0, ddof=1)
     seen = scale**2 * square
     data = np.maximum(seen - scale**2 * noise, 0.0)
-    variance = data + given.tree_variance
-    spread = seen**2 / (count - 1) + data**2 / max(1, given.n_rows - 1)
-    if given.n_trees is not None and given.n_trees > 1:
-        spread = spread + given.tree_variance**2 / (given.n_trees - 1)
+    variance = data + replicated.tree_variance
+    spread = seen**2 / (count - 1) + data**2 / max(1, replicated.n_rows - 1)
+    if replicated.n_trees is not None and replicated.n_trees > 1:
+        spread = spread + replicated.tree_variance**2 / (replicated.n_trees - 1)
     freedom: FloatArray = np.ones_like(spread)
     np.divide(variance**2, spread, out=freedom, where=spread > 0)
     return np.sqrt(variance), np.maximum(freedom, 1.0)
 
 
 def ends(
-    given: Replicated,
+    replicated: Replicated,
     error: FloatArray,
     freedom: FloatArray,
     *,
@@ -74,9 +76,9 @@ def ends(
     confidence_level: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the lower and the upper ends of the intervals, and one-sided p-values."""
-    values = given.values
+    values = replicated.values
     if kind == "percentile":
-        return _percentiles(given, error, method, confidence_level)
+        return _percentiles(replicated, error, method, confidence_level)
     from scipy import stats
 
     reach = stats.t.ppf((1 + confidence_level) / 2, freedom) * error
@@ -112,9 +114,9 @@ def t_tails(values: FloatArray, error: FloatArray, freedom: FloatArray) -> Float
 
 
 def _percentiles(
-    given: Replicated, error: FloatArray, method: str, confidence_level: float
+    replicated: Replicated, error: FloatArray, method: str, confidence_level: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    values, replicates = given.values, given.replicates
+    values, replicates = replicated.values, replicated.replicates
     tails = [(1 - confidence_level) / 2, (1 + confidence_level) / 2]
     if method == "double-bootstrap":
         low, high = np.quantile(replicates, tails, axis=0)

@@ -16,7 +16,6 @@ from duramen.importances.refit import seeded
 from duramen.jobs.replicates import OBSERVED, ExecutionParameters, replicate_seed
 from duramen.results.permuted_importances import NULL
 from duramen.results.significance import Significance
-from duramen.significance.measured import Measured
 from duramen.significance.refits import PROMISE, Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
@@ -167,7 +166,8 @@ def frequency_control(
     free = _candidates(settings) == 1 and not subject.exchangeability.restricted
     chosen = null or ("binomial" if free else "permuted")
     _check_permuted(chosen, subject.exchangeability.restricted)
-    forest = _grown(subject, replicate_seed(refits.seed, OBSERVED))
+    template = seeded(subject.template, replicate_seed(refits.seed, OBSERVED))
+    forest = template.fit(subject.data).forest_
     if chosen == "binomial":
         return _binomial(forest, winners, refits.metadata())
     if winners:
@@ -213,10 +213,6 @@ def _check_permuted(null: str, restricted: bool) -> None:
             'frequency_control: strata and groups must be None for null="binomial", which permutes '
             'no rows. Hint: give X and y, with null="permuted".'
         )
-
-
-def _grown(subject: Measured, seed: int) -> Forest:
-    return seeded(subject.template, seed).fit(subject.data).forest_
 
 
 def _candidates(settings: GrowthSettings) -> int:

@@ -271,12 +271,12 @@ def _fingerprint_of(X: Any) -> str:
 
 def _names(names: Any, result: Any, X: Any, p: int) -> tuple[str, ...]:
     if names is not None:
-        given = checked_names("permutation_test", "names", names)
-        if len(given) != p:
+        checked = checked_names("permutation_test", "names", names)
+        if len(checked) != p:
             raise ValueError(
-                f"permutation_test: names must be {p}, one per feature, got {len(given)}."
+                f"permutation_test: names must be {p}, one per feature, got {len(checked)}."
             )
-        return given
+        return checked
     if isinstance(result, Importances):
         return result.names
     of_columns = X.names if isinstance(X, EncodedTable) else names_of(X)

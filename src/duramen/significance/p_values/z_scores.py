@@ -92,10 +92,10 @@ def z_scores(importances: Importances) -> Significance:
             'trees. Hint: use a forest of two trees or more, scaled=False and votes="tree".'
         )
     n_trees = importances.metadata.get("n_trees")
-    told = "" if n_trees is None else f" (here of {n_trees} trees)"
+    of_trees = "" if n_trees is None else f" (here of {n_trees} trees)"
     notes = (
-        f"z grows with the square root of the number of trees{told}, for irrelevant features too; "
-        "it measures how precisely the mean over trees is known, not whether a feature is "
+        f"z grows with the square root of the number of trees{of_trees}, for irrelevant features "
+        "too; it measures how precisely the mean over trees is known, not whether a feature is "
         "relevant. For relevance, use altmann or confidence_intervals",
     )
     warn_of("z_scores", notes)

@@ -18,9 +18,9 @@ from duramen.results.result import FeatureResult
 from duramen.results.summary import Summary
 from duramen.significance.measured import MeasureLike
 from duramen.significance.refits import Refits
+from duramen.significance.reproducibility.best import drawn_best
 from duramen.significance.resampling import resampling_task, subsample_size, subsamples
 from duramen.significance.sampling_units import SamplingUnits
-from duramen.significance.reproducibility.best import drawn_best
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
@@ -189,8 +189,8 @@ def stability(
     chosen = _checked_selections(selections)
     checks.check_real("stability", "confidence_level", confidence_level, 0, 1, ends="()")
     p = chosen.shape[1]
-    given = [f"x{j}" for j in range(p)] if names is None else names
-    labels = checked_names("stability", "names", given)
+    feature_names = [f"x{j}" for j in range(p)] if names is None else names
+    labels = checked_names("stability", "names", feature_names)
     if len(labels) != p:
         raise ValueError(f"stability: names must be {p}, one per column, got {len(labels)}.")
     return _stability(chosen, labels, confidence_level, {})
@@ -299,19 +299,19 @@ def ranking_stability(
 
 
 def _checked_selections(selections: ArrayLike) -> NDArray[np.bool_]:
-    given = np.asarray(selections)
-    if given.ndim != 2 or given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
+    matrix = np.asarray(selections)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf" or not np.isin(matrix, (0, 1)).all():
         raise ValueError(
             "stability: selections must be a table of 0 and 1 with one row per selection and one "
-            f"column per feature, got shape {given.shape} and type {given.dtype}. Hint: [[name in "
-            "chosen for name in names] for chosen in selections]."
+            f"column per feature, got shape {matrix.shape} and type {matrix.dtype}. Hint: [[name "
+            "in chosen for name in names] for chosen in selections]."
         )
-    if len(given) < 2 or not given.shape[1]:
+    if len(matrix) < 2 or not matrix.shape[1]:
         raise ValueError(
             "stability: selections must be two or more, of one feature or more, got shape "
-            f"{given.shape}."
+            f"{matrix.shape}."
         )
-    return given.astype(np.bool_)
+    return matrix.astype(np.bool_)
 
 
 def _stability(

@@ -293,15 +293,15 @@ def _values_of_parts(
     data = None if X is None or own else training_set(forest, X, y, "trees_needed")
     if isinstance(X, LearningSet):
         X, y = X.table, X.y
-    known = measure_of(measure, "trees_needed", refits=False)
-    compute = known.of_parts or known
+    record = measure_of(measure, "trees_needed", refits=False)
+    compute = record.of_parts or record
     size = -(-forest.n_trees // _PARTS)
     count = forest.n_trees // size
     values = np.empty((count, forest.n_features))
     for g in range(count):
         trees = forest.part(g * size, (g + 1) * size)
-        found: Any = own(trees, X, y) if own else compute(Inputs(trees, cast("Data", data)))
-        values[g] = found.values if isinstance(found, Importances) else found
+        result: Any = own(trees, X, y) if own else compute(Inputs(trees, cast("Data", data)))
+        values[g] = result.values if isinstance(result, Importances) else result
     return values, size
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from duramen.support.arrays import BoolArray, FloatArray
+from duramen.theory.dependence.relevant_features import strong_informations
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.information import TOLERANCE, conditional_entropy
 from duramen.theory.distributions.partition import IndexArray, Partition
 from duramen.theory.population.row_sets import as_integer
-from duramen.theory.dependence.relevant_features import strong_informations
 
 LIMIT = 2**14
 """The most steps of one search; a step leaves out one more set of features."""

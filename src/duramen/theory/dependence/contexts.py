@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from duramen.support.arrays import BoolArray, FloatArray, native_frame
 from duramen.support.checks import check_real
+from duramen.theory.dependence.relevant_features import searched_degree
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.information import TOLERANCE
 from duramen.theory.distributions.subsets import (
@@ -20,7 +21,6 @@ from duramen.theory.distributions.subsets import (
 from duramen.theory.distributions.variables import CONTEXT
 from duramen.theory.population.cells import MOST_CELLS, Cells, CellWalk
 from duramen.theory.population.context import check_context
-from duramen.theory.dependence.relevant_features import searched_degree
 
 Change = Literal["independent", "complementary", "redundant", "uncharacterized"]
 

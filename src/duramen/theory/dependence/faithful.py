@@ -9,9 +9,9 @@ from typing import Any
 from duramen.results.columns import Column, counted, hidden
 from duramen.results.summary import Framed, Summary
 from duramen.support.checks import refuse
+from duramen.theory.dependence.assumptions import independent_pairs
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.subsets import joint_entropies
-from duramen.theory.dependence.assumptions import independent_pairs
 
 Parents = Mapping[str, Iterable[str]]
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Framed, Summary
 from duramen.support.arrays import BoolArray, FloatArray, native_frame
+from duramen.theory.dependence.relevant_features import conditionings_of
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.information import TOLERANCE
 from duramen.theory.distributions.subsets import Layer, gains, joint_entropies, minimal
 from duramen.theory.distributions.variables import TARGET
-from duramen.theory.dependence.relevant_features import conditionings_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)

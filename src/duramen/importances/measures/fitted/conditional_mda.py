@@ -11,9 +11,9 @@ from duramen.importances.arguments import trees_of
 from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
 from duramen.importances.measures.fitted.mda import repeats_of, score_of, seed_of, tree_importances
 from duramen.importances.passes.association import association_p_values
-from duramen.importances.passes.loss_sums import LossSums
 from duramen.importances.passes.permutation import Condition, Losses, Permutations
-from duramen.importances.samples import Sample, encode_like, sample_of
+from duramen.importances.passes.sums import LossSums
+from duramen.importances.samples import encode_like, sample_of
 from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -90,13 +90,13 @@ def conditional_mda(
     >>> result.top(2).names
     ('x0', 'x1')
     """
-    given = Inputs(forest, X, n_jobs=n_jobs, verbose=verbose)
+    inputs = Inputs(forest, X, n_jobs=n_jobs, verbose=verbose)
     arguments = (association, threshold, rows, scoring, n_repeats, scaled, random_state)
-    return cast(Importances, _sums(given, y, *arguments).over_all())
+    return cast(Importances, _sums(inputs, y, *arguments).over_all())
 
 
 def _sums(
-    given: Inputs,
+    inputs: Inputs,
     y: Any = None,
     association: str = "permimp",
     threshold: float | None = None,
@@ -107,8 +107,8 @@ def _sums(
     random_state: Any = None,
 ) -> TreeSums:
     """Check the arguments of `conditional_mda`, and return the sums of no trees so far."""
-    name, X = "conditional_mda", given.data
-    grown = trees_of(given.estimator, name, survival=True)
+    name, X = "conditional_mda", inputs.data
+    grown = trees_of(inputs.estimator, name, survival=True)
     score = score_of(grown, scoring, name)
     checks.check_choice(name, "association", association, THRESHOLDS)
     checks.check_flag(name, "scaled", scaled)
@@ -118,10 +118,13 @@ def _sums(
     sample = sample_of(grown, X, y, rows, name)
     condition = Condition(None, limit)
     if association == "party":
-        condition = Condition(_associates(_table(sample, grown, X), limit), limit)
+        rows_at_hand = sample.rows
+        table = rows_at_hand if isinstance(rows_at_hand, EncodedTable) else encode_like(grown, X)
+        associated = 1.0 - association_p_values(table) > limit
+        condition = Condition(associated.astype(np.uint8), limit)
     permutations = Permutations(seed_of(grown, random_state), repeats, condition=condition)
-    quiet = checks.check_verbosity(name, given.verbose)
-    n_threads = checks.check_jobs(name, given.n_jobs)
+    quiet = checks.check_verbosity(name, inputs.verbose)
+    n_threads = checks.check_jobs(name, inputs.n_jobs)
     choices = {
         "association": association,
         "threshold": limit,
@@ -133,19 +136,13 @@ def _sums(
     }
     kinds: dict[str, Any] = {"scaled": scaled, "by_class": False, "choices": choices}
     return LossSums(
-        *(name, grown, Losses(grown, sample, permutations, score=score)),
+        name,
+        grown,
+        Losses(grown, sample, permutations, score=score),
         lambda sums: tree_importances(name, grown, grown.names, sums.losses, score, **kinds),
         n_threads=n_threads,
         verbose=quiet,
     )
-
-
-def _table(sample: Sample, forest: Any, X: Any) -> EncodedTable:
-    return sample.rows if isinstance(sample.rows, EncodedTable) else encode_like(forest, X)
-
-
-def _associates(table: EncodedTable, threshold: float) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    return (1.0 - association_p_values(table) > threshold).astype(np.uint8)
 
 
 CONDITIONAL_MDA = Measure(

@@ -10,7 +10,7 @@ from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import metadata_of, trees_of
 from duramen.importances.measure import Measure, OfTrees, Words
 from duramen.importances.passes.nodes import Nodes
-from duramen.importances.passes.run_sums import RunSums
+from duramen.importances.passes.sums import RunSums
 from duramen.importances.passes.tally import Tally, weighted_counts
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
@@ -148,8 +148,8 @@ def _shares(nodes: Nodes) -> FloatArray:
 FREQUENCY = Measure(
     "frequency",
     OfTrees(
-        lambda given: _Splits(
-            trees_of(given.estimator, "frequency", survival=True), by_degree=given.by_degree
+        lambda inputs: _Splits(
+            trees_of(inputs.estimator, "frequency", survival=True), by_degree=inputs.by_degree
         )
     ),
     Words(
@@ -165,5 +165,5 @@ FREQUENCY = Measure(
     symmetric=False,
     favors_many_values=True,
     # Splits per tree, the mean of which is one over the trees.
-    of_parts=lambda given: frequency(given.estimator, normalize=False),
+    of_parts=lambda inputs: frequency(inputs.estimator, normalize=False),
 )

@@ -207,8 +207,8 @@ def _outputs(function: str, estimator: Any) -> Callable[[FloatArray], FloatArray
     def outputs(table: FloatArray) -> FloatArray:
         with warnings.catch_warnings():  # the order of the columns was checked
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            found = np.asarray(method(table), dtype=np.float64)
-        return found.reshape(len(table), -1)
+            predictions = np.asarray(method(table), dtype=np.float64)
+        return predictions.reshape(len(table), -1)
 
     return outputs
 

@@ -20,7 +20,6 @@ from duramen.importances.arguments import (
 )
 from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
 from duramen.importances.passes.ensemble import ensemble_mda
-from duramen.importances.passes.loss_sums import LossSums
 from duramen.importances.passes.permutation import (
     ALL,
     OF_PAIRS,
@@ -30,6 +29,7 @@ from duramen.importances.passes.permutation import (
     Permutations,
     permutation_losses,
 )
+from duramen.importances.passes.sums import LossSums
 from duramen.importances.samples import Sample, sample_of
 from duramen.importances.tree_sums import TreeSums
 from duramen.jobs.progress import progress_bar
@@ -176,7 +176,9 @@ def mda(
     losses = Losses(forest, sample, permutations, score=score, by_class=by_class)
     kinds: dict[str, Any] = {"scaled": scaled, "by_class": by_class, "choices": choices}
     sums = LossSums(
-        *("mda", forest, losses),
+        "mda",
+        forest,
+        losses,
         lambda sums: tree_importances("mda", forest, names, sums.losses, score, **kinds),
         n_threads=n_threads,
         verbose=quiet,
@@ -196,19 +198,21 @@ def _choices(permutations: Permutations, score: str, **given: Any) -> dict[str, 
     }
 
 
-def _of_trees(given: Inputs) -> TreeSums:
+def _of_trees(inputs: Inputs) -> TreeSums:
     """Return the sums of `mda` with its defaults."""
-    forest = trees_of(given.estimator, "mda", survival=True)
+    forest = trees_of(inputs.estimator, "mda", survival=True)
     score = score_of(forest, None, "mda")
-    sample = sample_of(forest, given.data, None, "oob", "mda")
+    sample = sample_of(forest, inputs.data, None, "oob", "mda")
     permutations = Permutations(forest.seed)
     choices = _choices(permutations, score, rows="oob", votes="tree", scaled=False)
     kinds: dict[str, Any] = {"scaled": False, "by_class": False, "choices": choices}
     return LossSums(
-        *("mda", forest, Losses(forest, sample, permutations, score=score)),
+        "mda",
+        forest,
+        Losses(forest, sample, permutations, score=score),
         lambda sums: tree_importances("mda", forest, forest.names, sums.losses, score, **kinds),
-        n_threads=checks.check_jobs("mda", given.n_jobs),
-        verbose=checks.check_verbosity("mda", given.verbose),
+        n_threads=checks.check_jobs("mda", inputs.n_jobs),
+        verbose=checks.check_verbosity("mda", inputs.verbose),
     )
 
 
@@ -277,15 +281,14 @@ def is_other_predictor(estimator: Any) -> bool:
 
 def score_of(forest: AnyForest, scoring: Any, function: str) -> str:
     """Return the score that is asked for, and that the task has."""
-    own = {"regression": "neg_mean_squared_error", "survival": "concordance"}
-    default = own.get(forest.task, "accuracy")
+    target = forest.target_class
     if scoring is None:
-        return default
+        return target.scores[0]
     score = checks.check_choice(function, "scoring", scoring, SCORES)
-    if score != default and (forest.classes is None or score in own.values()):
-        task = {"regression": "numbers", "survival": "survival"}.get(forest.task, "classes")
+    if score not in target.scores:
         raise ValueError(
-            f"{function}: scoring={scoring!r} does not suit a forest that was grown on {task}."
+            f"{function}: scoring={scoring!r} does not suit a forest that was grown on "
+            f"{target.words}."
         )
     return score
 
@@ -343,11 +346,11 @@ def _refuse_for_predictors(
         )
 
 
-def _of_copies(given: Inputs, originals: NDArray[np.uint32]) -> Importances:
+def _of_copies(inputs: Inputs, originals: NDArray[np.uint32]) -> Importances:
     """Compute MDA on rows that are copies, out of bag where no copy is inside."""
-    forest = forest_of(given.estimator, "mda", survival=True)
-    target = matched(forest, given.data.target, "mda")
-    sample = Sample(given.data.table, target, out_of_bag=True, originals=originals)
+    forest = forest_of(inputs.estimator, "mda", survival=True)
+    target = matched(forest, inputs.data.target, "mda")
+    sample = Sample(inputs.data.table, target, out_of_bag=True, originals=originals)
     score = score_of(forest, None, "mda")
     losses = permutation_losses(forest, sample, Permutations(forest.seed), score=score)
     return tree_importances(
@@ -396,7 +399,7 @@ def predictor_mda(
     seed = checks.draw_seed(random_state)
     table = table_like(X)
     y = refuse_masked(y, "y", "mda")
-    found = permutation_importance(
+    permuted = permutation_importance(
         estimator,
         table,
         y,
@@ -405,7 +408,7 @@ def predictor_mda(
         random_state=seed % 2**32,
         n_jobs=n_jobs,
     )
-    drops = np.asarray(found.importances)
+    drops = np.asarray(permuted.importances)
     names = names_of(table) or [f"x{j}" for j in range(len(drops))]
     error = drops.std(axis=1, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
     what = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")

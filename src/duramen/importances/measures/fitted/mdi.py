@@ -16,7 +16,7 @@ from duramen.importances.arguments import forest_of, metadata_of, trees_of
 from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
 from duramen.importances.passes.heldout import HeldOut
 from duramen.importances.passes.nodes import Nodes, blocks
-from duramen.importances.passes.run_sums import RunSums
+from duramen.importances.passes.sums import RunSums
 from duramen.importances.passes.tally import Tally
 from duramen.importances.samples import Sample, sample_of
 from duramen.importances.tree_sums import TreeSums
@@ -187,7 +187,7 @@ def _result(
 def _check_choices(
     forest: AnyForest, X: Any, y: Any, rows: str | None, correction: str | None
 ) -> None:
-    if any(isinstance(given, str) for given in (X, y)):
+    if any(isinstance(argument, str) for argument in (X, y)):
         raise ValueError(
             "mdi: X and y must be the rows and their target, got a string. Hint: forests do not "
             "keep their training rows; for out-of-bag rows pass them again, as in mdi(forest, X, "
@@ -201,7 +201,7 @@ def _check_choices(
         raise ValueError(
             'mdi: rows="oob" needs the training rows as X and y; forests do not keep them.'
         )
-    if X is not None and forest.task == "survival":
+    if X is not None and forest.target_class.censored:
         raise ValueError(
             "mdi: X and y must be None for survival, where MDI adds up log-rank statistics of the "
             "training rows. Hint: mda measures rows that were held out."
@@ -227,16 +227,16 @@ class _OutOfBag(_OfRows):
     """MDI from out-of-bag rows as a measure of its own name."""
 
     def _result(self) -> Importances:
-        found = super()._result()
-        metadata = {**found.metadata, "mdi_oob": found.metadata["mdi"]}
-        return replace(found, measure="mdi_oob", metadata=metadata)
+        importances = super()._result()
+        metadata = {**importances.metadata, "mdi_oob": importances.metadata["mdi"]}
+        return replace(importances, measure="mdi_oob", metadata=metadata)
 
 
-def _sums_out_of_bag(given: Inputs) -> TreeSums:
-    forest = trees_of(given.estimator, "mdi", survival=True)
-    _check_choices(forest, given.data, None, "oob", None)
-    sample = sample_of(forest, given.data, None, "oob", "mdi")
-    return _OutOfBag(forest, sample, "out-of-bag", given.by_degree)
+def _sums_out_of_bag(inputs: Inputs) -> TreeSums:
+    forest = trees_of(inputs.estimator, "mdi", survival=True)
+    _check_choices(forest, inputs.data, None, "oob", None)
+    sample = sample_of(forest, inputs.data, None, "oob", "mdi")
+    return _OutOfBag(forest, sample, "out-of-bag", inputs.by_degree)
 
 
 MDI = Measure(

@@ -12,7 +12,7 @@ from duramen.importances.arguments import forest_of, metadata_of, trees_of
 from duramen.importances.measure import Measure, OfTrees, Words
 from duramen.importances.measures.fitted.depths import FirstSplits
 from duramen.importances.passes.nodes import Nodes
-from duramen.importances.passes.run_sums import RunSums
+from duramen.importances.passes.sums import RunSums
 from duramen.importances.passes.tally import weighted_counts
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -309,7 +309,7 @@ def _chance(candidates: float, depth: int, multiway: bool) -> float:
 
 MINIMAL_DEPTH = Measure(
     "minimal_depth",
-    OfTrees(lambda given: _Sums(trees_of(given.estimator, "minimal_depth", survival=True))),
+    OfTrees(lambda inputs: _Sums(trees_of(inputs.estimator, "minimal_depth", survival=True))),
     Words(
         "minimal depth",
         "Minimal depth is the number of levels by which the first split on a feature is nearer "

@@ -11,7 +11,7 @@ from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import metadata_of, trees_of
 from duramen.importances.measure import Inputs, Measure, OfTrees, Words
 from duramen.importances.passes.nodes import Nodes, maximal
-from duramen.importances.passes.run_sums import RunSums
+from duramen.importances.passes.sums import RunSums
 from duramen.importances.passes.tally import Tally, weighted_counts
 from duramen.importances.samples import Sample, arrivals, sample_of
 from duramen.importances.tree_sums import TreeSums
@@ -119,9 +119,9 @@ class _Rises(RunSums):
         )
 
 
-def _of_trees(given: Inputs) -> TreeSums:
-    forest = trees_of(given.estimator, "noising")
-    return _Rises(forest, sample_of(forest, given.data, None, "oob", "noising"))
+def _of_trees(inputs: Inputs) -> TreeSums:
+    forest = trees_of(inputs.estimator, "noising")
+    return _Rises(forest, sample_of(forest, inputs.data, None, "oob", "noising"))
 
 
 def _rises(

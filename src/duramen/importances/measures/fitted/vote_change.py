@@ -11,8 +11,8 @@ from duramen.forests.forest import AnyForest
 from duramen.importances.arguments import class_names, metadata_of, trees_of
 from duramen.importances.measure import Inputs, Measure, OfTrees, Words
 from duramen.importances.measures.fitted.mda import seed_of
-from duramen.importances.passes.loss_sums import LossSums
 from duramen.importances.passes.permutation import Losses, Permutations
+from duramen.importances.passes.sums import LossSums
 from duramen.importances.samples import sample_of
 from duramen.importances.tree_sums import TreeSums
 from duramen.results.significance import Significance
@@ -112,12 +112,12 @@ def vote_change(
     >>> result.top(1).names
     ('x0',)
     """
-    given = Inputs(forest, X, n_jobs=n_jobs, verbose=verbose)
-    return cast(Significance, _sums(given, y, rows, df, random_state).over_all())
+    inputs = Inputs(forest, X, n_jobs=n_jobs, verbose=verbose)
+    return cast(Significance, _sums(inputs, y, rows, df, random_state).over_all())
 
 
 def _sums(
-    given: Inputs,
+    inputs: Inputs,
     y: Any = None,
     rows: str | None = "oob",
     df: str = "classes",
@@ -125,9 +125,9 @@ def _sums(
 ) -> TreeSums:
     """Check the arguments of `vote_change`, and return the sums of no trees so far."""
     name = "vote_change"
-    grown, n_classes = _with_classes(given.estimator)
+    grown, n_classes = _with_classes(inputs.estimator)
     checks.check_choice(name, "df", df, DEGREES_OF_FREEDOM)
-    sample = sample_of(grown, given.data, y, rows, name)
+    sample = sample_of(grown, inputs.data, y, rows, name)
     permutations = Permutations(seed_of(grown, random_state))
     freedom = n_classes * (n_classes - 1) if df == "classes" else n_classes**2 - 1
     source = "out-of-bag" if sample.out_of_bag else "the given"
@@ -156,9 +156,12 @@ def _sums(
         )
 
     return LossSums(
-        *(name, grown, Losses(grown, sample, permutations, score="accuracy", votes=True), finish),
-        n_threads=checks.check_jobs(name, given.n_jobs),
-        verbose=checks.check_verbosity(name, given.verbose),
+        name,
+        grown,
+        Losses(grown, sample, permutations, score="accuracy", votes=True),
+        finish,
+        n_threads=checks.check_jobs(name, inputs.n_jobs),
+        verbose=checks.check_verbosity(name, inputs.verbose),
     )
 
 

@@ -118,7 +118,7 @@ def air(
 
 AIR = Measure(
     "air",
-    lambda given: air(given.estimator, given.data, random_state=given.random_state),
+    lambda inputs: air(inputs.estimator, inputs.data, random_state=inputs.random_state),
     Words(
         "AIR",
         "AIR, the actual impurity reduction, is the MDI of the feature minus that of its shadow, "

@@ -208,8 +208,8 @@ def _parts_of_groups(target: Target, groups: IntArray, n_parts: int, seed: int) 
 
 HOLDOUT_MDA = Measure(
     "holdout_mda",
-    lambda given: holdout_mda(
-        given.estimator, given.data, random_state=given.random_state, n_jobs=given.n_jobs
+    lambda inputs: holdout_mda(
+        inputs.estimator, inputs.data, random_state=inputs.random_state, n_jobs=inputs.n_jobs
     ),
     Words(
         "hold-out MDA",

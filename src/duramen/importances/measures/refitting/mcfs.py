@@ -206,16 +206,16 @@ def _greatest_by_chance(
         run = relative_importances(shuffled, n_subsets, run_seed, u, v, graph=False)
         return np.array([run.values.max()])
 
-    found = run_replicates(
+    maxima = run_replicates(
         task, shuffles, 1, seed=seed, identity={}, plan=plan, function="mcfs", unit="run"
     )
-    return found.ravel()
+    return maxima.ravel()
 
 
 def _data(X: Any, y: Any, strata: Any, groups: Any, n_threads: int) -> LearningSet[EncodedTable]:
     """Check and encode the rows and their classes."""
     rows = {"strata": strata, "groups": groups}
-    return unweighted_set(X, y, "mcfs", "classification", n_threads=n_threads, **rows).in_memory()
+    return unweighted_set(X, y, "mcfs", "classification", n_jobs=n_threads, **rows).in_memory()
 
 
 def _learner(
@@ -312,8 +312,8 @@ def _metadata(
 
 MCFS = Measure(
     "mcfs",
-    lambda given: (
-        mcfs(given.data, random_state=given.random_state, n_jobs=given.n_jobs).importances
+    lambda inputs: (
+        mcfs(inputs.data, random_state=inputs.random_state, n_jobs=inputs.n_jobs).importances
     ),
     Words(
         "MCFS",

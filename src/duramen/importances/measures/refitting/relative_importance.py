@@ -97,8 +97,8 @@ def balanced_accuracies(forest: Forest, learner: Learner) -> FloatArray:
     codes = learner.data.target.values
     right = held & (guess == codes[:, np.newaxis])
     member = np.eye(learner.data.target.n_classes)[codes].T
-    seen, found = member @ held, member @ right
-    recall = found / np.maximum(seen, 1)
+    seen, hits = member @ held, member @ right
+    recall = hits / np.maximum(seen, 1)
     means: FloatArray = recall.sum(axis=0) / np.count_nonzero(seen, axis=0)
     return means
 
@@ -133,20 +133,20 @@ def edges_of(nodes: Nodes, gain_ratio: FloatArray) -> Edges:
     feature = run.feature.astype(np.int64)
     below = nodes.internal()
     ancestor = below
-    found: list[Edges] = []
+    edges: list[Edges] = []
     for _ in range(LEVELS):
         ancestor = above[ancestor]
         inside = ancestor >= 0
         below, ancestor = below[inside], ancestor[inside]
         other = feature[below] != feature[ancestor]
         source, target = ancestor[other], below[other]
-        found.append(
+        edges.append(
             (
                 feature[source] * run.n_features + feature[target],
                 gain_ratio[target] * run.weight[target] / run.weight[source],
             )
         )
-    return merged(found)
+    return merged(edges)
 
 
 def merged(parts: Sequence[Edges]) -> Edges:

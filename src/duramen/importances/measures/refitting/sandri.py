@@ -117,10 +117,10 @@ def sandri(
 
     workers = plan.cluster or Threads(1)  # a forest grows on several threads by itself
     with workers.running(task) as run:
-        found = list(run(zip(repeat_seeds(seed, repeats), strict=True)))
-    gains = np.stack([values for values, _, _ in found])
+        repeats_done = list(run(zip(repeat_seeds(seed, repeats), strict=True)))
+    gains = np.stack([values for values, _, _ in repeats_done])
     error = gains.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
-    _, metadata, unit = found[-1]
+    _, metadata, unit = repeats_done[-1]
     metadata["seed"] = seed
     metadata["fingerprint"] = data.fingerprint
     return Importances(
@@ -135,7 +135,7 @@ def sandri(
 
 SANDRI = Measure(
     "sandri",
-    lambda given: sandri(given.estimator, given.data, random_state=given.random_state),
+    lambda inputs: sandri(inputs.estimator, inputs.data, random_state=inputs.random_state),
     Words(
         "Sandri-Zuccolotto",
         "Sandri-Zuccolotto is the MDI of the feature minus that of its shadow, a copy with "

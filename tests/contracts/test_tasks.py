@@ -1,0 +1,147 @@
+"""What depends on the task stands at the targets, and learning sets are made at one place."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen.data import NumberTarget, Target, encode_target, target
+from duramen.data.target import TARGETS, target_class
+from duramen.estimators.catalogue import FORESTS
+from duramen.forests.criteria import CRITERIA
+from duramen.importances.measures.fitted.mda import SCORES
+from duramen.significance.marginal import _Response
+
+TASKS = {"classification", "regression", "survival"}
+
+# Files that read the `task` that a user asks for, with the number of comparisons in them.
+READERS = {"analyses/inputs.py": 1, "cli/rank/options.py": 2, "findings/leaks.py": 2}
+READERS["findings/target.py"] = 1
+
+
+def modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
+    """Files of the package, by their paths in it."""
+    folder = root / "src" / "duramen"
+    for path in sorted(folder.rglob("*.py")):
+        yield path.relative_to(folder).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def names_a_task(node: ast.AST) -> bool:
+    """Tell whether a comparison has the name of a task on one of its sides."""
+    if not isinstance(node, ast.Compare):
+        return False
+    sides = [node.left, *node.comparators]
+    values = [each.value for side in sides for each in ast.walk(side) if type(each) is ast.Constant]
+    return any(value in TASKS for value in values if isinstance(value, str))
+
+
+def called(node: ast.AST) -> str:
+    """Name of the function that a call is of; empty for anything else."""
+    if not isinstance(node, ast.Call):
+        return ""
+    return getattr(node.func, "id", getattr(node.func, "attr", ""))
+
+
+def test_only_the_targets_are_asked_for_their_task(root: Path) -> None:
+    found = {name: sum(map(names_a_task, ast.walk(tree))) for name, tree in modules(root)}
+    assert {name: count for name, count in found.items() if count} == READERS
+
+
+def test_the_scan_sees_comparisons() -> None:
+    source = "a == 'survival'\ntask not in ('auto', 'regression')\ntask == other\nf('survival')"
+    assert sum(map(names_a_task, ast.walk(ast.parse(source)))) == 2
+
+
+def test_targets_are_encoded_and_learning_sets_made_at_one_place(root: Path) -> None:
+    used: dict[str, set[str]] = {"encode_target": set(), "LearningSet": set()}
+    for name, tree in modules(root):
+        for node in ast.walk(tree):
+            if called(node) in used:
+                used[called(node)].add(name)
+    assert used["LearningSet"] == {"data/learning_set.py"}
+    # The command line names the option of a target that cannot be used.
+    assert used["encode_target"] == {"data/learning_set.py", "cli/problem.py"}
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_what_a_target_names_exists(kind: type[Target]) -> None:
+    assert target_class(kind.task) is kind
+    assert [one.task for one in CRITERIA if one.name == kind.criterion] == [kind.task]
+    assert set(kind.scores) <= set(SCORES)
+    estimator = FORESTS[0].estimator(kind.task)()
+    assert estimator.target_class is kind
+    assert estimator.min_samples_leaf == kind.min_samples_leaf
+    assert estimator.min_samples_split == kind.min_samples_split
+    assert set(kind.ranking_parameters) <= set(estimator.get_params())
+
+
+def test_every_task_has_a_target_and_every_score_a_task() -> None:
+    assert {kind.task for kind in TARGETS} == TASKS
+    assert sorted(score for kind in TARGETS for score in kind.scores) == sorted(SCORES)
+
+
+class CountTarget(NumberTarget):
+    """Numbers of events: whole, not negative; forests predict their square roots."""
+
+    task = "counts"  # type: ignore[assignment]
+    words = "counts"
+    oob_error = "out-of-bag mean squared error of the square roots"
+
+    @classmethod
+    def of_array(cls, values, *, allow_one_class=False, function="fit"):
+        if (values < 0).any() or (values % 1).any():
+            raise ValueError(f"{function}: y must hold counts, whole numbers from 0.")
+        return cls(np.sqrt(values.astype(np.float64)))
+
+    @property
+    def labels(self):
+        return np.round(self.values**2)
+
+    @property
+    def description(self):
+        return f"{int(self.labels.sum()):,} counts"
+
+
+def test_a_new_target_is_a_class_and_an_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target, "TARGETS", (*TARGETS, CountTarget))
+    X = np.arange(12.0).reshape(-1, 1)
+    y = np.arange(12) ** 2
+    data = dm.learning_set(X, y, task="counts")
+    assert repr(data) == "LearningSet of 12 rows x 1 columns; target: 506 counts"
+    assert data.task == "counts"
+    assert data.y.tolist() == y.tolist()
+    part = data.of_rows(np.arange(6)).permuted(np.arange(6)[::-1])
+    assert type(part.target) is CountTarget
+    assert part.y.tolist() == y[:6][::-1].tolist()
+    assert len(_Response.of(data).scores) == 12
+    assert dm.importances.catalogue["mdi"].suits(data.target)
+    assert not dm.importances.catalogue["vote_change"].suits(data.target)
+    with pytest.raises(ValueError, match=r"fit: y must hold counts, whole numbers from 0\."):
+        encode_target([1, -1], "counts")
+    with pytest.raises(ValueError, match=r"must be .*'survival' or 'counts', got 'ranks'"):
+        dm.learning_set(X, y, task="ranks")
+    # Forests, which know criteria of three tasks, refuse it until one has an estimator for it.
+    with pytest.raises(ValueError, match="target of this learning set is counts, but regression"):
+        dm.RandomForestRegressor(2).fit(data)
+
+
+def test_a_new_target_grows_forests_through_an_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target, "TARGETS", (*TARGETS, CountTarget))
+    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) ** 2
+
+    class CountForest(dm.RandomForestRegressor):
+        target_class, task = CountTarget, "counts"
+
+        def _resolved(self, n_rows, n_features):
+            self.task, own = NumberTarget.task, self.task  # its criteria are those of numbers
+            try:
+                return super()._resolved(n_rows, n_features)
+            finally:
+                self.task = own
+
+    grown = CountForest(5, random_state=0).fit(dm.learning_set(X, y, task="counts"))
+    roots = dm.RandomForestRegressor(5, random_state=0).fit(X, np.arange(40.0))
+    np.testing.assert_array_equal(grown.predict(X), roots.predict(X))
