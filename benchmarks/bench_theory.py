@@ -9,8 +9,8 @@ from duramen.theory import (
     markov_boundaries,
     population_importances,
 )
-from duramen.theory.population import lattice_cost
 from duramen.theory.dependence import feature_relevance
+from duramen.theory.population import lattice_cost
 
 TABLES = {
     "primary tumor": primary_tumor,

@@ -63,8 +63,8 @@ def printed(found: dm.evaluation.SelectionEvaluation) -> None:
     for name in names:
         enough = found.enough(name)
         print(
-            f"{name}: {enough.n_features} features are enough ({enough.confidence_level:.0%} interval "
-            f"{enough.low} to {enough.high}), best {enough.best}; "
+            f"{name}: {enough.n_features} features are enough ({enough.confidence_level:.0%} "
+            f"interval {enough.low} to {enough.high}), best {enough.best}; "
             f"{found.seconds[name]:.2f} s a ranking"
         )
 

@@ -36,7 +36,7 @@ CANDIDATES = (1, 2, N_FEATURES)
 TREES = {
     "random forest": ("RandomForest", "ordered", "best"),
     "Extra-Trees": ("ExtraTrees", "ordered", "random"),
-    "multiway": ("TotallyRandomizedTrees", "multiway", "random"),
+    "multiway": ("ExtraTrees", "multiway", "random"),
     "one-vs-rest": ("RandomForest", "one-vs-rest", "best"),
     "any": ("RandomForest", "any", "best"),
 }
@@ -110,10 +110,9 @@ def fitted(case: Case, n_trees: int, seed: int) -> Any:
         "criterion": "squared_error" if regression else case.criterion,
         "max_features": case.K,
         "splits": splits,
+        "bootstrap": False,
         "random_state": seed,
     }
-    if name != "TotallyRandomizedTrees":
-        settings["bootstrap"] = False
     estimator = getattr(dm, name + ("Regressor" if regression else "Classifier"))
     table = dm.encode(case.X, kinds="nominal" if splits == "any" else "ordinal")
     return estimator(n_trees, **settings).fit(table, case.y, sample_weight=case.weights)

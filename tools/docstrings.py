@@ -74,7 +74,7 @@ READING = {
 }
 # Functions in which a parameter of these names means something more, or else.
 OWN = {
-    "estimator": {"frequency_control"},
+    "estimator": {"frequency_control", "mda", "prediction_change", "relative_influence"},
     "forest": {"trees_needed", "vote_change"},
     "X": {
         *("conditional_mda", "context_importances", "context_network", "frequency_control"),

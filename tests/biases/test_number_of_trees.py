@@ -27,7 +27,8 @@ def test_moments_are_those_of_grown_trees():
     digits = dm.datasets.digits7()
     for K in (1, 2):
         known = SingleTree(examples.digits7(), K).moments()
-        forest = dm.TotallyRandomizedTreesClassifier(2000, max_features=K, random_state=0)
+        settings = {"criterion": "entropy", "splits": "multiway", "max_features": K}
+        forest = dm.ExtraTreesClassifier(2000, random_state=0, **settings)
         grown = forest.fit(digits.X, digits.y).forest_
         deviation = np.sqrt(np.diag(known.square) - known.mean**2)
         error = dm.importances.mdi(grown).standard_error * np.sqrt(2000)

@@ -27,7 +27,11 @@ METHODS = {
     "max_t": PERMUTED,
     "hapfelmeier": {**PERMUTED, "features": ["row"]},
     "conditional_error_rate": {"n_permutations": 3, "stop_at": None},
-    "conditional_error_rate, by rank": {"n_permutations": 3, "stop_at": None, "rank_based": True},
+    "conditional_error_rate, by rank": {
+        "n_permutations": 3,
+        "stop_at": None,
+        "rank_based": "later",
+    },
     "mean_rank_test": {**PERMUTED, "n_resamples": 2},
     "multiple_probes": {"n_permutations": 5},
 }

@@ -6,8 +6,8 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen import theory
-from duramen.theory.population import last_level_importances, lattice_cost
 from duramen.theory.dependence import feature_relevance, minimal_optimal, strong_informations
+from duramen.theory.population import last_level_importances, lattice_cost
 from duramen.theory.subspaces import simulate
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import ArrayLike
 
 from duramen.estimators.base import (
     ClassWeight,
@@ -11,13 +14,34 @@ from duramen.estimators.base import (
     ForestRegressor,
     RandomState,
 )
+from duramen.estimators.growth import Growth
+from duramen.support.warning import warn
 
 
-class TotallyRandomizedTreesClassifier(ForestClassifier):
+class _RandomFeatures:
+    """Warning of totally randomized trees that choose among several features."""
+
+    def _growth(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Growth:
+        growth: Growth = super()._growth(X, y, sample_weight)  # type: ignore[misc]
+        if growth.settings.max_features > 1:
+            name, settings = type(self).__name__, growth.settings
+            meant = name.replace("TotallyRandomizedTrees", "ExtraTrees")
+            warn(
+                f"{name}: max_features must be 1 for trees that are totally randomized, got "
+                f"{settings.max_features} features at a node, of which the best is taken. Hint: "
+                f"max_features=1, or {meant}(criterion={settings.criterion!r}, "
+                f"splits={settings.splits!r}), which are the same trees by their name."
+            )
+        return growth
+
+
+class TotallyRandomizedTreesClassifier(_RandomFeatures, ForestClassifier):
     """Totally randomized trees for classification: random features, one child for each value.
 
     With the defaults the feature of a node is drawn at random, whatever the target, and each of its
-    values has a child: the trees whose importances are known in closed form.
+    values has a child: the trees whose importances are known in closed form. This is K = 1, which
+    the papers mean by the name. With ``max_features`` above 1 the best of K features is taken, so
+    that the target decides: these are Extra-Trees, and `fit` warns.
 
     Parameters
     ----------
@@ -143,11 +167,13 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
         self.count_constant_features = count_constant_features
 
 
-class TotallyRandomizedTreesRegressor(ForestRegressor):
+class TotallyRandomizedTreesRegressor(_RandomFeatures, ForestRegressor):
     """Totally randomized trees for regression: random features, one child for each value.
 
     With the defaults the feature of a node is drawn at random, whatever the target, and each of its
-    values has a child: the trees whose importances are known in closed form.
+    values has a child: the trees whose importances are known in closed form. This is K = 1, which
+    the papers mean by the name. With ``max_features`` above 1 the best of K features is taken, so
+    that the target decides: these are Extra-Trees, and `fit` warns.
 
     Parameters
     ----------

@@ -13,14 +13,18 @@ from duramen.forests.arrays import ANY, FAMILY_MASK, MULTIWAY
 from duramen.forests.criteria import criterion_named
 from duramen.forests.forest import Forest
 from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
+from duramen.results.columns import Column, hidden
+from duramen.results.result import Result
+from duramen.results.summary import Summary
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.text import fixed
 
 Integers = IntArray
 
 
-@dataclass(frozen=True, eq=False)
-class PruningPath:
+@dataclass(frozen=True, eq=False, repr=False)
+class PruningPath(Result):
     """Subtrees that minimal cost-complexity pruning leaves, from the grown trees to their roots.
 
     Attributes
@@ -38,6 +42,31 @@ class PruningPath:
     ccp_alphas: FloatArray
     impurities: FloatArray
     n_leaves: Integers
+
+    def __post_init__(self) -> None:
+        for numbers in (self.ccp_alphas, self.impurities, self.n_leaves):
+            numbers.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.ccp_alphas)
+
+    def columns(self) -> dict[str, Any]:
+        """Return the complexity parameter, the impurity and the number of leaves, by name."""
+        return {
+            "ccp_alpha": self.ccp_alphas,
+            "impurity": self.impurities,
+            "n_leaves": self.n_leaves,
+        }
+
+    def _summary(self, rows: int) -> Summary:
+        shown = min(rows, len(self))
+        columns = [
+            Column("ccp_alpha", fixed(self.ccp_alphas[:shown], 5)),
+            Column("impurity", fixed(self.impurities[:shown], 5)),
+            Column("leaves", [f"{count:,}" for count in self.n_leaves[:shown].tolist()]),
+        ]
+        heading = f"PruningPath of {len(self)} steps, from {int(self.n_leaves[0]):,} leaves"
+        return Summary((heading,), columns, hidden(len(self), shown, "steps"))
 
 
 def cost_complexity_pruning_path(forest: Forest) -> PruningPath:

@@ -83,12 +83,13 @@ def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
             f"{number(of_size[best])}"
             + (
                 f"; {n:,} {'suffices' if n == 1 else 'suffice'} for one within a standard error "
-                f"({found.standard_error:.2g}) of it, {number(of_size[n])} ({found.confidence_level:.0%} "
+                f"({found.standard_error:.2g}) of it, {number(of_size[n])} "
+                f"({found.confidence_level:.0%} "
                 f"interval of this number {found.low:,} to {found.high:,})."
                 if n != best
                 else f", and no smaller number has one within a standard error "
-                f"({found.standard_error:.2g}) of it ({found.confidence_level:.0%} interval of the number "
-                f"that suffices {found.low:,} to {found.high:,})."
+                f"({found.standard_error:.2g}) of it ({found.confidence_level:.0%} interval of "
+                f"the number that suffices {found.low:,} to {found.high:,})."
             )
         )
     means = evaluation.mean(score)

@@ -82,7 +82,8 @@ class Precision:
         """Heading of a column of intervals; "" without any."""
         if self.intervals is None:
             return ""
-        return f"{_percent(self.intervals.confidence_level)} interval{', fraction' * self.of_fractions}"
+        level = _percent(self.intervals.confidence_level)
+        return f"{level} interval{', fraction' * self.of_fractions}"
 
     def cells(self, names: Sequence[str]) -> list[str]:
         """Return the intervals of these features as text; none without intervals."""
@@ -184,7 +185,8 @@ class Precision:
             Prose(
                 "About the intervals",
                 (
-                    f"An interval covers, with a probability of {known.confidence_level:g}, the {covered} "
+                    f"An interval covers, with a probability of {known.confidence_level:g}, the "
+                    f"{covered} "
                     "that forests on as many rows have on average over data sets. It comes from "
                     f"{settings['n_resamples']:,} forests on {share:,} random {units} each, and "
                     "takes the error of finitely many trees into account. The level holds for "

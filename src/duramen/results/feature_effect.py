@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden
-from duramen.results.figures import draw
-from duramen.results.summary import Framed, Summary
+from duramen.results.result import Result
+from duramen.results.summary import Summary
 from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed
 
@@ -22,7 +22,7 @@ METHODS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FeatureEffect(Framed):
+class FeatureEffect(Result):
     """Effect of a feature on predictions, at G of its values.
 
     Attributes
@@ -80,10 +80,6 @@ class FeatureEffect(Framed):
     def title(self) -> str:
         """Name of the method in words."""
         return METHODS[self.method]
-
-    def plot(self, figure: str | None = None, **options: Any) -> Any:
-        """Draw the effect (`duramen.plots.effect`) and return the axes."""
-        return draw(self, figure, **options)
 
     def columns(self) -> dict[str, Any]:
         """Return the points and the effect on each class, or on the mean, by name."""

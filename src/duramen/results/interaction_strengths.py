@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden
-from duramen.results.summary import Framed, Summary
+from duramen.results.result import Result
+from duramen.results.summary import Summary
 from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InteractionStrengths(Framed):
+class InteractionStrengths(Result):
     """Interactions of P pairs of features in a forest, the strongest first.
 
     Attributes

@@ -212,8 +212,8 @@ class Intervals(FeatureResult[tuple[float, float]]):
     def _summary(self, rows: int) -> Summary:
         best = self.top(rows)
         heading = (
-            f"Intervals: {self.measure} of {counted(len(self), 'feature')}, {100 * self.confidence_level:g} % "
-            f"{self.kind} intervals by {self.method}"
+            f"Intervals: {self.measure} of {counted(len(self), 'feature')}, "
+            f"{100 * self.confidence_level:g} % {self.kind} intervals by {self.method}"
         )
         ends = fixed(np.concatenate([best.values, best.low, best.high]), 4)
         values, low, high = (ends[i * len(best) : (i + 1) * len(best)] for i in range(3))

@@ -323,7 +323,12 @@ def _packed(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
 def _fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a result by name."""
     values = {name: _unpacked(value, arrays) for name, value in header.items()}
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+    return {name: _tuples(value) for name, value in values.items()}
+
+
+def _tuples(value: Any) -> Any:
+    """Return a value whose lists, of lists too, are tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _unpacked(value: Any, arrays: Mapping[str, Any]) -> Any:

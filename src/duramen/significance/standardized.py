@@ -16,7 +16,8 @@ def mean_variance(rows: FloatArray) -> float:
     total: float = sum(
         float(_centered(rows[:, block]).var(axis=0).sum()) for block in _blocks(rows)
     )
-    return total / max(1, int(rows.shape[1]))
+    mean: float = total / max(1, rows.shape[1])
+    return mean
 
 
 def standardized(rows: FloatArray, least: float | None = None) -> FloatArray:

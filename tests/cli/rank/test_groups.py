@@ -96,7 +96,8 @@ def test_the_conditional_error_rate_ranks_the_groups_of_any_forest(folder, tmp_p
                 "--significance",
                 "conditional-error-rate",
             ],
-            "--feature-groups clusters and --significance conditional-error-rate do not go together",
+            "--feature-groups clusters and --significance conditional-error-rate do not go "
+            "together",
         ),
         (
             ["--feature-groups", "GROUPS", "--forest", "extra-trees", "--no-test"],

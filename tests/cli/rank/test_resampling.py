@@ -170,7 +170,8 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
     [
         (
             ["--confidence-level", 0.9, "--resamples", 5],
-            "--confidence-level and --resamples have no effect without --intervals or --stability K",
+            "--confidence-level and --resamples have no effect without --intervals or "
+            "--stability K",
         ),
         (
             ["--intervals", "--confidence-level", 95],

@@ -322,7 +322,7 @@ def forest_and_rows(file):
         ("altmann", ["--distribution", "empirical"], {}),
         ("altmann", ["--stop-after", 2], {"stop_after": 2}),
         ("hapfelmeier", ["--stop-after", 2], {"stop_after": 2, "measure": "mdi"}),
-        (CER, ["--rank-based"], {"rank_based": True}),
+        (CER, ["--rank-based", "later"], {"rank_based": "later"}),
     ],
 )
 def test_options_do_what_the_library_does(method, words, choices, file, tmp_path):
@@ -358,7 +358,7 @@ def test_fitted_law_and_ranks_say_what_they_take_from_the_promise(file, tmp_path
         assert one in said
         assert one in page(tmp_path / "law")
     assert min(written(tmp_path / "law")["altmann_p_value"]) < 1 / 20
-    _, record = asked(file, tmp_path / "ranks", CER, "--rank-based")
+    _, record = asked(file, tmp_path / "ranks", CER, "--rank-based", "later")
     (told,) = record["results"]["significance"]["notes"]
     assert "by rank, the error rate holds only approximately" in told
     assert told in page(tmp_path / "ranks")
@@ -375,10 +375,11 @@ def groups(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "choices"), [([], {}), (["--group-score", "max", "--rank-based"], {"how": "max"})]
+    ("words", "choices"),
+    [([], {}), (["--group-score", "max", "--rank-based", "later"], {"how": "max"})],
 )
 def test_features_have_the_rate_of_their_group(words, choices, file, groups, tmp_path):
-    choices = {**choices, "rank_based": "--rank-based" in words}
+    choices = {**choices, "rank_based": "later" if "--rank-based" in words else None}
     asked_for = ["--feature-groups", groups, *words]
     result, record = asked(file, tmp_path / "out", CER, *asked_for)
     own = {"first": ["x0", "x1"], "said": ["x2", "x4"]}
@@ -569,7 +570,16 @@ def test_names_of_no_method(file, no_growth):
             "--permutations, --strata and --checkpoint have no effect with --no-test",
         ),
         (
-            ["--significance", "janitza", "--permutations", 9, "--checkpoint", "k", "--rank-based"],
+            [
+                "--significance",
+                "janitza",
+                "--permutations",
+                9,
+                "--checkpoint",
+                "k",
+                "--rank-based",
+                "own",
+            ],
             "--permutations and --checkpoint have no effect with --significance janitza, which "
             "grows no forests; --rank-based has no effect",
         ),
@@ -593,7 +603,7 @@ def test_names_of_no_method(file, no_growth):
             "--stop-after has no effect with --significance max-t; allowed with altm",
         ),
         (
-            ["--rank-based"],
+            ["--rank-based", "own"],
             "has no effect with --significance max-t; allowed with conditional-error-rate",
         ),
         (
@@ -605,7 +615,7 @@ def test_names_of_no_method(file, no_growth):
             "--distribution has no effect with --significance hapfelmeier; allowed with altmann",
         ),
         (
-            ["--significance", "multiple-probes", "--rank-based"],
+            ["--significance", "multiple-probes", "--rank-based", "own"],
             f"--rank-based has no effect with --significance multiple-probes; allowed with {CER}",
         ),
         (

@@ -12,7 +12,7 @@ from tests.contracts.cases.rank import write_plink, write_store
 from tests.contracts.cases.selection import two, wide
 from tests.contracts.cases.stores import write_samples
 from tests.contracts.commands import command
-from tests.contracts.inputs import N, groups, classes, features, missing, mixed, strata, uniform
+from tests.contracts.inputs import N, classes, features, groups, missing, mixed, strata, uniform
 
 from duramen import io
 

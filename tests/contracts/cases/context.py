@@ -11,9 +11,9 @@ from tests.contracts import extracts
 from tests.contracts.inputs import (
     NAMES,
     N,
-    groups,
     classes,
     features,
+    groups,
     jobs,
     missing,
     mixed,

@@ -10,9 +10,9 @@ import numpy as np
 from tests.contracts import extracts
 from tests.contracts.inputs import (
     NAMES,
-    groups,
     estimator,
     features,
+    groups,
     jobs,
     numbers,
     strata,
@@ -30,7 +30,7 @@ PROBES, FOREST_PROBES = significance.multiple_probes, significance.forest_probe_
 
 @case("conditional_error_rate/classification", CER, significance.ErrorRates, function=CER)
 @case("conditional_error_rate/regression", CER, function=CER, task="regression")
-@case("conditional_error_rate/ranks", CER, function=CER, rank_based=True)
+@case("conditional_error_rate/ranks", CER, function=CER, rank_based="later")
 @case("conditional_error_rate/own ranks", CER, function=CER, rank_based="own")
 @case("conditional_error_rate/strata", CER, function=CER, strata=strata())
 @case("conditional_error_rate/groups, to the end", CER, function=CER, groups=groups(), stop_at=1.0)

@@ -11,11 +11,11 @@ from tests.contracts import extracts
 from tests.contracts.inputs import (
     NAMES,
     N,
-    groups,
     classes,
     estimator,
     features,
     forest,
+    groups,
     jobs,
     missing,
     mixed,

@@ -10,9 +10,9 @@ from tests.contracts.cases.stores import write_bed, write_samples
 from tests.contracts.commands import command
 from tests.contracts.inputs import (
     N,
-    groups,
     classes,
     features,
+    groups,
     mixed,
     mixed_target,
     numbers,
@@ -90,16 +90,17 @@ for distribution in ("empirical", "normal", "lognormal", "gamma"):
         slow=distribution != "gamma",
     )
 command("stop after", f"{CLASSES} --significance altmann --permutations 12 --stop-after 2", write)
-command(
-    "ranks",
-    f"{CLASSES} --significance conditional-error-rate --permutations 19 --rank-based",
-    write,
-)
+for reading in ("later", "own"):
+    command(
+        f"ranks, {reading}",
+        f"{CLASSES} --significance conditional-error-rate --permutations 19 --rank-based {reading}",
+        write,
+    )
 for how in ("mean", "sum", "max"):
     command(
         f"feature groups by {how}",
-        f"{CLASSES} --significance conditional-error-rate --permutations 19 --feature-groups groups.csv "
-        f"--group-score {how}",
+        f"{CLASSES} --significance conditional-error-rate --permutations 19 --feature-groups "
+        f"groups.csv --group-score {how}",
         write,
         slow=how != "max",
     )

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from tests.contracts import extracts
 from tests.contracts.inputs import (
-    groups,
     classes,
     estimator,
     features,
     forest,
+    groups,
     jobs,
     mixed,
     mixed_target,

@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.dependence import boundaries
+from duramen.theory.dependence.assumptions import properties
 from duramen.theory.dependence.boundaries import (
     markov_boundaries,
     minimal_optimal,
     smallest_boundary,
 )
-from duramen.theory.dependence.assumptions import properties
 from duramen.theory.dependence.relevant_features import all_relevant, strongly_relevant
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
 
 
 def test_xor_needs_both() -> None:

@@ -8,13 +8,13 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.theory import FiniteDistribution
-from duramen.theory.distributions import TOLERANCE
 from duramen.theory.dependence import (
     conditioning_order,
     d_separated,
     faithfulness,
     feature_relevance,
 )
+from duramen.theory.distributions import TOLERANCE
 
 
 def subsets(items):

@@ -7,9 +7,9 @@ from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, oracle_of, positive
 
 from duramen.support import arrays
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.dependence.assumptions import properties
 from duramen.theory.dependence.relevant_features import feature_relevance
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
 
 XOR = {(0, 0, 0): 1, (0, 1, 1): 1, (1, 0, 1): 1, (1, 1, 0): 1}
 COPIES = {(0, 0, 0): 3, (0, 0, 1): 1, (1, 1, 0): 1, (1, 1, 1): 3}

@@ -8,9 +8,9 @@ from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
 from duramen.support import arrays
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.dependence.redundant_features import degree_of_redundancy, redundancy
 from duramen.theory.dependence.relevant_features import feature_relevance
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
 
 COPIES = counted(
     [

@@ -9,7 +9,6 @@ from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
 from duramen.support import arrays
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.dependence.relevant_features import (
     all_relevant,
     feature_relevance,
@@ -17,6 +16,7 @@ from duramen.theory.dependence.relevant_features import (
     strong_informations,
     strongly_relevant,
 )
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
 
 SEGMENTS = ["1110111", "0010010", "1011101", "1011011", "0111010"]
 SEGMENTS += ["1101011", "1101111", "1010010", "1111111", "1111011"]

@@ -242,6 +242,10 @@ def test_relabeling_values_changes_nothing_where_nodes_predict():
 # --- forests -------------------------------------------------------------------------------------
 
 
+def multiway_trees(n_trees, **settings):
+    return dm.ExtraTreesClassifier(n_trees, criterion="entropy", splits="multiway", **settings)
+
+
 def tree_distances(dist, X, y, n_trees, forest, **chosen):
     """Distances of the MDA of a forest on its rows, in standard errors."""
     grown = forest(n_trees, random_state=0, count_constant_features=True, **chosen).fit(X, y)
@@ -262,7 +266,7 @@ def test_forests_converge(K, depth):
         dm.encode(X, kinds="nominal"),
         y,
         300,
-        dm.TotallyRandomizedTreesClassifier,
+        multiway_trees,
         max_features=K,
         max_depth=depth,
     )
@@ -281,7 +285,7 @@ def test_forests_of_ten_thousand_trees_converge(K, depth):
         dm.encode(X),
         y,
         10_000,
-        dm.TotallyRandomizedTreesClassifier,
+        multiway_trees,
         max_features=K,
         max_depth=depth,
     )
@@ -292,7 +296,7 @@ def test_regression_forests_converge():
     random = np.random.default_rng(2)
     X, y = random.integers(0, 3, (40, 4)), random.normal(size=40).round(1)
     dist = FiniteDistribution.from_table(X, y)
-    grown = dm.TotallyRandomizedTreesRegressor(500, max_features=2, random_state=0)
+    grown = dm.ExtraTreesRegressor(500, max_features=2, splits="multiway", random_state=0)
     grown.fit(dm.encode(X, kinds="nominal"), y)
     table = dm.encode(X, kinds="nominal")
     found = dm.importances.mda(grown, table, y, rows=None, n_repeats="all")

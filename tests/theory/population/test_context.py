@@ -14,14 +14,14 @@ from tests.theory.tables import tables
 
 import duramen as dm
 from duramen.theory import CONTEXT, FiniteDistribution, examples, population_importances
-from duramen.theory.population import cells
-from duramen.theory.population.cells import CellWalk
-from duramen.theory.population.context import population_context_importances
 from duramen.theory.dependence.contexts import (
     EQUATIONS,
     context_dependence,
     feature_context_dependence,
 )
+from duramen.theory.population import cells
+from duramen.theory.population.cells import CellWalk
+from duramen.theory.population.context import population_context_importances
 
 CRITERIA = ("entropy", "gini", "variance")
 EFFECTS = ("absolute", "signed", "conditional")

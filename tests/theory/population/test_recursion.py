@@ -16,10 +16,10 @@ from tests.theory.drawn import table_with_an_outlier
 import duramen as dm
 from duramen.importances import mdi
 from duramen.theory import FiniteDistribution
+from duramen.theory.dependence import strong_informations
 from duramen.theory.distributions import TOLERANCE
 from duramen.theory.population.choice import best_of_cuts, best_of_features
 from duramen.theory.population.recursion import tree_importances
-from duramen.theory.dependence import strong_informations
 
 FAMILIES = ("multiway", "ordered", "one-vs-rest", "any")
 BINARY = FAMILIES[1:]
@@ -304,10 +304,10 @@ def assert_forest_agrees(forest, X, y, **trees):
 @one_test
 @pytest.mark.parametrize("K", [1, 2, 3])
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
-def test_totally_randomised_trees_converge_to_it(K, criterion):
+def test_multiway_trees_converge_to_it(K, criterion):
     X, y = table_for_forests()
-    forest = dm.TotallyRandomizedTreesClassifier(
-        2000, max_features=K, criterion=criterion, random_state=1
+    forest = dm.ExtraTreesClassifier(
+        2000, max_features=K, criterion=criterion, splits="multiway", random_state=1
     )
     assert_forest_agrees(forest, X, y, max_features=K, criterion=criterion)
 
@@ -340,8 +340,7 @@ def test_trees_with_best_cuts_converge_to_it(family, K):
 @pytest.mark.parametrize("family", ["multiway", "ordered"])
 def test_regression_trees_converge_to_it(family, K):
     X, y = table_for_forests()
-    kind = dm.TotallyRandomizedTreesRegressor if family == "multiway" else dm.ExtraTreesRegressor
-    forest = kind(2000, max_features=K, splits=family, random_state=5)
+    forest = dm.ExtraTreesRegressor(2000, max_features=K, splits=family, random_state=5)
     assert_forest_agrees(forest, X, y * 1.5, max_features=K, splits=family, criterion="variance")
 
 

@@ -33,8 +33,8 @@ def check_rows_out_of_bag(estimator: Any, forest: str, wording: Wording) -> None
 
     if not leaves_rows_out(estimator):
         raise ValueError(
-            f"{wording.feature_groups}: every tree of {wording.forest.format(forest)} sees all rows, and "
-            "groups are measured on rows that a tree was grown without. Hint: add "
+            f"{wording.feature_groups}: every tree of {wording.forest.format(forest)} sees all "
+            "rows, and groups are measured on rows that a tree was grown without. Hint: add "
             f"{wording.bootstrap}, or leave out {wording.feature_groups}"
         )
 

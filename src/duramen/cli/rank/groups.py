@@ -24,7 +24,8 @@ def check_groups(feature_groups: Groups, features: Sequence[str], target: str) -
     for name in feature_groups.of_feature.values():
         if name in alone:
             raise ValueError(
-                f"--feature-groups {feature_groups.file}: {quoted(name)} is the name of a group and of a column "
+                f"--feature-groups {feature_groups.file}: {quoted(name)} is the name of a group "
+                "and of a column "
                 "that is in no group; give the column a group, or the group another name"
             )
 
@@ -37,8 +38,8 @@ def read_groups(path: Path) -> Groups:
     table = read_table(path, function="--feature-groups")
     if table.num_columns != 2:
         raise ValueError(
-            f"--feature-groups {path} must have two columns, the features and the group of each; it has "
-            f"{table.num_columns}"
+            f"--feature-groups {path} must have two columns, the features and the group of each; "
+            f"it has {table.num_columns}"
         )
     features, names = (_words(column.to_pylist()) for column in table.columns)
     of_feature: dict[str, str] = {}

@@ -174,11 +174,17 @@ class Parameters:
         min=1,
         parameter="n_probes",
     )
-    rank_based: bool = option(False, "Compare ranks instead of importances.")
+    rank_based: str | None = choice(
+        None,
+        "duramen.significance.error_rates.conditional_error_rate:Reading",
+        "Compare ranks instead of importances: those of the features after each one (later), or "
+        "its own (own). By default, importances are compared.",
+    )
     group_score: str | None = choice(
         None,
         "duramen.significance.error_rates.conditional_error_rate:How",
-        "Importance of a group of --feature-groups, computed from those of its features; mean by default.",
+        "Importance of a group of --feature-groups, computed from those of its features; mean by "
+        "default.",
         parameter="how",
     )
 
@@ -276,8 +282,8 @@ class Resampling:
             raise without_use(["--interval-scale"], "without --intervals")
         if self.confidence_level is not None and not 0 < self.confidence_level < 1:
             raise ValueError(
-                f"--confidence-level: must be a probability between 0 and 1, got {self.confidence_level:g}. "
-                "Hint: 0.95"
+                "--confidence-level: must be a probability between 0 and 1, got "
+                f"{self.confidence_level:g}. Hint: 0.95"
             )
 
 
@@ -315,8 +321,8 @@ class Grouping(Representing):
             )
         if self.of_clusters and self.clusters is None:
             raise ValueError(
-                f"--feature-groups {CLUSTERS} needs --clusters R, such as --clusters 0.8. Hint: for a file "
-                f"of that name, --feature-groups ./{CLUSTERS}"
+                f"--feature-groups {CLUSTERS} needs --clusters R, such as --clusters 0.8. Hint: "
+                f"for a file of that name, --feature-groups ./{CLUSTERS}"
             )
 
 

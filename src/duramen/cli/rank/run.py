@@ -66,7 +66,8 @@ def _check(options: Options) -> Asked:
     request = requested(options.test, checkpoint, feature_groups, resampled=resampled)
     if options.signals.of_clusters and request is not None and request.test.takes("feature_groups"):
         raise ValueError(
-            f"--feature-groups clusters and --significance {request.test.option} do not go together: the "
+            f"--feature-groups clusters and --significance {request.test.option} do not go "
+            "together: the "
             "clusters follow from the ranking that would be tested. Hint: --feature-groups FILE"
         )
     return Asked(request, feature_groups)

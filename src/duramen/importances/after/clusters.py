@@ -15,7 +15,8 @@ from duramen.io import ColumnStore
 from duramen.io.positions import Positions
 from duramen.results.columns import Column, hidden
 from duramen.results.importances import Importances
-from duramen.results.summary import Framed, Summary
+from duramen.results.result import Result
+from duramen.results.summary import Summary
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import frozen_metadata, versions
@@ -28,7 +29,7 @@ _FUNCTION = "clusters"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Clusters(Framed):
+class Clusters(Result):
     """Clusters of p features, each around the most important of its members.
 
     ``len(result)`` is the number G of clusters.

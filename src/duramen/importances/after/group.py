@@ -148,7 +148,8 @@ def grouping_of(
     if isinstance(feature_groups, Mapping):
         if names is not None:
             raise ValueError(
-                f"{function}: names must be None if feature_groups are a mapping, which has them already."
+                f"{function}: names must be None if feature_groups are a mapping, which has them "
+                "already."
             )
         grouping = _from_mapping(feature_groups, features, function)
     else:
@@ -180,8 +181,8 @@ def _from_labels(labels: Any, names: Sequence[str] | None, p: int, function: str
     array = np.asarray(labels, dtype=object)
     if array.shape != (p,):
         raise ValueError(
-            f"{function}: feature_groups must be one label per feature, of shape ({p},), or a mapping, "
-            f"got shape {array.shape}."
+            f"{function}: feature_groups must be one label per feature, of shape ({p},), or a "
+            f"mapping, got shape {array.shape}."
         )
     place: dict[str, int] = {}
     codes = np.full(p, -1, dtype=np.int64)
@@ -204,8 +205,8 @@ def _title(label: Any, names: Sequence[str] | None, function: str) -> str:
         return str(label)
     if isinstance(label, str) or not 0 <= label < len(names):
         raise ValueError(
-            f"{function}: with names, feature_groups must hold numbers from 0 to {len(names) - 1}, got "
-            f"{label!r}."
+            f"{function}: with names, feature_groups must hold numbers from 0 to "
+            f"{len(names) - 1}, got {label!r}."
         )
     return names[label]
 
@@ -237,7 +238,7 @@ def _spread(of_groups: Importances, grouping: Grouping, features: tuple[str, ...
     twice = members[:-1][np.diff(members) == 0]
     if twice.size:
         raise ValueError(
-            f"group: with spread=True feature_groups must not overlap, but {features[twice[0]]!r} is in "
-            "several."
+            "group: with spread=True feature_groups must not overlap, but "
+            f"{features[twice[0]]!r} is in several."
         )
     return of_groups.take(grouping.of_member[order], names=(features[j] for j in members))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,7 +59,7 @@ def conditional_error_rate(
     n_permutations: int = 100,
     feature_groups: Mapping[str, Iterable[str | int]] | ArrayLike | None = None,
     how: How = "mean",
-    rank_based: bool | Reading = False,
+    rank_based: Reading | None = None,
     stop_at: float | None = 0.05,
     strata: Any = None,
     groups: Any = None,
@@ -106,13 +106,13 @@ def conditional_error_rate(
     how : {"mean", "sum", "max"}
         What the importance of a group is made of. Of irrelevant groups, large ones have
         larger sums and maxima.
-    rank_based : bool or {"later", "own"}
+    rank_based : {"later", "own"}, optional
         Compare ranks within a forest instead of scores between forests (after Wehenkel et al.
-        2017), so that a shift of all scores from one forest to another does no harm. "later", or
-        True: with the columns i+1, ..., p permuted, CER_i is the probability that one of them is
-        ranked i-th or better, before one of the columns 1, ..., i; after the last one there is
-        nothing to permute, and its rate is the one by score. "own": with the columns i, ..., p
-        permuted, it is the probability that the i-th keeps a rank of i or better. See Notes.
+        2017), so that a shift of all scores from one forest to another does no harm. "later": with
+        the columns i+1, ..., p permuted, CER_i is the probability that one of them is ranked i-th
+        or better, before one of the columns 1, ..., i; after the last one there is nothing to
+        permute, and its rate is the one by score. "own": with the columns i, ..., p permuted, it is
+        the probability that the i-th keeps a rank of i or better. See Notes.
     stop_at : float or None
         Stop at the first rate above this; the rates after it are not computed, and set to 1. None:
         compute all of them.
@@ -185,7 +185,8 @@ def conditional_error_rate(
     name = "conditional_error_rate"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_choice(name, "how", how, ("mean", "sum", "max"))
-    reading = _reading(rank_based)
+    if rank_based is not None:
+        checks.check_choice(name, "rank_based", rank_based, get_args(Reading))
     enough = _enough(stop_at, n)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
@@ -196,19 +197,19 @@ def conditional_error_rate(
     ranking = ranking.ordered(first.values)
     choices = {
         "n_permutations": n,
-        "rank_based": rank_based if isinstance(rank_based, bool) else reading,
+        "rank_based": rank_based,
         "how": None if feature_groups is None else how,
         "ranking": fingerprint("\0".join(ranking.names), ranking.of_column),
     }
     n_places = len(ranking.names)
 
     def task(number: int, seed_b: int) -> FloatArray:
-        return _event(subject, ranking, number // n, seed_b, reading)
+        return _event(subject, ranking, number // n, seed_b, rank_based)
 
     identity = subject.identity(name, **choices)
     decided = None if stop_at is None else _Stop(n, enough, stop_at)
     events = refits.run(task, n_places * n, 1, identity, decided=decided)
-    meaning = BY_RANK[reading] if reading else BY_SCORE
+    meaning = BY_RANK[rank_based] if rank_based else BY_SCORE
     return ErrorRates(
         names=ranking.names,
         scores=ranking.scores,
@@ -217,7 +218,7 @@ def conditional_error_rate(
         + subject.clause,
         unit=first.unit,
         metadata=refits.metadata(identity, stop_at=stop_at, n_grown=len(events)),
-        notes=(_BY_RANK_ONLY[reading],) if reading else (),
+        notes=(_BY_RANK_ONLY[rank_based],) if rank_based else (),
         **_rates(events, n, enough, ranking.scores),
     )
 
@@ -268,17 +269,6 @@ def _ranking_of(names: tuple[str, ...], feature_groups: Any, how: How) -> _Ranki
 
 
 # --- one permutation -----------------------------------------------------------------------
-
-
-def _reading(rank_based: bool | str) -> Reading | None:
-    """Return the reading of rates by rank that is meant, None for rates by score."""
-    if isinstance(rank_based, bool | np.bool_):
-        return "later" if rank_based else None
-    for reading in get_args(Reading):
-        if rank_based == reading:
-            return cast("Reading", reading)
-    allowed = "True, False, 'later' or 'own'"
-    raise checks.refuse("conditional_error_rate", "rank_based", allowed, rank_based)
 
 
 def _event(

@@ -120,7 +120,8 @@ def multiple_probes(
     >>> import duramen as dm
     >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
     >>> forest = dm.RandomForestClassifier(20, random_state=0)
-    >>> result = dm.significance.multiple_probes(forest, data.X, data.y, n_permutations=19, random_state=0)
+    >>> result = dm.significance.multiple_probes(
+    ...     forest, data.X, data.y, n_permutations=19, random_state=0)
     >>> result.selected(0.05)
     ('x0',)
     """

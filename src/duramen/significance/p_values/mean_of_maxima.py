@@ -6,18 +6,24 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from duramen.jobs.replicates import ExecutionParameters
+from duramen.results.columns import Column, hidden
 from duramen.results.importances import Importances
+from duramen.results.result import Result
+from duramen.results.summary import Summary
 from duramen.significance.measured import MeasureLike
 from duramen.significance.permuted_labels import permuted_labels, reads_permuted
 from duramen.support.arrays import FloatArray
+from duramen.support.text import fixed
 
 
-@dataclass(frozen=True, eq=False)
-class MeanOfMaxima:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeanOfMaxima(Result):
     """Importances, and the largest ones of forests on permuted labels.
 
-    Parameters
+    Attributes
     ----------
     importances : Importances
         Importances on the data.
@@ -37,6 +43,12 @@ class MeanOfMaxima:
     importances: Importances
     maxima: FloatArray
 
+    def __post_init__(self) -> None:
+        self.maxima.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.importances)
+
     @property
     def threshold(self) -> float:
         """Mean of the maxima."""
@@ -46,6 +58,27 @@ class MeanOfMaxima:
         """Return the names of features above the threshold, the most important first."""
         order, values = self.importances.order(), self.importances.values
         return tuple(self.importances.names[j] for j in order if values[j] > self.threshold)
+
+    def columns(self) -> dict[str, Any]:
+        """Return the name, the importance and whether it is above the threshold, by name."""
+        return {
+            "name": list(self.importances.names),
+            "importance": self.importances.values.copy(),
+            "selected": self.importances.values > self.threshold,
+        }
+
+    def _summary(self, rows: int) -> Summary:
+        chosen = self.selected()
+        heading = (
+            f"MeanOfMaxima: {len(chosen)} of {len(self)} features above {self.threshold:.4g}, the "
+            f"mean of the largest importances of {len(self.maxima)} permutations"
+        )
+        values = np.array([self.importances[name] for name in chosen[:rows]])
+        columns = [
+            Column("feature", list(chosen[:rows]), left=True),
+            Column("importance", fixed(values, 4), bars=values),
+        ]
+        return Summary((heading,), columns, hidden(len(chosen), len(values)))
 
 
 @reads_permuted

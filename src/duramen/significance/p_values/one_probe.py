@@ -106,7 +106,8 @@ def one_probe(
     >>> import duramen as dm
     >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
     >>> forest = dm.RandomForestClassifier(20, random_state=0)
-    >>> result = dm.significance.one_probe(forest, data.X, data.y, n_permutations=19, random_state=0)
+    >>> result = dm.significance.one_probe(
+    ...     forest, data.X, data.y, n_permutations=19, random_state=0)
     >>> result.selected(0.05, control="none")
     ('x0', 'x1')
     """

@@ -47,12 +47,12 @@ def permutation_test(
     stop_after: int | None = None,
     strata: Any = None,
     groups: Any = None,
+    names: Sequence[str] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
-    names: Sequence[str] | None = None,
 ) -> Significance:
     r"""Test any importance by computing it again with the target permuted.
 
@@ -84,6 +84,9 @@ def permutation_test(
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
     groups : array-like of shape (n,), optional
         Group of each row; the rows of a group stay together (docs/guide/strata.md).
+    names : sequence of str, optional
+        Names of the p features. By default those of `Importances`, else of the columns of X, else
+        ``x0``, ``x1``, ...
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -98,9 +101,6 @@ def permutation_test(
         the file.
     verbose : int
         Above 0: a progress bar with the time left.
-    names : sequence of str, optional
-        Names of the p features. By default those of `Importances`, else of the columns of X, else
-        ``x0``, ``x1``, ...
 
     Returns
     -------

@@ -117,7 +117,8 @@ class Stability(FeatureResult[float]):
             return "not defined"
         if math.isnan(self.low):
             return f"{self.nogueira:.3f} (no interval)"
-        return f"{self.nogueira:.3f} ({self.confidence_level:.0%} interval {self.low:.3f} to {self.high:.3f})"
+        interval = f"{self.confidence_level:.0%} interval {self.low:.3f} to {self.high:.3f}"
+        return f"{self.nogueira:.3f} ({interval})"
 
 
 def stability(
@@ -162,7 +163,8 @@ def stability(
     Raises
     ------
     ValueError
-        If `selections` is no such table, there are fewer than two, or `confidence_level` is not in (0, 1).
+        If `selections` is no such table, there are fewer than two, or `confidence_level` is not in
+        (0, 1).
 
     Notes
     -----

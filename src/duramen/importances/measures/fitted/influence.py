@@ -200,8 +200,8 @@ def _outputs(function: str, estimator: Any) -> Callable[[FloatArray], FloatArray
     method = getattr(estimator, "predict" if classes is None else "predict_proba", None)
     if method is None:
         raise TypeError(
-            f"{function}: estimator must be a fitted predictor, got {type(estimator).__name__}. Hint: "
-            "classifiers need predict_proba, regressors predict."
+            f"{function}: estimator must be a fitted predictor, got {type(estimator).__name__}. "
+            "Hint: classifiers need predict_proba, regressors predict."
         )
 
     def outputs(table: FloatArray) -> FloatArray:

@@ -82,7 +82,8 @@ def mda(
     rows : {"oob", None}
         "oob": each tree is measured on the rows out of its bag. None: every row of `X` goes down
         every tree; for rows that were held out. Ignored for other predictors, which are measured
-        on all rows.
+        on all rows. The default differs from that of `mdi`, which needs no rows: on the rows that
+        it was grown on a fully developed tree errs on none, so that its loss is no accuracy.
     scoring : str, optional
         "accuracy" (default for classes), "balanced_accuracy", "neg_log_loss" (natural logarithms;
         probabilities below 2e-16 count as that), "roc_auc" (each class against the rest, the mean

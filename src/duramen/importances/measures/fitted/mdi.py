@@ -56,7 +56,8 @@ def mdi(
     rows : {None, "oob"}
         None: every row of `X` is dropped through every tree. ``"oob"``: `X` and `y` are the
         training rows, in their order, and each is dropped through the trees that were grown
-        without it.
+        without it. The default differs from that of `mda`, which needs rows that a tree did not
+        see: MDI is defined on the training counts that the forest keeps, and needs no rows.
     by_degree : bool
         Whether to split the values up by the number of splits above the node.
     correction : {None, "expected", "miller-madow"}

@@ -1,0 +1,132 @@
+"""Names of the public functions: one meaning each, and no module hidden by a function."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import duramen
+
+EXECUTION = ("random_state", "n_jobs", "client", "checkpoint", "verbose")
+# Words that the table "One meaning a name" in docs/api.md replaces, for any parameter.
+REPLACED = {"blocks", "confidence", "n_replicates", "n_runs", "model"}
+
+
+def packages() -> Iterator[Any]:
+    yield duramen
+    for found in pkgutil.walk_packages(duramen.__path__, "duramen."):
+        if found.ispkg and not found.name.startswith("duramen.cli"):
+            yield importlib.import_module(found.name)
+
+
+def public() -> dict[str, Callable[..., Any]]:
+    """Functions and classes of every `__all__`, each once, by the shortest name that it has."""
+    things: dict[int, tuple[str, Callable[..., Any]]] = {}
+    for package in packages():
+        for name in getattr(package, "__all__", ()):
+            thing = getattr(package, name)
+            if (inspect.isfunction(thing) or inspect.isclass(thing)) and id(thing) not in things:
+                things[id(thing)] = f"{package.__name__}.{name}", thing
+    return dict(things.values())
+
+
+PUBLIC = public()
+
+
+def parameters(thing: Callable[..., Any]) -> list[str]:
+    try:
+        return list(inspect.signature(thing).parameters)
+    except ValueError:  # of a class of Python itself
+        return []
+
+
+def functions() -> dict[str, list[str]]:
+    return {name: parameters(f) for name, f in PUBLIC.items() if inspect.isfunction(f)}
+
+
+def test_no_function_hides_a_module() -> None:
+    hidden = [
+        f"{package.__name__}.{module.name}"
+        for package in packages()
+        for module in pkgutil.iter_modules(package.__path__)
+        if not inspect.ismodule(getattr(package, module.name, inspect))
+    ]
+    assert hidden == []
+
+
+def test_parameters_have_no_replaced_name() -> None:
+    replaced = {
+        name: REPLACED.intersection(parameters(thing))
+        for name, thing in PUBLIC.items()
+        if (inspect.isfunction(thing) or hasattr(thing, "fit"))
+        and REPLACED.intersection(parameters(thing))
+    }
+    assert replaced == {}
+
+
+def test_all_lists_public_names_only() -> None:
+    internal = [
+        f"{package.__name__}.{name}"
+        for package in packages()
+        for name in getattr(package, "__all__", ())
+        if name.startswith("_") and not name.startswith("__")
+    ]
+    assert internal == []
+
+
+# Results that no file holds: they have a table of codes, a distribution, or texts of a report.
+NOT_SAVED = {
+    *("AnalysisReport", "BayesModel", "ComparisonReport", "ConditioningTerms", "Faithfulness"),
+    *("Properties", "RankingReport", "Redundancy", "SelectionReport"),
+}
+
+
+def test_results_with_a_frame_can_be_saved() -> None:
+    framed = {name: thing for name, thing in PUBLIC.items() if hasattr(thing, "to_frame")}
+    lacking = {
+        name.rpartition(".")[2] for name, thing in framed.items() if not hasattr(thing, "save")
+    }
+    assert framed
+    assert lacking - NOT_SAVED == set()
+
+
+def _results() -> dict[str, Any]:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 3))
+    X = np.hstack([X, X[:, :1]])
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    forest = duramen.RandomForestClassifier(10, random_state=0).fit(X, y)
+    importances = duramen.importances.mdi(forest)
+    return {
+        "clusters": duramen.importances.clusters(importances, X),
+        "effect": duramen.effects.accumulated_local_effects(forest, X, "x0"),
+        "partial dependence": duramen.effects.partial_dependence(forest, X, "x1"),
+        "interactions": duramen.effects.interaction_strength(forest, X),
+        "maxima": duramen.significance.mean_of_maxima(forest, X, y, n_permutations=3),
+        "pruning": duramen.forests.cost_complexity_pruning_path(forest.forest_),
+    }
+
+
+def test_saved_results_come_back(tmp_path: Path) -> None:
+    for name, result in _results().items():
+        result.save(tmp_path / name)
+        loaded = type(result).load(tmp_path / name)
+        assert loaded.equals(result), name
+        assert repr(loaded) == repr(result), name
+        for column, values in result.columns().items():
+            np.testing.assert_array_equal(loaded.columns()[column], values)
+
+
+def test_parameters_of_execution_come_last_in_one_order() -> None:
+    other = [
+        name
+        for name, names in functions().items()
+        if set(EXECUTION) <= set(names) and tuple(names[-len(EXECUTION) :]) != EXECUTION
+    ]
+    assert other == []
