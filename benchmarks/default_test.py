@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
-from duramen.cli.rank.forests import make_forest
-from duramen.cli.rank.options import Growth
+from duramen.cli.commands.rank import Growth, make_forest
 
 LEVEL = 0.05
 TEST = dm.significance.catalogue["max_t"]

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
         theory,
     )
     from duramen.analyses.comparison import ComparisonReport, compare
-    from duramen.analyses.ranking.ranking import rank
-    from duramen.analyses.ranking.report import RankingReport
+    from duramen.analyses.ranking.ranking import RankingReport, rank
     from duramen.analyses.report import AnalysisInterrupted
     from duramen.analyses.selection import SelectionReport, select
     from duramen.configuration import config_context, get_config, set_config
@@ -195,8 +194,7 @@ _SELECTORS = (
     "VSURF",
 )
 _HOMES = {
-    "rank": "analyses.ranking.ranking",
-    "RankingReport": "analyses.ranking.report",
+    **dict.fromkeys(("rank", "RankingReport"), "analyses.ranking.ranking"),
     **dict.fromkeys(("select", "SelectionReport"), "analyses.selection"),
     **dict.fromkeys(("compare", "ComparisonReport"), "analyses.comparison"),
     "AnalysisInterrupted": "analyses.report",

@@ -16,9 +16,9 @@ import typer
 from tests.cli.commands import duramen
 
 from duramen.cli import main
-from duramen.cli.clock import Clock
 from duramen.cli.console import note, user_errors
 from duramen.cli.ending import (
+    Clock,
     Stopped,
     ignore_further_stops,
     lost_stops,

@@ -11,11 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.contracts import toy_measure, toy_significance
+from tests.contracts import toy_figure, toy_measure, toy_significance
 from typer.testing import CliRunner
 
 import duramen as dm
 from duramen.cli.app import app
+from duramen.reports.report import Chart, Plot, Report
+from duramen.results.figures import FIGURES
 
 P = 5
 
@@ -24,7 +26,9 @@ P = 5
 def registered() -> Iterator[None]:
     dm.importances.catalogue.register(toy_measure.TOY)
     dm.significance.catalogue.register(toy_significance.TOY)
+    FIGURES.register(toy_figure.TOY)
     yield
+    FIGURES.remove("toy_points")
     dm.importances.catalogue.remove("toy_correlation")
     dm.significance.catalogue.remove("toy_ranks")
 
@@ -123,6 +127,18 @@ def test_toy_measure_is_a_measure_of_the_tests() -> None:
     assert needed.agreement.min() == 1
     with pytest.raises(ValueError, match=r"measure must be one of .*'toy_correlation'"):
         dm.significance.altmann(forest, X, y, measure="toy")
+
+
+def test_toy_figure_draws_a_result_and_stands_in_a_report() -> None:
+    result = dm.Importances(("a", "b", "c"), [0.3, 0.2, 0.1], "mdi", "bits")
+    ax = result.plot("toy_points", size=5.0)
+    assert ax.get_ylabel() == "toy importance"
+    assert ax.lines[0].get_ydata().tolist() == [0.3, 0.2, 0.1]
+    chart = Chart("Points", Plot(toy_figure.TOY, result), "Three points.", "Importances.")
+    run = dm.reports.Run(command="duramen toy", settings={}, versions={})
+    html = dm.reports.render(Report(kind="toy", title="A toy", run=run, sections=(chart,)))
+    assert "toy importance" in html
+    assert 'aria-label="Three points."' in html
 
 
 def test_catalogues_are_ordered_and_refuse_what_is_there() -> None:

@@ -6,7 +6,7 @@ from tests.reports.test_measures import a_test, an_mda
 from tests.reports.test_reports import Page, a_run, example
 
 import duramen as dm
-from duramen.analyses.ranking.accuracy import out_of_bag_accuracy
+from duramen.analyses.ranking.description import out_of_bag_accuracy
 from duramen.reports import render, summarise
 from duramen.reports.conclusion import conclusion
 from duramen.reports.significance import Verdict

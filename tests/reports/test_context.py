@@ -224,7 +224,7 @@ def test_several_contexts_have_a_section_each():
 
 def test_charts_of_effects():
     charts = [s for s in summarize_context(example(), run()).sections if isinstance(s, Chart)]
-    assert [chart.plot.figure for chart in charts] == ["effects_in_context"] * 2
+    assert [chart.plot.figure.name for chart in charts] == ["effects_in_context"] * 2
     assert "Those that depend on it, with the signed effect: a" in charts[0].text
     many = tuple(f"v{i}" for i in range(12))
     one = result(contexts=many, p=np.ones((12, 3)))
@@ -252,7 +252,7 @@ def test_report_of_links():
     ]
     n = {value: int(net.mask("absolute", value, 0.3, "none").sum()) for value in net.contexts}
     chart = report.section("Links in time = night")
-    assert chart.plot.figure == "links_in_context"
+    assert chart.plot.figure.name == "links_in_context"
     assert chart.caption.startswith(f"{n['night']} links whose absolute effect of time = night")
     limits = {report.section(title).plot.options["limit"] for title in titles(report)[:4]}
     assert len(limits) == 1

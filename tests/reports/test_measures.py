@@ -18,7 +18,6 @@ from duramen.reports.ranked import ranked
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
-BARS = "fraction of the largest importance"
 NULL = "The votes do not change."
 TRUE = np.array([6.0, 9.0, 0.5, 0.0, 0.0, 1.0, 3.0])  # of the seven hostile names
 
@@ -54,7 +53,7 @@ def titles(report):
 def test_table_has_a_column_a_measure_and_p_and_q():
     table = several().section("Ranking")
     assert [column.title for column in table.columns] == [
-        *("rank", "feature", BARS, "MDI, bits", "standard error", "MDA, accuracy"),
+        *("rank", "feature", "MDI, bits", "std. error", "MDA, accuracy"),
         *("J_chi2", "p", "q"),
     ]
     tested = a_test()
@@ -83,14 +82,14 @@ def test_rows_are_those_of_the_first_measure_whatever_the_order_of_the_others():
 def test_a_single_measure_has_bars_and_no_measure_to_name():
     table = summarise(example(), a_run()).section("Ranking")
     assert [column.title for column in table.columns] == [
-        *("rank", "feature", BARS, "importance", "standard error")
+        *("rank", "feature", "MDI, bits", "std. error")
     ]
 
 
 def test_columns_of_two_tests_are_told_apart():
     report = summarise(a_test(), a_run(), others=[a_test(method="other test")])
     names = [column.title for column in report.section("Ranking").columns]
-    assert names[4:] == ["p, J_chi2", "q, J_chi2", "other test", "p, other test", "q, other test"]
+    assert names[3:] == ["p, J_chi2", "q, J_chi2", "other test", "p, other test", "q, other test"]
 
 
 def test_other_features_are_refused():
@@ -231,7 +230,7 @@ def test_what_degrees_mean_depends_on_the_number_of_candidates(K):
 def test_a_test_can_rank():
     report = summarise(a_test(), a_run(), others=[an_mda()])
     assert report.section("Ranking").column("feature")[0] == HOSTILE[1]
-    lengths = [float(bar) for bar in report.section("Ranking").column(BARS)]
+    lengths = [bar.length for bar in report.section("Ranking").columns[2].drawn()]
     assert lengths == (np.sort(TRUE)[::-1] / 9).tolist()
     assert "By interaction degree" not in titles(report)
 

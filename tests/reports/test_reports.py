@@ -7,7 +7,7 @@ import pytest
 
 from duramen.reports import Run, render, summarise, summarize_exact, summarize_plan
 from duramen.reports.facts import plain
-from duramen.reports.report import Bar
+from duramen.results.columns import Bar
 from duramen.results.importances import Importances
 from duramen.support.text import printable
 from duramen.theory.dependence.relevant_features import Relevance
@@ -205,7 +205,7 @@ def test_values_of_zero_and_below_render():
     values = np.array([0.0, -0.1, -0.2])
     bare = example(("a", "b", "c"), values=values, by_degree=None, standard_error=None)
     report = summarise(bare, a_run())
-    assert report.section("Ranking").column("fraction of the largest importance") == (Bar(0.0),) * 3
+    assert report.section("Ranking").columns[2].drawn() == [Bar(0.0)] * 3
     assert "-0.1" in Page(render(report)).words
 
 

@@ -95,11 +95,17 @@ def test_columns_and_table():
     assert [value.as_py() for value in columns["found"]] == [True, True, False]
     assert [value.as_py() for value in columns["entered"]] == [2, 7, None]
     assert columns["wins"] == [5, 4, 0]
-    titles = [column.title for column, _ in one.table(5)]
+    titles = [column.title for column in one.table(5)]
     assert titles == [
         *("feature", "found at tree", "given to trees", "beat the probes in", "importance")
     ]
-    assert [texts for _, texts in one.table(1)] == [["a"], ["2"], ["1,000"], ["5"], ["0.50000"]]
+    assert [column.cells for column in one.table(1)] == [
+        ["a"],
+        ["2"],
+        ["1,000"],
+        ["5"],
+        ["0.50000"],
+    ]
     assert "wins" not in made(("a",), [1]).columns()
 
 

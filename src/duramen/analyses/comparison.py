@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from duramen.analyses.defaults import ALL, COMPARED, COMPARED_TREES
+from duramen.analyses import ALL, COMPARED, COMPARED_TREES
 from duramen.analyses.execution import Execution, checkpoints
 from duramen.analyses.inputs import call_words, execution_of, problem_of
 from duramen.analyses.problem import Problem, noted, stopped
-from duramen.analyses.report import AnalysisInterrupted, AnalysisReport, run_of
-from duramen.results.columns import Column
+from duramen.analyses.report import AnalysisInterrupted, run_of
+from duramen.data import EncodedTable
+from duramen.estimators.catalogue import random_forest
+from duramen.evaluation import EvaluationInterrupted, SelectionEvaluation, evaluate_selection
+from duramen.reports import Report, summarize_evaluation
 from duramen.support import checks
-from duramen.support.text import duration
-
-if TYPE_CHECKING:
-    from duramen.data import EncodedTable
-    from duramen.evaluation import SelectionEvaluation
+from duramen.support.provenance import references
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +25,12 @@ class Compared:
 
     problem: Problem[EncodedTable]
     evaluation: SelectionEvaluation
+    execution: Execution
     stop: KeyboardInterrupt | None = None  # what ended it
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ComparisonReport(AnalysisReport):
+class ComparisonReport(Report):
     """Report of `duramen.compare`: score, number of features, stability and time of methods.
 
     Attributes
@@ -54,36 +53,6 @@ class ComparisonReport(AnalysisReport):
 
     evaluation: SelectionEvaluation
 
-    @property
-    def conclusion(self) -> str:
-        """The number of features that is enough for each ranking, or the best mean score."""
-        from duramen.reports.comparison import enough_words
-
-        lines = enough_words(self.evaluation)
-        if lines:
-            return " ".join(lines)
-        score = next(iter(self.evaluation.scores))
-        mean = self.evaluation.mean(score)
-        best = int(mean.argmax())
-        return (
-            f"{self.evaluation.methods[best]} has the largest mean {score.replace('_', ' ')}, "
-            f"{mean[best]:.3f}."
-        )
-
-    def _shown_columns(self, rows: int) -> Sequence[Column]:
-        found = self.evaluation
-        shown = found.shown_rows()[:rows].tolist()
-        columns = [
-            Column("method", [found.methods[r] for r in shown], left=True),
-            Column("features", [f"{found.n_features[r]:.4g}" for r in shown]),
-        ]
-        for name in found.scores:
-            mean = found.mean(name)
-            columns.append(Column(name.replace("_", " "), [f"{mean[r]:.3f}" for r in shown]))
-        stable = [f"{found.nogueira[r]:.2f}" for r in shown]
-        times = [duration(found.seconds[found.methods[r]]) for r in shown]
-        return [*columns, Column("stability", stable), Column("time", times)]
-
 
 def compare_methods(
     problem: Problem[EncodedTable], execution: Execution, settings: Mapping[str, Any]
@@ -92,8 +61,6 @@ def compare_methods(
 
     Once two splits are done, a stop such as Ctrl-C ends the work with those that are.
     """
-    from duramen.evaluation import EvaluationInterrupted, evaluate_selection
-
     try:
         with (
             execution.keeping(lambda: checkpoints(execution.checkpoint)),
@@ -115,13 +82,12 @@ def compare_methods(
         execution.obey(stop)
         problem = stopped(problem, f"{error.result.n_resamples:,} splits")
         execution.notes(problem.notes[-1:])
-        return Compared(problem, error.result, stop)
-    return Compared(problem, found)
+        return Compared(problem, error.result, execution, stop)
+    return Compared(problem, found, execution)
 
 
 def report_of(
     compared: Compared,
-    execution: Execution,
     *,
     command: str,
     settings: Mapping[str, Any],
@@ -132,24 +98,18 @@ def report_of(
 
     The record has `settings`, the numbers of rows, and `more`.
     """
-    from duramen.evaluation import evaluate_selection
-    from duramen.reports import summarize_evaluation
-    from duramen.support.provenance import references
-
     problem, found = compared.problem, compared.evaluation
     run = run_of(
         problem,
-        execution,
+        compared.execution,
         command,
         settings={**settings, "n_train": found.n_train, "n_test": found.n_test, **more},
         results={"splits": found.n_resamples, "enough": _enough(found)},
     )
-    return ComparisonReport(
-        run=run,
-        table=found.columns(),
+    return ComparisonReport.of(
+        summarize_evaluation(found, run),
         notes=notes,
         references=references(evaluate_selection),
-        gather=partial(summarize_evaluation, found, run),
         evaluation=found,
     )
 
@@ -241,8 +201,6 @@ def compare(
     >>> report.evaluation.methods
     ('mdi', 'all features')
     """
-    from duramen.estimators.catalogue import random_forest
-
     call = call_words(compare, locals())
     notes: list[str] = []
     execution = execution_of(
@@ -281,9 +239,12 @@ def compare(
         "learner": learner if isinstance(learner, str) else type(learner).__name__,
     }
     report = report_of(
-        compared, execution, command=call, settings=record, more=noted(compared.problem.told),
+        compared,
+        command=call,
+        settings=record,
+        more=noted(compared.problem.told),
         notes=tuple(dict.fromkeys(notes)),
-    )  # fmt: skip
+    )
     if compared.stop is not None:
         raise AnalysisInterrupted(report) from None
     return report

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
+import narwhals as nw
+
 from duramen.analyses.execution import Execution
-from duramen.analyses.problem import Problem, loaded
+from duramen.analyses.problem import Problem, loaded, stray_columns
 from duramen.analyses.sampling import sampled
-from duramen.analyses.stray import stray_columns
 from duramen.data import Finding
 from duramen.data.containers import is_anndata
 from duramen.data.learning_sets import LearningSet, learning_set, learning_set_of
@@ -29,6 +30,7 @@ from duramen.io import ColumnStore
 from duramen.io.store.view import without, without_names
 from duramen.jobs.workers import check_client
 from duramen.support import checks
+from duramen.support.files import expanded
 from duramen.support.text import quoted
 
 _OF_TARGET = "target identifier"
@@ -179,8 +181,6 @@ def _taken_apart(
 
 def _columns(X: Any) -> Any:
     """Return a data frame as narwhals has it; None for other tables."""
-    import narwhals as nw
-
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 
@@ -242,8 +242,6 @@ def execution_of(
     verbose: Any,
 ) -> Execution:
     """Check how a call is to be executed; remarks go into `notes`."""
-    from duramen.support.files import expanded
-
     checks.check_jobs(function, n_jobs)
     if client is not None:
         check_client(function, client)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from duramen.support.warning import warn
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from duramen.data import EncodedTable, Finding, LearningSet
+    from duramen.data.stray import StrayValues
     from duramen.io import ColumnStore
 
 TableT = TypeVar("TableT", bound="EncodedTable | ColumnStore")
@@ -91,3 +96,19 @@ def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:
     if data.table.constant().all():
         raise ValueError(f"every column is constant: none can be relevant for {problem.target}")
     return replace(problem, data=data)
+
+
+@contextmanager
+def stray_columns() -> Iterator[list[StrayValues]]:
+    """Gather the columns that are warned of as nearly numbers, in place of the warnings."""
+    from duramen.data import StrayValuesWarning
+
+    stray: list[StrayValues] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield stray
+    for warning in caught:
+        if isinstance(warning.message, StrayValuesWarning):
+            stray += warning.message.columns
+        else:
+            warn(warning.message)

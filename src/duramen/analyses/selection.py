@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sklearn.base import clone
+
+from duramen.analyses import SELECTOR
 from duramen.analyses.clustering import Clustering
-from duramen.analyses.defaults import SELECTOR
 from duramen.analyses.execution import Execution, checkpoints
 from duramen.analyses.inputs import call_words, execution_of, problem_of
 from duramen.analyses.problem import Problem, noted, stopped
-from duramen.analyses.report import AnalysisInterrupted, AnalysisReport, run_of
+from duramen.analyses.report import AnalysisInterrupted, run_of
+from duramen.io.store.budget import memory_bytes
 from duramen.jobs.progress import estimates
-from duramen.results.columns import Column
+from duramen.reports import Report
+from duramen.reports.report import DRAWN
+from duramen.reports.selection import Selection, summarize_selection
+from duramen.reports.signals import Signals
 from duramen.results.importances import Importances
+from duramen.selection import BaseSelector, Selector, catalogue
 from duramen.selection.records import MEMORY, SUBSPACE
+from duramen.selection.sequential_random_subspace.selector import seconds_of_tree, widest_within
 from duramen.support import checks
-
-if TYPE_CHECKING:
-    from duramen.reports.selection import Selection
-    from duramen.reports.signals import Signals
-    from duramen.selection import BaseSelector, Selector
+from duramen.support.text import duration
 
 # Trees without a new feature that end a search by default: as many as give each feature to so many
 # trees on average, and at least so many in all.
@@ -49,15 +52,17 @@ class SelectionRequest:
 
 @dataclass(frozen=True, eq=False)
 class Selected:
-    """Problem, and the clusters of its features; the selector of the request is fitted."""
+    """Problem, clusters of its features, and the request, whose selector is fitted."""
 
     problem: Problem[Any]
     signals: Signals
+    request: SelectionRequest
+    execution: Execution
     stop: KeyboardInterrupt | None = None  # what ended the search
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SelectionReport(AnalysisReport):
+class SelectionReport(Report):
     """Report of `duramen.select`: the features that a selector found.
 
     Attributes
@@ -80,11 +85,6 @@ class SelectionReport(AnalysisReport):
     selector: BaseSelector
 
     @property
-    def conclusion(self) -> str:
-        """The result in a sentence."""
-        return self.report().conclusion
-
-    @property
     def selected(self) -> tuple[str, ...]:
         """Features that were found, in the order in which they were."""
         return self.selection.names[: self.selection.n_found]
@@ -94,18 +94,6 @@ class SelectionReport(AnalysisReport):
         """Importances of all features by the selector."""
         found: Importances = self.selector.importances_
         return found
-
-    def _shown_columns(self, rows: int) -> Sequence[Column]:
-        columns = self.selection.table(rows)
-        places = [str(i + 1) for i in range(len(columns[0][1]))]
-        return [
-            Column("", places),
-            *(Column(one.title, cells, left=one.holds != "number") for one, cells in columns),
-        ]
-
-    @property
-    def _n_listed(self) -> int:
-        return self.selection.n_found
 
 
 def select_features(
@@ -151,14 +139,11 @@ def select_features(
         execution.notes(problem.notes[-1:])
     clustering = request.clustering if stop is None else replace(request.clustering, clusters=None)
     signals = clustering.signals(problem, selector.importances_, clock)
-    return Selected(problem, signals, stop)
+    return Selected(problem, signals, request, execution, stop)
 
 
 def _settle(request: SelectionRequest, problem: Problem[Any], execution: Execution) -> None:
     """Settle how many features a tree has and when a search ends, where the user left that open."""
-    from duramen.io.store.budget import memory_bytes
-    from duramen.selection.sequential_random_subspace.selector import widest_within
-
     selector: Any = request.selector
     table, p = problem.data.table, problem.data.n_columns
     if request.settles_subspace:
@@ -184,9 +169,6 @@ def _long(selector: Any, problem: Problem[Any]) -> bool:
 
 def _announce(selector: Any, problem: Problem[Any], execution: Execution) -> None:
     """Say how long a search takes, if that is more than a few seconds."""
-    from duramen.selection.sequential_random_subspace.selector import seconds_of_tree
-    from duramen.support.text import duration
-
     seconds = seconds_of_tree(selector, problem.data)
     n_trees, patience = selector.n_estimators, selector.patience
     if seconds * n_trees <= _LONG or execution.announce is None:
@@ -202,24 +184,23 @@ def _announce(selector: Any, problem: Problem[Any], execution: Execution) -> Non
 
 def report_of(
     selected: Selected,
-    request: SelectionRequest,
-    execution: Execution,
     *,
     command: str,
     settings: Mapping[str, Any],
     notes: tuple[str, ...] = (),
+    top: int = DRAWN,
 ) -> SelectionReport:
-    """Return the report of a selection; command and settings are for the record of its run."""
-    from duramen.reports.measures import as_importances
-    from duramen.reports.selection import Selection, summarize_selection
+    """Return the report of a selection; command and settings are for the record of its run.
 
-    record, selector, signals = request.record, request.selector, selected.signals
+    It says how many signals the first `top` features stand for, if there are clusters.
+    """
+    record, selector = selected.request.record, selected.request.selector
     selection = Selection.of(selector, record)
     account = selection.account
     method = {} if record.name == SELECTOR else {"method": record.option}
     run = run_of(
         selected.problem,
-        execution,
+        selected.execution,
         command,
         settings={
             **method,
@@ -229,15 +210,12 @@ def report_of(
         },
         results={"features_found": selection.n_found, **account.results, "unit": selection.unit},
     )
-    gathered = partial(summarize_selection, selection, run)
-    columns = selection.columns()
-    scores = as_importances(selector.importances_)
-    return SelectionReport(
-        run=run,
-        table=signals.columns(columns),
+    report = summarize_selection(selection, run)
+    return SelectionReport.of(
+        selected.signals.report(report, selector.importances_, top=top),
+        table=selected.signals.columns(report.table),
         notes=notes,
         references=(record.reference,) if record.reference else (),
-        gather=lambda: signals.report(gathered(), scores),
         selection=selection,
         selector=selector,
     )
@@ -351,9 +329,11 @@ def select(
         )
     chosen = select_features(problem, request, execution)
     report = report_of(
-        chosen, request, execution, command=call, settings=noted(chosen.problem.told),
+        chosen,
+        command=call,
+        settings=noted(chosen.problem.told),
         notes=tuple(dict.fromkeys(notes)),
-    )  # fmt: skip
+    )
     if chosen.stop is not None:
         raise AnalysisInterrupted(report) from None
     return report
@@ -361,10 +341,6 @@ def select(
 
 def _requested(given: Any, execution: Execution) -> SelectionRequest:
     """Return the selector that is asked for, not fitted, with its record."""
-    from sklearn.base import clone
-
-    from duramen.selection import BaseSelector, catalogue
-
     work = {
         "random_state": execution.random_state,
         "n_jobs": execution.n_jobs,

@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 
 from duramen import __version__
-from duramen.cli.compare.run import compare
-from duramen.cli.connectome.run import connectome
-from duramen.cli.context.run import context
+from duramen.cli.commands.compare import compare
+from duramen.cli.commands.connectome import connectome
+from duramen.cli.commands.context import context
+from duramen.cli.commands.exact import exact
+from duramen.cli.commands.network import network
+from duramen.cli.commands.pack import pack
+from duramen.cli.commands.plan import plan
+from duramen.cli.commands.rank import rank
+from duramen.cli.commands.select import select
 from duramen.cli.declaration import ChoiceCommand, callback
-from duramen.cli.exact.run import exact
-from duramen.cli.network.run import network
-from duramen.cli.pack.run import pack
-from duramen.cli.plan.run import plan
-from duramen.cli.rank.run import rank
-from duramen.cli.select.run import select
 
 app = typer.Typer(
     name="duramen",

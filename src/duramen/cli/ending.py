@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from duramen.analyses.execution import Clock as ClockOfSteps
+
 INTERRUPTED = 130
 USER_ERROR = 2
 _SOON = 0.01  # seconds
@@ -203,3 +205,14 @@ def out_of_memory(error: Exception) -> bool:
         return True
     left = addresses_left()
     return left is not None and left < _NEARLY
+
+
+class Clock(ClockOfSteps):
+    """Seconds that the steps took; no step begins after a stop that was lost."""
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Time a step, whose name is the title of progress bars; raise a lost stop before it."""
+        raise_lost_stop()
+        with super().step(name):
+            yield

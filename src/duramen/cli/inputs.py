@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from duramen.analyses.problem import Problem, loaded
-from duramen.analyses.stray import stray_columns
+from duramen.analyses.problem import Problem, loaded, stray_columns
+from duramen.analyses.sampling import sampled
 from duramen.cli.console import unseen
 from duramen.cli.declaration import argument, choice, group, option, recorded
 from duramen.cli.problem import Settling, encoded, exchanged
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from duramen.cli.clock import Clock
+    from duramen.analyses.problem import Problem
+    from duramen.cli.ending import Clock
     from duramen.data import EncodedTable, Finding
     from duramen.io import ColumnStore
+
 
 _TABLE = "File with a table, in one of the formats below"
 FEATURES = "samples-feature"
@@ -494,3 +496,46 @@ def names_rows(data: pa.Table) -> bool:
         return False
     numbers = sum(pa.types.is_integer(one.type) or pa.types.is_floating(one.type) for one in others)
     return 2 * numbers > len(others) and len(first.unique()) == len(first)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledInput(Input):
+    """Table or column store of which a random sample of the rows can be taken."""
+
+    max_rows: int | None = option(
+        None,
+        "Maximum number of rows: of more, a random sample is analyzed, in which classes keep "
+        "their proportions; all rows by default.",
+        metavar="N",
+        min=2,
+        echo="changed",
+    )
+
+    def sample(
+        self,
+        command: str,
+        jobs: int,
+        clock: Clock,
+        labels: Mapping[str, Sequence[str]],
+        seed: int,
+    ) -> Problem[Any]:
+        """Read a table, or open a store; of more rows than asked for, a random sample is left."""
+        problem = self.read(command, jobs, clock, labels)
+        return sampled(problem, self.max_rows, seed, f"--max-rows {self.max_rows}, --seed {seed}")
+
+    def load(
+        self,
+        command: str,
+        jobs: int,
+        clock: Clock,
+        labels: Mapping[str, Sequence[str]],
+        seed: int,
+    ) -> Problem[EncodedTable]:
+        """Sample a table, or take the sampled rows of a store into memory."""
+        from duramen.data import EncodedTable
+
+        problem = self.sample(command, jobs, clock, labels, seed)
+        if isinstance(problem.table, EncodedTable):
+            return problem
+        with clock.step("load"):
+            return loaded(problem)

@@ -2,17 +2,133 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from duramen.analyses.execution import Execution
-from duramen.cli.checkpoint import writable
-from duramen.cli.clock import Clock
+from duramen.analyses.execution import Execution, Wording
 from duramen.cli.console import note, notes, standard_error
 from duramen.cli.declaration import choice, option, parameters
-from duramen.cli.ending import obey
-from duramen.cli.wording import OPTIONS
+from duramen.cli.ending import Clock, obey
+
+if TYPE_CHECKING:
+    from duramen.importances import Measure
+    from duramen.selection import Selector
+    from duramen.significance import SignificanceTest
+
+
+@dataclass(frozen=True)
+class CommandWording(Wording):
+    """Options, with the names of measures and tests in kebab case."""
+
+    again: str = "the same command"
+    forest: str = "--forest {}"
+    trees: str = "--trees"
+    bootstrap: str = "--bootstrap"
+    smaller: str = "--max-rows, --trees, --max-depth or --min-leaf makes a smaller forest"
+    fair: str = "--measure NAME ranks without this bias, with NAME one of {}"
+    as_classes: str = "--task classification"
+    memory: str = "duramen select: --memory"
+    no_test: str = "--no-test"
+    permutations: str = "--permutations {}"
+    intervals: str = "--intervals"
+    fraction: str = "--interval-scale fraction"
+    stability: str = "--stability"
+    feature_groups: str = "--feature-groups"
+    pos_label: str = "--positive"
+
+    def names(self, measures: Iterable[Measure]) -> list[str]:
+        """Return the names of measures."""
+        return [measure.option for measure in measures]
+
+    def measure(self, measure: Measure | None = None) -> str:
+        """Return the option for a measure; of none, the option alone."""
+        return "--measure" if measure is None else f"--measure {measure.option}"
+
+    def measure_name(self, measure: Measure) -> str:
+        """Return the name of a measure in sentences."""
+        return measure.option
+
+    def method(self, record: Selector) -> str:
+        """Return the option for a selector."""
+        return f"--method {record.option}"
+
+    def test(self, test: SignificanceTest) -> str:
+        """Return the option for a test."""
+        return f"--significance {test.option}"
+
+    def test_name(self, test: SignificanceTest) -> str:
+        """Return the name of a test in sentences."""
+        return test.option
+
+
+OPTIONS = CommandWording()
+
+
+MAX_FEATURES = "Number of features tried at a node: auto, sqrt, log2, all, an integer or a fraction"
+
+
+def count_or_fraction(given: str) -> int | float | None:
+    """Return a positive integer or a fraction in (0, 1]; None if the text is neither."""
+    try:
+        number = float(given)
+    except ValueError:
+        return None
+    if given.isdecimal() and number >= 1:
+        return int(given)
+    return number if 0 < number <= 1 else None
+
+
+def parsed_max_features(given: str) -> str | int | float | None:
+    """Return ``--max-features`` as the estimators take it."""
+    if given == "all":
+        return None
+    number = given if given in ("sqrt", "log2") else count_or_fraction(given)
+    if number is None:
+        raise ValueError(
+            "--max-features: must be auto, sqrt, log2, all, an integer from 1 or a fraction in "
+            f"(0, 1], got {given!r}"
+        )
+    return number
+
+
+def writable(checkpoint: Path | None) -> Path | None:
+    """Return the path of ``--checkpoint`` once a file can be written there, else raise OSError."""
+    if checkpoint is None:
+        return None
+    from duramen.support.files import expanded
+
+    checkpoint = expanded(checkpoint)
+    if checkpoint.is_dir():
+        raise IsADirectoryError(f"--checkpoint {checkpoint} is a folder; name a file")
+    check_parent(f"--checkpoint {checkpoint}", checkpoint.absolute().parent, checkpoint.parent)
+    if checkpoint.exists() and not os.access(checkpoint, os.R_OK):
+        raise PermissionError(f"--checkpoint {checkpoint} cannot be read; name another file")
+    return checkpoint
+
+
+def check_parent(owner: str, parent: Path, shown: Path) -> None:
+    """Check that a file or folder can be made in a folder, which the user wrote as `shown`."""
+    if not parent.is_dir():
+        raise FileNotFoundError(f"{owner} is in {shown}, which does not exist; create that folder")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise PermissionError(
+            f"{owner} lies in {parent}, which is not writable; choose another folder"
+        )
+
+
+@contextmanager
+def keeping(files: Callable[[], Sequence[Path]], quiet: bool) -> Iterator[None]:
+    """Say which files keep what is done, where a stop ends the work."""
+
+    def tell(text: str) -> None:
+        notes([text], quiet)
+
+    with Execution(tell=tell, wording=OPTIONS).keeping(files):
+        yield
 
 
 def criterion_option() -> Any:
@@ -101,6 +217,8 @@ class Output:
     )
     quiet: bool = option(False, "Print errors only.", "--quiet", "-q", echo="never")
 
+    top: int = 10  # rows in the terminal
+
     def check(self, command: str) -> None:
         """Check that what writes the results is there.
 
@@ -120,7 +238,11 @@ class Printed(Output):
     """Folder of the results, and rows of them in the terminal."""
 
     top: int = option(
-        20, "Number of rows to show in the terminal.", metavar="K", min=0, echo="never"
+        20,
+        "Number of rows to show in the terminal, at most 1000.",
+        metavar="K",
+        min=0,
+        echo="never",
     )
 
 

@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.analyses.files import OF_GROUPS, WORKBOOK, write_tables
-from duramen.cli.checkpoint import check_parent
-from duramen.cli.clock import Clock
 from duramen.cli.console import partial_folder
 from duramen.cli.declaration import given_paths
-from duramen.cli.ending import unfinished
+from duramen.cli.ending import Clock, unfinished
+from duramen.cli.options import check_parent
 
 if TYPE_CHECKING:
-    from duramen.analyses.report import AnalysisReport
-    from duramen.reports import Report, Run
+    from duramen.reports import Report
 
 RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
-_ASKED = (WORKBOOK, OF_GROUPS)  # results that only some runs write
+_ASKED = ("result.xlsx", "result-groups.csv")  # results that only some runs write
 _OWN = (*RESULTS, *_ASKED)  # files that a run replaces or removes
 
 
@@ -169,58 +166,28 @@ def _move_others(old: Path, place: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Results of a command."""
-
-    columns: Mapping[str, Any]  # table of results, column by column
-    run: Run  # record; on disk it gets the timings of all steps
-    report: Callable[[], Report]  # gathers the report
-    show: Callable[[], None] | None = None  # prints the results
-    references: tuple[str, ...] = ()  # sources of the methods
-    stop: KeyboardInterrupt | None = None  # what ended the work, if these are the results so far
-    feature_groups: Mapping[str, Any] | None = None  # table of groups of features, column by column
-
-    @classmethod
-    def of(
-        cls,
-        report: AnalysisReport,
-        show: Callable[[], None],
-        stop: KeyboardInterrupt | None = None,
-    ) -> Outcome:
-        """Return the results that the report of an analysis has."""
-        return cls(
-            report.table,
-            report.run,
-            report.report,
-            show,
-            report.references,
-            stop,
-            report.feature_groups,
-        )
-
-
-def write_results(folder: Path, outcome: Outcome, clock: Clock, options: Any) -> None:
+def write_results(folder: Path, report: Report, clock: Clock, options: Any) -> None:
     """Write report.html, result.csv, result.parquet and run.json, for the options of a command.
 
     Also result.xlsx if they ask for it, and result-groups.csv if there are groups.
     """
     from duramen.reports import render
+    from duramen.reports.files import write_tables
 
     with clock.step("report"):
-        (folder / "report.html").write_text(render(outcome.report()), encoding="utf-8")
+        (folder / "report.html").write_text(render(report), encoding="utf-8")
     with clock.step("write"):
         write_tables(
             folder,
-            outcome.columns,
-            outcome.feature_groups,
+            report.table,
+            report.feature_groups,
             spreadsheet_safe=options.output.spreadsheet_safe,
             xlsx=options.output.xlsx,
         )
     record = replace(
-        outcome.run,
+        report.run,
         paths=given_paths(options),
-        references=outcome.references,
+        references=report.references,
         timings=dict(clock.seconds),
     )
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from duramen.analyses.problem import Problem, loaded
-from duramen.analyses.stray import stray_columns
+from duramen.analyses.problem import Problem, loaded, stray_columns
 from duramen.cli.look import look, nothing_left
 from duramen.cli.reading import OF_TARGET, stray_findings
 from duramen.cli.source import EVENT, Source, check_columns

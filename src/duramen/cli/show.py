@@ -1,124 +1,114 @@
-"""Tables and lines in the terminal."""
+"""A report in the terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+import rich.table
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from duramen.reports import Run
+from duramen.reports import Report
+from duramen.reports.files import OF_GROUPS
+from duramen.results.columns import Column
 from duramen.support.text import printable, width
 
 _LONGEST = 4000  # characters of a line
-_GAP = 3
-_NAME = 24
+_GAP = 3  # characters between two columns
+_NAME = 24  # characters that names keep where the terminal is narrow
 _EIGHTHS = " ▏▎▍▌▋▊▉"
+_SHORT, _LONG = 8, 16  # characters of the longest bar
+_FEW = 6  # columns beside which bars are drawn
 
 
-@dataclass(frozen=True)
-class Shown:
-    """Column of a table in the terminal."""
-
-    title: str
-    cells: Sequence[str]
-    right: bool = False
-    style: str = ""
-    wraps: bool = True
-    least: int | None = None  # cells that it keeps where the terminal is narrow
-
-
-def show(
-    before: Sequence[str],
-    columns: Sequence[Shown],
-    more: int,
-    out: Path,
-    after: Sequence[str] = (),
-    further: Sequence[str] = (),
-) -> None:
-    """Print lines, a table if it has cells, further lines, and where the results lie.
-
-    `more` is the number of features that the table leaves out, `further` names files of results
-    that only some runs write.
-    """
+def show(report: Report, top: int, out: Path) -> None:
+    """Print conclusion, data, the first rows of the main table, remarks, and the files written."""
     console = Console()
-    for line in before:
+    for line in filter(None, (report.conclusion, *report.subject)):
         console.print(_line(line), soft_wrap=True)
-    if columns[0].cells:
-        console.print(_table(columns))
-        if more > 0:
-            console.print(Text(f"... and {more:,} more features", style="dim"))
-    for line in after:
-        console.print(_line(line), soft_wrap=True)
+    if (table := report.main) is not None:
+        columns, left_out = fitting([one.first(top) for one in table.columns], console.width)
+        if columns[0].cells:
+            console.print(_drawn(columns, console.width))
+        if hidden := table.hidden(len(columns[0].cells)):
+            console.print(Text(f"... and {hidden:,} more {table.what}", style="dim"))
+        if left_out and columns[0].cells:
+            line = f"More columns in the results: {'; '.join(left_out)}"
+            console.print(_line(line), soft_wrap=True)
+    for section in report.walk():
+        for line in getattr(section, "brief", ()):
+            console.print(_line(line), soft_wrap=True)
+    further = () if report.feature_groups is None else (OF_GROUPS,)
     files = ("report.html", "result.csv", *further, "result.parquet", "run.json")
     console.print(_line(f"Wrote {out}: {', '.join(files)}"))
 
 
-def say(line: str) -> None:
-    """Print a line."""
-    Console().print(_line(line), soft_wrap=True)
+def fitting(columns: Sequence[Column], room: int) -> tuple[list[Column], list[str]]:
+    """Return the columns that a terminal of so many characters has room for, and other titles.
+
+    Minor columns are left out, those of the largest number first, and of these the last.
+    """
+    kept = list(columns)
+    order = sorted(range(len(columns)), key=lambda j: (columns[j].minor, j), reverse=True)
+    gone = set[int]()
+    for j in order:
+        if not columns[j].minor or sum(map(_taken, kept)) <= room:
+            break
+        gone.add(j)
+        kept = [column for i, column in enumerate(columns) if i not in gone]
+    return kept, [columns[j].title for j in sorted(gone)]
 
 
-def ranks(n: int) -> Shown:
-    """Return the column of the ranks 1, ..., n."""
-    return Shown("", [str(i + 1) for i in range(n)], right=True, style="dim")
+def _least(column: Column) -> int | None:
+    """Return the characters that a column of names keeps where the terminal is narrow."""
+    most = column.least or (_NAME if column.kind == "name" else None)
+    if most is None:
+        return None
+    return min(most, max((width(printable(cell)) for cell in column.cells), default=0))
 
 
-def named(title: str, names: Sequence[str], most: int = _NAME) -> Shown:
-    """Return a column of names, which keeps so many cells where the terminal is narrow."""
-    widest = max((width(printable(name)) for name in names), default=0)
-    return Shown(title, list(names), least=min(most, widest))
+def _taken(column: Column, *, whole: bool = False) -> int:
+    """Return the characters that a column takes, names in whole or as short as they may be."""
+    least = None if whole else _least(column)
+    widest = max((width(printable(cell)) for cell in column.cells), default=0)
+    return _GAP + max(width(_title(column)), widest if least is None else least)
 
 
-def taken(column: Shown) -> int:
-    """Return the cells that a column takes, with the gap beside it, where room is short."""
-    heading, least = width(column.title), column.least
-    widest = max(map(width, column.cells), default=0) if least is None else least
-    return _GAP + max(heading, widest)
+def _title(column: Column) -> str:
+    return "" if column.kind == "rank" else printable(column.title)
 
 
-def shape_words(run: Run) -> list[str]:
-    """Say what table it was, and what the target."""
-    target = f"target {printable(run.target or '')}"
-    if run.classes is not None:
-        target += f" of {len(run.classes)} classes"
-    return [
-        f"{printable(run.file or '')}: {run.n_rows:,} rows x {run.n_features:,} features",
-        target,
-    ]
+def _drawn(columns: Sequence[Column], room: int) -> rich.table.Table:
+    """Return the table, with bars as its last column where there is room for them."""
+    table = rich.table.Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(
+            Text(_title(column)),
+            justify="left" if column.left else "right",
+            style="dim" if column.kind == "rank" else "",
+            overflow="fold",
+            min_width=_least(column),
+        )
+    cells = [[Text(printable(cell)) for cell in column.cells] for column in columns]
+    lengths = next(([bar.length for bar in one.drawn()] for one in columns if one.drawn()), [])
+    free = room - sum(_taken(column, whole=True) for column in columns) - _GAP
+    if len(columns) <= _FEW and free >= _SHORT and any(lengths):
+        longest = min(free, _LONG) / max(lengths)
+        table.add_column(style="cyan", no_wrap=True)
+        cells.append([Text(_bar(longest * length)) for length in lengths])
+    for row in zip(*cells, strict=True):
+        table.add_row(*row)
+    return table
 
 
-def bars(values: Sequence[float], longest: int = 16) -> list[str]:
-    """Return bars of block characters, that of the first and largest value being the longest."""
-    most = values[0] if len(values) else 0.0
-    return [_bar(value / most, longest) if most > 0 else "" for value in values]
+def _bar(length: float) -> str:
+    """Return a bar of so many block characters."""
+    eighths = round(8 * length)
+    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
 
 
 def _line(text: str) -> Text:
     """Return a line whose control characters, which names may hold, are escaped."""
     return Text(printable(text, _LONGEST))
-
-
-def _table(columns: Sequence[Shown]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(
-            Text(printable(column.title)),
-            justify="right" if column.right else "left",
-            style=column.style,
-            overflow="fold",
-            min_width=column.least,
-            no_wrap=not column.wraps,
-        )
-    for row in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    return table
-
-
-def _bar(fraction: float, longest: int) -> str:
-    eighths = round(8 * longest * max(0.0, fraction))
-    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duramen.analyses.clustering import DISTANCE
 from duramen.analyses.clustering import Clustering as ClusteringRequest
 from duramen.cli.declaration import option, recorded
-
-if TYPE_CHECKING:
-    from duramen.reports.signals import Signals
-    from duramen.results.importances import Importances
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +89,3 @@ class Representing(Clustering):
 def _check_threshold(word: str, value: float | None) -> None:
     if value is not None and not 0 < value <= 1:
         raise ValueError(f"{word} must be a correlation in (0, 1], got {value:g}")
-
-
-def show_words(signals: Signals, importances: Importances, top: int) -> None:
-    """Print how many signals the first features stand for, if there are clusters."""
-    words = signals.words(importances.top(top).names)
-    if words:
-        from duramen.cli.show import say  # imports that take long
-
-        say(f"{words}.")

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.analyses.problem import Problem
-from duramen.analyses.stray import stray_columns
+from duramen.analyses.problem import Problem, stray_columns
 from duramen.cli.look import look, nothing_left
 from duramen.cli.problem import (
     OF_READING,

@@ -237,10 +237,10 @@ class EncodedTable(Summarized, KernelOwner):
     def _summary(self, rows: int) -> Summary:
         shown = range(min(rows, self.n_columns))
         columns = [
-            Column("column", [self.names[j] for j in shown], left=True),
-            Column("kind", [self.kinds[j] for j in shown], left=True),
+            Column("column", [self.names[j] for j in shown], kind="words"),
+            Column("kind", [self.kinds[j] for j in shown], kind="words"),
             Column("distinct values", [f"{len(self.values(j)):,}" for j in shown]),
-            Column("missing", ["yes" if self.missing[j] else "" for j in shown], left=True),
+            Column("missing", ["yes" if self.missing[j] else "" for j in shown], kind="words"),
         ]
         return Summary((repr(self),), columns, hidden(self.n_columns, len(shown), "columns"))
 

@@ -196,7 +196,7 @@ class LearningSet(Summarized, Generic[TableT]):
         shown = list(sizes.items())[:rows]
         counts = np.array([count for _, count in shown], dtype=np.float64)
         columns = [
-            Column("class", [str(label) for label, _ in shown], left=True),
+            Column("class", [str(label) for label, _ in shown], kind="words"),
             Column("rows", [f"{count:,}" for _, count in shown], bars=counts),
         ]
         then = self.table._summary(rows) if isinstance(self.table, Summarized) else None

@@ -300,7 +300,7 @@ class SelectionEvaluation(Result):
             f"selection {self.selection} the resampling",
         )
         columns = [
-            Column("method", [self.methods[r] for r in shown], left=True),
+            Column("method", [self.methods[r] for r in shown], kind="words"),
             Column("features", [f"{self.n_features[r]:.4g}" for r in shown]),
         ]
         for name in self.scores:

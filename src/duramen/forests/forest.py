@@ -239,8 +239,8 @@ class Forest(TreeArrays, Summarized):
     def _summary(self, rows: int) -> Summary:
         settings = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)}
         columns = [
-            Column("setting", list(settings), left=True),
-            Column("value", list(map(str, settings.values())), left=True),
+            Column("setting", list(settings), kind="words"),
+            Column("value", list(map(str, settings.values())), kind="words"),
         ]
         return Summary((repr(self),), columns)
 

@@ -50,7 +50,7 @@ class ChallengeScore(Result):
 
     def _summary(self, rows: int) -> Summary:
         shown = [
-            Column("network", list(self.names), left=True),
+            Column("network", list(self.names), kind="words"),
             Column("AUROC", fixed(self.auroc, 4)),
             Column("AUPR", fixed(self.aupr, 4)),
             Column("log10 p (AUROC)", fixed(self.log10_p_auroc, 4)),

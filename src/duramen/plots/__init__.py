@@ -1,24 +1,40 @@
 """Results as matplotlib axes. Nothing here touches pyplot or its settings."""
 
-from duramen.plots.chromosomes import manhattan
-from duramen.plots.comparison import parallel_ranks, rank_correlations
-from duramen.plots.connectome import calcium_stages, component_spectrum
+from duramen.plots.chromosomes import MANHATTAN, manhattan
+from duramen.plots.comparison import (
+    PARALLEL_RANKS,
+    RANK_CORRELATIONS,
+    parallel_ranks,
+    rank_correlations,
+)
+from duramen.plots.connectome import COMPONENT_SPECTRUM, calcium_stages, component_spectrum
 from duramen.plots.context import (
+    CONTEXT_EFFECTS,
+    CONTEXT_LINKS,
+    EFFECTS_IN_CONTEXT,
+    LINKS_IN_CONTEXT,
     context_effects,
     context_links,
     effects_in_context,
     links_in_context,
 )
-from duramen.plots.degrees import by_degree
-from duramen.plots.effects import effect
-from duramen.plots.found_features import found
-from duramen.plots.network import network_graph, precision_recall, roc
-from duramen.plots.oob import oob_error
-from duramen.plots.p_value_histogram import p_values
-from duramen.plots.rankings import ranking
-from duramen.plots.selection import selection_curves
-from duramen.plots.target import against_target
-from duramen.results.figures import FIGURES, ResultFigure
+from duramen.plots.degrees import BY_DEGREE, by_degree
+from duramen.plots.effects import EFFECT, effect
+from duramen.plots.found_features import FOUND, found
+from duramen.plots.network import (
+    NETWORK_GRAPH,
+    PRECISION_RECALL,
+    ROC,
+    network_graph,
+    precision_recall,
+    roc,
+)
+from duramen.plots.oob import OOB_ERROR, oob_error
+from duramen.plots.p_value_histogram import P_VALUES, p_values
+from duramen.plots.rankings import RANKING, ranking
+from duramen.plots.selection import SELECTION_CURVES, selection_curves
+from duramen.plots.target import AGAINST_TARGET, against_target
+from duramen.results.figures import FIGURES
 
 __all__ = [
     "against_target",
@@ -44,22 +60,25 @@ __all__ = [
 ]
 
 # The first that fits a result is what its method `plot` draws by default.
-for _draw, _of in (
-    (p_values, ("Significance",)),
-    (ranking, ("FeatureResult", "MonteCarloSelection", "PermutedImportances")),
-    (by_degree, ("Importances",)),
-    (rank_correlations, ("Comparison",)),
-    (parallel_ranks, ("Comparison",)),
-    (context_effects, ("ContextImportances",)),
-    (effects_in_context, ("ContextImportances",)),
-    (context_links, ("ContextNetwork",)),
-    (links_in_context, ("ContextNetwork",)),
-    (network_graph, ("Network",)),
-    (precision_recall, ("NetworkScores",)),
-    (roc, ("NetworkScores",)),
-    (component_spectrum, ("Components",)),
-    (effect, ("FeatureEffect",)),
-    (selection_curves, ("SelectionEvaluation",)),
+for _figure in (
+    P_VALUES,
+    RANKING,
+    BY_DEGREE,
+    RANK_CORRELATIONS,
+    PARALLEL_RANKS,
+    CONTEXT_EFFECTS,
+    EFFECTS_IN_CONTEXT,
+    CONTEXT_LINKS,
+    LINKS_IN_CONTEXT,
+    NETWORK_GRAPH,
+    PRECISION_RECALL,
+    ROC,
+    COMPONENT_SPECTRUM,
+    EFFECT,
+    SELECTION_CURVES,
+    AGAINST_TARGET,
+    FOUND,
+    MANHATTAN,
+    OOB_ERROR,
 ):
-    _panels = _draw in (context_effects, context_links)
-    FIGURES.register(ResultFigure(_draw.__name__, _draw, _of, _panels))
+    FIGURES.register(_figure)

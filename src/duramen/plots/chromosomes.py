@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from duramen.io.positions import UNPLACED, Positions
 from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish, label
+from duramen.plots.layout import Layout
 from duramen.plots.rankings import UNIT_TITLES
 from duramen.results.adjusted_significance import AdjustedSignificance
+from duramen.results.figures import ResultFigure
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 from duramen.support import checks
@@ -179,3 +181,6 @@ def _apart(names: tuple[str, ...], middles: list[float], letter: float) -> list[
             shown.append(i)
             end = middle + half
     return shown
+
+
+MANHATTAN = ResultFigure("manhattan", manhattan, (), lambda *_: Layout(2.8, 8))

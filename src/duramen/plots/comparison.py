@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.importances.after.comparison import Comparison
 from duramen.plots.canvas import (
     ACCENT,
     INK,
@@ -17,12 +20,13 @@ from duramen.plots.canvas import (
     signed_colors,
     tidy,
 )
+from duramen.plots.layout import LETTER, RIGHT, Layout, Options, room, slant
+from duramen.results.figures import ResultFigure
 from duramen.support import checks
+from duramen.support.text import width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from duramen.importances.after.comparison import Comparison
 
 _WIDEST = 18
 _DASHES = ((1.0, 0.0), (4.0, 2.0), (1.0, 1.5), (6.0, 2.0, 1.0, 2.0))
@@ -178,3 +182,52 @@ def _places(comparison: Comparison, best: Comparison, measures: list[str]) -> ND
     rows = [comparison.ranks[comparison.measures.index(name), index] for name in measures]
     rows[0] = np.arange(1.0, len(best) + 1)
     return np.column_stack(rows)
+
+
+def _longest(titles: Sequence[str]) -> int:
+    """Return the letters of the longest title of a measure."""
+    return min(_WIDEST, max(map(width, titles)))
+
+
+def _layout_of_correlations(comparison: Comparison, _: Options) -> Layout:
+    measures = comparison.measures
+    margin = _longest(measures)
+    cell = room(margin) / len(measures)
+    angle = slant(cell)
+    bottom = 0.42 + math.sin(math.radians(angle)) * margin * LETTER
+
+    def finish(ax: Axes) -> None:
+        for title in ax.get_xticklabels():
+            title.set_rotation(angle)
+        if cell < 5 * LETTER:
+            for number in ax.texts:
+                number.set_fontsize(6)
+
+    return Layout(bottom + 0.1 + 0.3 * len(measures), margin, bottom=bottom, finish=finish)
+
+
+def _layout_of_ranks(comparison: Comparison, options: Options) -> Layout:
+    measures, k = comparison.measures, options["k"]
+    names = comparison.top(k).names
+    longest = _longest(measures) * LETTER
+    margin = max(len(f"not among the first {k}"), *(width(label(name)) + 4 for name in names))
+    right = max(RIGHT, 0.5 * longest)
+    distance = room(margin, right) / max(1, len(measures) - 1)
+    angle = 0 if longest + LETTER <= distance else slant(distance)
+    top = 0.15 + max(LETTER, math.sin(math.radians(angle)) * longest)
+
+    def finish(ax: Axes) -> None:
+        for line in ax.lines:
+            line.set_clip_on(False)  # dots at the edges stay round
+        if angle:  # down to the right, over the names, where there is room
+            for title in ax.get_xticklabels():
+                title.set(rotation=-angle, ha="right", va="bottom", rotation_mode="anchor")
+
+    height = top + 0.1 + 0.24 * (len(names) + 1)
+    return Layout(height, margin, top, RIGHT if angle else right, 0.1, finish)
+
+
+RANK_CORRELATIONS = ResultFigure(
+    "rank_correlations", rank_correlations, (Comparison,), _layout_of_correlations
+)
+PARALLEL_RANKS = ResultFigure("parallel_ranks", parallel_ranks, (Comparison,), _layout_of_ranks)

@@ -17,6 +17,7 @@ from duramen.networks.connectome import (
     low_pass,
 )
 from duramen.plots.canvas import ACCENT, INK, axes_or_new, finish, label
+from duramen.results.figures import ResultFigure
 from duramen.support import checks
 
 if TYPE_CHECKING:
@@ -149,3 +150,6 @@ def component_spectrum(
     if len(named) > 1:
         ax.legend(frameon=False, fontsize=9, labelcolor=INK)
     return finish(ax, "principal component", quantity.replace("_", " "))
+
+
+COMPONENT_SPECTRUM = ResultFigure("component_spectrum", component_spectrum, (Components,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from duramen.plots.canvas import (
     signed_colors,
     tidy,
 )
+from duramen.plots.layout import LETTER, RIGHT, Layout, Options, beside_names
 from duramen.results.context_importances import (
     EFFECTS,
     INDEPENDENT,
@@ -28,7 +30,9 @@ from duramen.results.context_importances import (
     Control,
 )
 from duramen.results.context_network import ContextNetwork
+from duramen.results.figures import ResultFigure
 from duramen.support import checks
+from duramen.support.text import width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -412,3 +416,35 @@ def _chosen(function: str, known: Sequence[str], asked: Iterable[str] | None) ->
             else f"plots.{function}: there is nothing to show."
         )
     return chosen
+
+
+def _layout_of_effects(result: ContextImportances, options: Options) -> Layout:
+    return beside_names([result.names[j] for j in result.order()[: options["k"]]])
+
+
+def _layout_of_links(network: ContextNetwork, options: Options) -> Layout:
+    p, n_targets = len(network.names), len(network.analyses)
+    named = p <= MOST_NAMES
+    letters = min(NAME_LETTERS, max(map(width, network.names))) if named else 0
+    size = name_size(p) / 9
+    bottom = 0.4 + letters * size * LETTER
+    cell = 0.2 if p <= 16 else 3.2 / min(p, MOST_NAMES)
+    height = bottom + 0.2 + max(1.2, cell * (n_targets if named else 0.7 * MOST_NAMES))
+
+    def finish(ax: Axes) -> None:
+        color_bar(ax, options["limit"], color_words(network, [options["effect"]]))
+
+    margin = math.ceil(letters * size) + 2
+    return Layout(height, margin, right=3 * RIGHT, bottom=bottom, finish=finish)
+
+
+CONTEXT_EFFECTS = ResultFigure(
+    "context_effects", context_effects, (ContextImportances,), panels=True
+)
+EFFECTS_IN_CONTEXT = ResultFigure(
+    "effects_in_context", effects_in_context, (ContextImportances,), _layout_of_effects
+)
+CONTEXT_LINKS = ResultFigure("context_links", context_links, (ContextNetwork,), panels=True)
+LINKS_IN_CONTEXT = ResultFigure(
+    "links_in_context", links_in_context, (ContextNetwork,), _layout_of_links
+)

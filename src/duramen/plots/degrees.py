@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.plots.canvas import INK, MUTED, ON_ACCENT, axes_or_new, label, signed_colors, tidy
+from duramen.plots.layout import beside_names
+from duramen.results.figures import ResultFigure
 from duramen.results.importances import Importances
 from duramen.support import checks
 
@@ -107,3 +109,8 @@ def folded(
     last = columns - 1
     together = np.column_stack([parts[:, :last], parts[:, last:].sum(axis=1)])
     return together, [*(str(k) for k in range(last)), f"{last}+"]
+
+
+BY_DEGREE = ResultFigure(
+    "by_degree", by_degree, (Importances,), lambda best, _: beside_names(best.names)
+)

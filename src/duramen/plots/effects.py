@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish, label, robust_limits
+from duramen.plots.layout import Layout
 from duramen.results.feature_effect import FeatureEffect
+from duramen.results.figures import ResultFigure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,3 +92,6 @@ def _outputs(result: FeatureEffect, of: str | None) -> list[int]:
         return [result.classes.index(of)]
     n = result.values.shape[1]
     return [1] if n == 2 else np.arange(n).tolist()
+
+
+EFFECT = ResultFigure("effect", effect, (FeatureEffect,), lambda *_: Layout(2.3, 8))

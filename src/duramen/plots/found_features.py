@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.plots.canvas import ACCENT, INK, axes_or_new, finish, label
+from duramen.plots.layout import Layout
+from duramen.results.figures import ResultFigure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,3 +86,6 @@ def found(
 def _places(n: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """Return the points of a line of n that are drawn: all of a short one, the ends of any."""
     return np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(np.intp))
+
+
+FOUND = ResultFigure("found", found, (), lambda *_: Layout(2.5, 6))

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish, label
+from duramen.plots.layout import Layout
+from duramen.results.figures import ResultFigure
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
 from duramen.support import checks
@@ -270,3 +272,12 @@ def _squared(ax: Axes, xlabel: str, ylabel: str) -> Axes:
     ax.set_ylim(0, 1.02)
     ax.legend(frameon=False, fontsize=9, labelcolor=INK)
     return finish(ax, xlabel, ylabel)
+
+
+NETWORK_GRAPH = ResultFigure(
+    "network_graph", network_graph, (Network,), lambda *_: Layout(6.0, 2, bottom=0.1)
+)
+PRECISION_RECALL = ResultFigure(
+    "precision_recall", precision_recall, (NetworkScores,), lambda *_: Layout(3.2, 6)
+)
+ROC = ResultFigure("roc", roc, (NetworkScores,), lambda *_: Layout(3.2, 6))

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.plots.canvas import ACCENT, INK, axes_or_new, finish
+from duramen.plots.layout import Layout
+from duramen.results.figures import ResultFigure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,3 +68,6 @@ def oob_error(errors: ArrayLike, *, what: str = "out-of-bag error", ax: Axes | N
     ax.set_xlim(0, error.size * 1.02)
     ax.set_ylim(0, float(np.nanmax(error)) * 1.12 or 1.0)
     return finish(ax, "number of trees", what)
+
+
+OOB_ERROR = ResultFigure("oob_error", oob_error, (), lambda *_: Layout(2.5, 8))

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish
+from duramen.plots.layout import Layout
+from duramen.results.figures import ResultFigure
 from duramen.results.significance import Significance
 
 if TYPE_CHECKING:
@@ -67,3 +69,6 @@ def binned(p: NDArray[np.float64]) -> NDArray[np.int64]:
     """Count the p-values in each of the bins (0, 1/20], (1/20, 2/20] ...; 0 is in the first."""
     place = np.ceil(p * BINS - _ROUNDING).astype(np.int64) - 1
     return np.bincount(np.clip(place, 0, BINS - 1), minlength=BINS).astype(np.int64)
+
+
+P_VALUES = ResultFigure("p_values", p_values, (Significance,), lambda *_: Layout(2.5, 8))

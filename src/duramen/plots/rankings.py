@@ -10,6 +10,8 @@ from duramen.estimators.base import BaseForest
 from duramen.forests.forest import Forest
 from duramen.importances.measures.fitted.mdi import mdi
 from duramen.plots.canvas import ACCENT, INK, axes_or_new, feature_axis, finish
+from duramen.plots.layout import beside_names
+from duramen.results.figures import ResultFigure
 from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
 from duramen.results.monte_carlo import MonteCarloSelection
@@ -106,3 +108,11 @@ MonteCarloSelection, PermutedImportances, Forest or fitted estimator
     if isinstance(result, Importances | Intervals):
         title = UNIT_TITLES.get(result.unit, f"importance ({result.unit})")
     return finish(ax, title, grid="x", ticks="x")
+
+
+RANKING = ResultFigure(
+    "ranking",
+    ranking,
+    (FeatureResult, MonteCarloSelection, PermutedImportances),
+    lambda best, _: beside_names(best.names),
+)

@@ -10,6 +10,8 @@ import numpy as np
 from duramen.evaluation.performance import catalogue as performances
 from duramen.evaluation.result import SelectionEvaluation
 from duramen.plots.canvas import INK, axes_or_new, finish, label
+from duramen.plots.layout import Layout
+from duramen.results.figures import ResultFigure
 from duramen.results.html import ACCENT, AGAINST
 from duramen.support import checks
 
@@ -115,3 +117,8 @@ def _ticks(most: float) -> list[int]:
     """Return 0, 1, 10, 100, ... up to a number of features, with 2 and 5 between if few."""
     steps = (1, 2, 5) if most <= 200 else (1,)
     return [0, *(s * 10**e for e in range(9) for s in steps if s * 10**e <= max(1.0, most))]
+
+
+SELECTION_CURVES = ResultFigure(
+    "selection_curves", selection_curves, (SelectionEvaluation,), lambda *_: Layout(3.4, 6)
+)

@@ -8,14 +8,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.plots.canvas import ACCENT, INK, axes_or_new, finish, label, robust_limits
-from duramen.plots.survival import in_order, survival_curves
+from duramen.plots.canvas import (
+    ACCENT,
+    AGAINST,
+    INK,
+    MUTED,
+    axes_or_new,
+    finish,
+    label,
+    robust_limits,
+)
+from duramen.plots.layout import Layout
+from duramen.results.figures import ResultFigure
+from duramen.support.text import width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST = 300
 _SPREAD = 0.3
+_LOOKS = ((ACCENT, "-"), (AGAINST, "--"), (INK, ":"), (MUTED, "-."))
 
 
 def against_target(
@@ -70,7 +82,7 @@ def against_target(
     x, y = _columns(values, target)
     ax = axes_or_new(ax, 4.4, 2.6)
     if y.dtype.names is not None:
-        return survival_curves(ax, x, y, name, target_name, order)
+        return _survival_curves(ax, x, y, name, target_name, order)
     if x.dtype.kind == "f" and y.dtype.kind == "f":
         rows = _some(len(x))
         ax.plot(x[rows], y[rows], "o", color=ACCENT, markersize=3, alpha=0.6, markeredgewidth=0)
@@ -81,8 +93,8 @@ def against_target(
     if x.dtype.kind == "f":
         return _boxes(ax, x, y, label(name), label(target_name), np.unique(y).tolist())
     if y.dtype.kind == "f":
-        return _boxes(ax, y, x, label(target_name), label(name), in_order(x, order))
-    return _fractions(ax, x, y, label(name), in_order(x, order))
+        return _boxes(ax, y, x, label(target_name), label(name), _in_order(x, order))
+    return _fractions(ax, x, y, label(name), _in_order(x, order))
 
 
 def _columns(values: ArrayLike, target: ArrayLike) -> tuple[NDArray[Any], ...]:
@@ -175,3 +187,81 @@ def _fractions(
     ax.set_xticks(range(len(names)), [label(str(name), 12) for name in names])
     ax.legend(frameon=False, fontsize=8, labelcolor=INK)
     return ax
+
+
+def _survival_curves(
+    ax: Axes,
+    values: NDArray[Any],
+    target: NDArray[Any],
+    name: str,
+    target_name: str,
+    order: Sequence[str] = (),
+) -> Axes:
+    """Draw a Kaplan-Meier curve for each of some groups of rows.
+
+    Numbers are put into the lowest, middle and highest third of the rows, or one group a value
+    where there are at most three; of categories the four largest are drawn, in this order. Events
+    and times are the fields of the target.
+    """
+    for k, (title, rows) in enumerate(_groups(values, order)):
+        times, surviving = _curve(target["time"][rows], target["event"][rows])
+        color, dashes = _LOOKS[k % len(_LOOKS)]
+        ax.step(
+            times,
+            surviving,
+            where="post",
+            color=color,
+            linestyle=dashes,
+            linewidth=1.6,
+            label=title,
+        )
+    finish(ax, label(target_name), "without the event", nbins=5)
+    ax.set_ylim(-0.03, 1.03)
+    ax.legend(frameon=False, fontsize=8, labelcolor=INK, title=label(name, 16), title_fontsize=8)
+    return ax
+
+
+def _in_order(categories: NDArray[Any], order: Sequence[str]) -> list[str]:
+    """Return the categories that occur: first those in `order`, then the others by name."""
+    here: list[str] = np.unique(categories).tolist()
+    return [*(one for one in order if one in here), *(one for one in here if one not in order)]
+
+
+def _groups(values: NDArray[Any], order: Sequence[str] = ()) -> list[tuple[str, NDArray[np.bool_]]]:
+    """Return groups of rows with their titles."""
+    distinct, sizes = np.unique(values, return_counts=True)
+    if values.dtype.kind != "f":
+        largest = distinct[np.argsort(-sizes, kind="stable")[: len(_LOOKS)]]
+        return [(label(str(one), 16), values == one) for one in _in_order(largest, order)]
+    if len(distinct) <= 3:
+        return [(f"{one:.4g}", values == one) for one in distinct.tolist()]
+    low, high = np.quantile(values, [1 / 3, 2 / 3], method="inverted_cdf")
+    parts = [
+        (f"up to {low:.4g}", values <= low),
+        (f"up to {high:.4g}", (values > low) & (values <= high)),
+        (f"above {high:.4g}", values > high),
+    ]
+    return [(title, rows) for title, rows in parts if rows.any()]
+
+
+def _curve(
+    times: NDArray[np.float64], events: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the Kaplan-Meier estimate from time 0 to the last time."""
+    distinct, place, rows = np.unique(times, return_inverse=True, return_counts=True)
+    at_risk = np.cumsum(rows[::-1])[::-1]
+    surviving = np.cumprod(1.0 - np.bincount(place, events, len(distinct)) / at_risk)
+    return np.append(0.0, distinct), np.append(1.0, surviving)
+
+
+def _letters(target: NDArray[Any]) -> int:
+    """Return the letters beside the axes: of the longest class, or of numbers (survival)."""
+    return 8 if target.dtype.kind in "fV" else max(6, min(16, max(map(width, np.unique(target)))))
+
+
+AGAINST_TARGET = ResultFigure(
+    "against_target",
+    against_target,
+    (),
+    lambda _, options: Layout(2.3, _letters(options["target"])),
+)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
+from duramen.importances.after.comparison import Comparison, Measured, compare
+from duramen.plots.comparison import PARALLEL_RANKS, RANK_CORRELATIONS
 from duramen.reports.measures import words_of
-from duramen.reports.report import DRAWN, Chart, Column, Part, Plot, Table, joined
-
-if TYPE_CHECKING:
-    from duramen.importances.after.comparison import Comparison, Measured
+from duramen.reports.report import DRAWN, Chart, Part, Plot, Table, joined
+from duramen.results.columns import Column
 
 _LEAST = 3
 _FEW = (100, 20, 10)
@@ -32,7 +31,6 @@ def agreement(measures: Sequence[Measured]) -> list[Part]:
     """
     if len(measures) < 2 or len(measures[0]) < _LEAST:
         return []
-    from duramen.importances.after.comparison import compare
 
     comparison = compare({words_of(one).title: one for one in measures})
     few = _few(len(comparison))
@@ -49,8 +47,8 @@ def _few(n_features: int) -> int | None:
 
 def _table(comparison: Comparison, few: int | None) -> Table:
     titles, first = comparison.measures, comparison.measures[0]
-    columns = [Column("measure", "words"), Column("and", "words")]
-    columns.append(Column(f"all {len(comparison):,}", "number"))
+    pairs = list(combinations(range(len(titles)), 2))
+    headings = [f"all {len(comparison):,}"]
     matrices = [comparison.spearman]
     note = (
         "Rank correlations (Spearman): 1 if two measures order the features in the same way, 0 "
@@ -58,17 +56,21 @@ def _table(comparison: Comparison, few: int | None) -> Table:
     )
     if few is not None:
         matrices += [comparison.top(few).spearman, comparison.overlap(few)]
-        columns += [Column(f"first {few}", "number"), Column("in common", "number")]
+        headings += [f"first {few}", "in common"]
         note += (
             f" They are computed over all features and over the first {few} by {first}; the last "
             f"number is the fraction of their first {few} features that two measures have in "
             "common. Among all features, most are often irrelevant, and their order is random."
         )
-    rows = [
-        (titles[i], titles[j], *(_number(matrix[i, j]) for matrix in matrices))
-        for i, j in combinations(range(len(titles)), 2)
+    columns = [
+        Column("measure", [titles[i] for i, _ in pairs], "words"),
+        Column("and", [titles[j] for _, j in pairs], "words"),
+        *(
+            Column(heading, [_number(matrix[i, j]) for i, j in pairs])
+            for heading, matrix in zip(headings, matrices, strict=True)
+        ),
     ]
-    return Table("Agreement of the measures", tuple(columns), tuple(rows), note)
+    return Table("Agreement of the measures", tuple(columns), note)
 
 
 def _correlations(comparison: Comparison, few: int | None) -> Chart:
@@ -76,7 +78,7 @@ def _correlations(comparison: Comparison, few: int | None) -> Chart:
     which = "all features" if few is None else f"the first {few} features by {shown.measures[0]}"
     return Chart(
         title="Rank correlations",
-        plot=Plot("rank_correlations", shown),
+        plot=Plot(RANK_CORRELATIONS, shown),
         text=f"Heat map of the rank correlation of every two measures among {which}. The table "
         "above holds its numbers.",
         caption=f"Rank correlation of every two measures among {which}.",
@@ -92,7 +94,7 @@ def _ranks(comparison: Comparison) -> Chart:
     stay = int((ranks <= k).all(axis=0).sum())
     return Chart(
         title="Ranks side by side",
-        plot=Plot("parallel_ranks", comparison, {"k": k}),
+        plot=Plot(PARALLEL_RANKS, comparison, {"k": k}),
         text=f"One line for each of the first {k} features by {first}, from that rank to its "
         f"ranks by {others}. {stay} are among the first {k} by all measures.",
         caption=f"The first {k} features by {first}, and their ranks by {others}. Gray lines: "

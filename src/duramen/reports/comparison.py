@@ -6,9 +6,11 @@ import numpy as np
 
 from duramen.evaluation.performance import catalogue as performances
 from duramen.evaluation.result import SelectionEvaluation, number
-from duramen.reports.facts import about, looked_at, thousands
-from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
+from duramen.plots.selection import SELECTION_CURVES
+from duramen.reports.facts import about, looked_at, subject, thousands
+from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
+from duramen.results.columns import Column
 from duramen.support.text import duration
 
 _ROWS = 200
@@ -41,24 +43,44 @@ def summarize_evaluation(
     """
     first = next(iter(evaluation.scores))
     sections: list[Section] = [
-        *(Prose("Numbers of features", lines) for lines in [enough_words(evaluation)] if lines),
         *(_chart(evaluation, name) for name in evaluation.scores),
         *([_chart(evaluation, "stability")] if np.isfinite(evaluation.nogueira).any() else []),
-        _table(evaluation, n_rows),
+        *_tables(evaluation, n_rows),
         Prose("Interpretation", _reading(evaluation)),
         Prose("Limitations", _cautions(evaluation), points=True, caution=True),
     ]
+    splits = (
+        f"{evaluation.n_resamples:,} splits into {evaluation.n_train:,} training and "
+        f"{evaluation.n_test:,} test rows"
+    )
     return Report(
-        "comparison",
-        f"Selections of features for {run.target} compared",
-        (
+        kind="comparison",
+        title=f"Selections of features for {run.target} compared",
+        run=run,
+        headline=(
             Fact("rows", thousands(run.n_rows)),
             Fact("features", thousands(run.n_features)),
             Fact("methods", str(len(dict.fromkeys(evaluation.methods)))),
             Fact("splits", f"{evaluation.n_resamples:,}"),
             Fact("score", performances[first].title),
         ),
-        (*looked_at(run), *sections, *about(run)),
+        sections=(*looked_at(run), *sections, *about(run)),
+        conclusion=_conclusion(evaluation),
+        subject=subject(run, splits),
+        table=evaluation.columns(),
+    )
+
+
+def _conclusion(evaluation: SelectionEvaluation) -> str:
+    """Return the number of features that suffices for each ranking, or the best mean score."""
+    if lines := enough_words(evaluation):
+        return " ".join(lines)
+    score = next(iter(evaluation.scores))
+    mean = evaluation.mean(score)
+    best = int(mean.argmax())
+    return (
+        f"{evaluation.methods[best]} has the largest mean {score.replace('_', ' ')}, "
+        f"{mean[best]:.3f}."
     )
 
 
@@ -110,7 +132,7 @@ def _chart(evaluation: SelectionEvaluation, what: str) -> Chart:
     best = int(np.nanargmax(values)) if np.isfinite(values).any() else 0
     return Chart(
         f"{title[0].upper()}{title[1:]} against the number of features",
-        Plot("selection_curves", evaluation, {"what": what}),
+        Plot(SELECTION_CURVES, evaluation, {"what": what}),
         f"Line chart of {title} against the number of features. The largest is "
         f"{number(values[best])}, of {evaluation.methods[best]} with "
         f"{evaluation.n_features[best]:.4g} features.",
@@ -119,21 +141,36 @@ def _chart(evaluation: SelectionEvaluation, what: str) -> Chart:
     )
 
 
-def _table(evaluation: SelectionEvaluation, n_rows: int) -> Table:
-    rows = range(min(n_rows, len(evaluation.methods)))
+def _tables(evaluation: SelectionEvaluation, n_rows: int) -> list[Table]:
+    """Return the table of the methods, and that of all numbers of features."""
+    best, total = evaluation.shown_rows(), len(evaluation.methods)
+    main = Table(
+        "Methods",
+        _columns(evaluation, best.tolist()),
+        "One row a method; of a ranking, the number of features that suffices.",
+        shown=n_rows,
+        what="methods",
+        main=True,
+    )
+    if len(best) == total:
+        return [main]
+    rows = list(range(min(n_rows, total)))
+    note = f"{len(rows):,} of {total:,} rows; result.csv and result.parquet hold all."
+    return [main, Table("All numbers of features", _columns(evaluation, rows), note)]
+
+
+def _columns(evaluation: SelectionEvaluation, rows: list[int]) -> tuple[Column, ...]:
     columns = [
-        (Column("method", "name"), [evaluation.methods[r] for r in rows]),
-        (Column("features", "number"), [f"{evaluation.n_features[r]:.4g}" for r in rows]),
+        Column("method", [evaluation.methods[r] for r in rows], "name"),
+        Column("features", [f"{evaluation.n_features[r]:.4g}" for r in rows]),
     ]
     for name in evaluation.scores:
         mean, (low, high) = evaluation.mean(name), evaluation.interval(name)
         texts = [f"{mean[r]:.3f} ({number(low[r])} to {number(high[r])})" for r in rows]
-        columns.append((Column(performances[name].title, "number"), texts))
-    columns.append((Column("stability", "number"), [number(evaluation.nogueira[r]) for r in rows]))
+        columns.append(Column(performances[name].title, texts))
     times = [duration(evaluation.seconds.get(evaluation.methods[r], 0.0)) for r in rows]
-    columns.append((Column("time", "number"), times))
-    shown = f"{len(rows):,} of {len(evaluation.methods):,} rows"
-    return Table.of("Methods", columns, f"{shown}; result.csv and result.parquet hold all.")
+    stability = Column("stability", [number(evaluation.nogueira[r]) for r in rows])
+    return (*columns, stability, Column("time", times))
 
 
 def _reading(evaluation: SelectionEvaluation) -> tuple[str, ...]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from duramen.importances.after.comparison import Measured
 from duramen.reports.measures import LEVEL, n_significant, words_of
 from duramen.reports.run import Run
 from duramen.reports.significance import Verdict
 from duramen.results.significance import Significance
-
-if TYPE_CHECKING:
-    from duramen.importances.after.comparison import Measured
 
 _NO_TEST = "No significance test was run: the order alone is no evidence that a feature is relevant"
 _NO_ERROR = "the accuracy out of bag is not known, because every tree sees all rows"

@@ -7,12 +7,14 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from duramen.networks.connectome import METHODS
+from duramen.plots.network import NETWORK_GRAPH
 from duramen.reports.facts import about, thousands
 from duramen.reports.network import link_table, score_sections
 from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Section
 from duramen.reports.run import Run
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
+from duramen.support.text import printable
 
 _ROWS, _DRAWN = 200, 60
 
@@ -55,7 +57,8 @@ def summarize_connectome(
     if scores is not None:
         sections += score_sections(scores)
     if ceiling is not None:
-        sections.append(Prose("Best possible agreement", (ceiling_words(ceiling),)))
+        lines = (ceiling_words(ceiling),)
+        sections.append(Prose("Best possible agreement", lines, brief=lines))
     record = METHODS[network.metadata["method"]]
     sections += [
         Prose(
@@ -72,8 +75,17 @@ def summarize_connectome(
     ]
     if scores is not None:
         headline.append(Fact("AUPR against known links", f"{scores.aupr:.3f}"))
-    title = f"Connectome of {len(network.names):,} neurons"
-    return Report("connectome", title, tuple(headline), (*sections, *about(run)))
+    return Report(
+        kind="connectome",
+        title=f"Connectome of {len(network.names):,} neurons",
+        run=run,
+        headline=tuple(headline),
+        sections=(*sections, *about(run)),
+        subject=(
+            f"{printable(run.file or '')}: {thousands(run.n_rows)} frames x "
+            f"{len(network.names):,} neurons; {network.measure}",
+        ),
+    )
 
 
 def ceiling_words(ceiling: NetworkScores) -> str:
@@ -90,7 +102,7 @@ def _graph(network: Network, positions: ArrayLike | None) -> Chart:
     where = "" if positions is None else " at the positions of the neurons"
     return Chart(
         title="Heaviest links",
-        plot=Plot("network_graph", network, {"n": n, "positions": positions}),
+        plot=Plot(NETWORK_GRAPH, network, {"n": n, "positions": positions}),
         text=f"Graph of the {n} heaviest links. The heaviest is between {source} and {target}, "
         f"with weight {weight:.3g}.",
         caption=f"The {n} heaviest links{where}, drawn wider the larger their weight.",

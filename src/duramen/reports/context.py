@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
-from duramen.plots.context import link_limit
-from duramen.reports.contextual import Findings, Level
-from duramen.reports.facts import about, looked_at, plain, thousands, unit_words
-from duramen.reports.report import DRAWN, Chart, Column, Fact, Plot, Prose, Report, Section, Table
+from duramen.plots.context import EFFECTS_IN_CONTEXT, LINKS_IN_CONTEXT, link_limit
+from duramen.reports.contextual import Findings, Level, stacked
+from duramen.reports.facts import about, looked_at, plain, subject, thousands, unit_words
+from duramen.reports.report import DRAWN, HELD, Chart, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
+from duramen.results.columns import Column
 from duramen.results.context_importances import ContextImportances
-from duramen.support.text import fixed
-
-if TYPE_CHECKING:
-    from duramen.results.context_network import ContextNetwork
+from duramen.results.context_network import ContextNetwork
+from duramen.support.text import fixed, printable
 
 _ROWS = 200
 _CHARTS = 8
 _FACTS = 4
 
+_COUNTED = {"estimators": "trees", "permutations": "permutations"}
 _NULLS = {
     "all": "The null hypothesis is also false if the context only shifts the class frequencies, "
     "or the distribution of features, while each feature is associated with the target in the "
@@ -82,26 +82,41 @@ def summarize_context(
     ValueError
         If there is no result.
     """
-    given = {results.context_name: results} if isinstance(results, ContextImportances) else results
-    if not given:
+    by_name = (
+        {results.context_name: results} if isinstance(results, ContextImportances) else results
+    )
+    if not by_name:
         raise ValueError("summarize_context: results must hold at least one context, got none.")
     chosen = level or Level()
-    found = [Findings.of(one, chosen) for one in given.values()]
+    all_findings = [Findings.of(result, chosen) for result in by_name.values()]
+    limits = [text for result in by_name.values() for text in result.notes]
     sections: list[Section] = []
-    for one in found:
-        sections += [own_relevance(one), *_effect_charts(one), _feature_table(one, n_rows)]
+    for findings in all_findings:
+        sections += [
+            own_relevance(findings),
+            *_effect_charts(findings),
+            _feature_table(findings, n_rows),
+        ]
     target = run.target or "the target"
     return Report(
         kind="dependence on a context",
-        title=f"Importances of the features for {target}, by {' and by '.join(given)}",
-        headline=(*_headline(run), *_own_facts(found)),
+        title=f"Importances of the features for {target}, by {' and by '.join(by_name)}",
+        run=run,
+        headline=(*_headline(run), *_own_facts(all_findings)),
         sections=(
             *looked_at(run),
             *sections,
-            *_closing(found, notes, [text for one in given.values() for text in one.notes]),
+            *_dependent_table(all_findings, n_rows),
+            *_closing(
+                all_findings,
+                notes,
+                limits,
+            ),
             *about(run),
         ),
-        conclusion="; ".join(map(found_words, found)) + ".",
+        conclusion=" ".join(f"{found_words(findings)}." for findings in all_findings),
+        subject=subject(run, *_model(run)),
+        table=stacked(all_findings),
     )
 
 
@@ -135,42 +150,55 @@ def summarize_context_network(
         If there are no p-values.
     """
     chosen = level or Level()
-    found = Findings.of(network, chosen)
+    findings = Findings.of(network, chosen)
     sections = [
-        *_link_charts(network, found),
-        _link_table(found, n_rows),
-        _targets_table(found),
-        *_closing([found], notes, network.notes),
+        *_link_charts(network, findings),
+        _link_table(findings, n_rows),
+        _targets_table(findings),
+        *_closing([findings], notes, network.notes),
     ]
     facts = [
-        Fact(f"depend on {network.context_name} = {value}", f"{found.count(c):,}")
+        Fact(f"depend on {network.context_name} = {value}", f"{findings.count(c):,}")
         for c, value in enumerate(network.contexts)
     ]
+    table = (
+        f"{printable(run.file or '')}: {thousands(run.n_rows)} rows x "
+        f"{thousands(run.n_features)} variables"
+    )
     return Report(
         kind="links that depend on a context",
         title=f"Links that depend on {network.context_name}",
+        run=run,
         headline=(*_headline(run), Fact("targets", f"{len(network.analyses):,}"), *facts[:_FACTS]),
         sections=(*looked_at(run), *sections, *about(run)),
-        conclusion=f"{found_words(found)}.",
+        conclusion=f"{found_words(findings)}.",
+        subject=(", ".join([table, *_model(run)]),),
+        table=stacked([findings]),
     )
 
 
-def relevance_words(one: Findings) -> list[str]:
+def _model(run: Run) -> list[str]:
+    """Return the numbers of trees and permutations, as far as they are on record."""
+    counts = {name: run.settings.get(f"n_{key}") for key, name in _COUNTED.items()}
+    return [f"{count:,} {name}" for name, count in counts.items() if count is not None]
+
+
+def relevance_words(findings: Findings) -> list[str]:
     """Say how relevant a context is itself, and what follows for the features."""
-    (result,) = one.analyses
-    name, p = one.context_name, result.relevance_p_value
+    (result,) = findings.analyses
+    name, p = findings.context_name, result.relevance_p_value
     own = f"{name} itself has an importance of {result.relevance:.4g} {unit_words(result.unit)}"
     if p is None:
         return [f"{own}. No permutations were made, so its significance is not known."]
     own = f"{own} (p = {p:.2g})"
-    if p >= 1 - one.level.alpha and result.importances.max(initial=0) > 0:
+    if p >= 1 - findings.level.alpha and result.importances.max(initial=0) > 0:
         return [
             f"{own}: less than expected under the null hypothesis.",
             "A p-value near 1 is evidence against the null hypothesis as one near 0 is: rows may "
             "not be exchangeable, for instance where samples were matched or balanced for the "
             "context. Permute within the strata that were matched.",
         ]
-    if p > one.level.alpha:
+    if p > findings.level.alpha:
         return [
             f"{own}: as expected under the null hypothesis.",
             "No feature depends on a context that is irrelevant, alone and together with the "
@@ -183,12 +211,12 @@ def relevance_words(one: Findings) -> list[str]:
     ]
 
 
-def found_words(one: Findings) -> str:
+def found_words(findings: Findings) -> str:
     """Say how many features, or links, depend on a context."""
-    what = "feature" if one.targets is None else "link"
-    n = one.count()
+    what = "feature" if findings.targets is None else "link"
+    n = findings.count()
     some = f"{n:,} {what}s depend" if n > 1 else f"{'1' if n else 'No'} {what} depends"
-    return f"{some} on {one.context_name} ({one.rule})"
+    return f"{some} on {findings.context_name} ({findings.rule})"
 
 
 def values_words(result: ContextImportances, n_rows: int | None) -> str:
@@ -202,66 +230,104 @@ def values_words(result: ContextImportances, n_rows: int | None) -> str:
     return f"Its values are {', '.join(parts)}.{cut}"
 
 
-def own_relevance(one: Findings) -> Prose:
+def own_relevance(findings: Findings) -> Prose:
     """Return the section about the context itself."""
-    (result,) = one.analyses
+    (result,) = findings.analyses
     rows = result.metadata.get("n_rows")
-    lines = [*relevance_words(one), values_words(result, rows), f"{found_words(one)}."]
-    return Prose(f"The context {one.context_name} itself", tuple(lines))
+    lines = [*relevance_words(findings), values_words(result, rows), f"{found_words(findings)}."]
+    title = f"The context {findings.context_name} itself"
+    return Prose(title, tuple(lines), brief=tuple(relevance_words(findings)))
 
 
 def _headline(run: Run) -> list[Fact]:
     facts = [Fact("rows", thousands(run.n_rows)), Fact("features", thousands(run.n_features))]
-    for what, name in (("n_estimators", "trees"), ("n_permutations", "permutations")):
-        if what in run.settings:
-            facts.append(Fact(name, f"{run.settings[what]:,}"))
+    for key, name in _COUNTED.items():
+        if f"n_{key}" in run.settings:
+            facts.append(Fact(name, f"{run.settings[f'n_{key}']:,}"))
     return facts
 
 
-def _own_facts(found: Sequence[Findings]) -> list[Fact]:
+def _own_facts(all_findings: Sequence[Findings]) -> list[Fact]:
     facts = []
-    for one in found:
-        p = one.analyses[0].relevance_p_value
+    for findings in all_findings:
+        p = findings.analyses[0].relevance_p_value
         if p is not None:
-            facts.append(Fact(f"p of {one.context_name} itself", f"{p:.2g}"))
-        facts.append(Fact(f"depend on {one.context_name}", f"{one.count():,}"))
+            facts.append(Fact(f"p of {findings.context_name} itself", f"{p:.2g}"))
+        facts.append(Fact(f"depend on {findings.context_name}", f"{findings.count():,}"))
     return facts
 
 
-def _effect_charts(one: Findings) -> list[Chart]:
-    (result,) = one.analyses
+def _effect_charts(findings: Findings) -> list[Chart]:
+    (result,) = findings.analyses
     if not len(result):
         return []
-    return [_effect_chart(one, c) for c in range(min(len(result.contexts), _CHARTS))]
+    return [_effect_chart(findings, c) for c in range(min(len(result.contexts), _CHARTS))]
 
 
-def _effect_chart(one: Findings, c: int) -> Chart:
-    (result,) = one.analyses
+def _effect_chart(findings: Findings, c: int) -> Chart:
+    (result,), name = findings.analyses, findings.context_name
     value, k = result.contexts[c], min(DRAWN, len(result))
-    options = {"context": value, "k": k, "alpha": one.level.alpha, "control": one.level.control}
+    options = {
+        "context": value,
+        "k": k,
+        "alpha": findings.level.alpha,
+        "control": findings.level.control,
+    }
     depend = [
-        f"{result.names[j]} {result.signed[c, j]:.3g}" for _, at, j in one.dependent if at == c
+        f"{result.names[j]} {result.signed[c, j]:.3g}" for _, at, j in findings.dependent if at == c
     ]
     listed = ", ".join(depend[:5]) or "none"
     return Chart(
-        title=f"{one.context_name} = {value}",
-        plot=Plot("effects_in_context", result, options),
-        text=f"Bars, dots and ticks: the signed and the absolute effect of {one.context_name} = "
+        title=f"{name} = {value}",
+        plot=Plot(EFFECTS_IN_CONTEXT, result, options),
+        text=f"Bars, dots and ticks: the signed and the absolute effect of {name} = "
         f"{value} and the importance of {k} features. Those that depend on it, with the signed "
         f"effect: {listed}.",
-        caption=f"The {k} features that depend most on {one.context_name}, in "
+        caption=f"The {k} features that depend most on {name}, in "
         f"{unit_words(result.unit)}. Bar: signed effect, blue to the right if the feature is less "
         "informative in the context, orange to the left if it is more informative. Dot: absolute "
-        f"effect, filled if the feature depends on the context ({one.rule}). Tick: importance on "
-        "all rows.",
+        f"effect, filled if the feature depends on the context ({findings.rule}). Tick: importance "
+        "on all rows.",
     )
 
 
-def _feature_table(one: Findings, n_rows: int) -> Table:
-    cells = one.cells
-    columns = one.table(cells[:n_rows])
-    title = f"All features by {one.context_name}"
-    return Table.of(title, columns, _note(len(cells), n_rows, "rows"))
+def _dependent_table(all_findings: Sequence[Findings], n_rows: int) -> list[Section]:
+    """Return the table of what depends on the contexts, one context after the other."""
+    label = "{value}" if len(all_findings) == 1 else "{name} = {value}"
+    total, left, parts = (
+        sum(len(findings.dependent) for findings in all_findings),
+        max(n_rows, HELD),
+        [],
+    )
+    if not total:
+        return []
+    for findings in all_findings:
+        cells = findings.dependent[:left]
+        left -= len(cells)
+        parts.append(findings.table(cells, within=False, context=label))
+    columns = tuple(
+        replace(same[0], cells=[cell for part in same for cell in part.cells])
+        for same in zip(*parts, strict=True)
+    )
+    names = " and ".join(findings.context_name for findings in all_findings)
+    return [
+        Table(
+            f"Features that depend on {names}",
+            columns,
+            _note(total, n_rows, "rows"),
+            shown=n_rows,
+            total=total,
+            what="rows",
+            main=True,
+        )
+    ]
+
+
+def _feature_table(findings: Findings, n_rows: int) -> Table:
+    cells = findings.cells
+    columns = tuple(findings.table(cells[:n_rows]))
+    title = f"All features by {findings.context_name}"
+    return Table(title, columns, _note(len(cells), n_rows, "rows"))
 
 
 def _note(total: int, most: int, what: str) -> str:
@@ -270,20 +336,22 @@ def _note(total: int, most: int, what: str) -> str:
     return f"All {total:,} {what}; result.csv and result.parquet hold more columns."
 
 
-def _link_charts(network: ContextNetwork, one: Findings) -> list[Chart]:
-    level, first = one.level, one.analyses[0]
+def _link_charts(network: ContextNetwork, findings: Findings) -> list[Chart]:
+    level, first = findings.level, findings.analyses[0]
     effects = ["absolute"] + ["plain"] * (first.plain_p_values is not None)
     shown = network.contexts[:_CHARTS]
     limit = link_limit(network, effects, shown, level.alpha, level.control)
     return [
-        _link_chart(network, one, effect, value, limit) for effect in effects for value in shown
+        _link_chart(network, findings, effect, value, limit)
+        for effect in effects
+        for value in shown
     ]
 
 
 def _link_chart(
-    network: ContextNetwork, one: Findings, effect: str, value: str, limit: float
+    network: ContextNetwork, findings: Findings, effect: str, value: str, limit: float
 ) -> Chart:
-    level, name = one.level, network.context_name
+    level, name = findings.level, network.context_name
     n = int(network.mask(effect, value, level.alpha, level.control).sum())
     color = "signed" if effect == "absolute" else effect
     options = {"context": value, "effect": effect, "limit": limit}
@@ -291,7 +359,7 @@ def _link_chart(
     suffix = "" if effect == "absolute" else f", {effect} effects"
     return Chart(
         title=f"Links in {name} = {value}{suffix}",
-        plot=Plot("links_in_context", network, options),
+        plot=Plot(LINKS_IN_CONTEXT, network, options),
         text=f"Matrix of the {n} links whose {effect} effect of {name} = {value} is significant "
         "(the table and result.csv hold the numbers).",
         caption=f"{n:,} links whose {effect} effect of {name} = {value} is significant ({level}): "
@@ -302,37 +370,37 @@ def _link_chart(
     )
 
 
-def _link_table(one: Findings, n_rows: int) -> Table:
-    cells = one.dependent
-    columns = one.table(cells[:n_rows], within=False)
-    return Table.of(
+def _link_table(findings: Findings, n_rows: int) -> Table:
+    cells = findings.dependent
+    columns = tuple(findings.table(cells[: max(n_rows, HELD)], within=False))
+    return Table(
         "Links that depend on the context",
         columns,
-        f"{found_words(one)}; an effect of at most "
-        f"{one.analyses[0].tolerance:.0%} of the largest importance for its target is none. "
+        f"{found_words(findings)}; an effect of at most "
+        f"{findings.analyses[0].tolerance:.0%} of the largest importance for its target is none. "
         + _note(len(cells), n_rows, "of them by value of the context"),
+        shown=n_rows,
+        total=len(cells),
+        what="rows",
+        main=True,
     )
 
 
-def _targets_table(one: Findings) -> Table:
-    relevance = np.array([result.relevance for result in one.analyses])
+def _targets_table(findings: Findings) -> Table:
+    relevance = np.array([result.relevance for result in findings.analyses])
     order = np.argsort(-relevance, kind="stable")
-    counts = np.zeros(len(one.analyses), dtype=np.intp)
-    for a in {(a, j) for a, _, j in one.dependent}:
+    counts = np.zeros(len(findings.analyses), dtype=np.intp)
+    for a in {(a, j) for a, _, j in findings.dependent}:
         counts[a[0]] += 1
-    targets, values = one.targets or (), fixed(relevance, 4)
-    p_values = [result.relevance_p_value for result in one.analyses]
+    targets, values = findings.targets or (), fixed(relevance, 4)
+    p_values = [result.relevance_p_value for result in findings.analyses]
     return Table(
-        title=f"Importance of {one.context_name} itself for each target",
+        title=f"Importance of {findings.context_name} itself for each target",
         columns=(
-            Column("target", "name"),
-            Column("importance", "number"),
-            Column("p", "number"),
-            Column("links that depend on it", "number"),
-        ),
-        rows=tuple(
-            (targets[a], values[a], "" if p_values[a] is None else f"{p_values[a]:.2g}", str(n))
-            for a, n in ((a, counts[a]) for a in order)
+            Column("target", [targets[a] for a in order], "name"),
+            Column("importance", [values[a] for a in order]),
+            Column("p", ["" if (p := p_values[a]) is None else f"{p:.2g}" for a in order]),
+            Column("links that depend on it", [str(counts[a]) for a in order]),
         ),
         note="Where the context is irrelevant to a target, alone and together with the other "
         "variables, no link to it depends on the context. These p-values are not adjusted for "
@@ -341,30 +409,32 @@ def _targets_table(one: Findings) -> Table:
 
 
 def _closing(
-    found: Sequence[Findings], notes: Sequence[str], limits: Sequence[str]
+    all_findings: Sequence[Findings], notes: Sequence[str], limits: Sequence[str]
 ) -> list[Section]:
-    first = found[0].analyses[0]
+    first = all_findings[0].analyses[0]
     splits = first.metadata.get("forest", {}).get("splits")
     ordered = [_ORDERED] if splits == "ordered" else []
-    null = [_NULLS[first.permute]] if found[0].tested else []
+    null = [_NULLS[first.permute]] if all_findings[0].tested else []
     caveats = (*limits, *ordered, *null, *_CAVEATS)
     told = [Prose("Data preparation", tuple(notes), points=True)] if notes else []
     return [
         *told,
-        Prose("Interpretation", _reading(found)),
+        Prose("Interpretation", _reading(all_findings)),
         Prose("Limitations", caveats, points=True, caution=True),
     ]
 
 
-def _reading(found: Sequence[Findings]) -> tuple[str, ...]:
-    one, result = found[0], found[0].analyses[0]
+def _reading(all_findings: Sequence[Findings]) -> tuple[str, ...]:
+    findings, result = all_findings[0], all_findings[0].analyses[0]
     tolerance, unit = result.tolerance, unit_words(result.unit)
     empty = (
         "is left out"
         if result.empty == "skip"
         else "counts as one without information in the feature"
     )
-    several = "" if one.targets is None else " Every variable in turn is the target of the others."
+    several = (
+        "" if findings.targets is None else " Every variable in turn is the target of the others."
+    )
     lines = [
         f"Trees are grown on all rows, without the context.{several} The importance of a feature "
         f"is the mean decrease of impurity at the nodes that split on it, in {unit}. At each of "
@@ -378,10 +448,10 @@ def _reading(found: Sequence[Findings]) -> tuple[str, ...]:
         'stronger direction. "Always" means that the signed effect has at least '
         f"{1 - tolerance:.0%} of the size of the absolute one, nothing that at most "
         f"{tolerance:.0%} of the importance is left. Independent: not found to depend on the "
-        f"context, at {one.rule}"
+        f"context, at {findings.rule}"
         + (
             f", or an effect of at most {tolerance:.0%} of the largest importance."
-            if one.tested
+            if findings.tested
             else "."
         ),
     ]
@@ -392,25 +462,25 @@ def _reading(found: Sequence[Findings]) -> tuple[str, ...]:
             "average out, and it compares different trees; usually it is smaller than the "
             "absolute effect."
         )
-    return (*lines, *_testing(one, len(found)))
+    return (*lines, *_testing(findings, len(all_findings)))
 
 
-def _testing(one: Findings, n_contexts: int) -> list[str]:
-    if not one.tested:
+def _testing(findings: Findings, n_contexts: int) -> list[str]:
+    if not findings.tested:
         return ["There are no p-values, because no permutations were made."]
-    result = one.analyses[0]
-    n = sum(each.absolute.size for each in one.analyses)
+    result, level = findings.analyses[0], findings.level
+    n = sum(each.absolute.size for each in findings.analyses)
     each = " of one context" if n_contexts > 1 else ""
-    what = "features" if one.targets is None else "links"
+    what = "features" if findings.targets is None else "links"
     promise = {
         "fdr": f"q is p adjusted for all {n:,} {what} and values{each} (Benjamini and Hochberg): "
-        f"of the effects with q up to {one.level.alpha:g}, at most {one.level.alpha:.0%} are "
+        f"of the effects with q up to {level.alpha:g}, at most {level.alpha:.0%} are "
         "expected to be false.",
         "fwer": f"p is adjusted for all {n:,} {what} and values{each} (Holm): the chance of any "
-        f"false one among those up to {one.level.alpha:g} is at most {one.level.alpha:.0%}.",
+        f"false one among those up to {level.alpha:g} is at most {level.alpha:.0%}.",
         "none": f"p is not adjusted: of {n:,} {what} and values{each} that do not depend on the "
-        f"context, {one.level.alpha * n:.0f} are expected to have p up to {one.level.alpha:g}.",
-    }[one.level.control]
+        f"context, {level.alpha * n:.0f} are expected to have p up to {level.alpha:g}.",
+    }[level.control]
     rows = {
         "all": "among the rows",
         "within_target": "among the rows of the same class (of a numeric target, of the same bin)",

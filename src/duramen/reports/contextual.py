@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.reports.report import Column
+from duramen.results.columns import Column, small
 from duramen.results.context_importances import (
     EFFECTS,
     INDEPENDENT,
@@ -25,6 +25,8 @@ from duramen.support.text import fixed
 Cell = tuple[int, int, int]
 """Which analysis, context and feature."""
 
+_NAME, _KIND = 16, len("complementary")  # characters that a narrow terminal leaves to words
+_MINOR = {"importance": 3, "p": 2, "signed": 1}  # left out in this order
 _ADJUSTED = {"fdr": "q", "fwer": "Holm's p", "none": "p"}
 
 
@@ -129,33 +131,37 @@ class Findings:
 
     def table(
         self, cells: Sequence[Cell], *, within: bool = True, context: str = "{value}"
-    ) -> list[tuple[Column, list[str]]]:
-        """Return the columns of a table whose rows are `cells`, as text.
+    ) -> list[Column]:
+        """Return the columns of a table whose rows are `cells`.
 
         With `within` it has the importance in the context, where that is known; `context` says how
         a context is named, with ``{name}`` and ``{value}`` for its name and value.
         """
         analyses, name = self.analyses, self.context_name
         feature = "feature" if self.targets is None else "source"
-        columns = [(Column(feature, "name"), [analyses[a].names[j] for a, _, j in cells])]
+        names = [analyses[a].names[j] for a, _, j in cells]
+        columns = [Column(feature, names, "name", least=_NAME)]
         if self.targets is not None:
-            columns.append((Column("target", "words"), [self.targets[a] for a, _, _ in cells]))
+            targets = [self.targets[a] for a, _, _ in cells]
+            columns.append(Column("target", targets, "words", least=_NAME))
         labels = [context.format(name=name, value=analyses[a].contexts[c]) for a, c, _ in cells]
-        columns.append((Column("context" if "{name}" in context else name, "words"), labels))
-        shown = ["importances", "absolute", "signed"]
+        title = "context" if "{name}" in context else name
+        columns.append(Column(title, labels, "words", least=_NAME))
+        shown = {"importance": "importances", "absolute": "absolute", "signed": "signed"}
         if within and analyses[0].within is not None:
-            shown.insert(1, "within")
-        for what in shown:
-            title = "importance" if what == "importances" else what
-            columns.append((Column(title, "number"), fixed(self.values(what, cells), 4)))
+            shown = {"importance": "importances", "within": "within", **shown}
+        for title, what in shown.items():
+            minor = _MINOR.get(title, 0)
+            columns.append(Column(title, fixed(self.values(what, cells), 4), minor=minor))
         if self.tested:
-            p = self.values("absolute_p_values", cells)
-            columns.append((Column("p", "number"), [f"{value:.2g}" for value in p]))
-            if self.level.control != "none":
-                q = [f"{self.adjusted[a][c, j]:.2g}" for a, c, j in cells]
-                columns.append((Column(self.level.title, "number"), q))
-        columns.append((Column("kind", "words"), [str(self.kinds[a][c, j]) for a, c, j in cells]))
-        return columns
+            adjusted = self.level.control != "none"
+            p_values = small(self.values("absolute_p_values", cells))
+            columns.append(Column("p", p_values, minor=_MINOR["p"] if adjusted else 0))
+            if adjusted:
+                q = small(self.adjusted[a][c, j] for a, c, j in cells)
+                columns.append(Column(self.level.title, q))
+        kinds = [str(self.kinds[a][c, j]) for a, c, j in cells]
+        return [*columns, Column("kind", kinds, "words", least=_KIND)]
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of a file: a row for each feature, or link, and context.

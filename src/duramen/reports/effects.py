@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.effects import EffectsDescription, FeatureEffect
-from duramen.reports.report import Chart, Column, Group, Part, Plot, Prose, Section, Table
+from duramen.plots.effects import EFFECT
+from duramen.plots.target import AGAINST_TARGET
+from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section, Table
 from duramen.reports.run import Run
+from duramen.results.columns import Column
 from duramen.support.text import fixed, printable
 
 DESCRIBED = 20
@@ -118,7 +121,7 @@ def _charts(effects: Effects, one: Drawn, run: Run) -> list[Part]:
     charts: list[Part] = [
         Chart(
             title=f"{one.name}: {direction.words}",
-            plot=Plot("against_target", one.values, options),
+            plot=Plot(AGAINST_TARGET, one.values, options),
             text=values[0],
             caption=values[1],
         )
@@ -127,7 +130,7 @@ def _charts(effects: Effects, one: Drawn, run: Run) -> list[Part]:
         charts.append(
             Chart(
                 title=f"{one.name}: effect on {on}",
-                plot=Plot("effect", effect, {"of": of}),
+                plot=Plot(EFFECT, effect, {"of": of}),
                 text=f"Accumulated local effect of {one.name} on {on}; largest minus smallest "
                 f"value {reach:.3g}.",
                 caption="Accumulated local effect in the forest, 0 on average.",
@@ -142,15 +145,15 @@ def _interactions(described: EffectsDescription) -> list[Table]:
     if found is None or not described.supported:
         return []
     places = [found.pairs.index(pair) for pair in described.supported[:_PAIRS]]
-    columns = [
-        (Column("feature", "name"), [found.pairs[i][0] for i in places]),
-        (Column("with", "words"), [found.pairs[i][1] for i in places]),
-        (Column("strength", "number"), fixed(found.strengths[places], 3)),
-        (Column("H", "number"), fixed(found.h[places], 2)),
-    ]
+    columns = (
+        Column("feature", [found.pairs[i][0] for i in places], "name"),
+        Column("with", [found.pairs[i][1] for i in places], "words"),
+        Column("strength", fixed(found.strengths[places], 3)),
+        Column("H", fixed(found.h[places], 2)),
+    )
     note = (
         "Pairs of the first features whose interaction is supported by tests on the rows. "
         "Strength: the standard deviation of the interaction in the predictions; H (Friedman and "
         "Popescu 2008): the square root of the fraction of the variance of their joint effect."
     )
-    return [Table.of("Interactions", columns, note)]
+    return [Table("Interactions", columns, note)]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from duramen.reports.facts import about, looked_at, thousands, unit_words
-from duramen.reports.features import importance_charts, rows_note, shares_of_first
-from duramen.reports.report import Column, Fact, Prose, Report, Section, Table, joined
+from duramen.reports.facts import about, looked_at, subject, thousands, unit_words
+from duramen.reports.features import importance_charts, rows_note
+from duramen.reports.report import HELD, Fact, Prose, Report, Section, Table, joined
 from duramen.reports.run import Run
+from duramen.results.columns import Column, places
 from duramen.results.importances import Importances
-from duramen.support.text import fixed
+from duramen.support.text import fixed, printable
 from duramen.theory.dependence.relevant_features import Relevance
 
 _ROWS = 100
 _BOUNDARIES = 20
 _CONDITIONINGS = 3
+_BRIEF, _MEMBERS = 3, 12  # boundaries in a terminal, and features of each
 _DEGREES = 16
 
 _CAVEATS = (
@@ -67,7 +69,7 @@ def summarize_exact(
     if notes:
         sections.append(Prose("Data preparation", tuple(notes), points=True))
     if left_out:
-        sections.append(Prose("Not computed", tuple(left_out)))
+        sections.append(Prose("Not computed", tuple(left_out), brief=tuple(left_out)))
     sections += [
         Prose("Interpretation", _reading(importances, run)),
         Prose("Limitations", _CAVEATS, points=True, caution=True),
@@ -75,10 +77,25 @@ def summarize_exact(
     return Report(
         kind="exact importances and relevance",
         title=f"Exact importances of the features for {run.target}",
+        run=run,
         headline=_headline(importances, run, relevance, boundaries),
         sections=(*looked_at(run), *sections, *about(run)),
         conclusion=population_words(run),
+        subject=(*subject(run), *_information(importances, run)),
     )
+
+
+def _information(importances: Importances, run: Run) -> list[str]:
+    """Return what the features account for, and what the importances add up to."""
+    what = f"{float(importances.values.sum()):.4f} in all"
+    if _is_mda(importances):
+        what = f"{loss_words(importances)} when permuted"
+    return [
+        f"All features together account for {run.results['information']:.4f} of "
+        f"{run.results['impurity']:.4f} {impurity_words(importances)} of "
+        f"{printable(run.target or '')}",
+        f"Importances of {trees_words(run)}: {what}",
+    ]
 
 
 def population_words(run: Run) -> str:
@@ -123,17 +140,6 @@ def conditionings_words(one: Relevance, shown: int = _CONDITIONINGS) -> str:
     return "; ".join(sets)
 
 
-def relevance_of(best: Importances, relevance: Sequence[Relevance]) -> list[Relevance]:
-    """Return the relevance of some features, in their order."""
-    found = {one.name: one for one in relevance}
-    return [found[name] for name in best.names]
-
-
-def degree_words(one: Relevance) -> str:
-    """Return the degree of a feature, nothing where none was found."""
-    return "" if one.degree is None else str(one.degree)
-
-
 def _headline(
     importances: Importances,
     run: Run,
@@ -158,26 +164,42 @@ def _headline(
 
 
 def _table(importances: Importances, relevance: Sequence[Relevance], n_rows: int) -> Table:
-    best = importances.top(n_rows)
-    known = relevance_of(best, relevance)
-    columns: list[tuple[Column, Sequence[str | float]]] = [
-        (Column("rank", "number"), [str(i + 1) for i in range(len(best))]),
-        (Column("feature", "name"), best.names),
-        (Column("importance", "number"), fixed(best.values, 5)),
-        (Column("fraction of the first", "bar"), shares_of_first(best)),
-        (Column("relevance", "words"), [one.relevance for one in known]),
-        (Column("degree", "number"), [degree_words(one) for one in known]),
-        (Column("relevant given", "words"), [conditionings_words(one) for one in known]),
-    ]
-    title = "Importance and relevance"
-    return Table.of(title, columns, rows_note(len(best), len(importances)))
+    best = importances.top(max(n_rows, HELD))
+    of_name = {one.name: one for one in relevance}
+    ranked = [of_name[name] for name in best.names]
+    columns = (
+        places(len(best), "rank"),
+        Column("feature", best.names, "name"),
+        Column(
+            "importance" if best.unit == "1" else best.unit, fixed(best.values, 5), bars=best.values
+        ),
+        Column("relevance", [one.relevance for one in ranked], "words"),
+        Column("degree", ["" if one.degree is None else str(one.degree) for one in ranked]),
+        Column("relevant given", [conditionings_words(one) for one in ranked], "words"),
+    )
+    note = rows_note(min(n_rows, len(best)), len(importances))
+    return Table(
+        "Importance and relevance",
+        columns,
+        note,
+        shown=n_rows,
+        total=len(importances),
+        main=True,
+    )
 
 
 def _boundaries(boundaries: Sequence[Sequence[str]]) -> Prose:
     lines = [joined(list(one), shown=len(one)) or "the empty set" for one in boundaries]
     if len(lines) > _BOUNDARIES:
         lines[_BOUNDARIES:] = [f"and {len(lines) - _BOUNDARIES:,} more"]
-    return Prose("Markov boundaries", tuple(lines), points=True)
+    n = len(boundaries)
+    brief = [f"{n:,} Markov boundar{'y' if n == 1 else 'ies'}:"]
+    for boundary in boundaries[:_BRIEF]:
+        names = joined([printable(name) for name in boundary], shown=_MEMBERS) or "the empty set"
+        brief.append(f"  {len(boundary)}: {names}")
+    if n > _BRIEF:
+        brief.append(f"  and {n - _BRIEF:,} more in report.html and run.json")
+    return Prose("Markov boundaries", tuple(lines), points=True, brief=tuple(brief))
 
 
 def _reading(importances: Importances, run: Run) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from duramen.reports.report import Fact, Facts, Prose, joined
 from duramen.reports.run import Run
+from duramen.support.text import printable
 
 UNIT_WORDS = {
     "bits": "bits of information",
@@ -30,6 +31,15 @@ OTHER_METHODS = (
 def unit_words(unit: str) -> str:
     """Return what a unit of importance is, in words."""
     return UNIT_WORDS.get(unit, unit)
+
+
+def subject(run: Run, *more: str) -> tuple[str, ...]:
+    """Return what table it was, its target, and more, as a line."""
+    target = f"target {printable(run.target or '')}"
+    if run.classes is not None:
+        target += f" of {len(run.classes)} classes"
+    shape = f"{thousands(run.n_rows)} rows x {thousands(run.n_features)} features"
+    return (", ".join([f"{printable(run.file or '')}: {shape}", target, *more]),)
 
 
 def looked_at(run: Run) -> tuple[Prose, ...]:

@@ -2,38 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from duramen.plots.degrees import BY_DEGREE
+from duramen.plots.rankings import RANKING
 from duramen.reports.facts import unit_words
-from duramen.reports.ranked import Ranked
-from duramen.reports.report import DRAWN, Bar, Chart, Plot
+from duramen.reports.report import DRAWN, Chart, Plot
 from duramen.reports.significance import Verdict
 from duramen.results.importances import Importances
-
-
-def shares_of_first(best: Importances) -> list[float]:
-    """Return each value as a fraction of the first, which is the largest; 0 for values below 0."""
-    most = float(best.values[0]) if len(best) else 0.0
-    return [max(0.0, value / most) if most > 0 else 0.0 for value in best.values.tolist()]
-
-
-def bars(best: Ranked) -> list[Bar]:
-    """Return a bar for each importance, with its interval or standard error, muted for noise."""
-    values, errors = best.first.values, best.first.standard_error
-    known = None if best.precision is None else best.precision.ends(best.first.names)
-    if known is None and errors is not None:
-        known = values - errors, values + errors
-    low_ends, high_ends = (values, values) if known is None else known
-    most = float(high_ends.max(initial=0.0))
-    lengths, lows, highs = (
-        (np.clip(ends / most, 0.0, 1.0) if most > 0 else np.zeros(len(values))).tolist()
-        for ends in (values, low_ends, high_ends)
-    )
-    faint = best.faint or [False] * len(values)
-    return [
-        Bar(length, faint=muted) if known is None else Bar(length, low, high, muted)
-        for length, low, high, muted in zip(lengths, lows, highs, faint, strict=True)
-    ]
 
 
 def rows_note(shown: int, n_features: int) -> str:
@@ -90,7 +64,7 @@ def ranking_chart(
     bars = "" if best.standard_error is None else f" Bars: one standard error over {spread}."
     return Chart(
         title=f"Ranking{by}",
-        plot=Plot("ranking", best, {"k": len(best), "threshold": threshold}),
+        plot=Plot(RANKING, best, {"k": len(best), "threshold": threshold}),
         text=f"Bar chart of the {len(best)} most important features{by}. First: {listed}.",
         caption=f"The {len(best)} most important of {len(importances):,} features{by}{unit}.{bars}"
         + ("" if tested is None else f" {tested.line(importances, best.names)}"),
@@ -117,7 +91,7 @@ def _degrees(importances: Importances, columns: int) -> Chart:
     best = importances.top(DRAWN)
     return Chart(
         title="By interaction degree",
-        plot=Plot("by_degree", best, {"k": len(best), "columns": columns}),
+        plot=Plot(BY_DEGREE, best, {"k": len(best), "columns": columns}),
         text="Heat map of the importance of these features by the number of splits above. "
         "The columns degree_0, degree_1 ... of result.csv hold its numbers.",
         caption="The importance of each feature by the number of splits above, in "

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from duramen.reports.facts import unit_words
-from duramen.reports.report import Cell, Column, Table, joined
+from duramen.reports.report import Table, joined
+from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 from duramen.support.text import fixed
@@ -48,7 +49,7 @@ class GroupImportances:
         columns["features"] = [";".join(self.members[name]) for name in best.names]
         return columns
 
-    def line(self) -> str:
+    def _line(self) -> str:
         """Return the first groups, as a line in a terminal."""
         best = self.importances.top(_SAID)
         cells = zip(best.names, fixed(best.values, 3), strict=True)
@@ -63,20 +64,19 @@ class GroupImportances:
         """Return the section of a report."""
         order = self.importances.order()[:_ROWS]
         best = self.importances.top(_ROWS)
-        columns: list[tuple[Column, Sequence[Cell]]] = [
-            (Column("group", "name"), best.names),
-            (Column("features", "number"), [f"{len(self.members[n]):,}" for n in best.names]),
-            (Column(f"MDA, {unit_words(best.unit)}", "number"), fixed(best.values, 4)),
+        columns = [
+            Column("group", best.names, "name"),
+            Column("features", [f"{len(self.members[n]):,}" for n in best.names]),
+            Column(f"MDA, {unit_words(best.unit)}", fixed(best.values, 4)),
         ]
         if best.standard_error is not None:
-            errors = Column("standard error", "number", minor=True)
-            columns.append((errors, fixed(best.standard_error, 2)))
+            columns.append(Column("std. error", fixed(best.standard_error, 2), minor=1))
         if self.sums is not None:
-            sums = Column("sum of single features", "number", minor=True)
-            columns.append((sums, fixed(self.sums[order], 4)))
+            columns.append(Column("sum of single features", fixed(self.sums[order], 4), minor=1))
         listed = [joined(list(self.members[name]), shown=_MEMBERS) for name in best.names]
-        columns.append((Column("members", "words", minor=True), listed))
-        return Table.of(TITLE, columns, self._note(len(best)))
+        columns.append(Column("members", listed, "words", minor=1))
+        note = self._note(len(best))
+        return Table(TITLE, tuple(columns), note, brief=(self._line(),))
 
     def settings(self) -> dict[str, Any]:
         """Return the settings for the record."""

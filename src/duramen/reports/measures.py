@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from duramen.forests.criteria import criterion_named
+from duramen.importances import Words, catalogue
+from duramen.importances.after.comparison import Measured
 from duramen.reports.facts import unit_words
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
-
-if TYPE_CHECKING:
-    from duramen.importances import Words
-    from duramen.importances.after.comparison import Measured
 
 LEVEL = 0.05
 """False discovery rate at which features are counted as significant."""
@@ -25,24 +22,18 @@ _ADJUSTED = {"bh": "Benjamini and Hochberg", "by": "Benjamini and Yekutieli"}
 
 def words_of(measured: Measured) -> Words:
     """Return the text about a measure; its name alone for one that is not in the catalogue."""
-    from duramen.importances import Words, catalogue  # a slow import that other reports do without
-
     name = name_of(measured)
     return catalogue[name].words if name in catalogue else Words(name.replace("_", " "))
 
 
 def spread_of(measured: Measured) -> str:
     """Return what the standard error of a measure is over."""
-    from duramen.importances import catalogue
-
     name = name_of(measured)
     return f"the {catalogue[name].spread if name in catalogue else 'trees'}"
 
 
 def references(measures: Sequence[Measured]) -> list[str]:
     """Return the sources of the measures that are in the catalogue."""
-    from duramen.importances import catalogue
-
     known = [catalogue[name] for one in measures if (name := name_of(one)) in catalogue]
     return [f"{one.words.title}: {one.reference}" for one in known if one.reference]
 

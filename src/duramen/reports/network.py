@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from duramen.plots.network import NETWORK_GRAPH, PRECISION_RECALL, ROC
 from duramen.reports.facts import about, looked_at, thousands
-from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
+from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
+from duramen.results.columns import Column, places, small
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
-from duramen.support.text import fixed
+from duramen.support.text import fixed, printable
 
 _ROWS, _DRAWN, _SOURCES = 200, 40, 20
+_NAME = 20  # characters that a narrow terminal leaves to names
 
 
 def summarize_network(
@@ -63,8 +66,19 @@ def summarize_network(
     ]
     if scores is not None:
         headline.append(Fact("AUPR against known links", f"{scores.aupr:.3f}"))
-    title = f"Network of {len(network.names):,} genes"
-    return Report("network", title, tuple(headline), (*looked_at(run), *sections, *about(run)))
+    sources = f"{int(network.sources.sum()):,} regulators, {int(network.targets.sum()):,} targets"
+    trees = run.settings.get("n_estimators", 0)
+    return Report(
+        kind="network",
+        title=f"Network of {len(network.names):,} genes",
+        run=run,
+        headline=tuple(headline),
+        sections=(*looked_at(run), *sections, *about(run)),
+        subject=(
+            f"{printable(run.file or '')}: {thousands(run.n_rows)} samples x "
+            f"{len(network.names):,} genes, {sources}, {trees:,} trees per target",
+        ),
+    )
 
 
 def score_words(scores: NetworkScores) -> str:
@@ -97,7 +111,7 @@ def _graph(network: Network) -> Chart:
     source, target, weight = network.top(1)[0]
     return Chart(
         title="Heaviest links",
-        plot=Plot("network_graph", network, {"n": n}),
+        plot=Plot(NETWORK_GRAPH, network, {"n": n}),
         text=f"Graph of the {n} heaviest links. The heaviest goes from {source} to {target}, with "
         f"weight {weight:.3g}.",
         caption=f"The {n} heaviest links, drawn wider the larger their weight.",
@@ -106,23 +120,29 @@ def _graph(network: Network) -> Chart:
 
 def link_table(network: Network, n_rows: int) -> Table:
     """Return the heaviest links as a table."""
+    links = network.columns(min(max(n_rows, HELD), network.n_candidates))
     n = min(n_rows, network.n_candidates)
-    links = network.columns(n)
-    heaviest = float(np.abs(links["weight"]).max(initial=0.0)) or 1.0
     columns = [
-        (Column("", "number"), [str(k + 1) for k in range(n)]),
-        (Column("source", "name"), links["source"]),
-        (Column("target", "name"), links["target"]),
-        (Column("weight", "number"), fixed(links["weight"], 4)),
-        (Column("", "bar"), (np.abs(links["weight"]) / heaviest).tolist()),
+        places(len(links["source"])),
+        Column("source", links["source"], "name", least=_NAME),
+        Column("target", links["target"], "words", least=_NAME),
+        Column("weight", fixed(links["weight"], 4), bars=np.abs(links["weight"])),
     ]
     if "p_value" in links:
-        columns.append((Column("p", "number"), [f"{p:.2g}" for p in links["p_value"]]))
+        columns.append(Column("p", small(links["p_value"])))
     note = (
         f"The {n:,} heaviest of {network.n_candidates:,} links; result.csv and result.parquet hold "
         "more."
     )
-    return Table.of("Links", columns, note)
+    return Table(
+        "Links",
+        tuple(columns),
+        note,
+        shown=n,
+        total=network.n_candidates,
+        what="links",
+        main=True,
+    )
 
 
 def _regulators(network: Network) -> Table:
@@ -133,29 +153,30 @@ def _regulators(network: Network) -> Table:
     order = np.argsort(-counts, kind="stable")[:_SOURCES]
     order = order[counts[order] > 0]
     totals = network.weights[order].sum(axis=1)
-    columns = [
-        (Column("regulator", "name"), [network.names[i] for i in order.tolist()]),
-        (Column("links", "number"), [str(k) for k in counts[order].tolist()]),
-        (Column("sum of all weights", "number"), fixed(totals.astype(np.float64), 4)),
-    ]
+    columns = (
+        Column("regulator", [network.names[i] for i in order.tolist()], "name"),
+        Column("links", [str(k) for k in counts[order].tolist()]),
+        Column("sum of all weights", fixed(totals.astype(np.float64), 4)),
+    )
     note = f"Regulators by their number of links among the {n:,} heaviest."
-    return Table.of("Regulators", columns, note)
+    return Table("Regulators", columns, note)
 
 
 def score_sections(scores: NetworkScores) -> list[Section]:
     """Return the agreement with known links, as a sentence and curves."""
+    lines = (score_words(scores),)
     return [
-        Prose("Agreement with known links", (score_words(scores),)),
+        Prose("Agreement with known links", lines, brief=lines),
         Chart(
             "Precision and recall",
-            Plot("precision_recall", scores),
+            Plot(PRECISION_RECALL, scores),
             f"Line chart of precision against recall; the area under it is {scores.aupr:.3f}.",
             "Precision and recall of the ranked links against the known ones; the gray line is a "
             "random order.",
         ),
         Chart(
             "ROC curve",
-            Plot("roc", scores),
+            Plot(ROC, scores),
             f"Line chart of the true positive rate against the false positive rate; the area "
             f"under it is {scores.auroc:.3f}.",
             "True positive rate against false positive rate of the ranked links; the gray line is "

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from duramen.plots.found_features import FOUND
 from duramen.reports.facts import about
-from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
+from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
+from duramen.results.columns import Column
 from duramen.support.arrays import FloatArray
-from duramen.theory.subspaces import Plan, PlanOption
+from duramen.theory.subspaces import Plan
 
 _READING = (
     "If memory does not hold all features, each tree is grown on some of them. The random "
@@ -45,7 +47,7 @@ def summarize_plan(
         number of features found after 0, 1, 2, ... trees.
     """
     sections: list[Section] = [
-        Prose("Why", advice.reasons, points=True),
+        Prose("Why", advice.reasons, points=True, brief=_points(advice.reasons)),
         _table(advice),
         *(_chart(what, by_share, advice.keep) for what, by_share in curves.items()),
         Prose(
@@ -53,6 +55,7 @@ def summarize_plan(
             advice.cautions,
             points=True,
             caution=True,
+            brief=_points(advice.cautions),
         ),
         Prose("Interpretation", _READING),
         Prose("Limitations", _CAVEATS, points=True, caution=True),
@@ -60,6 +63,7 @@ def summarize_plan(
     return Report(
         kind="plan of a selection",
         title=advice_words(advice),
+        run=run,
         headline=(
             Fact("trees, for infinitely many rows", f"{advice.n_trees:,}"),
             Fact("features a tree", f"{advice.subspace:,}"),
@@ -67,6 +71,23 @@ def summarize_plan(
             Fact("fraction for features found (alpha)", f"{advice.keep:g}"),
         ),
         sections=(*sections, *about(run)),
+        subject=(f"{advice_words(advice)}{_kept(advice)}", assumption_words(advice)),
+    )
+
+
+def _points(lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"- {line}" for line in lines)
+
+
+def _kept(advice: Plan) -> str:
+    """Return what fraction of the places is for features found before."""
+    if advice.subspace == advice.n_features:
+        return ""
+    if not advice.keep:
+        return ", all of them drawn anew (alpha = 0)"
+    return (
+        f", with features found before in up to {advice.keep:.0%} of the places "
+        f"(alpha = {advice.keep:g})"
     )
 
 
@@ -102,35 +123,27 @@ def trees_words(number: float) -> str:
     return f"{number:,.0f}" if number >= 1000 or number == int(number) else f"{number:,.1f}"
 
 
-def option_cells(option: PlanOption) -> tuple[str, ...]:
-    """Return the numbers of trees of one option, in the order of `OPTION_TITLES`."""
-    numbers = (option.trees, option.trees_to_find, option.trees_to_see)
-    expected = (option.chain_trees, option.marginal_trees)
-    return (f"{option.keep:g}", *(trees_words(number) for number in (*numbers, *expected)))
-
-
-OPTION_TITLES = (
-    "alpha",
-    "trees",
-    "to find all",
-    "to see all",
-    "expected: a chain",
-    "expected: all of degree 0",
-)
-
-
 def _table(advice: Plan) -> Table:
+    options = advice.options
+    numbers = {
+        "trees": [option.trees for option in options],
+        "to find all": [option.trees_to_find for option in options],
+        "to see all": [option.trees_to_see for option in options],
+        "expected: a chain": [option.chain_trees for option in options],
+        "expected: all of degree 0": [option.marginal_trees for option in options],
+    }
     return Table(
         title="Fractions compared",
         columns=(
-            Column(OPTION_TITLES[0], "name"),
-            *(Column(title, "number") for title in OPTION_TITLES[1:]),
+            Column("alpha", [f"{option.keep:g}" for option in options], "name"),
+            *(Column(title, list(map(trees_words, trees))) for title, trees in numbers.items()),
         ),
-        rows=tuple(option_cells(option) for option in advice.options),
         note="Numbers of trees needed to find all relevant features, and to see every feature at "
         f"least once, each with a risk of failure of {advice.risk:g}; and the expected numbers "
         "until a chain up to the highest degree is found, and until all features of degree 0 are "
         "found. The table is that in result.csv and result.parquet.",
+        what="fractions",
+        main=True,
     )
 
 
@@ -140,7 +153,7 @@ def _chart(what: str, by_share: Mapping[float, FloatArray], best: float) -> Char
     n_trees = len(next(iter(curves.values()))) - 1
     return Chart(
         title=f"Finding {what}",
-        plot=Plot("found", curves, {"best": share_words(best)}),
+        plot=Plot(FOUND, curves, {"best": share_words(best)}),
         text=f"Line chart of the expected number of features found against the number of trees. "
         f"After {n_trees:,} trees: {ends}.",
         caption=f"Expected number of features found of {what}, exact for the model, were they the "

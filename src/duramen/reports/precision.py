@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.plots.rankings import RANKING
 from duramen.reports.facts import unit_words
 from duramen.reports.report import DRAWN, Chart, Part, Plot, Prose
 from duramen.results.intervals import Intervals
+from duramen.significance import Stability, TreesNeeded
 from duramen.support.arrays import FloatArray
 from duramen.support.text import fixed
-
-if TYPE_CHECKING:
-    from duramen.significance import Stability, TreesNeeded
 
 INTERVALS, STABILITY, TREES = "Confidence intervals", "Stability of the ranking", "Number of trees"
 _REACH = 4  # times the trees of a forest up to which an agreement is extrapolated
@@ -93,11 +92,6 @@ class Precision:
         ends = fixed(np.concatenate([self.intervals.low[rows], self.intervals.high[rows]]), 3)
         return [f"{low} to {high}" for low, high in zip(ends, ends[len(names) :], strict=False)]
 
-    def lines(self) -> list[str]:
-        """Return what is said below the table in a terminal."""
-        said = [] if self.stability is None else [_stability_words(self.stability, self.title)]
-        return said if self.trees is None else [*said, trees_words(self.trees, self.title)]
-
     def sections(self) -> list[Part]:
         """Return the sections of a report about intervals and stability."""
         parts: list[Part] = []
@@ -111,7 +105,8 @@ class Precision:
         """Return the section of a report about the number of trees."""
         if self.trees is None:
             return []
-        return [Prose(TREES, (trees_words(self.trees, self.title), _TREES))]
+        needed = trees_words(self.trees, self.title)
+        return [Prose(TREES, (needed, _TREES), brief=(needed,))]
 
     def references(self) -> list[str]:
         """Return the sources of what is known."""
@@ -177,7 +172,7 @@ class Precision:
         return [
             Chart(
                 INTERVALS,
-                Plot("ranking", best, {"k": len(best)}),
+                Plot(RANKING, best, {"k": len(best)}),
                 f"Bar chart of the {len(best)} most important features by {self.title} with "
                 f"{level} confidence intervals. First: {listed}.",
                 f"{self.title}, in {unit_words(known.unit)}. Lines: {level} confidence intervals.",
@@ -205,7 +200,7 @@ class Precision:
         return [
             Chart(
                 STABILITY,
-                Plot("ranking", most, {"k": len(most)}),
+                Plot(RANKING, most, {"k": len(most)}),
                 f"Bar chart of the fraction of forests on halves of the rows that have a feature "
                 f"among their {k} most important ones. First: {listed}.",
                 f"Fraction of {stable.n_selections:,} forests on random halves of the rows that "
@@ -221,6 +216,7 @@ class Precision:
                     "same information is found each time. A stable ranking need not be correct.",
                     *stable.notes,
                 ),
+                brief=(_stability_words(stable, self.title),),
             ),
         ]
 

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.effects import Direction, EffectsDescription
+from duramen.importances.after.comparison import Measured
 from duramen.reports.measures import as_importances, name_of, words_of
+from duramen.reports.precision import Precision
 from duramen.reports.report import joined
-from duramen.reports.significance import Verdict, VerdictColumn
+from duramen.reports.significance import Verdict
 from duramen.results.adjusted_significance import CANDIDATE, CONFIRMED, NOISE
+from duramen.results.columns import Column, small
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
-
-if TYPE_CHECKING:
-    from duramen.importances.after.comparison import Measured
-    from duramen.reports.precision import Precision
-
+from duramen.support.arrays import FloatArray
 
 NO_DIRECTION = Direction("").words
+_DIRECTION, _INTERVAL = 14, 40  # characters that a narrow terminal leaves to them
 _VERDICTS = (CONFIRMED, CANDIDATE, NOISE)
 
 
@@ -71,23 +70,20 @@ class Ranked:
     first: Importances  # the first measure with all that is known of it; of a test, its scores
     scores: tuple[Scores, ...]  # all measures, the first one included
     # What a test of one of the measures says of the features.
-    tested: tuple[VerdictColumn, ...] = ()
+    tested: tuple[Column, ...] = ()
     directions: tuple[str, ...] = ()  # of the effects, in words
     precision: Precision | None = None  # intervals of the first measure, and stability
 
-    def tests(self, one: Scores) -> list[tuple[str, list[str]]]:
-        """Return p- and q-values of a measure as text, each with the title of its column."""
+    def tests(self, scores: Scores, minor: int = 0) -> list[Column]:
+        """Return p- and q-values of a measure."""
         alone = not self.tested and sum(s.p_values is not None for s in self.scores) == 1
         return [
-            (
-                letter if alone else f"{letter}, {one.title}",
-                [f"{number:.2g}" for number in numbers.tolist()],
-            )
-            for letter, numbers in (("p", one.p_values), ("q", one.q_values))
+            Column(letter if alone else f"{letter}, {scores.title}", small(numbers), minor=minor)
+            for letter, numbers in (("p", scores.p_values), ("q", scores.q_values))
             if numbers is not None
         ]
 
-    def judgments(self) -> tuple[VerdictColumn, ...]:
+    def judgments(self) -> tuple[Column, ...]:
         """Return the columns of the test, with the directions after the last major one.
 
         Columns without any number or word are left out.
@@ -95,7 +91,7 @@ class Ranked:
         tested = tuple(one for one in self.tested if one.numbers is not None or any(one.cells))
         if not any(self.directions):
             return tested
-        column = VerdictColumn("direction", "direction", None, list(self.directions))
+        column = Column("direction", self.directions, "words", least=_DIRECTION, name="direction")
         place = max((i + 1 for i, one in enumerate(tested) if not one.minor), default=0)
         return (*tested[:place], column, *tested[place:])
 
@@ -111,11 +107,20 @@ class Ranked:
             "statistic with the largest of all features under permuted labels."
         )
 
-    def intervals(self) -> tuple[str, list[str]] | None:
-        """Return the heading and the cells of a column of intervals; None if there are none."""
+    def intervals(self) -> Column | None:
+        """Return the column of intervals; None if there are none."""
         if self.precision is None or self.precision.intervals is None:
             return None
-        return self.precision.heading, self.precision.cells(self.first.names)
+        cells = self.precision.cells(self.first.names)
+        return Column(self.precision.heading, cells, least=_INTERVAL)
+
+    def ends(self) -> tuple[FloatArray, FloatArray] | None:
+        """Return the ends of the error bars: intervals, or one standard error to both sides."""
+        values, error = self.first.values, self.first.standard_error
+        intervals = None if self.precision is None else self.precision.ends(self.first.names)
+        if intervals is None and error is not None:
+            return values - error, values + error
+        return intervals
 
     @property
     def faint(self) -> list[bool] | None:

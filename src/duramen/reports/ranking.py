@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from duramen.importances.after.comparison import Measured
+from duramen.plots.oob import OOB_ERROR
 from duramen.reports.agreement import agreement
 from duramen.reports.conclusion import conclusion, remarks
 from duramen.reports.effects import Effects, effect_sections, interpretation
-from duramen.reports.facts import OTHER_METHODS, about, looked_at, thousands
-from duramen.reports.features import bars, degree_charts, ranking_chart, rows_note
+from duramen.reports.facts import OTHER_METHODS, about, looked_at, subject, thousands
+from duramen.reports.features import degree_charts, ranking_chart, rows_note
 from duramen.reports.groups import GroupImportances
 from duramen.reports.measures import (
     LEVEL,
@@ -29,9 +30,8 @@ from duramen.reports.measures import (
 from duramen.reports.precision import Precision
 from duramen.reports.ranked import Ranked, ranked
 from duramen.reports.report import (
-    Cell,
+    HELD,
     Chart,
-    Column,
     Fact,
     Group,
     Part,
@@ -43,11 +43,9 @@ from duramen.reports.report import (
 )
 from duramen.reports.run import Run
 from duramen.reports.significance import Verdict, verdict_sections
+from duramen.results.columns import Column, places
 from duramen.results.significance import Significance
 from duramen.support.text import fixed
-
-if TYPE_CHECKING:
-    from duramen.importances.after.comparison import Measured
 
 _ROWS = 100
 
@@ -106,14 +104,17 @@ def summarise(
     """
     measures = (importances, *others)
     described = None if effects is None else effects.described
-    best = ranked(measures, n_rows, tested=tested, described=described, precision=precision)
-    sections: list[Section] = [_table(best, measures, tested)]
+    best = ranked(
+        measures, max(n_rows, HELD), tested=tested, described=described, precision=precision
+    )
+    sections: list[Section] = [_table(best, measures, tested, n_rows)]
     if feature_groups is not None:
         sections.append(feature_groups.table())
     if effects is not None:
         sections += effect_sections(effects, run)
     if left_out:
         sections.append(Prose("Not computed", tuple(left_out)))
+    trees = f"{run.settings.get('n_estimators', 0):,} trees"
     caveats = (*cautions(measures), *_CAVEATS, *([] if tested is None else [OTHER_METHODS]))
     sections += [
         Prose(
@@ -126,10 +127,14 @@ def summarise(
     return Report(
         kind="ranking of features",
         title=f"Feature importances for {run.target}",
+        run=run,
         headline=_headline(measures, run, tested),
         sections=(*looked_at(run), *sections),
         conclusion=conclusion(run, tested),
+        subject=subject(run, trees, *_error_words(run)),
         remarks=remarks(measures, tested),
+        feature_groups=None if feature_groups is None else feature_groups.columns(),
+        references=sources_of(measures, tested, precision),
     )
 
 
@@ -181,9 +186,18 @@ def _headline(measures: Sequence[Measured], run: Run, tested: Verdict | None) ->
         facts += [Fact(name, f"{count:,}") for name, count in tested.facts()]
     error = run.results.get("oob_error")
     if error is not None:
-        shown = run.target_class.error_text(error)
-        facts.append(Fact(run.target_class.oob_error, shown))
+        facts.append(Fact(run.target_class.oob_error, _error_shown(run, error)))
     return tuple(facts)
+
+
+def _error_shown(run: Run, error: float) -> str:
+    return run.target_class.error_text(error)
+
+
+def _error_words(run: Run) -> list[str]:
+    """Return the out-of-bag error with its name, if it is known."""
+    error = run.results.get("oob_error")
+    return [] if error is None else [f"{run.target_class.oob_error} {_error_shown(run, error)}"]
 
 
 def _test_of(one: Measured, tested: Verdict | None) -> Verdict | None:
@@ -208,7 +222,7 @@ def _rankings(others: Sequence[Measured], tested: Verdict | None) -> list[Part]:
 def _errors(errors: tuple[float, ...], what: str) -> Chart:
     return Chart(
         title="Error against number of trees",
-        plot=Plot("oob_error", errors, {"what": what}),
+        plot=Plot(OOB_ERROR, errors, {"what": what}),
         text=f"Line chart of the {what} against the number of trees; after {len(errors)} trees it "
         f"is {errors[-1]:.3g}.",
         caption="Error of out-of-bag predictions. Where the line is flat, more trees do not "
@@ -216,38 +230,61 @@ def _errors(errors: tuple[float, ...], what: str) -> Chart:
     )
 
 
-def _table(best: Ranked, measures: Sequence[Measured], tested: Verdict | None) -> Table:
-    k, first = len(best.first), best.first
-    heading = "importance" if len(measures) == 1 else best.scores[0].heading
-    columns: list[tuple[Column, Sequence[Cell]]] = [
-        (Column("rank", "number", minor=True), [str(i + 1) for i in range(k)]),
-        (Column("feature", "name"), first.names),
-        (Column("fraction of the largest importance", "bar"), bars(best)),
-        (Column(heading, "number"), fixed(first.values, 4)),
+def _table(
+    best: Ranked, measures: Sequence[Measured], tested: Verdict | None, n_rows: int
+) -> Table:
+    first, intervals = best.first, best.intervals()
+    columns = [
+        places(len(first), "rank"),
+        Column("feature", first.names, "name"),
+        Column(
+            best.scores[0].heading,
+            fixed(first.values, 4),
+            bars=first.values,
+            whiskers=best.ends(),
+            faint=best.faint,
+        ),
+        *([] if intervals is None else [intervals]),
     ]
-    if (intervals := best.intervals()) is not None:
-        title, cells = intervals
-        columns.append((Column(title, "number", minor=True), cells))  # the bars show them
-    elif first.standard_error is not None:
-        errors = Column("standard error", "number", minor=True)  # the bars show it
-        columns.append((errors, fixed(first.standard_error, 2)))
-    columns += [
-        (Column(one.title, "words" if one.numbers is None else "number", one.minor), one.cells)
-        for one in best.judgments()
-    ]
-    for i, one in enumerate(best.scores):
-        if i:
-            columns.append((Column(one.heading, "number", minor=True), fixed(one.values, 4)))
-        columns += [(Column(name, "number", minor=i > 0), cells) for name, cells in best.tests(one)]
-    return Table.of("Ranking", columns, _note(best, measures[0], tested))
+    if first.standard_error is not None:
+        minor = int(intervals is not None or best.faint is not None)
+        columns.append(Column("std. error", fixed(first.standard_error, 2), minor=minor))
+    columns += [*best.judgments(), *best.tests(best.scores[0])]
+    for scores in best.scores[1:]:
+        columns.append(Column(scores.heading, fixed(scores.values, 4), minor=1))
+        columns += best.tests(scores, minor=1)
+    total = len(measures[0])
+    return Table(
+        "Ranking",
+        tuple(columns),
+        _note(best, measures[0], tested, min(n_rows, len(first))),
+        shown=n_rows,
+        total=total,
+        main=True,
+        brief=_brief(best, measures, tested),
+    )
 
 
-def _note(best: Ranked, measured: Measured, tested: Verdict | None) -> str:
-    words = [rows_note(len(best.first), len(measured))]
+def _brief(best: Ranked, measures: Sequence[Measured], tested: Verdict | None) -> tuple[str, ...]:
+    """Return what a terminal says below the table."""
+    lines = [
+        f"{n_significant(one):,} of {len(one):,} features have q <= {LEVEL:g} by "
+        f"{words_of(one).title}; its p-values shrink as trees are added, also for irrelevant "
+        "features"
+        for one in measures
+        if isinstance(one, Significance)
+    ]
+    if tested is not None:
+        lines.append(tested.note(words_of(measures[0]).title))
+    return tuple(filter(None, (*lines, best.directed_noise())))
+
+
+def _note(best: Ranked, measured: Measured, tested: Verdict | None, shown: int) -> str:
+    words = [rows_note(shown, len(measured))]
     bar = "Bars: the importance, as a fraction of the largest"
     drawn = best.precision is not None and best.precision.ends(()) is not None
     if (intervals := best.intervals()) is not None and drawn:
-        bar += f"; lines: {intervals[0].replace(' interval', ' confidence intervals')}"
+        bar += f"; lines: {intervals.title.replace(' interval', ' confidence intervals')}"
     elif best.first.standard_error is not None:
         bar += f"; lines: one standard error over {spread_of(measured)} to both sides"
     words.append(f"{bar}." + ("" if best.faint is None else " Gray bars: noise."))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from typing import Any
 
 from duramen.reports import figures
-from duramen.reports.report import Chart, Report
 from duramen.support.text import printable
 
 _LONGEST = 4000  # characters of a text on the page; sentences and commands hold many names
 
 
-def render(report: Report) -> str:
+def render(report: Any) -> str:
     """Return a report as one self-contained HTML page.
 
     Figures and styles are inside; it loads nothing, runs nothing, follows the reader's choice of
@@ -33,9 +33,12 @@ def render(report: Report) -> str:
     drawn = {
         section: figures.svg(section.plot, section.text, f"figure{i}")
         for i, section in enumerate(report.walk())
-        if isinstance(section, Chart)
+        if section.layout == "chart"
     }
-    return environment.get_template("report.html").render(report=report, drawn=drawn)
+    tables = (section for section in report.walk() if section.layout == "table")
+    columns = (column for table in tables for column in table.columns)
+    bars = {column: column.drawn() for column in columns if column.bars is not None}
+    return environment.get_template("report.html").render(report=report, drawn=drawn, bars=bars)
 
 
 def _shown(value: object) -> object:

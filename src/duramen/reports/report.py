@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import pyarrow as pa
+
+from duramen.reports.figures import Plot as Plot
+from duramen.reports.files import write_tables
+from duramen.reports.rendering import render
+from duramen.reports.run import Run
+from duramen.results.columns import Column
+from duramen.results.summary import Framed, Summary
+from duramen.support.files import expanded, replacing
 
 DRAWN = 20
 """The most features that a figure shows."""
+HELD = 1000
+"""Rows of the main table, of which a page, a terminal or a notebook shows the first."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +39,7 @@ class Facts:
 
     title: str
     facts: tuple[Fact, ...]
+    brief: tuple[str, ...] = ()  # what is said in a terminal
 
 
 @dataclass(frozen=True)
@@ -38,37 +52,10 @@ class Prose:
     lines: tuple[str, ...]
     points: bool = False  # whether the lines are points of a list
     caution: bool = False  # whether they warn
+    brief: tuple[str, ...] = ()  # what is said in a terminal
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column of a table in a report.
-
-    Cells are numbers as text; names that the rows are about; other words; or bars.
-    """
-
-    title: str
-    holds: Literal["number", "name", "words", "bar"]
-    minor: bool = False  # whether a narrow screen leaves it out
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A bar in a cell of a table, with an error bar; lengths are fractions of the cell's width."""
-
-    length: float
-    low: float | None = None  # ends of the error bar
-    high: float | None = None
-    faint: bool = False  # whether its color is muted
-
-    def __float__(self) -> float:
-        return self.length
-
-
-Cell = str | float | Bar
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """A section with a table.
 
@@ -76,38 +63,48 @@ class Table:
     ----------
     title : str
     columns : tuple of Column
-    rows : tuple of tuples of str, float or Bar
-        One entry a column: a float or `Bar` for a bar, else the text.
     note : str
-        What is shown, and where the rest is.
+        What the page shows, and where the rest is.
+    shown : int or None
+        Rows on the page; all by default.
+    total : int or None
+        Rows that there are, of which these are the first; as many as here by default.
+    what : str
+        What a row is about, in the plural.
+    main : bool
+        Whether it is the table of the report: what a terminal and a notebook show.
+    brief : tuple of str
+        What is said of it in a terminal.
     """
 
     layout: ClassVar[str] = "table"
 
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
     note: str
+    shown: int | None = None
+    total: int | None = None
+    what: str = "features"
+    main: bool = False
+    brief: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, title: str, columns: Sequence[tuple[Column, Sequence[Cell]]], note: str) -> Table:
-        """Return a table of columns, each with its cells."""
-        rows = tuple(zip(*(cells for _, cells in columns), strict=True))
-        return cls(title, tuple(column for column, _ in columns), rows, note)
+    def __len__(self) -> int:
+        return len(self.columns[0].cells)
 
-    def column(self, title: str) -> tuple[Cell, ...]:
-        """Return the cells of a column."""
-        place = [column.title for column in self.columns].index(title)
-        return tuple(row[place] for row in self.rows)
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """Rows on the page."""
+        cells = (column.cells[: self.shown] for column in self.columns)
+        return tuple(zip(*cells, strict=True))
 
+    def hidden(self, n: int) -> int:
+        """Return how many rows there are beyond the first n."""
+        return max(0, (len(self) if self.total is None else self.total) - n)
 
-@dataclass(frozen=True, eq=False)
-class Plot:
-    """Figure to be drawn."""
-
-    figure: str  # name of a function of `duramen.plots`
-    of: Any  # result that it draws
-    options: Mapping[str, Any] = field(default_factory=dict)  # its options, by name
+    def column(self, title: str) -> tuple[str, ...]:
+        """Return the cells of a column on the page."""
+        column = next(column for column in self.columns if column.title == title)
+        return tuple(column.cells[: self.shown])
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +141,9 @@ class Group:
 Section = Part | Group
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
-    """Report: headline and sections.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Report(Framed):
+    """Report of an analysis as plain data, which a terminal, a notebook, a page and files show.
 
     Attributes
     ----------
@@ -154,22 +151,103 @@ class Report:
         What kind of report it is.
     title : str
         What it is about.
+    run : Run
+        Record of the run: settings, seed, versions, fingerprint of the data.
     headline : tuple of Fact
         The few figures to see first.
     sections : tuple of Chart, Table, Prose, Facts or Group
-        The rest, from top to bottom.
+        The rest, from top to bottom; one table at most is the main one.
     conclusion : str
-        The result in one sentence, above everything else.
+        The result in a sentence, above everything else.
+    subject : tuple of str
+        Data and model, a line each, below the conclusion in a terminal.
     remarks : tuple of str
         Explanations of figures of the headline that seem to contradict each other.
+    table : mapping of str to columns
+        Columns of the table of results with all rows, those of ``result.csv``.
+    feature_groups : mapping of str to columns or None
+        Columns of ``result-groups.csv``.
+    notes : tuple of str
+        Remarks on the data and on the analysis, a sentence each.
+    references : tuple of str
+        Sources of the methods.
     """
 
     kind: str
     title: str
-    headline: tuple[Fact, ...]
-    sections: tuple[Section, ...]
+    run: Run
+    headline: tuple[Fact, ...] = ()
+    sections: tuple[Section, ...] = ()
     conclusion: str = ""
+    subject: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    table: Mapping[str, Any] = field(default_factory=dict)
+    feature_groups: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, report: Report, **more: Any) -> Self:
+        """Return a report of this class: what another has, and more."""
+        return cls(**{**vars(report), **more})
+
+    @property
+    def main(self) -> Table | None:
+        """The main table."""
+        tables = (one for one in self.walk() if isinstance(one, Table) and one.main)
+        return next(tables, None)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Settings, seed, versions and fingerprint of the data."""
+        known = {"fingerprint": self.run.fingerprint, "seed": self.run.seed}
+        return {**self.run.settings, **known, "versions": dict(self.run.versions)}
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name, those of ``result.csv``."""
+        table = pa.table(dict(self.table))
+        return {name: table[name].to_numpy() for name in table.column_names}
+
+    def report(self) -> Report:
+        """Return the report itself, whose sections `duramen.reports.render` draws."""
+        return self
+
+    def save(self, folder: str | PathLike[str], *, spreadsheet_safe: bool = False) -> None:
+        """Write the report and the results to a folder, as the command does.
+
+        The files are report.html, result.csv, result.parquet and run.json, and result-groups.csv
+        of a ranking with groups. Each appears whole or not at all; other files stay.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it does not exist.
+        spreadsheet_safe : bool
+            Whether text in result.csv that a spreadsheet would evaluate as a formula gets an
+            apostrophe.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written to.
+        """
+        place = expanded(folder, f"{type(self).__name__}.save")
+        place.mkdir(parents=True, exist_ok=True)
+        write_tables(place, self.table, self.feature_groups, spreadsheet_safe=spreadsheet_safe)
+        record = replace(self.run, references=self.references)
+        written = {"report.html": render(self), "run.json": record.to_json()}
+        for name, text in written.items():
+            with replacing(place / name) as file:
+                file.write(text.encode("utf-8"))
+
+    def _summary(self, rows: int) -> Summary:
+        heading = (self.conclusion or self.title,)
+        if (main := self.main) is None:
+            return Summary(heading, notes=self.notes)
+        columns = [column.first(rows) for column in main.columns if not column.minor]
+        more = main.hidden(len(columns[0].cells))
+        below = (f"... and {more} more",) if more else ()
+        return Summary(heading, columns, below, self.notes)
 
     def walk(self) -> Iterator[Section]:
         """Iterate over all sections, each group before those that are in it."""

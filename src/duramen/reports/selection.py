@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from duramen.reports.facts import OTHER_METHODS, about, looked_at, thousands, unit_words
-from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
+from duramen.plots.found_features import FOUND
+from duramen.reports.facts import OTHER_METHODS, about, looked_at, subject, thousands, unit_words
+from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
+from duramen.results.columns import Column
 from duramen.selection import Account, BaseSelector, Selector
 from duramen.support.text import fixed
 
@@ -93,8 +96,6 @@ class Selection:
 
     def columns(self) -> dict[str, Any]:
         """Return all columns of result.csv; null where a detail is not known."""
-        import pyarrow as pa
-
         rest = len(self.names) - self.n_found
         columns: dict[str, Any] = {
             "name": pa.array(self.names, pa.string()),
@@ -109,22 +110,19 @@ class Selection:
             )
         return {**columns, "importance": self.importances}
 
-    def table(self, most: int) -> list[tuple[Column, list[str]]]:
-        """Return the `most` important features that were found, column by column as text."""
+    def table(self, most: int) -> tuple[Column, ...]:
+        """Return the `most` important features that were found, column by column."""
         best = np.argsort(-self.importances[: self.n_found], kind="stable")[:most]
-        columns: list[tuple[Column, list[str]]] = [
-            (Column("feature", "name"), [self.names[i] for i in best.tolist()])
-        ]
-        for one in self.account.details:
-            values = self.details[one.name][best]
+        columns = [Column("feature", [self.names[i] for i in best.tolist()], "name")]
+        for detail in self.account.details:
+            values = self.details[detail.name][best]
             if values.dtype.kind == "U":
-                columns.append((Column(one.title, "words"), values.tolist()))
+                columns.append(Column(detail.title, values.tolist(), "words"))
                 continue
             whole = values.dtype.kind in "iu"
             texts = [f"{k:,}" for k in values.tolist()] if whole else fixed(values, 5)
-            columns.append((Column(one.title, "number"), texts))
-        importances = fixed(self.importances[best], 5)
-        return [*columns, (Column("importance", "number"), importances)]
+            columns.append(Column(detail.title, texts))
+        return (*columns, Column("importance", fixed(self.importances[best], 5)))
 
 
 def summarize_selection(selection: Selection, run: Run, *, n_rows: int = _ROWS) -> Report:
@@ -135,7 +133,7 @@ def summarize_selection(selection: Selection, run: Run, *, n_rows: int = _ROWS) 
         sections.append(_table(selection, n_rows))
     else:
         said = (f"{found_words(selection)}.", account.next_step)
-        sections.append(Prose("Features found", said))
+        sections.append(Prose("Features found", said, brief=(account.next_step,)))
     unit = unit_words(selection.unit)
     reading = tuple(sentence.replace("{unit}", unit) for sentence in account.reading)
     sections += [
@@ -145,6 +143,7 @@ def summarize_selection(selection: Selection, run: Run, *, n_rows: int = _ROWS) 
     return Report(
         kind=selection.kind,
         title=f"Features selected for {run.target}",
+        run=run,
         headline=(
             Fact("rows", thousands(run.n_rows)),
             Fact("features", thousands(run.n_features)),
@@ -153,6 +152,8 @@ def summarize_selection(selection: Selection, run: Run, *, n_rows: int = _ROWS) 
         ),
         sections=(*looked_at(run), *sections, *about(run)),
         conclusion=_conclusion(selection, run),
+        subject=subject(run),
+        table=selection.columns(),
     )
 
 
@@ -175,7 +176,7 @@ def _curve(account: Account, sizes: NDArray[np.int64]) -> Chart:
     half = int(sizes[last // 2])
     return Chart(
         title=f"Features found, {step} by {step}",
-        plot=Plot("found", {account.label: sizes}),
+        plot=Plot(FOUND, {account.label: sizes}),
         text=f"Line chart of the number of features found against the number of {step}s: "
         f"{half:,} after {last // 2:,} {step}s, {int(sizes[-1]):,} after {last:,}.",
         caption=f"Number of features found after each {step}. A line that is still rising at its "
@@ -184,14 +185,17 @@ def _curve(account: Account, sizes: NDArray[np.int64]) -> Chart:
 
 
 def _table(selection: Selection, n_rows: int) -> Table:
-    shown = selection.table(n_rows)
     n = min(n_rows, selection.n_found)
     found = f"{selection.n_found:,} features found"
     some = f"The {n:,} most important of {found}" if n < selection.n_found else f"All {found}"
     rest = len(selection.names) > selection.n_found
-    return Table.of(
+    return Table(
         "Features found",
-        shown,
+        selection.table(max(n_rows, HELD)),
         f"{some}, in the order of their importance; result.csv and result.parquet hold "
         f"{'all features' if rest else 'all that were found'}.",
+        shown=n_rows,
+        total=selection.n_found,
+        what="features found",
+        main=True,
     )

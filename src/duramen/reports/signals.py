@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from duramen.importances import Clusters
+from duramen.io.positions import UNPLACED, Positions
+from duramen.plots.chromosomes import MANHATTAN
 from duramen.reports.measures import LEVEL
-from duramen.reports.report import Chart, Column, Plot, Prose, Report, Section, Table
+from duramen.reports.report import DRAWN, Chart, Plot, Prose, Report, Section, Table
 from duramen.reports.significance import Verdict
 from duramen.results.adjusted_significance import AdjustedSignificance
-from duramen.results.columns import counted
+from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from duramen.importances import Clusters
-    from duramen.io.positions import Positions
 
 _ROWS, _MEMBERS = 50, 6
 _TITLE = "Clusters of correlated features"
@@ -61,7 +60,6 @@ class Signals:
         """
         if not self._known:
             return dict(columns)
-        import pyarrow as pa
 
         table = pa.table(dict(columns))
         if self.grown and self.clusters is not None:
@@ -91,8 +89,6 @@ class Signals:
         """Return cluster, representative and correlation of features; null where in no cluster."""
         if self.clusters is None:
             return {}
-        import pyarrow as pa
-        import pyarrow.compute as pc
 
         rows = _nullable(rows_of(self.clusters.names, names))
         found = pa.table(self.clusters.columns()).drop_columns(["name"])
@@ -118,10 +114,9 @@ class Signals:
         names = () if self.clusters is None else self.clusters.names
         return {name: j for j, name in enumerate(names)}
 
-    def words(self, best: Sequence[str]) -> str:
-        """Say how many signals the best features stand for; "" without clusters."""
-        if self.clusters is None:
-            return ""
+    def _words(self, best: Sequence[str]) -> str:
+        """Say how many signals the best features stand for."""
+        assert self.clusters is not None
         several = sum(len(of) > 1 for of in self._members.values())
         if self.grown:
             return (
@@ -144,16 +139,25 @@ class Signals:
     # --- the report -------------------------------------------------------------------------
 
     def report(
-        self, report: Report, importances: Importances, tested: Verdict | None = None
+        self,
+        report: Report,
+        importances: Importances,
+        tested: Verdict | None = None,
+        *,
+        top: int = DRAWN,
     ) -> Report:
-        """Return a report with the sections on places and clusters, before its tables."""
+        """Return a report with the sections on places and clusters, before its tables.
+
+        They say how many signals the first `top` features stand for.
+        """
         if not self._known:
             return report
         own: list[Section] = []
         if self.variants is not None and len(importances):
             own.append(self._manhattan(importances, tested))
         if self.clusters is not None:
-            own.append(self._table(self.clusters))
+            said = self._words(importances.top(top).names)
+            own.append(self._table(self.clusters, (f"{said}.",)))
         place = next(
             (i for i, one in enumerate(report.sections) if isinstance(one, Table)),
             len(report.sections),
@@ -163,8 +167,6 @@ class Signals:
 
     def positions(self, names: Sequence[str]) -> Positions:
         """Return the places of features, of which some may have none."""
-        from duramen.io.positions import UNPLACED, Positions
-
         rows = self._places(names)
         chromosome, position = rows["chromosome"], rows["position"]
         known = {
@@ -195,38 +197,38 @@ class Signals:
         named = [name for name in places.chromosomes if name != "0"]
         return Chart(
             title="Manhattan plot",
-            plot=Plot("manhattan", result, {"positions": places, "threshold": threshold}),
+            plot=Plot(MANHATTAN, result, {"positions": places, "threshold": threshold}),
             text=f"Scatter plot of the {what} of {len(result):,} features along {len(named):,} "
             f"chromosome{'' if len(named) == 1 else 's'}. The positions are in the columns "
             "chromosome and position of result.csv.",
             caption=f"The {what} of {len(result):,} features by chromosome and position.{line}",
         )
 
-    def _table(self, clusters: Clusters) -> Section:
+    def _table(self, clusters: Clusters, brief: tuple[str, ...]) -> Section:
         known = clusters.metadata
         linked = known.get("distance") is not None
         title = _LINKED if linked else _TITLE
         several = [(name, of) for name, of in self._members.items() if len(of) > 1]
         explained = _explained(known, grown=self.grown)
         if not several:
-            return Prose(title, (f"No cluster has several members. {explained}",))
+            lines = (f"No cluster has several members. {explained}",)
+            return Prose(title, lines, brief=brief)
         shown = several[:_ROWS]
-        columns: list[tuple[Column, Sequence[str | float]]] = [
-            (Column("representative", "name"), [name for name, _ in shown]),
-            (Column("members", "number"), [f"{len(of):,}" for _, of in shown]),
+        columns = [
+            Column("representative", [name for name, _ in shown], "name"),
+            Column("members", [f"{len(of):,}" for _, of in shown]),
         ]
         if self.variants is not None:
-            columns.append((Column("region", "words"), [self._region(of) for _, of in shown]))
-        columns.append(
-            (Column("other members (r)", "words"), [self._others(of) for _, of in shown])
-        )
+            columns.append(Column("region", [self._region(of) for _, of in shown], "words"))
+        columns.append(Column("other members (r)", [self._others(of) for _, of in shown], "words"))
         more = f" {len(several) - len(shown):,} more." if len(several) > len(shown) else ""
-        return Table.of(
+        return Table(
             title,
-            columns,
+            tuple(columns),
             f"{counted(len(several), 'cluster')} with several members, in the order of importance."
             f"{more} {explained} The columns cluster, representative and correlation of result.csv "
             "hold all.",
+            brief=brief,
         )
 
     def _others(self, members: Sequence[str]) -> str:
@@ -278,6 +280,5 @@ def rows_of(known: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _nullable(rows: NDArray[np.int64]) -> Any:
-    import pyarrow as pa
 
     return pa.array(rows, mask=rows < 0)

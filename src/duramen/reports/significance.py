@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.importances import catalogue as measures
+from duramen.plots.p_value_histogram import P_VALUES
 from duramen.reports.measures import LEVEL, adjusted_words
 from duramen.reports.report import Chart, Part, Plot, Prose
 from duramen.results.adjusted_significance import (
@@ -19,12 +20,12 @@ from duramen.results.adjusted_significance import (
     WITH_OTHERS,
     AdjustedSignificance,
 )
+from duramen.results.columns import Column, small
 from duramen.results.error_rates import ErrorRates
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
-
-if TYPE_CHECKING:
-    from duramen.significance import SignificanceTest
+from duramen.significance import SignificanceTest
+from duramen.significance import catalogue as tests
 
 _VERDICTS = (
     f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} "
@@ -63,22 +64,6 @@ _STAGES = (
 
 
 @dataclass(frozen=True, eq=False)
-class VerdictColumn:
-    """Numbers or words of a test, one a feature."""
-
-    name: str  # of a file's column
-    title: str  # at the head of a table's
-    numbers: NDArray[np.float64] | None
-    cells: list[str]  # the numbers as text, or the words
-    minor: bool = False  # whether a narrow screen leaves it out
-
-    @property
-    def values(self) -> NDArray[np.float64] | list[str]:
-        """The numbers, or the words."""
-        return self.cells if self.numbers is None else self.numbers
-
-
-@dataclass(frozen=True, eq=False)
 class Verdict:
     """A test of a measure."""
 
@@ -89,18 +74,14 @@ class Verdict:
     @property
     def test(self) -> SignificanceTest:
         """The record of the test."""
-        from duramen.significance import catalogue  # a slow import that other reports do without
-
-        return catalogue[self.result.method]
+        return tests[self.result.method]
 
     @property
     def title(self) -> str:
         """The method and the measure, for sentences."""
-        from duramen.importances import catalogue
-
-        if sum(map(self.test.suits, catalogue)) <= 1:  # its title says which
+        if sum(map(self.test.suits, measures)) <= 1:  # its title says which
             return self.test.title
-        return f"{self.test.title} of {catalogue[self.measure].words.title}"
+        return f"{self.test.title} of {measures[self.measure].words.title}"
 
     @property
     def limit(self) -> str:
@@ -208,7 +189,7 @@ class Verdict:
             f"{among}at most {LEVEL:g})"
         )
 
-    def columns(self, names: Sequence[str]) -> list[VerdictColumn]:
+    def columns(self, names: Sequence[str]) -> list[Column]:
         """Return p and q, or the error rate, or the verdicts, of these features."""
         place = {name: j for j, name in enumerate(self.result.names)}
         lacking = [name for name in names if name not in place]
@@ -226,15 +207,15 @@ class Verdict:
             rate = self.test.rate
             word = rate.replace(" ", "_")
             own = f"{name.removesuffix(f'_{word}')}_{word}"
-            return [VerdictColumn(own, rate, rates, cells)]
+            return [Column(rate, cells, name=own, numbers=rates)]
         if isinstance(self.result, AdjustedSignificance):
             words = {"verdict": self.result.verdicts(LEVEL)}
             if self.has_evidence:
                 words["evidence"] = self.result.evidence(LEVEL)
             return [
                 *(
-                    VerdictColumn(title, title, None, [cells[j] for j in index])
-                    for title, cells in words.items()
+                    Column(word, [cells[j] for j in index], "words", name=word)
+                    for word, cells in words.items()
                 ),
                 _numbers("p_adjusted", "p adj.", self.result.p_adjusted[index], minor=True),
                 _numbers("fdr", "FDR", self.result.q_values[index], minor=True),
@@ -299,7 +280,7 @@ def verdict_sections(tested: Verdict) -> list[Part]:
         sections.append(
             Chart(
                 title=title,
-                plot=Plot("p_values", result),
+                plot=Plot(P_VALUES, result),
                 text=f"Histogram of the p-values of {len(result):,} features; {small:,} are up to "
                 f"{LEVEL:g}.",
                 caption=f"{small:,} of {len(result):,} p-values are up to {LEVEL:g}. Dashed: the "
@@ -326,9 +307,8 @@ def verdict_sections(tested: Verdict) -> list[Part]:
     return sections
 
 
-def _numbers(name: str, title: str, numbers: NDArray[np.float64], *, minor: bool) -> VerdictColumn:
-    cells = [f"{number:.2g}" for number in numbers.tolist()]
-    return VerdictColumn(name, title, numbers, cells, minor)
+def _numbers(name: str, title: str, numbers: NDArray[np.float64], *, minor: bool) -> Column:
+    return Column(title, small(numbers), minor=int(minor), name=name, numbers=numbers)
 
 
 def _grown(tested: Verdict) -> list[str]:

@@ -190,10 +190,10 @@ class AdjustedSignificance(Significance):
             *best._scored(),
             Column("p adjusted", small(best.p_adjusted)),
             Column("fdr", small(best.q_values)),
-            Column("verdict", best.verdicts(), left=True),
+            Column("verdict", best.verdicts(), kind="words"),
         ]
         evidence = self.evidence()
         if any(shown := [evidence[j] for j in self.order()[:rows]]):
-            columns.append(Column("evidence", shown, left=True))
+            columns.append(Column("evidence", shown, kind="words"))
         below = hidden(len(self), len(best))
         return Summary((heading, f"null: {self.null}"), columns, below, self.notes)

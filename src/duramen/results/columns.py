@@ -3,23 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.support.arrays import FloatArray
 
+Kind = Literal["rank", "name", "words", "number"]
+"""What cells are: places from 1, names that the rows are about, other words, or numbers."""
+
 
 @dataclass(frozen=True)
+class Bar:
+    """A bar beside a cell, with an error bar; lengths are fractions of the room for it."""
+
+    length: float
+    low: float | None = None  # ends of the error bar
+    high: float | None = None
+    faint: bool = False  # whether its color is muted
+
+
+@dataclass(frozen=True, eq=False)
 class Column:
-    """Column of a summary."""
+    """Column of a table: in a text, a notebook, a terminal, a page, and, if named, a file."""
 
     title: str
     cells: Sequence[str]  # one text a row
-    left: bool = False  # whether texts are flush left, as names are
-    bars: FloatArray | None = None  # numbers that a notebook draws as bars beside the texts
+    kind: Kind = "number"
+    minor: int = 0  # those of the largest number are left out first where there is little room
+    least: int | None = None  # characters that a narrow terminal leaves to words; None for all
+    bars: FloatArray | None = None  # numbers that are drawn as bars beside the texts
     whiskers: tuple[FloatArray, FloatArray] | None = None  # lower and upper ends of the error bars
+    faint: Sequence[bool] | None = None  # rows whose bars are muted
+    name: str = ""  # in files
+    numbers: FloatArray | None = None  # what files have in place of the cells
+
+    @property
+    def left(self) -> bool:
+        """True if texts are flush left."""
+        return self.kind in ("name", "words")
+
+    @property
+    def values(self) -> FloatArray | list[str]:
+        """The numbers, or the texts, for a file."""
+        return list(self.cells) if self.numbers is None else self.numbers
+
+    def first(self, n: int) -> Column:
+        """Return the column of the first rows."""
+        ends = self.whiskers
+        return replace(
+            self,
+            cells=self.cells[:n],
+            bars=None if self.bars is None else self.bars[:n],
+            whiskers=None if ends is None else (ends[0][:n], ends[1][:n]),
+            faint=None if self.faint is None else self.faint[:n],
+            numbers=None if self.numbers is None else self.numbers[:n],
+        )
+
+    def drawn(self) -> list[Bar]:
+        """Return the bars as fractions of the largest end; numbers below 0 have no length."""
+        if self.bars is None:
+            return []
+        low_ends, high_ends = (self.bars, self.bars) if self.whiskers is None else self.whiskers
+        most = float(np.max(high_ends, initial=0.0))
+        lengths, lows, highs = (
+            (np.clip(ends / most, 0.0, 1.0) if most > 0 else np.zeros(len(ends))).tolist()
+            for ends in (self.bars, low_ends, high_ends)
+        )
+        faint = self.faint or [False] * len(lengths)
+        return [
+            Bar(length, faint=muted) if self.whiskers is None else Bar(length, low, high, muted)
+            for length, low, high, muted in zip(lengths, lows, highs, faint, strict=True)
+        ]
+
+
+def places(n: int, title: str = "") -> Column:
+    """Return the column of the places 1, ..., n."""
+    return Column(title, [str(i + 1) for i in range(n)], "rank")
 
 
 def features(
@@ -27,8 +89,7 @@ def features(
 ) -> list[Column]:
     """Return the columns of the ranks, from 1, and the names of features, or of some of them."""
     chosen = list(names) if index is None else [tuple(names)[j] for j in index]
-    places = [str(i + 1) for i in range(len(chosen))]
-    return [Column("", places), Column(title, chosen, left=True)]
+    return [places(len(chosen)), Column(title, chosen, "name")]
 
 
 def hidden(total: int, shown: int, what: str = "") -> tuple[str, ...]:

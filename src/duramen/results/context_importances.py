@@ -387,15 +387,15 @@ class ContextImportances(Result):
         cells = [(c, j) for j in best for c in range(n_contexts)]
         signed = np.array([self.signed[at] for at in cells])
         columns = [
-            Column("feature", [self.names[j] for _, j in cells], left=True),
-            Column(self.context_name, [self.contexts[c] for c, _ in cells], left=True),
+            Column("feature", [self.names[j] for _, j in cells], kind="words"),
+            Column(self.context_name, [self.contexts[c] for c, _ in cells], kind="words"),
             Column("importance", fixed(np.array([self.importances[j] for _, j in cells]), 4)),
             Column("absolute", fixed(np.array([self.absolute[at] for at in cells]), 4)),
             Column("signed", fixed(signed, 4), bars=signed),
         ]
         if self.absolute_p_values is not None:
             columns.append(Column("p", small(self.absolute_p_values[at] for at in cells)))
-        columns.append(Column("kind", [str(kind[at]) for at in cells], left=True))
+        columns.append(Column("kind", [str(kind[at]) for at in cells], kind="words"))
         heading = (
             f"ContextImportances: {counted(p, 'feature')} in {n_contexts} contexts of "
             f"{quoted(self.context_name)}, in {self.unit}"

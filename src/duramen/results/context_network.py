@@ -242,11 +242,14 @@ class ContextNetwork(Network):
         words = ("source", "source"), ("target", "target"), ("context", self.context_name)
         signed = links["signed"][order]
         columns = [
-            *(Column(title, [links[what][i] for i in order], left=True) for what, title in words),
+            *(
+                Column(title, [links[what][i] for i in order], kind="words")
+                for what, title in words
+            ),
             Column("absolute", fixed(links["absolute"][order], 4)),
             Column("signed", fixed(signed, 4), bars=signed),
             Column("p", small(links["p_value"][order])),
-            Column("kind", [links["kind"][i] for i in order], left=True),
+            Column("kind", [links["kind"][i] for i in order], kind="words"),
         ]
         return Summary((heading, count), columns, notes=self.notes)
 

@@ -93,7 +93,7 @@ class FeatureEffect(Result):
         shown = min(rows, len(self))
         first = self.labels[:shown] or [f"{value:.4g}" for value in self.points[:shown].tolist()]
         columns = [
-            Column(self.name, list(first), left=bool(self.labels)),
+            Column(self.name, list(first), kind="words" if self.labels else "number"),
             *(
                 Column(output, fixed(self.values[:shown, c], 4))
                 for c, output in enumerate(self._outputs())

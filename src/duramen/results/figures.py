@@ -6,7 +6,7 @@ when a result is first drawn, as a plug-in is, and matplotlib is imported then.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -21,7 +21,10 @@ class ResultFigure(Entry):
     """Function that draws results."""
 
     draw: Callable[..., Any]  # takes the result, and its options as keywords
-    of: tuple[str, ...]  # names of the classes of results that it draws, or of their bases
+    of: tuple[type, ...] = ()  # classes of results that it draws
+    # Room on the page of a report, a `duramen.plots.layout.Layout`, from the result and the
+    # options; None for a figure that no report shows.
+    layout: Callable[[Any, Mapping[str, Any]], Any] | None = None
     panels: bool = False  # whether it returns a figure of several panels and takes no axes
 
 
@@ -32,13 +35,12 @@ def draw(result: object, name: str | None, **options: Any) -> Any:
     """Draw a result with the figure of a name, by default the first for its class."""
     import_module(_PLOTS)
     kind = type(result).__name__
-    kinds = {one.__name__ for one in type(result).__mro__}
-    fitting = {one.name: one for one in FIGURES if kinds & set(one.of)}
+    fitting = {figure.name: figure for figure in FIGURES if isinstance(result, figure.of)}
     if not fitting:
         raise TypeError(f"{kind}.plot: no figure shows this result. Hint: {kind}.to_frame().")
     if name is not None and name not in fitting:
         allowed = ", ".join(map(repr, fitting))
         raise ValueError(f"{kind}.plot: figure must be one of {allowed}, got {name!r}.")
     if options.get("ax") is not None and name is None:
-        fitting = {one.name: one for one in fitting.values() if not one.panels}
+        fitting = {key: figure for key, figure in fitting.items() if not figure.panels}
     return fitting[next(iter(fitting)) if name is None else name].draw(result, **options)

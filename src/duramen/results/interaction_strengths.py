@@ -69,8 +69,8 @@ class InteractionStrengths(Result):
     def _summary(self, rows: int) -> Summary:
         shown = min(rows, len(self))
         columns = [
-            Column("feature", [one for one, _ in self.pairs[:shown]], left=True),
-            Column("other", [other for _, other in self.pairs[:shown]], left=True),
+            Column("feature", [one for one, _ in self.pairs[:shown]], kind="words"),
+            Column("other", [other for _, other in self.pairs[:shown]], kind="words"),
             Column("strength", fixed(self.strengths[:shown], 4)),
             Column("H", fixed(self.h[:shown], 3)),
         ]

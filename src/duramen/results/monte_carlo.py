@@ -172,7 +172,7 @@ class MonteCarloSelection(Result):
         weight = self.weight[shown]
         columns = [
             *features((names[j] for j in self.source[shown]), title="from"),
-            Column("to", [names[j] for j in self.target[shown]], left=True),
+            Column("to", [names[j] for j in self.target[shown]], kind="words"),
             Column("weight", fixed(weight, 4), bars=weight),
         ]
         then = None

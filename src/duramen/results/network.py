@@ -463,8 +463,8 @@ class Network(Result):
         links = self.columns(min(rows, self.n_candidates))
         shown = [
             Column("", [str(k + 1) for k in range(len(links["source"]))]),
-            Column("source", links["source"], left=True),
-            Column("target", links["target"], left=True),
+            Column("source", links["source"], kind="words"),
+            Column("target", links["target"], kind="words"),
             Column("weight", fixed(links["weight"], 4), bars=links["weight"]),
         ]
         if "p_value" in links:

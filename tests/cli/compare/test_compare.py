@@ -46,7 +46,7 @@ def test_interrupted(file, tmp_path):
     def stopped(**given):
         raise EvaluationInterrupted(evaluate_selection(**{**given, "n_resamples": 2}))
 
-    with patch("duramen.evaluation.evaluate_selection", stopped):
+    with patch("duramen.analyses.comparison.evaluate_selection", stopped):
         result = duramen(
             "compare", file, "--target", "y", "--measure", "mdi", *QUICK, "--out", tmp_path / "out"
         )

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import FILES, as_program, assert_refused, done, duramen, left_over
 
-from duramen.cli.plan.run import found_curves, parsed_memory, parsed_relevant
+from duramen.cli.commands.plan import found_curves, parsed_memory, parsed_relevant
 from duramen.theory.subspaces.convergence import expected_trees
 from duramen.theory.subspaces.planning import plan
 

@@ -130,7 +130,7 @@ def test_survival_numbers_and_stores(file, tmp_path):
 
 
 def test_work_is_kept_and_announced(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.analyses.ranking.significance.LONG", 0.0)
+    monkeypatch.setattr("duramen.analyses.ranking.resampling.LONG", 0.0)
     words = ["--intervals", "--stability", 2, "--resamples", 4, "--checkpoint", tmp_path / "kept"]
     result, _, _ = ranked(file, tmp_path / "out", *words)
     for what in ("intervals", "stability"):
@@ -155,7 +155,7 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("duramen.significance.confidence_intervals", stop)
+    monkeypatch.setattr("duramen.analyses.ranking.resampling.confidence_intervals", stop)
     words = ["--target", "y", "--no-test", "--intervals", "--checkpoint", tmp_path / "kept"]
     rows = ["--drop", "batch", "--drop", "person", "--trees", 5, "--out", tmp_path / "out"]
     result = duramen("rank", file, *words, *rows)

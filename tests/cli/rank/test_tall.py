@@ -9,12 +9,13 @@ import pytest
 from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
-from duramen.analyses.files import OF_GROUPS
-from duramen.analyses.ranking import measuring, samples
+from duramen.analyses.ranking import measuring
+from duramen.analyses.ranking import resampling as samples
 from duramen.analyses.sampling import sampled_rows
-from duramen.cli.rank.options import Growth
+from duramen.cli.commands.rank import Growth
 from duramen.data import NumberTarget, SurvivalTarget, encode_target
 from duramen.estimators import growth
+from duramen.reports.files import OF_GROUPS
 
 N = 240
 

@@ -90,9 +90,9 @@ def test_finds_what_is_relevant(genes, out, tmp_path):
     assert str(tmp_path) not in (out / "report.html").read_text(encoding="utf-8")
     lines = result.stdout.splitlines()
     assert lines[0] == (
-        "genes.csv: 150 rows x 101 features, target kind of 2 classes, 120 trees of 30 features"
+        "2 of 101 features were found (selection in random subspaces, 120 trees of 30 features)."
     )
-    assert lines[1] == "2 features found:"
+    assert lines[1] == "genes.csv: 150 rows x 101 features, target kind of 2 classes"
     rows = [line.split() for line in lines if line.startswith(" g")]
     best = sorted(range(2), key=lambda i: -table["importance"][i])
     assert [row[0] for row in rows] == [found(out)[i] for i in best]
@@ -155,7 +155,7 @@ def test_says_so_where_nothing_is_found(tmp_path, out):
     words = ["select", tmp_path / "t.parquet", "--target", "y", "--trees", 40, "--subspace", "0.25"]
     result, run = done(out, *words)
     assert run["results"]["features_found"] == 0
-    assert "No feature was found; each was given to 10.0 of 40 trees on average.\n" in result.stdout
+    assert "No feature was found; each was given to 10.0 of 40 trees on average" in result.stdout
     said = " ".join(result.stdout.split())
     assert "duramen rank tests every feature" in said
     assert "duramen rank tests every feature" in page(out)
@@ -185,7 +185,7 @@ def test_a_store_gives_the_same_as_its_table(genes, out, tmp_path):
     assert set(run["classes"]) == {"ill", "well"}
     assert sum(run["classes"].values()) == 150
     assert tuple(run["timings"])[:2] == ("open", "search")
-    assert result.stdout.startswith("s: 150 rows x 100 features, target kind of 2 classes")
+    assert "\ns: 150 rows x 100 features, target kind of 2 classes\n" in result.stdout
 
 
 def test_only_the_columns_of_a_tree_are_read_from_a_store(genes, out, tmp_path, monkeypatch):
@@ -223,7 +223,7 @@ def test_a_plink_file_in_place(out, tmp_path):
     result, run = done(out, "select", tmp_path / "a.bed", "--target", "FID", "--drop", "rs5", *FEW)
     assert found(out)[0] == "rs20"
     assert run["n_features"] == 69
-    assert result.stdout.startswith("a.bed: 90 rows x 69 features, target FID of 2 classes")
+    assert "\na.bed: 90 rows x 69 features, target FID of 2 classes\n" in result.stdout
 
 
 def test_samples_beside_a_plink_file(out, tmp_path):
@@ -236,7 +236,7 @@ def test_samples_beside_a_plink_file(out, tmp_path):
     words.append("--samples-by-position")
     result, run = done(out, *words, "--target", "people", *FEW)
     assert found(out)[0] == "rs20"
-    assert result.stdout.startswith("a.bed: 90 rows x 70 features, target people of 2 classes")
+    assert "\na.bed: 90 rows x 70 features, target people of 2 classes\n" in result.stdout
     assert run["settings"]["samples"] == "people.csv"
     assert "--samples people.csv --samples-by-position " in run["command"]
 
@@ -251,7 +251,7 @@ def test_a_store_by_its_url(genes, out, tmp_path):
     assert (tmp_path / "far/result.csv").read_bytes() == (out / "result.csv").read_bytes()
     assert run["file"] == url
     assert shlex.split(run["command"])[2] == url
-    assert result.stdout.startswith(f"{url}: 150 rows x 101 features")
+    assert f"\n{url}: 150 rows x 101 features" in result.stdout
 
 
 # --- as it should be -----------------------------------------------------------------------------
@@ -352,9 +352,9 @@ def test_quiet_says_nothing(genes, out):
 
 def test_terminal_shows_the_top(genes, out):
     result, _ = done(out, *of_kind(genes, "--top", 1))
-    assert "... and 1 more in the results" in result.stdout
+    assert "... and 1 more features found" in result.stdout
     result, _ = done(out, *of_kind(genes, "--top", 0))
-    assert "2 features found.\n... and 2 more in the results" in result.stdout
+    assert "target kind of 2 classes\n... and 2 more features found" in result.stdout
 
 
 def test_hostile_names_are_shown_as_they_are(tmp_path, out):
@@ -467,7 +467,7 @@ def test_options_out_of_range(genes, option):
     assert "Invalid value" in result.stderr
 
 
-@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.io.write_table"])
+@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.files.write_table"])
 def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
     step, genes, out, tmp_path, monkeypatch
 ):

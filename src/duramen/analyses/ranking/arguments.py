@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.ranking.forests import (
+from duramen.analyses.ranking.request import (
+    Groups,
+    Request,
     default_forest,
     fewer_trees,
     trees_by_default,
     with_estimates,
 )
-from duramen.analyses.ranking.groups import Groups
-from duramen.analyses.ranking.request import Request
 from duramen.data import LearningSet
+from duramen.estimators.catalogue import FORESTS
 from duramen.importances import catalogue as measures
+from duramen.importances.refit import template_of
 from duramen.significance import catalogue as tests
 from duramen.support import checks
 
@@ -51,9 +53,6 @@ def forest_for(
     ValueError, TypeError
         If it is none of duramen, or is for another task.
     """
-    from duramen.estimators.catalogue import FORESTS
-    from duramen.importances.refit import template_of
-
     work = {"n_jobs": execution.n_jobs, "verbose": execution.verbose}
     checks.check_optional_integer(_OWNER, "n_estimators", n_estimators, 1)
     if estimator is None:

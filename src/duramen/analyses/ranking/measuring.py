@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from duramen.analyses.execution import Execution
+import numpy as np
+
+from duramen.analyses.execution import PYTHON, Execution, Wording
+from duramen.analyses.problem import Problem
 from duramen.analyses.ranking.significance import figures_of, settings_of
-from duramen.analyses.wording import PYTHON, Wording
-
-if TYPE_CHECKING:
-    from duramen.analyses.problem import Problem
-    from duramen.data import EncodedTable, LearningSet
-    from duramen.forests import Forest
-    from duramen.importances import Inputs, Measure
-    from duramen.importances.after.comparison import Measured
-    from duramen.importances.tree_sums import TreeSums
-    from duramen.reports.effects import Effects
-    from duramen.reports.groups import GroupImportances
-    from duramen.reports.precision import Precision
-    from duramen.reports.ranked import Ranked
-    from duramen.reports.significance import Verdict
-    from duramen.results.importances import Importances
+from duramen.data import EncodedTable, Exchangeability, LearningSet
+from duramen.data.target import target_class
+from duramen.estimators.by_parts import fit_by_parts
+from duramen.findings.diversity import unequal_values
+from duramen.findings.table import names_in
+from duramen.forests import Forest
+from duramen.importances import Inputs, Measure, catalogue
+from duramen.importances.after.comparison import Measured
+from duramen.importances.refit import leaves_rows_out
+from duramen.importances.tree_sums import TreeSums
+from duramen.reports.effects import Effects
+from duramen.reports.groups import GroupImportances
+from duramen.reports.measures import LEVEL, as_importances, n_significant
+from duramen.reports.precision import Precision
+from duramen.reports.ranked import Ranked, in_order, ranked
+from duramen.reports.significance import Verdict
+from duramen.results.importances import Importances
+from duramen.results.significance import Significance
+from duramen.significance.measured import preferred
 
 
 @dataclass(frozen=True)
@@ -57,10 +64,6 @@ def choose(
     ValueError
         If a measure was asked for that needs classes or rows out of bag, and there are none.
     """
-    from duramen.data.target import target_class
-    from duramen.importances import catalogue
-    from duramen.significance.measured import preferred
-
     target = target_class(task)
     unseen = f"every tree of {wording.forest.format(forest)} sees all rows"
     if not asked:
@@ -100,11 +103,6 @@ def with_bias(
     problem: Problem[EncodedTable], choice: Choice, estimator: Any, execution: Execution
 ) -> Problem[EncodedTable]:
     """Tell of columns that the measure that is ranked by favors by chance; return that as well."""
-    from duramen.findings.diversity import unequal_values
-    from duramen.findings.table import names_in
-    from duramen.importances import catalogue
-    from duramen.importances.refit import leaves_rows_out
-
     first = choice.measures[0]
     if not first.favors_many_values:
         return problem
@@ -144,14 +142,10 @@ class Found:
     @property
     def ranking(self) -> Importances:
         """Importances by the first measure, in the order of the table of results."""
-        from duramen.reports.ranked import in_order
-
         return in_order(self.measures[0], self.tested)
 
     def ranked(self, k: int | None = None) -> Ranked:
         """Return the first k features, or all, in that order, with all that is known of them."""
-        from duramen.reports.ranked import ranked
-
         described = None if self.effects is None else self.effects.described
         return ranked(
             self.measures, k, tested=self.tested, described=described, precision=self.precision
@@ -175,9 +169,6 @@ class Found:
 
     def figures(self) -> dict[str, Any]:
         """Return a few figures: unit and sum of the first, units of all, what is significant."""
-        from duramen.reports.measures import LEVEL, as_importances, n_significant
-        from duramen.results.significance import Significance
-
         pairs = list(zip(self.names, self.measures, strict=True))
         first = as_importances(self.measures[0])
         return {
@@ -198,10 +189,6 @@ _KEPT = 1 << 29
 
 def grow_and_compute(choice: Choice, given: Inputs, execution: Execution) -> Found:
     """Grow the forest, and compute the measures from its trees, kept or not."""
-    import numpy as np
-
-    from duramen.estimators.by_parts import fit_by_parts
-
     used = np.zeros(given.data.n_columns, dtype=np.bool_)
     sums: dict[str, TreeSums] = {}
     own = replace(given, data=_exchanging_all(given.data))
@@ -223,8 +210,6 @@ def grow_and_compute(choice: Choice, given: Inputs, execution: Execution) -> Fou
 
 def _exchanging_all(data: LearningSet[EncodedTable]) -> LearningSet[EncodedTable]:
     """Return rows without strata and groups, which are for the test."""
-    from duramen.data import Exchangeability
-
     if not data.exchangeability.restricted:
         return data
     return data.with_exchangeability(Exchangeability(data.n_rows))
@@ -280,6 +265,4 @@ def _check_trees(one: Measure, given: Inputs, wording: Wording) -> None:
 
 def is_let_go(estimator: Any) -> bool:
     """Tell whether the trees of a fitted forest were let go."""
-    from duramen.forests import Forest
-
     return not isinstance(estimator.forest_, Forest)

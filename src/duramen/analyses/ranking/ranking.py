@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duramen.analyses.clustering import Clustering
-from duramen.analyses.execution import Execution, checkpoints
+from duramen.analyses.execution import Execution, Wording, checkpoints
 from duramen.analyses.inputs import call_words, execution_of, problem_of
 from duramen.analyses.problem import Problem, noted
-from duramen.analyses.ranking.accuracy import out_of_bag_accuracy
 from duramen.analyses.ranking.arguments import (
     check_exchanges,
     forest_for,
@@ -20,23 +19,67 @@ from duramen.analyses.ranking.arguments import (
     requested_test,
     threshold_of,
 )
-from duramen.analyses.ranking.effects import check_class, effects_of, target_columns
-from duramen.analyses.ranking.group_mda import check_rows_out_of_bag, clusters_of, importances_of
-from duramen.analyses.ranking.groups import Groups
+from duramen.analyses.ranking.description import (
+    check_class,
+    effects_of,
+    out_of_bag_accuracy,
+    target_columns,
+)
 from duramen.analyses.ranking.measuring import Found, choose, grow_and_compute, with_bias
-from duramen.analyses.ranking.report import RankingReport
-from duramen.analyses.ranking.request import Request
-from duramen.analyses.ranking.resampling import Resampled, Resampling
-from duramen.analyses.ranking.samples import described, tested_rows
+from duramen.analyses.ranking.request import Groups, Request, Resampling
+from duramen.analyses.ranking.resampling import Resampled, described, tested_rows
 from duramen.analyses.ranking.significance import announce, run_test
 from duramen.analyses.report import AnalysisInterrupted, run_of
+from duramen.data import EncodedTable
+from duramen.importances import Inputs, Measure, catalogue, mda
+from duramen.importances.refit import leaves_rows_out
 from duramen.jobs.progress import estimates
+from duramen.reports import Report, summarise
+from duramen.reports.groups import GroupImportances
+from duramen.reports.measures import as_importances
+from duramen.reports.report import DRAWN
+from duramen.reports.signals import Signals
+from duramen.results.error_rates import ErrorRates
+from duramen.results.significance import Significance
 from duramen.support import checks
 
-if TYPE_CHECKING:
-    from duramen.data import EncodedTable
-    from duramen.importances import Inputs, Measure
-    from duramen.reports.signals import Signals
+
+def clusters_of(signals: Signals) -> Groups:
+    """Return the clusters of several features as groups, called as their representatives."""
+    found = {} if signals.clusters is None else signals.clusters.members()
+    several = [(name, members) for name, members in found.items() if len(members) > 1]
+    return Groups("clusters", {one: name for name, members in several for one in members})
+
+
+def check_rows_out_of_bag(estimator: Any, forest: str, wording: Wording) -> None:
+    """Check that trees leave rows out, on which groups are measured.
+
+    Raises
+    ------
+    ValueError
+        If every tree sees all rows.
+    """
+    if not leaves_rows_out(estimator):
+        raise ValueError(
+            f"{wording.feature_groups}: every tree of {wording.forest.format(forest)} sees all "
+            "rows, and groups are measured on rows that a tree was grown without. Hint: add "
+            f"{wording.bootstrap}, or leave out {wording.feature_groups}"
+        )
+
+
+def importances_of(feature_groups: Groups, given: Inputs, found: Found) -> GroupImportances:
+    """Return the MDA of groups of features, each permuted as a whole."""
+    members = feature_groups.whole(given.data.names)
+    measured = mda(
+        given.estimator,
+        given.data,
+        feature_groups=members,
+        n_jobs=given.n_jobs,
+        verbose=given.verbose,
+    )
+    known = dict(zip(found.names, found.measures, strict=True))
+    alone = as_importances(known["mda"]) if "mda" in known else None
+    return GroupImportances(measured, members, alone, feature_groups.file)
 
 
 @dataclass(frozen=True)
@@ -62,11 +105,73 @@ class Ranking:
     estimator: Any  # fitted
     found: Found
     signals: Signals
+    request: RankingRequest
+    execution: Execution
 
     @property
     def stop(self) -> KeyboardInterrupt | None:
         """Stop that ended the work before all was computed, if there was one."""
         return self.found.stop
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RankingReport(Report):
+    """Report of `duramen.rank`: importances, verdicts and directions of all features.
+
+    Attributes
+    ----------
+    run, table, notes, references
+        As of every report of an analysis.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 6, n_relevant=2, random_state=0)
+    >>> report = dm.rank(data.X, data.y, n_jobs=1)
+    >>> report.selected
+    ('x0', 'x1')
+    """
+
+    found: Found
+    problem: Problem[EncodedTable]
+
+    @property
+    def importances(self) -> dict[str, Any]:
+        """Importances by each measure, by its name; the first one orders the table."""
+        return dict(zip(self.found.names, self.found.measures, strict=True))
+
+    @property
+    def significance(self) -> Significance | ErrorRates | None:
+        """Result of the test; None if none was run."""
+        return None if self.found.tested is None else self.found.tested.result
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Features that the test selects, the best first: those confirmed, and candidates."""
+        return () if self.found.tested is None else self.found.tested.selected()
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """Verdict of each feature, "confirmed", "candidate" or "noise", in the order of the table.
+
+        Empty where the test gives none.
+        """
+        return self._words("verdict")
+
+    @property
+    def directions(self) -> dict[str, str]:
+        """Directions of the effects, in words, of the features for which they are described."""
+        return {name: words for name, words in self._words("direction").items() if words}
+
+    def _words(self, column: str) -> dict[str, str]:
+        if column not in self.table:
+            return {}
+        return dict(zip(_listed(self.table["name"]), _listed(self.table[column]), strict=True))
+
+
+def _listed(column: Any) -> list[str]:
+    """Return a column of text as a list."""
+    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
 
 
 def rank_features(
@@ -98,17 +203,14 @@ def rank_features(
         )
         grouped = partial(_grouped, feature_groups, problem, estimator, found, execution)
         found = _unless_stopped(found, "the MDA of groups", grouped, execution)
-    return Ranking(problem, estimator, _with_note(found, execution), signals)
+    found = _with_note(found, execution)
+    return Ranking(problem, estimator, found, signals, request, execution)
 
 
 def _measured(
     problem: Problem[EncodedTable], estimator: Any, request: RankingRequest, execution: Execution
 ) -> tuple[Problem[EncodedTable], Found]:
     """Grow the forest, measure it, test a measure, and describe effects and precision."""
-    from duramen.importances import Inputs, catalogue
-    from duramen.importances.refit import leaves_rows_out
-    from duramen.reports.measures import as_importances
-
     wording, test = execution.wording, request.test
     choice = choose(
         request.measures,
@@ -186,8 +288,6 @@ def _tested(
     request: Request, one: Measure | None, found: Found, given: Inputs, execution: Execution
 ) -> Found:
     """Run a test, of a measure if it is about one."""
-    from duramen.reports.measures import as_importances
-
     known = dict(zip(found.names, found.measures, strict=True))
     scores = None if one is None or one.name not in known else as_importances(known[one.name])
     given, sampled = tested_rows(request, given, execution)
@@ -219,9 +319,6 @@ def _grouped(
     execution: Execution,
 ) -> Found:
     """Measure groups of features; leave it out where only the test takes them."""
-    from duramen.importances import Inputs
-    from duramen.importances.refit import leaves_rows_out
-
     if not leaves_rows_out(estimator):
         left_out = (
             f"MDA of groups left out: every tree sees all rows; add {execution.wording.bootstrap} "
@@ -236,25 +333,23 @@ def _grouped(
 
 def report_of(
     ranking: Ranking,
-    request: RankingRequest,
-    execution: Execution,
     *,
     command: str,
     settings: Mapping[str, Any],
     notes: tuple[str, ...] = (),
+    top: int = DRAWN,
 ) -> RankingReport:
-    """Return the report of a ranking; command and settings are for the record of its run."""
-    from duramen.reports import summarise
-    from duramen.reports.measures import as_importances
-    from duramen.reports.ranking import sources_of
+    """Return the report of a ranking; command and settings are for the record of its run.
 
+    It says how many signals the first `top` features stand for, if there are clusters.
+    """
     problem, estimator, found = ranking.problem, ranking.estimator, ranking.found
     run = run_of(
         problem,
-        execution,
+        ranking.execution,
         command,
         settings={
-            "forest": request.forest,
+            "forest": ranking.request.forest,
             "n_estimators": estimator.n_estimators,
             **estimator.forest_.settings.to_dict(),
             **found.settings(),
@@ -266,8 +361,7 @@ def report_of(
             **found.figures(),
         },
     )
-    gathered = partial(
-        summarise,
+    report = summarise(
         found.measures[0],
         run,
         others=found.measures[1:],
@@ -281,13 +375,10 @@ def report_of(
     best = found.ranked()
     columns = {**best.columns(), **target_columns(problem.data, best.first.names)}
     first = as_importances(found.measures[0])
-    return RankingReport(
-        run=run,
+    return RankingReport.of(
+        ranking.signals.report(report, first, found.tested, top=top),
         table=ranking.signals.columns(columns),
         notes=notes,
-        references=sources_of(found.measures, found.tested, found.precision),
-        gather=lambda: ranking.signals.report(gathered(), first, found.tested),
-        feature_groups=None if found.feature_groups is None else found.feature_groups.columns(),
         found=found,
         problem=problem,
     )
@@ -447,9 +538,8 @@ def rank(
     )
     ranking = rank_features(problem, forest, asked, execution)
     report = report_of(
-        ranking, asked, execution, command=call, settings=noted(problem.told),
-        notes=tuple(dict.fromkeys(notes)),
-    )  # fmt: skip
+        ranking, command=call, settings=noted(problem.told), notes=tuple(dict.fromkeys(notes))
+    )
     if ranking.stop is not None:
         raise AnalysisInterrupted(report) from None
     return report

@@ -1,44 +1,36 @@
-"""Intervals, stability and number of trees of a ranking."""
+"""Intervals, stability and number of trees of a ranking, and samples of the rows of tall tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duramen.analyses.execution import Execution
 from duramen.analyses.ranking.measuring import is_let_go
-
-if TYPE_CHECKING:
-    from duramen.data import EncodedTable, LearningSet
-    from duramen.importances import Inputs, Measure
-    from duramen.reports.precision import Precision
-    from duramen.results.importances import Importances
-    from duramen.results.intervals import Intervals
-    from duramen.significance import Stability, TreesNeeded
+from duramen.analyses.ranking.request import Request, Resampling
+from duramen.analyses.ranking.significance import LONG
+from duramen.analyses.sampling import proportions, sampled_rows
+from duramen.data import EncodedTable, Exchangeability, LearningSet
+from duramen.importances import Inputs, Measure
+from duramen.reports.precision import Precision
+from duramen.results.importances import Importances
+from duramen.results.intervals import Intervals
+from duramen.significance import (
+    Stability,
+    TreesNeeded,
+    confidence_intervals,
+    ranking_stability,
+    trees_needed,
+)
+from duramen.significance.cost import estimate_cost
+from duramen.significance.intervals.limits import check_tails, tails_of
 
 # First features whose order is asked for, the fewest trees that tell anything of it, and the most
 # features: parts of the forest have an importance of each of them in memory.
 _FIRST, _LEAST_TREES, _MOST_FEATURES = 10, 16, 100_000
 _INTERVALS, _STABILITY = "intervals", "stability"
-
-
-@dataclass(frozen=True)
-class Resampling:
-    """Intervals and stability of a ranking that the user asked for."""
-
-    intervals: bool = False
-    scale: str = "importance"  # of the intervals
-    stability: int | None = None  # number of first features whose stability is asked for
-    confidence_level: float = 0.95  # of the intervals
-    resamples: int | None = None  # parts of the rows
-
-    @property
-    def words(self) -> str:
-        """Words for the intervals and the stability; empty without either."""
-        asked = {"confidence intervals": self.intervals, "stability": self.stability is not None}
-        return " and ".join(name for name, is_asked in asked.items() if is_asked)
 
 
 @dataclass(frozen=True)
@@ -81,8 +73,6 @@ class Resampled:
         ValueError
             If one row has most of the sum of squares of the target.
         """
-        from duramen.significance.intervals.limits import check_tails, tails_of
-
         if self.asked.intervals:
             tails = tails_of(data, scores.unit, self.asked.scale)
             wording = self.execution.wording
@@ -93,9 +83,6 @@ class Resampled:
 
         `scores` are the importances by the measure in the forest that was grown.
         """
-        from duramen.data import Exchangeability
-        from duramen.reports.precision import Precision
-
         data = given.data  # strata are for the test alone; groups are drawn as a whole
         rows = Exchangeability(data.n_rows, None, data.exchangeability.groups)
         given = replace(given, data=data.with_exchangeability(rows))
@@ -107,7 +94,6 @@ class Resampled:
         )
 
     def _intervals(self, one: Measure, scores: Importances, given: Inputs) -> Intervals:
-        from duramen.significance import confidence_intervals
 
         n = self.asked.resamples or 100
         found: Intervals = self._run(
@@ -127,7 +113,6 @@ class Resampled:
         return found
 
     def _stability(self, one: Measure, given: Inputs) -> Stability:
-        from duramen.significance import ranking_stability
 
         n, k = self.asked.resamples or 50, self.asked.stability
         assert k is not None
@@ -181,8 +166,6 @@ class Resampled:
 
         A measure that grows forests of its own has no parts.
         """
-        from duramen.significance import trees_needed
-
         trees, p = given.estimator.forest_.n_trees, given.data.n_columns
         if is_let_go(given.estimator):
             return None
@@ -199,9 +182,6 @@ def _announce(
     what: str, one: Measure, given: Inputs, n: int, fraction: float, execution: Execution
 ) -> None:
     """Say what forests on parts of the rows take, if more than a few seconds."""
-    from duramen.analyses.ranking.significance import LONG
-    from duramen.significance.cost import estimate_cost
-
     estimator = given.unfitted().estimator
     measure, jobs = one.name, given.n_jobs
     cost = estimate_cost(
@@ -209,3 +189,43 @@ def _announce(
     )
     if cost.seconds > LONG and execution.announce is not None:
         execution.announce(f"{what} of {execution.wording.measure_name(one)}: {cost}")
+
+
+# Rows from which on the test that nobody asked for is of a sample, and the rows of samples. A test
+# grows about 100 forests, so that its time is about that of the ranking on 100 times as many rows.
+MANY, FEW = 100_000, 20_000
+_TREES = 200  # that describe effects if those of the ranking were let go, at most
+
+
+def tested_rows(
+    request: Request, given: Inputs, execution: Execution
+) -> tuple[Inputs, tuple[str, ...]]:
+    """Return the rows that the test is about, and what is to be said of them."""
+    data = given.data
+    if not request.default or data.n_rows <= MANY:
+        return given, ()
+    told = (
+        f"the significance test is of a random sample of {FEW:,} of the {data.n_rows:,} rows"
+        f"{proportions(data.target)}, since it grows many forests; features with small effects may "
+        f"be found on all rows alone: {execution.wording.test(request.test)} tests them on all"
+    )
+    return replace(given, data=_sample(given)), (told,)
+
+
+def described(given: Inputs) -> tuple[Any, LearningSet[EncodedTable]]:
+    """Return a fitted forest and its rows, by which effects are described.
+
+    Where the trees of the ranking were let go, those of a sample of the rows.
+    """
+    if not is_let_go(given.estimator):
+        return given.estimator, given.data
+    data = given.data if given.data.n_rows <= MANY else _sample(given)
+    estimator = given.unfitted().estimator
+    estimator.set_params(n_estimators=min(_TREES, estimator.n_estimators))
+    return estimator.fit(data), data
+
+
+def _sample(given: Inputs) -> LearningSet[EncodedTable]:
+    seed = given.random_state or 0
+    rows = sampled_rows(given.data.target, FEW, seed)
+    return given.data.of_rows(rows, key=("sample", FEW, seed))

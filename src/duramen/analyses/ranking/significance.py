@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from duramen.analyses.execution import Execution
+from duramen.analyses.execution import Execution, Wording
 from duramen.analyses.ranking.request import Request
-from duramen.analyses.wording import Wording
-
-if TYPE_CHECKING:
-    from duramen.importances import Inputs, Measure
-    from duramen.reports.significance import Verdict
-    from duramen.significance import SignificanceTest
-    from duramen.significance.cost import Cost
+from duramen.importances import Inputs, Measure
+from duramen.reports.measures import LEVEL
+from duramen.reports.significance import Verdict
+from duramen.results.adjusted_significance import AdjustedSignificance
+from duramen.results.significance import Significance
+from duramen.significance import SignificanceTest, catalogue
+from duramen.significance.cost import Cost, estimate_cost
 
 _RECORDED_ELSEWHERE = (
     *("method", "measure", "estimator", "parameters", "data", "versions"),
@@ -32,8 +32,6 @@ def run_test(
     request: Request, measure: Measure | None, scores: Any, given: Inputs, execution: Execution
 ) -> Verdict:
     """Test a measure, whose scores are those of the forest that was grown, or the rows."""
-    from duramen.reports.significance import Verdict
-
     test = request.test
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -81,7 +79,6 @@ def announce(request: Request, measure: Measure, given: Inputs, execution: Execu
     choices = _choices(request, measure, given, execution)
     if choices.get("null") == "binomial":
         return
-    from duramen.significance.cost import estimate_cost
 
     cost: Cost = estimate_cost(
         _forest(test, given),
@@ -113,8 +110,6 @@ def _forest(test: SignificanceTest, given: Inputs) -> Any:
 
 def settings_of(tested: Verdict) -> dict[str, Any]:
     """Return what the test was told, for the record."""
-    from duramen.results.adjusted_significance import AdjustedSignificance
-
     result = tested.result
     known = result.metadata.get(result.method, result.metadata)
     own = {name: value for name, value in known.items() if name not in _RECORDED_ELSEWHERE}
@@ -125,10 +120,6 @@ def settings_of(tested: Verdict) -> dict[str, Any]:
 
 def figures_of(tested: Verdict) -> dict[str, Any]:
     """Return what was tested and how many features are selected, for the record."""
-    from duramen.reports.measures import LEVEL
-    from duramen.results.adjusted_significance import AdjustedSignificance
-    from duramen.results.significance import Significance
-
     result, selected, notes = tested.result, len(tested.selected()), list(tested.notes)
     said: dict[str, Any]
     if isinstance(result, AdjustedSignificance):
@@ -162,10 +153,6 @@ def _choices(
 
 def _too_few(result: Any, wording: Wording) -> list[str]:
     """Say so where there are too few permutations for any feature to be selected."""
-    from duramen.reports.measures import LEVEL
-    from duramen.results.adjusted_significance import AdjustedSignificance
-    from duramen.significance import catalogue
-
     if isinstance(result, AdjustedSignificance):  # as likely for one of many features as of few
         return []
     rounds, p = result.metadata.get("n_permutations"), len(result)
@@ -188,8 +175,6 @@ def _too_few(result: Any, wording: Wording) -> list[str]:
 
 def _about_groups(result: Any) -> str:
     """Say that error rates are of groups, and which of them are selected."""
-    from duramen.reports.measures import LEVEL
-
     chosen = [name for name, rate in result if rate <= LEVEL]
     listed = f": {', '.join(chosen[:10])}{', ...' if len(chosen) > 10 else ''}" if chosen else ""
     return (

@@ -117,9 +117,9 @@ class Clusters(Result):
         )
         sizes = np.array([len(of) for _, of in members[:rows]], dtype=np.float64)
         columns = [
-            Column("representative", [name for name, _ in members[:rows]], left=True),
+            Column("representative", [name for name, _ in members[:rows]], kind="words"),
             Column("members", [f"{size:.0f}" for size in sizes], bars=sizes),
-            Column("others", [_listed(of[1:]) for _, of in members[:rows]], left=True),
+            Column("others", [_listed(of[1:]) for _, of in members[:rows]], kind="words"),
         ]
         return Summary((heading,), columns, hidden(len(members), len(sizes)))
 

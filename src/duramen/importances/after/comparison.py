@@ -182,7 +182,7 @@ class Comparison(Result):
             "below the diagonal, Kendall's above"
         )
         both = np.where(np.tri(m, dtype=np.bool_), self.spearman, self.kendall)
-        columns = [Column("", self.measures, left=True)]
+        columns = [Column("", self.measures, kind="words")]
         for j, name in enumerate(self.measures):
             cells = [f"{r:.2f}" if i != j else "1" for i, r in enumerate(both[:, j])]
             columns.append(Column(name, cells))

@@ -131,9 +131,9 @@ class Representatives(Summarized):
         others = [_listed([other for other in of if other != name]) for name, of in members]
         sizes = np.array([len(of) for _, of in members], dtype=np.float64)
         columns = [
-            Column("representative", [name for name, _ in members], left=True),
+            Column("representative", [name for name, _ in members], kind="words"),
             Column("members", [f"{size:.0f}" for size in sizes], bars=sizes),
-            Column("others", others, left=True),
+            Column("others", others, kind="words"),
         ]
         return Summary((heading,), columns, hidden(len(self), len(members)))
 

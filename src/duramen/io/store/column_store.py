@@ -308,8 +308,8 @@ class ColumnStore(Summarized):
         shown = np.arange(min(rows, self.n_columns))
         kinds = [KINDS[kind] for kind in self._columns.kind_codes()[shown].tolist()]
         columns = [
-            Column("column", self.names_of(shown), left=True),
-            Column("kind", kinds, left=True),
+            Column("column", self.names_of(shown), kind="words"),
+            Column("kind", kinds, kind="words"),
         ]
         return Summary((repr(self),), columns, hidden(self.n_columns, len(shown), "columns"))
 

@@ -75,7 +75,7 @@ class MeanOfMaxima(Result):
         )
         values = np.array([self.importances[name] for name in chosen[:rows]])
         columns = [
-            Column("feature", list(chosen[:rows]), left=True),
+            Column("feature", list(chosen[:rows]), kind="words"),
             Column("importance", fixed(values, 4), bars=values),
         ]
         return Summary((heading,), columns, hidden(len(chosen), len(values)))

@@ -79,10 +79,10 @@ class Faithfulness(Framed):
         n = len(found["a"])
         words = ["d-separated" if one else "independent" for one in found["d_separated"]]
         columns = [
-            Column("a", found["a"][:rows], left=True),
-            Column("c", found["c"][:rows], left=True),
-            Column("given", ["{" + one + "}" for one in found["given"][:rows]], left=True),
-            Column("only", words[:rows], left=True),
+            Column("a", found["a"][:rows], kind="words"),
+            Column("c", found["c"][:rows], kind="words"),
+            Column("given", ["{" + one + "}" for one in found["given"][:rows]], kind="words"),
+            Column("only", words[:rows], kind="words"),
         ]
         heading = f"Faithfulness: {verdict}, {counted(n, 'disagreement')}"
         return Summary((heading,), columns, hidden(n, min(n, rows)))

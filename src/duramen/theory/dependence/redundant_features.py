@@ -151,9 +151,9 @@ class Redundancy(Framed):
         shown = pairs[:rows]
         degrees = np.array([self.degree[pair] for pair in shown])
         columns = [
-            Column("feature", [self.names[i] for i, _ in shown], left=True),
-            Column("is", [self._notion(*pair) for pair in shown], left=True),
-            Column("to", [self.names[j] for _, j in shown], left=True),
+            Column("feature", [self.names[i] for i, _ in shown], kind="words"),
+            Column("is", [self._notion(*pair) for pair in shown], kind="words"),
+            Column("to", [self.names[j] for _, j in shown], kind="words"),
             Column("bits shared, given nothing else", [f"{d:.4f}" for d in degrees], bars=degrees),
         ]
         return Summary((heading,), columns, hidden(len(pairs), len(shown)))

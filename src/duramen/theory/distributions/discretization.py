@@ -93,9 +93,9 @@ class Discretized(Summarized):
         )
         shown = list(self.cuts.items())[:rows]
         columns = [
-            Column("column", [name for name, _ in shown], left=True),
+            Column("column", [name for name, _ in shown], kind="words"),
             Column("intervals", [str(len(cuts) + 1) for _, cuts in shown]),
-            Column("cuts", [_listed(cuts) for _, cuts in shown], left=True),
+            Column("cuts", [_listed(cuts) for _, cuts in shown], kind="words"),
         ]
         return Summary((heading,), columns, hidden(len(self.cuts), len(shown)))
 

@@ -89,7 +89,7 @@ class ConditioningTerms(Framed):
             f"{parts.sum():.4g} {self.unit}"
         )
         columns = [
-            Column("given", ["{" + ", ".join(self.sets[i]) + "}" for i in order], left=True),
+            Column("given", ["{" + ", ".join(self.sets[i]) + "}" for i in order], kind="words"),
             Column(self.unit, fixed(self.values[order], 4)),
             Column("contributes", fixed(parts[order], 4), bars=parts[order]),
         ]

@@ -1,0 +1,165 @@
+"""Accuracy of a forest out of bag, effects, and association of features with the target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from duramen.analyses.execution import Wording
+from duramen.analyses.ranking.measuring import Found
+from duramen.data import EncodedTable, LearningSet, Target
+from duramen.effects import describe_effects
+from duramen.forests.prediction import concordance
+from duramen.reports.effects import DESCRIBED, Effects
+from duramen.reports.report import joined
+
+
+def out_of_bag_accuracy(estimator: Any, target: Target) -> dict[str, float | None]:
+    """Return the error of a forest out of bag and that of the best prediction without features.
+
+    Without features, classes are predicted by the most frequent one, numbers by their mean. The
+    p-value is that of the one-sided paired t-test of the null hypothesis that the forest is not
+    more accurate, over the rows, as if they were predicted independently. All are None where no
+    row is out of bag; of survival only the error is known.
+    """
+    curve = getattr(estimator, "oob_error_curve_", None)
+    last = None if curve is None or not np.isfinite(curve[-1]) else float(curve[-1])
+    losses = None if target.censored else _losses(estimator, target)
+    if losses is None:
+        return {"oob_error": last, "baseline_error": None, "baseline_p_value": None}
+    error, baseline = losses
+    return {
+        "oob_error": last,
+        "baseline_error": float(baseline.mean()),
+        "baseline_p_value": _p_value(baseline - error),
+    }
+
+
+def _losses(
+    estimator: Any, target: Target
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return the loss of each row that is out of bag, by the forest and without features."""
+    means = getattr(estimator, "oob_decision_function_", None)
+    if means is not None:
+        seen = np.isfinite(means).all(axis=1)
+        codes = np.asarray(target.values)[seen].astype(np.intp)
+        if not seen.any():
+            return None
+        wrong = means[seen].argmax(axis=1) != codes
+        most_frequent = np.bincount(codes).argmax()
+        return wrong.astype(np.float64), (codes != most_frequent).astype(np.float64)
+    guess = getattr(estimator, "oob_prediction_", None)
+    if guess is None:
+        return None
+    seen = np.isfinite(guess)
+    values = np.asarray(target.values, dtype=np.float64)[seen]
+    if not len(values):
+        return None
+    return (values - guess[seen]) ** 2, (values - values.mean()) ** 2
+
+
+def _p_value(gains: NDArray[np.float64]) -> float:
+
+    mean, n = float(gains.mean()), len(gains)
+    error = float(gains.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+    if error == 0.0:
+        return 0.0 if mean > 0 and n > 1 else 1.0
+    return float(stdtr(n - 1, -mean / error))
+
+
+_CLASSES = 10  # of more classes, no means are written
+
+
+def effects_of(
+    estimator: Any,
+    data: LearningSet[EncodedTable],
+    found: Found,
+    jobs: int | None,
+    pos_label: Any = None,
+) -> Effects:
+    """Describe the effects of all features that the test found, and of the first of the others."""
+    relevant = set() if found.tested is None else set(found.tested.selected())
+    names = found.ranking.names
+    best = [name for i, name in enumerate(names) if i < DESCRIBED or name in relevant]
+    described = describe_effects(
+        estimator, data, best, relevant=relevant, pos_label=pos_label, n_jobs=jobs
+    )
+    return Effects.of(described, data)
+
+
+def target_columns(data: LearningSet[EncodedTable], names: Sequence[str]) -> dict[str, Any]:
+    """Return the association of features with the target, as columns of the table of results.
+
+    For classes the mean in each class, ``mean_`` and its name; for numbers Spearman's rank
+    correlation, ``spearman``; for survival Harrell's concordance, ``concordance``: above .5 where
+    events are earlier the larger the feature. Categories have none of these.
+    """
+    table, classes = data.table, data.target.classes
+    if classes is not None and len(classes) > _CLASSES:
+        return {}
+    survival = data.target.censored
+    y = np.asarray(data.target.values)
+    place = {name: j for j, name in enumerate(table.names)}
+    n_columns = 1 if classes is None else len(classes)
+    found = np.full((len(names), n_columns), np.nan)
+    by_rank = classes is None and not survival
+    ranks = _ranks(np.unique(y, return_inverse=True)[1]) if by_rank else None
+    for row, name in enumerate(names):
+        j = place[name]
+        codes = table.codes(j)
+        known = codes < len(table.values(j))
+        if j in table.labels or not known.any():
+            continue
+        if survival:
+            found[row, 0] = concordance(data.target.take(known), codes[known])
+        elif ranks is not None:
+            found[row, 0] = _correlation(codes[known], ranks[known])
+        else:
+            sizes = np.bincount(y[known], minlength=n_columns)
+            sums = np.bincount(y[known], table.values(j)[codes[known]], minlength=n_columns)
+            np.divide(sums, sizes, out=found[row], where=sizes > 0)
+    alone = "concordance" if survival else "spearman"
+    titles = [alone] if classes is None else [f"mean_{one}" for one in classes.tolist()]
+    columns = zip(titles, found.T, strict=True)
+    return {title: pa.array(values, mask=np.isnan(values)) for title, values in columns}
+
+
+def _ranks(codes: Any) -> Any:
+    """Return mid-ranks of dense codes."""
+    sizes = np.bincount(codes)
+    return (np.cumsum(sizes) - sizes / 2)[codes]
+
+
+def _correlation(codes: Any, ranks: Any) -> float:
+    """Return Spearman's correlation; NaN where one side is constant."""
+    one = _ranks(codes) - len(codes) / 2
+    other = ranks - ranks.mean()
+    scale = np.sqrt((one @ one) * (other @ other))
+    return float(one @ other / scale) if scale > 0 else float("nan")
+
+
+def check_class(pos_label: Any, target: Target, wording: Wording) -> None:
+    """Check that the class that directions are about is one of the target.
+
+    Raises
+    ------
+    ValueError
+        If not.
+    """
+    if pos_label is None:
+        return
+    if target.classes is None:
+        raise ValueError(
+            f"{wording.pos_label} needs a target of classes, got {target.task}. Hint: leave it out"
+        )
+    labels = list(map(str, target.classes.tolist()))
+    if str(pos_label) not in labels:
+        raise ValueError(
+            f"{wording.pos_label}: must be a class of the target, one of "
+            f"{joined(labels, shown=20)}, got {pos_label!r}"
+        )

@@ -1,0 +1,585 @@
+"""Command `duramen context`: features, or links between columns, that depend on a context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from duramen.analyses.execution import checkpoints
+from duramen.analyses.problem import Problem, as_records, loaded
+from duramen.cli import console
+from duramen.cli.command import perform
+from duramen.cli.declaration import (
+    choice,
+    command_line,
+    group,
+    option,
+    parameters,
+    recorded,
+    without_use,
+)
+from duramen.cli.ending import Clock
+from duramen.cli.inputs import FEATURES, Small
+from duramen.cli.options import Printed, Strata, Trees, Work, keeping, settled_criterion, writable
+from duramen.cli.problem import as_arrow, encoded, exchanged, looked
+from duramen.cli.reading import stray_findings
+from duramen.cli.source import Source, check_columns
+
+if TYPE_CHECKING:
+    from duramen.data import EncodedTable, Finding
+    from duramen.reports import Report, Run
+    from duramen.reports.contextual import Findings
+    from duramen.results.context_importances import ContextImportances
+    from duramen.results.context_network import ContextNetwork
+
+
+COMMAND = "context"
+_DEMO_CONTEXT = "sex"
+_CHOICES = "duramen.results.context_importances"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contexts:
+    """Contexts, and the targets of a network."""
+
+    context: tuple[str, ...] = option(
+        (),
+        "Column whose values are the contexts, such as sex or hospital; repeat for more. "
+        f"With --demo, it is {_DEMO_CONTEXT}.",
+        metavar="NAME",
+        record="contexts",
+    )
+    network: bool = option(
+        False,
+        "Use each column except the context in turn as the target, with the others as features.",
+    )
+    targets: tuple[str, ...] = option(
+        (),
+        "With --network: column to use as a target; repeat for more. By default, all columns "
+        "are targets.",
+        metavar="NAME",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis(Trees):
+    """Parameters of the analysis."""
+
+    trees: int = option(1000, "Number of trees.", metavar="T", min=1, parameter="n_estimators")
+    permutations: int | None = option(
+        None,
+        "Number of permutations of the context; 0 for no p-values. By default 1000, or 40 for "
+        "each effect that is tested, at most 10,000.",
+        metavar="B",
+        min=0,
+        parameter="n_permutations",
+    )
+    permute: str = choice(
+        "conditional",
+        f"{_CHOICES}:PERMUTE",
+        "Permutations of the context for the p-values of effects: within the classes (or bins) of "
+        "the target with probabilities that allow for features that depend on the context "
+        "(conditional); with equal probabilities (within-target), or among all rows (all), which "
+        "test only that no feature depends on the context.",
+    )
+    empty: str = choice(
+        "skip",
+        f"{_CHOICES}:EMPTY",
+        "Treatment of nodes without rows of a context: skip them, or count an importance of zero.",
+    )
+    splits: str = choice(
+        "auto",
+        f"{_CHOICES}:SPLITS",
+        "Family of splits: one branch for each value (multiway), or two branches (ordered); auto "
+        "is ordered if a column has many distinct numbers.",
+    )
+    bins: int | None = option(
+        None,
+        "Number of quantile intervals for columns with more distinct numbers than this; none "
+        "by default.",
+        metavar="B",
+        min=2,
+        parameter="n_bins",
+        record="bins",
+    )
+    context_bins: int = option(
+        3,
+        "Number of quantile intervals for a numeric context.",
+        metavar="B",
+        min=2,
+        parameter="n_context_bins",
+        record="context_bins",
+    )
+    plain_p_values: bool = option(
+        False,
+        "Also test the plain effect, the difference between the importances in a forest of "
+        "all rows and in one of the rows of a context; new forests are grown for each "
+        "permutation.",
+    )
+    tolerance: float = option(
+        0.05,
+        "Relative difference up to which verdicts treat importances as equal.",
+        metavar="FRACTION",
+        min=0.0,
+        max=0.999,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdicts:
+    """Level of the verdicts."""
+
+    alpha: float = option(0.05, "Level of the verdicts.", metavar="A", min=0.0, max=1.0)
+    control: str = choice(
+        "fdr",
+        f"{_CHOICES}:Control",
+        "Error rate that --alpha bounds: false discovery rate (fdr), family-wise error rate "
+        "(fwer), or the type I error of each p-value alone (none).",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of `duramen context`."""
+
+    input: Small = group(Small, "Data")
+    contexts: Contexts = group(Contexts, "Context")
+    analysis: Analysis = group(Analysis, "Forest")
+    rows: Strata = group(Strata, "Permutations")
+    propensity_strata: int | None = option(
+        None,
+        "Permute the context also within S strata of its propensity score, the probability of a "
+        "context given the features. None by default.",
+        metavar="S",
+        min=2,
+        section="Permutations",
+    )
+    verdicts: Verdicts = group(Verdicts, "Verdicts")
+    work: Work = group(Work, "Run")
+    output: Printed = group(Printed, "Results", out=Path("duramen-context"))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the contexts."""
+        return self.contexts.context or ((_DEMO_CONTEXT,) if self.input.demo else ())
+
+
+@dataclass(frozen=True)
+class Contextual:
+    """Table, its contexts, and its target if there is one."""
+
+    source: Source  # without the contexts; the column of a network is its context
+    contexts: Mapping[str, Any]  # values of each context, of shape (n,)
+    table: EncodedTable  # columns that are no contexts
+    problem: Problem[EncodedTable] | None  # the table with the target; None for a network
+    notes: tuple[str, ...] = ()  # on how the table was read
+    findings: tuple[Finding, ...] = ()  # what the look at the data found
+    rows: Mapping[str, Any] = field(default_factory=dict)  # strata and groups, by the parameter
+
+
+def _with_target(
+    command: str, source: Source, contexts: Sequence[str], data: Small, jobs: int
+) -> Contextual:
+    """Set contexts apart from the features of a target.
+
+    Raises
+    ------
+    ValueError, TypeError, MemoryError
+        If a context, a column or the target cannot be used.
+    """
+    categorical = data.reading.categorical
+    check_columns("--context", contexts, source.features.column_names, source.target)
+    values = {
+        name: _values(name, source.features.column(name), name in categorical) for name in contexts
+    }
+    features = source.features.drop_columns(list(contexts))
+    if not features.column_names:
+        raise ValueError("no column is left besides the target and --context")
+    rows, notes = exchanged(source.labels, next(iter(values.values())))
+    settled = {option: {option: one} for option, one in rows.items()}
+    inputs = replace(source, features=features, labels=settled, notes=(*source.notes, *notes))
+    others = [name for name in categorical if name not in contexts]
+    columns = {name: source.features.column(name) for name in contexts}
+    problem = encoded(
+        command,
+        inputs,
+        task=data.task,
+        categorical=others,
+        jobs=jobs,
+        keep_identifiers=data.keep_identifiers,
+        others=_stray(source.name, columns, categorical),
+    )
+    return Contextual(inputs, values, problem.table, problem, problem.told, problem.findings, rows)
+
+
+def _without_target(command: str, source: Source, data: Small, jobs: int) -> Contextual:
+    """Take the column that was set apart for the context of all others."""
+    name, categorical = source.target, data.reading.categorical
+    values = {name: _values(name, source.column, name in categorical)}
+    others = [column for column in categorical if column != name]
+    check_columns("--categorical", others, source.features.column_names, name)
+    of_context = _stray(source.name, {name: source.column}, categorical)
+    table, told = looked(command, source, others, jobs, data.keep_identifiers, of_context)
+    rows, notes = exchanged(source.labels, values[name])
+    said = (*source.notes, *notes, *map(str, told))
+    return Contextual(source, values, table, None, said, told, rows)
+
+
+def _from_store(
+    command: str,
+    target: str,
+    contexts: Sequence[str],
+    labels: Mapping[str, Sequence[str]],
+    data: Small,
+) -> Contextual:
+    """Read what is stored into memory, and set contexts apart.
+
+    Without contexts, `target` is the context of a network.
+
+    Raises
+    ------
+    ValueError, TypeError, MemoryError
+        If a context, a column or the target cannot be used.
+    """
+
+    def settle(labels: Mapping[str, Mapping[str, Any]], y: Any) -> Any:
+        return exchanged(labels, next(iter(labels["context"].values())) if contexts else y)
+
+    apart = {**labels, "context": contexts} if contexts else labels
+    problem = loaded(data.stored(command, apart, target=target, settle=settle))
+    known = problem.labels["context"] if contexts else {target: problem.data.y}
+    values = {
+        name: _values(name, as_arrow(one), name in data.reading.categorical)
+        for name, one in known.items()
+    }
+    problem, places = data.complete(problem)
+    values = {name: column[places] for name, column in values.items()}
+    source = Source(
+        problem.name,
+        None,
+        None,
+        target,
+        problem.citation,
+        notes=problem.notes,
+        dropped_rows=problem.dropped_rows,
+    )
+    rows = problem.data.exchangeability
+    exchange = {"strata": rows.strata, "groups": rows.groups}
+    return Contextual(
+        source,
+        values,
+        problem.table,
+        problem if contexts else None,
+        problem.told,
+        problem.findings,
+        {name: one for name, one in exchange.items() if one is not None},
+    )
+
+
+def _stray(file: str, columns: Mapping[str, Any], categorical: Sequence[str]) -> list[Finding]:
+    """Tell which contexts are text, but nearly numbers."""
+    from duramen.data.stray import stray_values_of
+
+    found = [
+        stray_values_of(name, column) for name, column in columns.items() if name not in categorical
+    ]
+    return stray_findings([one for one in found if one is not None], file)
+
+
+def _values(name: str, column: Any, categorical: bool) -> Any:
+    """Return the values of a context: numbers as they are, what is a category as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0
+    if missing:
+        raise ValueError(
+            f"--context {name} is missing in {missing:,} of {len(column):,} rows; leave these "
+            "rows out with --missing drop"
+        )
+    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if not number or categorical:
+        return column.cast(pa.string()).to_numpy(zero_copy_only=False)
+    return column.to_numpy()
+
+
+def _record(options: Options, given: Contextual, findings: list[Findings], clock: Clock) -> Run:
+    """Return the command, settings, data, results and timings of a run."""
+    from duramen.reports import Run
+    from duramen.support.provenance import versions
+
+    problem, first = given.problem, findings[0].analyses[0]
+    network = options.contexts.network
+    settings = {**recorded(options.analysis), **first.metadata["forest"]}
+    if network:
+        settings.pop("criterion")
+    known = {
+        "file": given.source.name,
+        "n_rows": given.table.n_rows,
+        "n_features": given.table.n_columns,
+        "citation": given.source.citation,
+    }
+    return Run(
+        **(
+            {
+                **known,
+                "fingerprint": given.table.fingerprint(),
+                "findings": as_records(given.findings),
+            }
+            if problem is None
+            else problem.facts()
+        ),
+        command=_command(options, given),
+        seed=options.work.seed,
+        settings={
+            "contexts": list(options.names),
+            **settings,
+            "n_permutations": first.n_permutations,
+            **recorded(options.rows),
+            "propensity_strata": options.propensity_strata,
+            **recorded(options.verdicts),
+            **options.input.record(),
+            "incomplete_rows_dropped": given.source.dropped_rows,
+            **({"targets": list(findings[0].targets or ())} if network else {}),
+        },
+        versions=versions("pyarrow", "matplotlib"),
+        results={one.context_name: _figures(one, given.table.n_rows) for one in findings},
+        timings=dict(clock.seconds),
+    )
+
+
+def _figures(one: Findings, n_rows: int) -> dict[str, Any]:
+    """Return the figures of a context: its values, its relevance, how much depends on it."""
+    first = one.analyses[0]
+    cuts = first.metadata["context"]["cuts"]
+    rows = (first.shares * n_rows).round().astype(int).tolist()
+    figures: dict[str, Any] = {
+        "rows": dict(zip(first.contexts, rows, strict=True)),
+        "cuts": None if cuts is None else list(cuts),
+        "depends_if": one.rule,
+    }
+    if one.targets is None:
+        figures |= {
+            "relevance": first.relevance,
+            "relevance_p_value": first.relevance_p_value,
+            "unit": first.unit,
+            "null": first.significance().null if one.tested else None,
+        }
+    what = "features" if one.targets is None else "links"
+    counts = {value: one.count(c) for c, value in enumerate(first.contexts)}
+    return {**figures, f"{what}_that_depend": one.count(), f"{what}_by_value": counts}
+
+
+def _command(options: Options, given: Contextual) -> str:
+    """Return the command line that does the same again, whatever folder it is run in."""
+    data, source = options.input, given.source
+    settled: dict[str, Any] = {"context": options.names, "missing": data.treated.value}
+    if given.problem is None:
+        no = {"target": None, "task": None, "criterion": None}
+        settled |= {"file": None if data.demo else source.name, **no}
+    else:
+        settled |= data.settled(given.problem)
+    return command_line(COMMAND, options, **settled)
+
+
+# A context of fewer rows is pointed out.
+_FEW_ROWS = 15
+# Level of the note of a result on its number of permutations.
+_NOTED_LEVEL = 0.05
+
+
+def context(options: Options) -> None:
+    """Find columns whose importance depends on a context.
+
+    Example: duramen context patients.csv --target diagnosis --context sex
+
+    With --network, finds links between columns that depend on it. Prints the relevance of the
+    context itself and the columns that depend on it, and writes result.csv, result.parquet,
+    run.json and report.html to the folder --out.
+    """
+    perform(COMMAND, options, _check, _compute, _report)
+
+
+def _compute(
+    options: Options, _: None, clock: Clock
+) -> tuple[Contextual, list[ContextImportances] | list[ContextNetwork]]:
+    """Read the table and analyze it."""
+    given, quiet = _read(options, clock), options.output.quiet
+    with (
+        console.warnings_as_notes(quiet),
+        clock.step("analyze"),
+        keeping(lambda: checkpoints(options.work.checkpoint), quiet),
+    ):
+        return given, _analyzed(options, given)
+
+
+def _report(options: Options, _: None, result: Any, clock: Clock) -> Report:
+    """Return the report of the contexts, or of the network."""
+    from duramen.context import context_importances
+    from duramen.reports import Level, summarize_context, summarize_context_network
+    from duramen.reports.contextual import Findings
+    from duramen.support.provenance import references
+
+    table, analyses = result
+    control: Any = options.verdicts.control
+    level = Level(options.verdicts.alpha, control)
+    findings = [Findings.of(one, level) for one in analyses]
+    notes = _notes(options, table, findings)
+    console.notes((*notes, *(text for one in analyses for text in one.notes)), options.output.quiet)
+    run = _record(options, table, findings, clock)
+    if options.contexts.network:
+        report = summarize_context_network(analyses[0], run, level=level, notes=notes)
+    else:
+        by_name = {one.context_name: one for one in analyses}
+        report = summarize_context(by_name, run, level=level, notes=notes)
+    return replace(report, references=references(context_importances))
+
+
+def _check(options: Options) -> None:
+    """Check that options go together."""
+    data, names, network = options.input, options.names, options.contexts.network
+    apart = None if data.demo else names[0] if names else ""
+    data.check_given(apart if network and data.target is None else data.target)
+    data.annotations.check()
+    data.matrix.check(data.place)
+    data.reading.check(data.place, data.annotations.samples)
+    writable(options.work.checkpoint)
+    if not names:
+        raise ValueError("--context is missing: which column has the contexts?")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"--context {name} is given twice")
+        if name in data.drop:
+            raise ValueError(f"--drop: must not name a context, got {name}")
+    if options.analysis.plain_p_values and options.analysis.permutations == 0:
+        raise ValueError("--plain-p-values needs --permutations of 1 or more")
+    if options.propensity_strata is not None and (len(names) > 1 or network):
+        raise ValueError("--propensity-strata needs a single --context, without --network")
+    if options.propensity_strata is not None and options.rows.strata is not None:
+        raise ValueError("--propensity-strata and --strata cannot be combined; leave out one")
+    if options.propensity_strata is not None and options.rows.covariate:
+        raise ValueError("--propensity-strata and --covariate cannot be combined; leave out one")
+    if options.rows.covariate and len(names) > 1:
+        raise ValueError(f"--covariate needs a single --context, got {len(names)}")
+    options.rows.check(data.drop, names)
+    _check_network(options)
+
+
+def _check_network(options: Options) -> None:
+    if not options.contexts.network:
+        if options.contexts.targets:
+            raise ValueError("--targets needs --network; a single target is --target")
+        return
+    if options.input.target is not None:
+        raise ValueError(
+            "--network uses every column except the context as a target; leave out --target, or "
+            "name some targets with --targets"
+        )
+    if len(options.names) > 1:
+        raise ValueError(f"--network needs a single --context, got {len(options.names)}")
+    if options.analysis.permutations == 0:
+        raise ValueError("--network needs --permutations of 1 or more, for the p-values of links")
+    asked = {"--task": options.input.task, "--criterion": options.analysis.criterion}
+    if refused := [option for option, value in asked.items() if value != "auto"]:
+        raise without_use(
+            refused, "with --network, which chooses the task of each target by its values"
+        )
+
+
+def _read(options: Options, clock: Clock) -> Contextual:
+    data, network = options.input, options.contexts.network
+    apart = options.names[0] if network else data.target
+    labels, contexts = options.rows.labels(), () if network else options.names
+    if data.is_stored:
+        with clock.step("open"):
+            return _from_store(COMMAND, str(apart), contexts, labels, data)
+    with clock.step("read"):
+        more = {**labels, "context": contexts, FEATURES: data.samples_feature}
+        source = data.source(COMMAND, apart, data.annotations, more)
+        source = data.rows(source).labelled(labels)
+    with clock.step("encode"):
+        if network:
+            return _without_target(COMMAND, source, data, options.work.jobs)
+        return _with_target(COMMAND, source, options.names, data, options.work.jobs)
+
+
+def _analyzed(
+    options: Options, given: Contextual
+) -> list[ContextImportances] | list[ContextNetwork]:
+    """Run the analysis: one result a context, or a network."""
+    from duramen.context import context_importances, context_network
+    from duramen.data import Exchangeability
+
+    work = options.work.parameters(options.output.quiet)
+    settings = {**parameters(options.analysis), **work}
+    asked = settings.pop("criterion")
+    if given.problem is None:
+        settings |= {"targets": options.contexts.targets or None, **_exchanged(options, given)}
+        return [context_network(given.table, given.contexts, **settings)]
+    criterion = settled_criterion(asked, given.problem.task)
+    data = given.problem.data
+    if options.propensity_strata is not None:
+        labels = _exchanged(options, given)
+        rows = Exchangeability.checked(data.n_rows, **labels, function=f"duramen {COMMAND}")
+        data = data.with_exchangeability(rows)
+    results = context_importances(data, None, given.contexts, criterion=criterion, **settings)
+    return list(results.values()) if isinstance(results, dict) else [results]
+
+
+def _exchanged(options: Options, given: Contextual) -> dict[str, Any]:
+    """Return the strata and groups within which contexts are permuted."""
+    labels = dict(given.rows)
+    if options.propensity_strata is not None:
+        from duramen.context import propensity_strata
+
+        (values,) = given.contexts.values()
+        labels["strata"] = propensity_strata(
+            given.table,
+            values,
+            n_strata=options.propensity_strata,
+            n_context_bins=options.analysis.context_bins,
+        )
+    return labels
+
+
+def _notes(options: Options, given: Contextual, findings: list[Findings]) -> list[str]:
+    from duramen.reports.report import joined
+
+    lines = list(given.notes)
+    for one in findings:
+        first, name = one.analyses[0], one.context_name
+        if first.metadata["context"]["cuts"]:
+            lines.append(
+                f"the numeric context {name} was cut into {len(first.contexts)} quantile "
+                "intervals; change this with --context-bins or --categorical"
+            )
+        rows = (first.shares * given.table.n_rows).round().astype(int).tolist()
+        few = [
+            f"{value} ({n})" for value, n in zip(first.contexts, rows, strict=True) if n < _FEW_ROWS
+        ]
+        if few:
+            lines.append(
+                f"some contexts of {name} have few rows: {joined(few, shown=5)}; effects "
+                "there are hard to detect"
+            )
+        lines += _too_few(options, one)
+    return lines
+
+
+def _too_few(options: Options, one: Findings) -> list[str]:
+    """Say so where there are too few permutations for a single effect to be significant."""
+    alpha, permutations = options.verdicts.alpha, one.analyses[0].n_permutations
+    n = 1 if options.verdicts.control == "none" else sum(a.absolute.size for a in one.analyses)
+    if not one.tested or one.count() or n <= alpha * (permutations + 1):
+        return []
+    if one.targets is None and alpha == _NOTED_LEVEL and n > 1:
+        return []  # the result has a note
+    more = "" if not alpha else f"; with --permutations {round(n / alpha)} it can"
+    return [
+        f"with {permutations:,} permutations no p-value is below {1 / (permutations + 1):.2g}, "
+        f"too large for a single effect, among {n:,}, to have {one.level}{more}"
+    ]

@@ -1,0 +1,450 @@
+"""Command `duramen network`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from duramen.analyses.execution import checkpoints
+from duramen.analyses.problem import as_records
+from duramen.cli.command import perform
+from duramen.cli.console import notes, warnings_as_notes
+from duramen.cli.declaration import (
+    argument,
+    choice,
+    command_line,
+    group,
+    option,
+    parameters,
+    recorded,
+)
+from duramen.cli.ending import Clock
+from duramen.cli.look import look
+from duramen.cli.options import Printed, Work, keeping, parsed_max_features, writable
+from duramen.cli.reading import Reading
+from duramen.cli.source import check_columns
+from duramen.cli.stores import is_store
+
+if TYPE_CHECKING:
+    from duramen.data import Finding
+    from duramen.reports import Report, Run
+    from duramen.results.network import Network
+    from duramen.results.network_scores import NetworkScores
+
+
+COMMAND = "network"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expression:
+    """Expression of genes, and the genes that may have links."""
+
+    file: Path | None = argument(
+        None,
+        "File with the expression of genes in samples, or a folder made by duramen pack.",
+        formats=("read", "groups", "columns"),
+        metavar="FILE",
+    )
+    genes: str = choice(
+        "columns",
+        "duramen.networks.variables:GENES",
+        "Orientation of the table: genes in columns, or in rows, where the first column may "
+        "hold the gene names.",
+    )
+    regulators: tuple[str, ...] = option(
+        (),
+        "Gene that may regulate others, or a file of names, one per line; repeat for more. By "
+        "default, all genes.",
+        metavar="NAME",
+    )
+    targets: tuple[str, ...] = option(
+        (),
+        "Gene that may be regulated, or a file of names, one per line; repeat for more. By "
+        "default, all genes.",
+        metavar="NAME",
+    )
+    drop: tuple[str, ...] = option(
+        (), "Column to leave out; repeat for more.", metavar="NAME", record="dropped"
+    )
+    keep_identifiers: bool = option(
+        False,
+        "Analyze columns that have a different value in each row, such as sample numbers; by "
+        "default they are left out, with a note.",
+        echo="changed",
+    )
+    gold: Path | None = option(
+        None,
+        "File of known links to score the network against: columns of source, target and, if "
+        "there is a third, 1 for links and 0 for other pairs.",
+        metavar="FILE",
+    )
+    demo: bool = option(False, "Use a simulated network of 50 genes, in place of FILE and --gold.")
+    reading: Reading = group(Reading)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """Forests of the targets, and the weights of links."""
+
+    forest: str = choice(
+        "random_forest", "duramen.networks.targets:forest_names", "Kind of forest."
+    )
+    trees: int = option(
+        1000, "Number of trees for each target.", metavar="T", min=1, parameter="n_estimators"
+    )
+    max_features: str = option(
+        "auto",
+        "Number of regulators tried at a node: auto, sqrt, log2, all, a number or a fraction; auto "
+        "is a third of them.",
+        metavar="K",
+    )
+    min_samples_leaf: int | None = option(
+        None, "Minimum number of samples in a leaf; 1 by default.", metavar="N", min=1
+    )
+    max_depth: int | None = option(
+        None, "Maximum depth of the trees; no limit by default.", metavar="D", min=1
+    )
+    measure: str = choice(
+        "mdi",
+        "duramen.networks.targets:measure_names",
+        "Importance measure that weights links.",
+    )
+    normalization: str = choice(
+        "unit",
+        "duramen.networks.targets:NORMALIZATIONS",
+        "Scale of the weights: targets scaled to unit variance or entropy (unit), weights of "
+        "each target scaled to add up to 1 (sum), or the unit of each target (none).",
+    )
+    source_scaling: str = choice(
+        "variance",
+        "duramen.networks.targets:SOURCE_SCALINGS",
+        "Multiply the weights of a regulator by their variance over the targets, so that links "
+        "of regulators of many genes rank higher; none is GENIE3 as published.",
+    )
+    permutations: int = option(
+        0,
+        "Number of permutations of each target for the p-values of links; 0 for no p-values.",
+        metavar="B",
+        min=0,
+        parameter="n_permutations",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of `duramen network`."""
+
+    input: Expression = group(Expression, "Data")
+    scores: Scores = group(Scores, "Forests")
+    links: int = option(
+        100_000,
+        "Number of links in the results, those of the largest weights.",
+        metavar="N",
+        min=1,
+        section="Results",
+    )
+    work: Work = group(Work, "Run")
+    output: Printed = group(Printed, "Results", out=Path("duramen-network"))
+
+
+_CALLER = f"duramen {COMMAND}"
+_DEMO = {"n_samples": 100, "n_genes": 50, "random_state": 0}
+
+
+@dataclass(frozen=True, eq=False)
+class Expressed:
+    """Expression and known links."""
+
+    name: str  # of the file, in sentences
+    table: Any  # as `genie3` takes it
+    genes: str  # where the genes are in it
+    gold: Any = None  # as `Network.score` takes it
+    names: tuple[str, ...] | None = None  # of the genes, where the table has none
+    findings: tuple[Finding, ...] = ()  # what the look at the data found
+
+
+def _check_input(options: Expression) -> None:
+    """Check that the user named a table, or asked for the simulated network.
+
+    Raises
+    ------
+    ValueError
+        If something is missing, or too much.
+    """
+    if options.demo and (options.file is not None or options.gold is not None):
+        raise ValueError("--demo brings its own data; leave out FILE and --gold")
+    if not options.demo and options.file is None:
+        raise ValueError("give a FILE, or --demo for a simulated network")
+    if options.demo and options.genes != "columns":
+        raise ValueError("--demo has the genes in columns; leave out --genes")
+    options.reading.check(options.file)
+
+
+def _read(options: Expression) -> Expressed:
+    """Read the expression, and the known links if they are given.
+
+    Raises
+    ------
+    ValueError, OSError
+        If a file cannot be read.
+    """
+    if options.demo:
+        from duramen.datasets import gene_network
+
+        made = gene_network(**_DEMO)
+        return Expressed("simulated network", made.expression, "columns", made.links, made.names)
+    assert options.file is not None
+    gold = None if options.gold is None else read_links(options.gold, _CALLER)
+    found = options.reading.findings(options.file)
+    table, genes = _table(options, options.file, found)
+    told = _looked(options, table, found)
+    from duramen.findings.table import left_out
+
+    gone = () if options.keep_identifiers else left_out(told)
+    return Expressed(options.file.name, _without(table, gone), genes, gold, findings=told)
+
+
+def _without(table: Any, gone: Sequence[str]) -> Any:
+    """Return a table without some columns; one must be left."""
+    from duramen.data import EncodedTable
+
+    if not gone:
+        return table
+    is_encoded = isinstance(table, EncodedTable)
+    names = list(table.names if is_encoded else table.column_names)
+    places = [j for j, name in enumerate(names) if name not in gone]
+    if not places:
+        raise ValueError(f"{_CALLER}: all columns look like identifiers; see --keep-identifiers")
+    return table.take_columns(places) if is_encoded else table.select(places)
+
+
+def _looked(options: Expression, table: Any, found: list[Finding]) -> tuple[Finding, ...]:
+    """Look at the expression; of genes in rows, at the samples, whose first column names genes."""
+    from duramen.data import EncodedTable
+    from duramen.findings import findings
+
+    columns, kinds = table, ["index"] if options.genes == "rows" else []  # samples have any name
+    if options.genes == "rows" and not isinstance(table, EncodedTable):
+        columns = table.remove_column(0) if table.num_columns > 1 else table
+    found += [one for one in findings(columns) if one.kind not in kinds]
+    file = "" if options.file is None else options.file.name
+    return look(COMMAND, found, file, keep_identifiers=options.keep_identifiers)
+
+
+def _names_of_genes(asked: Sequence[str]) -> list[str] | None:
+    """Return names of genes; of those that name a file, the names in it, one a line.
+
+    Raises
+    ------
+    ValueError
+        If a file holds no name.
+    """
+    if not asked:
+        return None
+    found: list[str] = []
+    for one in asked:
+        path = Path(one)
+        if not os.path.isfile(path):  # unlike Path.is_file it takes names that no file can have
+            found.append(one)
+            continue
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+        if not any(lines):
+            raise ValueError(f"{path} must hold names of genes, one per line, got none")
+        found += [line for line in lines if line]
+    return found
+
+
+def _table(options: Expression, path: Path, found: list[Finding]) -> tuple[Any, str]:
+    """Return the table, and where its genes are."""
+    import numpy as np
+
+    from duramen.io import open_store, pack
+    from duramen.io.formats import format_of
+
+    known = format_of(path)
+    if not is_store(path) and (known is None or known.read is not None):
+        table = options.reading.read(path, _CALLER, found)
+        check_columns("--drop", options.drop, table.column_names, "")
+        table = table.drop_columns(list(options.drop))
+        return _samples_of(table, path) if options.genes == "rows" else table, options.genes
+    with _packed(path, options, pack) if not is_store(path) else _itself(path) as place:
+        store = open_store(place)
+        check_columns("--drop", options.drop, store.names, "")
+        kept = [j for j, name in enumerate(store.names) if name not in options.drop]
+        return store.take_columns(np.array(kept, dtype=np.int64)), "columns"
+
+
+def _samples_of(table: Any, path: Path) -> Any:
+    """Return a table of genes in rows without columns that describe the genes."""
+    from duramen.io.formats.gene_annotation import describing, warn_of
+
+    names = table.column_names[1:]
+    gone = names[: describing(names)]
+    warn_of(gone, path.name, _CALLER)
+    return table.drop_columns(gone)
+
+
+@contextmanager
+def _itself(path: Path) -> Iterator[Path]:
+    yield path
+
+
+@contextmanager
+def _packed(path: Path, options: Expression, pack: Any) -> Iterator[Path]:
+    """Pack a file that is read in tiles into a folder that is removed in the end."""
+    with TemporaryDirectory(prefix="duramen-") as folder:
+        place = Path(folder) / "store"
+        turned, reading = options.genes == "rows", options.reading
+        pack(path, place, transpose=turned, as_text=reading.as_text, **reading.parameters(path))
+        yield place
+
+
+def read_links(path: Path, caller: str) -> list[tuple[Any, ...]]:
+    """Return the known links as rows of source, target and perhaps 0 or 1.
+
+    Files may lack a header: its words are then the first row. As a row, a header names no genes of
+    the network, and rows of other genes are not scored.
+    """
+    from duramen.io import read_table
+
+    table = read_table(path, function=caller)
+    if table.num_columns not in (2, 3):
+        raise ValueError(
+            f"--gold: {path.name} must have 2 or 3 columns (source, target, and 1 or 0), got "
+            f"{table.num_columns}."
+        )
+    rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    first = tuple(table.column_names)
+    return rows if table.num_columns == 3 and first[2] not in ("0", "1") else [first, *rows]
+
+
+_AUTO = 1 / 3
+
+
+def network(options: Options) -> None:
+    """Infer the regulatory links between genes (GENIE3).
+
+    Example: duramen network expression.csv --regulators factors.txt
+
+    Predicts each gene from all regulators with a forest; the importances weight the links. Prints
+    the heaviest links, and their agreement with known ones, and writes result.csv,
+    result.parquet, run.json and report.html to the folder --out.
+    """
+    perform(COMMAND, options, _check, _compute, _report)
+
+
+def _check(options: Options) -> dict[str, Any]:
+    """Return the parameters of `genie3` that the options stand for."""
+    _check_input(options.input)
+    writable(options.work.checkpoint)
+    given = parameters(options.scores)
+    asked = given.pop("max_features")
+    given["max_features"] = _AUTO if asked == "auto" else parsed_max_features(asked)
+    return given | {
+        "regulators": _names_of_genes(options.input.regulators),
+        "targets": _names_of_genes(options.input.targets),
+    }
+
+
+def _compute(
+    options: Options, settings: dict[str, Any], clock: Clock
+) -> tuple[Expressed, Network, NetworkScores | None]:
+    """Read the expression, infer the network, and score it if links are known."""
+    from duramen.networks import genie3
+
+    quiet = options.output.quiet
+    with clock.step("read"), warnings_as_notes(quiet):
+        given = _read(options.input)
+    notes(map(str, given.findings), quiet)
+    with (
+        keeping(lambda: checkpoints(options.work.checkpoint), quiet),
+        clock.step("infer"),
+        warnings_as_notes(quiet),
+    ):
+        found = genie3(
+            given.table,
+            names=given.names,
+            genes=given.genes,
+            **settings,
+            **options.work.parameters(quiet),
+        )
+    if given.gold is None:
+        return given, found, None
+    with clock.step("score"):
+        return given, found, found.score(given.gold)
+
+
+def _report(
+    options: Options,
+    _: dict[str, Any],
+    result: tuple[Expressed, Network, NetworkScores | None],
+    clock: Clock,
+) -> Report:
+    """Return the report of the network, with the table of links."""
+    from duramen.networks import genie3
+    from duramen.reports import summarize_network
+    from duramen.support.provenance import references
+
+    expression, inferred, scores = result
+    columns = inferred.columns(min(options.links, inferred.n_candidates))
+    if inferred.p_values is not None:
+        i, j = inferred.ranked(len(columns["source"]))
+        columns["q_value"] = inferred.q_values()[i, j]
+    run = record_of(
+        COMMAND,
+        options,
+        options.scores,
+        expression.name,
+        inferred,
+        score_record(scores),
+        clock,
+    )
+    run = replace(run, findings=as_records(expression.findings))
+    report = summarize_network(inferred, run, scores=scores)
+    return replace(report, table=columns, references=references(genie3))
+
+
+def record_of(
+    command: str,
+    options: Any,
+    inference: Any,
+    file: str,
+    found: Network,
+    results: dict[str, Any],
+    clock: Clock,
+) -> Run:
+    """Return the record of a command that infers a network; `inference` has its parameters."""
+    from duramen.reports import Run
+
+    settings = {**recorded(options.input), **recorded(inference), "links": options.links}
+    of_data = ("file", "demo")
+    return Run(
+        command=command_line(command, options),
+        file=file,
+        n_rows=int(found.metadata["n_rows"]),
+        n_features=len(found.names),
+        fingerprint=found.metadata["fingerprint"],
+        seed=options.work.seed,
+        settings={name: one for name, one in settings.items() if name not in of_data},
+        versions=found.metadata["versions"],
+        results={"candidate_links": found.n_candidates, **results},
+        timings=dict(clock.seconds),
+    )
+
+
+def score_record(scores: NetworkScores | None) -> dict[str, Any]:
+    """Return the agreement with known links as a record holds it."""
+    if scores is None:
+        return {}
+    return {
+        "known_links": scores.n_true,
+        "auroc": scores.auroc,
+        "aupr": scores.aupr,
+        "random_aupr": scores.random_aupr,
+        "early_precision": scores.early_precision,
+    }

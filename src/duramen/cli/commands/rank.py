@@ -1,0 +1,671 @@
+"""Command `duramen rank`: from a table to a ranking of its features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from duramen.analyses.problem import Problem, noted
+from duramen.analyses.ranking.request import (
+    LEAST_TREES,
+    MANY_ROWS,
+    TREES,
+    Groups,
+    Request,
+    fewer_trees,
+    trees_by_default,
+    with_estimates,
+)
+from duramen.analyses.ranking.request import Resampling as ResamplingRequest
+from duramen.cli.command import perform
+from duramen.cli.console import notes
+from duramen.cli.declaration import (
+    Declared,
+    choice,
+    command_line,
+    given,
+    group,
+    option,
+    parameters,
+    without_use,
+)
+from duramen.cli.ending import Clock
+from duramen.cli.inputs import SampledInput
+from duramen.cli.options import (
+    MAX_FEATURES,
+    Printed,
+    Strata,
+    Work,
+    criterion_option,
+    parsed_max_features,
+    settled_criterion,
+    writable,
+)
+from duramen.cli.signals import Representing
+from duramen.cli.source import EVENT, Source, check_columns
+
+if TYPE_CHECKING:
+    from duramen.analyses.ranking.ranking import Ranking
+    from duramen.importances import Measure
+    from duramen.reports import Report
+    from duramen.significance import SignificanceTest
+
+
+COMMAND = "rank"
+MEASURES = "duramen.importances:catalogue"
+TESTS = "duramen.significance:catalogue"
+CLUSTERS = "clusters"  # value of --feature-groups
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    """Parameters of the forest."""
+
+    forest: str = choice("random-forest", "duramen.estimators.catalogue:FORESTS", "Kind of forest.")
+    trees: int | None = option(
+        None,
+        f"Number of trees; {TREES:,} by default, and of more than {MANY_ROWS:,} rows "
+        f"{TREES * MANY_ROWS:,} divided by their number, at least {LEAST_TREES}.",
+        metavar="T",
+        min=1,
+        parameter="n_estimators",
+    )
+    max_features: str = option("auto", f"{MAX_FEATURES}.", metavar="K")
+    max_depth: int | None = option(
+        None,
+        "Maximum depth of the trees; no limit by default.",
+        metavar="D",
+        min=1,
+        echo="changed",
+    )
+    min_leaf: int = option(
+        1,
+        "Minimum number of rows in a leaf.",
+        metavar="N",
+        min=1,
+        parameter="min_samples_leaf",
+        echo="changed",
+    )
+    criterion: str = criterion_option()
+    class_weight: str | None = choice(
+        None,
+        "duramen.estimators.catalogue:WEIGHTINGS",
+        "Weights of the classes: balanced gives each the same weight; none by default.",
+        echo="changed",
+    )
+    bootstrap: bool | None = option(
+        None,
+        "Draw the rows of each tree with replacement, or use all rows; the default depends "
+        "on --forest.",
+        "--bootstrap/--no-bootstrap",
+    )
+
+    def n_trees(self, n_rows: int) -> int:
+        """Return the number of trees for a table of so many rows."""
+        return trees_by_default(n_rows) if self.trees is None else self.trees
+
+    def notes(self, n_rows: int) -> list[str]:
+        """Say so where there are fewer trees by default."""
+        return fewer_trees(n_rows, "--trees") if self.trees is None else []
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurvivalInput(SampledInput):
+    """Table or column store whose target may be survival."""
+
+    task: str = choice(
+        "auto",
+        "duramen.data.target:Task",
+        "Task: classification of classes, regression of numbers, or survival, with the times in "
+        "--target and the events in --event; auto is survival with --event, else decided by the "
+        "values of the target.",
+        before=("auto",),
+    )
+    event: str | None = option(
+        None,
+        "Column that is 1 or true if the event occurred at the time in --target, and 0 or false "
+        "if the time is right-censored. It is not used as a feature.",
+        metavar="NAME",
+    )
+
+    def check(self) -> None:
+        """Check that options of the data go together."""
+        super().check()
+        if self.event is None and self.task == "survival":
+            raise ValueError(
+                "--task survival needs --event NAME: the column that is 1 if the event occurred "
+                "at the time in --target, else 0"
+            )
+        if self.event is None:
+            return
+        if self.demo:
+            raise ValueError("--event: must be left out with --demo, whose target is classes")
+        if self.task not in ("auto", "survival"):
+            raise ValueError(f"--event is for --task survival, got --task {self.task}")
+
+    def apart(self, labels: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+        """Return the columns that are set apart, the events among them, by their option."""
+        return labels if self.event is None else {**labels, EVENT: (self.event,)}
+
+    def own_source(self, command: str, labels: Mapping[str, Sequence[str]]) -> Source:
+        """Read the table and set the events apart."""
+        source = super().own_source(command, self.apart(labels))
+        if self.event is None:
+            return source
+        source = source.with_event(self.event)
+        return source.rows_with_target() if self.drop_missing_target else source
+
+    def settled(self, problem: Problem[Any]) -> dict[str, Any]:
+        """Return the values of options that reading the table settled."""
+        return {**super().settled(problem), "event": self.event}
+
+
+def described_measure(measure: Measure) -> str:
+    """Return the name of a measure, and whether it is computed by default."""
+    return f"{measure.option} (default)" if measure.default else measure.option
+
+
+def described_test(test: SignificanceTest) -> str:
+    """Return the name of a test, whether it is the default, and options that few others take."""
+    own = ["default"] if test.default else []
+    own += [one.word for one, _ in given(Parameters()) if test.takes(one.parameter)]
+    return f"{test.option} ({', '.join(own)})" if own else test.option
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """Parameters that few of the significance tests take."""
+
+    distribution: str | None = choice(
+        None,
+        "duramen.significance.p_values.nulls:DISTRIBUTIONS",
+        "Distribution of importances under the null hypothesis: the permutations themselves, or "
+        "one fitted to them; empirical by default.",
+        before=("empirical",),
+    )
+    stop_after: int | None = option(
+        None,
+        "Number of permutations with at least the importance of a feature after which its "
+        "test stops early; no early stop by default.",
+        metavar="H",
+        min=1,
+    )
+    probes: int | None = option(
+        None,
+        "Number of random probes, such as 200; by default the number of features for forests, "
+        "and 1 for the linear model.",
+        metavar="R",
+        min=1,
+        parameter="n_probes",
+    )
+    rank_based: str | None = choice(
+        None,
+        "duramen.significance.error_rates.conditional_error_rate:Reading",
+        "Compare ranks instead of importances: those of the features after each one (later), or "
+        "its own (own). By default, importances are compared.",
+    )
+    group_score: str | None = choice(
+        None,
+        "duramen.significance.error_rates.conditional_error_rate:How",
+        "Importance of a group of --feature-groups, computed from those of its features; mean by "
+        "default.",
+        parameter="how",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Test:
+    """Choice and parameters of the significance test."""
+
+    significance: str | None = choice(
+        None,
+        TESTS,
+        "Significance test of the importances.",
+        metavar="METHOD",
+        describe=described_test,
+    )
+    no_test: bool = option(False, "Skip the significance test.")
+    permutations: int | None = option(
+        None,
+        "Number of rounds of the test, each with new forests; by default 99 for each stage of "
+        "max-t, 10 for forest-probe-ranking, else 100.",
+        metavar="B",
+        min=1,
+    )
+    parameters: Parameters = group(Parameters)
+    rows: Strata = group(Strata)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resampling:
+    """Intervals and stability of a ranking, from forests on random parts of the rows."""
+
+    intervals: bool = option(
+        False,
+        "Estimate confidence intervals of the importances by the first measure, from forests on "
+        "random subsamples of the rows.",
+    )
+    interval_scale: str | None = choice(
+        None,
+        "duramen.significance.intervals.confidence_intervals:SCALES",
+        "With --intervals: what they are of, the importances, as by default, or their fractions of "
+        "the sum over all features, which heavy tails of a numeric target do not distort.",
+        parameter="scale",
+    )
+    stability: int | None = option(
+        None,
+        "Measure the agreement of forests on random halves of the rows about the K most "
+        "important features, such as 10.",
+        metavar="K",
+        min=1,
+    )
+    confidence_level: float | None = option(
+        None,
+        "With --intervals or --stability: confidence level of the intervals, such as 0.9; "
+        "0.95 by default.",
+        metavar="C",
+        parameter="confidence_level",
+    )
+    resamples: int | None = option(
+        None,
+        "With --intervals or --stability: number of random subsamples of the rows, each with a "
+        "forest; by default 100 for --intervals, 50 for --stability.",
+        metavar="B",
+        min=2,
+    )
+
+    def request(self) -> ResamplingRequest:
+        """Return the intervals and the stability that are asked for."""
+        return ResamplingRequest(
+            self.intervals,
+            self.interval_scale or "importance",
+            self.stability,
+            0.95 if self.confidence_level is None else self.confidence_level,
+            self.resamples,
+        )
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Options that ask for forests on parts of the rows."""
+        stable = () if self.stability is None else ("--stability",)
+        return ("--intervals", *stable) if self.intervals else stable
+
+    def check(self) -> None:
+        """Check that options go together.
+
+        Raises
+        ------
+        ValueError
+            If one has no use, or the level is none.
+        """
+        own = {"--confidence-level": self.confidence_level, "--resamples": self.resamples}
+        unused = [word for word, value in own.items() if value is not None]
+        if unused and not self.asked:
+            raise without_use(unused, "without --intervals or --stability K")
+        if self.interval_scale is not None and not self.intervals:
+            raise without_use(["--interval-scale"], "without --intervals")
+        if self.confidence_level is not None and not 0 < self.confidence_level < 1:
+            raise ValueError(
+                "--confidence-level: must be a probability between 0 and 1, got "
+                f"{self.confidence_level:g}. Hint: 0.95"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouping(Representing):
+    """Clusters of correlated features, and groups that are permuted together."""
+
+    feature_groups: Path | None = option(
+        None,
+        "Groups of features, each permuted as a whole for its MDA: a file of two columns, the "
+        "features and the group of each, such as groups.csv; or clusters, those of --clusters. "
+        "None by default.",
+        metavar="FILE",
+        echo="changed",
+        keyword=CLUSTERS,
+    )
+
+    @property
+    def of_clusters(self) -> bool:
+        """True if the groups are the clusters that are found."""
+        return self.feature_groups is not None and str(self.feature_groups) == CLUSTERS
+
+    def check(self) -> None:
+        """Check that options go together.
+
+        Raises
+        ------
+        ValueError
+            If not.
+        """
+        super().check()
+        if self.representatives is not None and self.feature_groups is not None:
+            raise ValueError(
+                "--feature-groups and --representatives both group features; give one of them"
+            )
+        if self.of_clusters and self.clusters is None:
+            raise ValueError(
+                f"--feature-groups {CLUSTERS} needs --clusters R, such as --clusters 0.8. Hint: "
+                f"for a file of that name, --feature-groups ./{CLUSTERS}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of `duramen rank`."""
+
+    input: SurvivalInput = group(SurvivalInput, "Data")
+    growth: Growth = group(Growth, "Forest")
+    measure: tuple[str, ...] = choice(
+        (),
+        MEASURES,
+        "Importance measure; repeat for more, the first one orders the features. By default, "
+        "those marked below, as far as the forest allows; features are then ordered by verdict, "
+        "and by MDI-oob where trees leave rows out.",
+        describe=described_measure,
+        section="Importances",
+    )
+    positive: str | None = option(
+        None,
+        "Class that the directions of effects are about, such as that of the ill; by default the "
+        "rarer one of two classes, and of more classes for each feature the one that depends on it "
+        "most.",
+        metavar="CLASS",
+        section="Importances",
+        echo="changed",
+    )
+
+    test: Test = group(Test, "Significance test")
+    resampling: Resampling = group(Resampling, "Confidence intervals and stability")
+    signals: Grouping = group(Grouping, "Correlated features and groups")
+    work: Work = group(Work, "Run")
+    output: Printed = group(Printed, "Results", out=Path("duramen-rank"))
+
+
+def make_forest(
+    growth: Growth, task: str, n_trees: int, *, seed: int, jobs: int, verbose: bool
+) -> Any:
+    """Return the estimator that the options describe, with out-of-bag estimates if it has any."""
+    from duramen.data.target import target_class
+    from duramen.estimators.catalogue import FORESTS
+
+    name, max_features = growth.forest, growth.max_features
+    forest = next(one for one in FORESTS if one.name == name)
+    kind = forest.estimator(task)
+    if kind is None and target_class(task).censored:
+        able = ", ".join(one.name for one in FORESTS if one.survival)
+        raise ValueError(f"--forest: must be one of {able} for survival, got {name}")
+    if kind is None:
+        raise ValueError(
+            f"--forest: {name} is for classification only, but the target holds numbers. Hint: "
+            "choose another forest, or --task classification."
+        )
+    impurity = settled_criterion(growth.criterion, task)
+    estimator: Any = kind(
+        n_estimators=n_trees, random_state=seed, n_jobs=jobs, verbose=int(verbose)
+    )
+    if not target_class(task).censored:  # which has one criterion
+        estimator.set_params(criterion="squared_error" if impurity == "variance" else impurity)
+    parameters = estimator.get_params()
+    if max_features != "auto":
+        if "max_features" not in parameters:
+            raise ValueError(
+                f"--max-features: must be auto with --forest {name}, got {max_features}"
+            )
+        estimator.set_params(max_features=parsed_max_features(max_features))
+    if growth.class_weight is not None:
+        if not target_class(task).categorical:
+            raise ValueError(
+                f"--class-weight: is for classes, but the task is {task}; leave it out"
+            )
+        if "class_weight" not in parameters:
+            raise ValueError(f"--class-weight: --forest {name} has no class weights; leave it out")
+        estimator.set_params(class_weight=growth.class_weight)
+    for word, name, value in (
+        ("--max-depth", "max_depth", growth.max_depth),
+        ("--min-leaf", "min_samples_leaf", growth.min_leaf if growth.min_leaf > 1 else None),
+    ):
+        if value is None:
+            continue
+        if name not in parameters:
+            raise ValueError(f"{word}: --forest {forest.name} has no such limit; leave it out")
+        estimator.set_params(**{name: value})
+    if growth.bootstrap is not None:
+        estimator.set_params(bootstrap=growth.bootstrap)
+    return with_estimates(estimator)
+
+
+def check_groups(feature_groups: Groups, features: Sequence[str], target: str) -> None:
+    """Check that they are groups of these features.
+
+    Raises
+    ------
+    ValueError
+        If they name a feature that is not there, or a group is called as a feature in none.
+    """
+    from duramen.support.text import quoted  # a slow import
+
+    check_columns("--feature-groups:", list(feature_groups.of_feature), features, target)
+    alone = set(features) - set(feature_groups.of_feature)
+    for name in feature_groups.of_feature.values():
+        if name in alone:
+            raise ValueError(
+                f"--feature-groups {feature_groups.file}: {quoted(name)} is the name of a group "
+                "and of a column "
+                "that is in no group; give the column a group, or the group another name"
+            )
+
+
+def read_groups(path: Path) -> Groups:
+    """Read the groups of features from a file of two columns: features, and the group of each."""
+    from duramen.io import read_table
+    from duramen.support.text import quoted  # a slow import
+
+    table = read_table(path, function="--feature-groups")
+    if table.num_columns != 2:
+        raise ValueError(
+            f"--feature-groups {path} must have two columns, the features and the group of each; "
+            f"it has {table.num_columns}"
+        )
+    features, names = (_words(column.to_pylist()) for column in table.columns)
+    of_feature: dict[str, str] = {}
+    for row, (feature, name) in enumerate(zip(features, names, strict=True), start=1):
+        if feature is None:
+            raise ValueError(f"--feature-groups {path}: row {row} names no feature")
+        if name is None:
+            continue
+        if feature in of_feature:
+            raise ValueError(
+                f"--feature-groups {path}: {quoted(feature)} occurs twice; groups must not overlap"
+            )
+        of_feature[feature] = name
+    if not of_feature:
+        raise ValueError(f"--feature-groups {path} assigns no feature to a group")
+    return Groups(path.name, of_feature)
+
+
+def _words(values: Sequence[object]) -> list[str | None]:
+    return [None if value is None else str(value) for value in values]
+
+
+def requested(
+    asked: Test,
+    checkpoint: Path | None,
+    feature_groups: Groups | None = None,
+    *,
+    resampled: bool = False,
+) -> Request | None:
+    """Return the test to run: the one asked for, or the default; None with ``--no-test``.
+
+    Tests that rank groups take these; others are of single features. `resampled` tells whether
+    forests on parts of the rows are grown as well, which use groups and the checkpoint.
+    """
+    from duramen.significance import catalogue
+
+    named = [] if asked.significance is None else ["--significance"]
+    set_options = [
+        one
+        for one, value in given(asked)
+        if value not in (None, False, ()) and one.name not in _ALONE
+        if not (resampled and one.name == "groups")
+    ]
+    if asked.no_test:
+        kept = [] if checkpoint is None or resampled else ["--checkpoint"]
+        if refused := [*named, *(one.word for one in set_options), *kept]:
+            raise without_use(refused, "with --no-test, which skips the test")
+        return None
+    test = next(
+        one for one in catalogue if (one.name == asked.significance if named else one.default)
+    )
+    _check_taken(test, set_options, None if resampled else checkpoint)
+    _check_together(test, asked, feature_groups)
+    choices = parameters(asked.parameters)
+    return Request(
+        test,
+        asked.permutations,
+        {name: value for name, value in choices.items() if value not in (None, False)},
+        feature_groups if test.takes("feature_groups") else None,
+        not named,
+    )
+
+
+# Options that choose the test.
+_ALONE = ("significance", "no_test")
+
+
+def _check_taken(
+    test: SignificanceTest, asked: Sequence[Declared], checkpoint: Path | None
+) -> None:
+    """Check that the test has a use for each option."""
+    from duramen.significance import catalogue
+
+    used = {one.word: "" if one.name == "permutations" else one.parameter for one in asked}
+    used |= {} if checkpoint is None else {"--checkpoint": "checkpoint"}
+    refused: dict[str, list[str]] = {}  # options by the reason
+    for word, parameter in used.items():
+        if word in ("--permutations", "--checkpoint") and not test.repeats:
+            why = f"with --significance {test.option}, which grows no forests"
+        elif parameter and not test.takes(parameter):
+            able = ", ".join(one.option for one in catalogue if one.takes(parameter))
+            why = f"with --significance {test.option}; allowed with {able}"
+        else:
+            continue
+        refused.setdefault(why, []).append(word)
+    if refused:
+        raise ValueError("; ".join(str(without_use(*one[::-1])) for one in refused.items()))
+
+
+def _check_together(test: SignificanceTest, asked: Test, feature_groups: Groups | None) -> None:
+    """Check that options go together."""
+    own: Parameters = asked.parameters
+    if asked.permutations is not None and asked.permutations < test.least:
+        raise ValueError(
+            f"--significance {test.option} needs --permutations {test.least} or more for an error "
+            f"rate up to .05, got {asked.permutations}"
+        )
+    if own.stop_after is not None and own.distribution not in (None, "empirical"):
+        raise ValueError(
+            f"--stop-after needs --distribution empirical, got {own.distribution}: an early stop "
+            "depends on the permuted importances and changes their distribution"
+        )
+    if own.group_score is not None and feature_groups is None:
+        raise ValueError("--group-score needs --feature-groups FILE")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Test and groups that the options ask for."""
+
+    request: Request | None
+    feature_groups: Groups | None  # from a file
+
+
+def rank(options: Options) -> None:
+    """Rank the columns of a table by their importance for a target.
+
+    Example: duramen rank patients.csv --target diagnosis
+
+    Grows a forest, tests which importances are larger than expected by chance, prints the ranking,
+    and writes result.csv, result.parquet, run.json and report.html to the folder --out.
+    """
+    perform(COMMAND, options, _check, _compute, _report)
+
+
+def _check(options: Options) -> Asked:
+    """Check that the options go together; return the test and the groups that they ask for."""
+    options.input.check()
+    options.test.rows.check(options.input.drop)
+    options.signals.check()
+    options.resampling.check()
+    file, checkpoint = options.signals.feature_groups, writable(options.work.checkpoint)
+    feature_groups = None if file is None or options.signals.of_clusters else read_groups(file)
+    resampled = bool(options.resampling.asked)
+    request = requested(options.test, checkpoint, feature_groups, resampled=resampled)
+    if options.signals.of_clusters and request is not None and request.test.takes("feature_groups"):
+        raise ValueError(
+            f"--feature-groups clusters and --significance {request.test.option} do not go "
+            "together: the clusters follow from the ranking that would be tested. Hint: "
+            "--feature-groups FILE"
+        )
+    return Asked(request, feature_groups)
+
+
+def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
+    """Read the table and rank its features."""
+    from duramen.analyses.ranking.ranking import RankingRequest, rank_features
+
+    work, quiet = options.work, options.output.quiet
+    labels = options.test.rows.labels()
+    problem = options.input.load(COMMAND, work.jobs, clock, labels, work.seed)
+    more = options.growth.notes(problem.data.n_rows)
+    problem = replace(problem, notes=(*problem.notes, *more))
+    notes(problem.told, quiet)
+    if asked.feature_groups is not None:
+        check_groups(asked.feature_groups, problem.data.names, problem.target)
+    execution = work.execution(quiet, clock)
+    n_trees = options.growth.n_trees(problem.data.n_rows)
+    estimator = make_forest(
+        *(options.growth, problem.task, n_trees),
+        seed=work.seed,
+        jobs=work.jobs,
+        verbose=bool(execution.verbose),
+    )
+    request = RankingRequest(
+        options.growth.forest,
+        options.measure,
+        asked.request,
+        options.resampling.request(),
+        options.signals.request(),
+        asked.feature_groups,
+        options.signals.of_clusters,
+        tuple(options.test.rows.notes()),
+        options.positive,
+    )
+    return rank_features(problem, estimator, request, execution)
+
+
+def _report(options: Options, _: Asked, ranking: Ranking, clock: Clock) -> Report:
+    """Return the report of the ranking."""
+    from duramen.analyses.ranking.ranking import report_of
+
+    problem = ranking.problem
+    return report_of(
+        ranking,
+        command=command_line(
+            COMMAND,
+            options,
+            **options.input.settled(problem),
+            measure=ranking.found.names,
+            trees=ranking.estimator.n_estimators,
+        ),
+        settings={
+            **options.input.record(),
+            **options.test.rows.record(),
+            **options.signals.record(),
+            **noted(problem.told),
+        },
+        notes=problem.told,
+        top=options.output.top,
+    )

@@ -1,1 +1,0 @@
-"""`duramen connectome`."""

@@ -1,1 +1,0 @@
-"""`duramen context`: features, or links between columns, that depend on a context."""

@@ -1,1 +1,0 @@
-"""`duramen exact`: importances of infinitely many trees, and the relevance of the features."""

@@ -1,1 +1,0 @@
-"""`duramen pack`: from any table to a column store."""

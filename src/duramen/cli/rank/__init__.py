@@ -1,1 +1,0 @@
-"""`duramen rank`: from a table to a ranking of its features."""

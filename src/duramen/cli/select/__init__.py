@@ -1,1 +1,0 @@
-"""`duramen select`: features found with only some of them in memory."""

@@ -1,0 +1,84 @@
+"""Reports in a terminal: columns that fit, bars where there is room, and what is said of a part."""
+
+import numpy as np
+import pytest
+
+from duramen.cli.show import fitting, show
+from duramen.reports import Run
+from duramen.reports.report import Fact, Facts, Prose, Report, Table
+from duramen.results.columns import Column, places
+
+WIDE = 14
+
+
+def column(title, minor=0, **more):
+    return Column(title, ["x" * WIDE] * 3, minor=minor, **more)
+
+
+def a_report(columns, **more):
+    table = Table("Rows", tuple(columns), "", total=5, what="things", main=True, brief=("Said.",))
+    other = Facts("Other", (Fact("a", "b"),), brief=("Also said.",))
+    run = Run(command="duramen toy", settings={}, versions={})
+    sections = (table, Prose("Silent", ("Not in a terminal.",)), other)
+    return Report(kind="toy", title="Toy", run=run, sections=sections, conclusion="Found.", **more)
+
+
+@pytest.mark.parametrize(
+    ("room", "kept"),
+    [(99, "abcd"), (67, "abd"), (50, "ab"), (33, "b"), (5, "b")],
+)
+def test_minor_columns_are_left_out_the_largest_number_first_and_the_last_of_these(room, kept):
+    columns = [column("a", 1), column("b"), column("c", 2), column("d", 1)]
+    shown, left_out = fitting(columns, room)
+    assert "".join(one.title for one in shown) == kept
+    assert "".join(left_out) == "".join(title for title in "abcd" if title not in kept)
+
+
+def test_names_are_counted_as_short_as_they_may_be():
+    long = Column("name", ["n" * 60], "name")
+    least = 3 + 24 + 3 + WIDE  # characters that names keep, and gaps
+    columns = [long, Column("minor", ["x" * WIDE], minor=1)]
+    assert len(fitting(columns, least)[0]) == 2
+    assert len(fitting(columns, least - 1)[0]) == 1
+
+
+def printed(report, capsys, monkeypatch, *, width, top=20):
+    monkeypatch.setenv("COLUMNS", str(width))
+    show(report, top, "out")
+    return capsys.readouterr().out
+
+
+def test_what_is_printed(capsys, monkeypatch):
+    columns = [places(3), Column("name", ["a", "b", "c"], "name"), column("more", 1)]
+    report = a_report(columns, subject=("Three rows.",), groups={"g": [1]})
+    lines = printed(report, capsys, monkeypatch, width=30, top=2).splitlines()
+    assert lines[:2] == ["Found.", "Three rows."]
+    assert [line.split() for line in lines[5:7]] == [["1", "a", "x" * WIDE], ["2", "b", "x" * WIDE]]
+    assert lines[8:11] == ["... and 3 more things", "Said.", "Also said."]
+    assert " ".join(" ".join(lines[11:]).split()).startswith(
+        "Wrote out: report.html, result.csv, result-groups.csv"
+    )
+    lines = printed(report, capsys, monkeypatch, width=20).splitlines()
+    assert "x" * WIDE not in "".join(lines)
+    assert "".join(lines).count("More columns in the results: more") == 1
+
+
+@pytest.mark.parametrize(("width", "longest"), [(60, 16), (22, 8), (19, 0)])
+def test_bars_take_the_room_that_is_left(width, longest, capsys, monkeypatch):
+    numbers = Column("v", ["2", "1", "0"], bars=np.array([2.0, 1.0, 0.0]))
+    report = a_report([Column("name", ["a", "b", "c"], "name"), numbers])
+    out = printed(report, capsys, monkeypatch, width=width)
+    assert [line.count("█") for line in out.splitlines()[4:7]] == [longest, longest // 2, 0]
+
+
+def test_a_page_a_terminal_and_a_notebook_show_the_same_cells(capsys, monkeypatch):
+    cells = ["<b>", "two", "three"]
+    report = a_report([places(3, "rank"), Column("name", cells, "name"), column("m", 1)])
+    assert report.main.column("name") == tuple(cells)
+    out = printed(report, capsys, monkeypatch, width=100)
+    text, html = repr(report), report._repr_html_()
+    assert all(cell in out and cell in text for cell in cells)
+    assert "&lt;b&gt;" in html
+    assert "x" * WIDE not in text  # a minor column
+    assert text.splitlines()[0] == "Found."
+    assert "... and 2 more" in text

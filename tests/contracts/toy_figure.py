@@ -1,0 +1,18 @@
+"""A figure in one file: it draws a result, in a notebook and on the page of a report."""
+
+from typing import Any
+
+from duramen.plots.canvas import axes_or_new, finish
+from duramen.plots.layout import Layout
+from duramen.results.figures import ResultFigure
+from duramen.results.importances import Importances
+
+
+def toy_points(result: Importances, *, size: float = 3.0, ax: Any = None) -> Any:
+    """Draw the importances as points, in the order of the features."""
+    ax = axes_or_new(ax, 4.0, 2.0)
+    ax.plot(range(len(result)), result.values, "o", markersize=size)
+    return finish(ax, "feature", "toy importance")
+
+
+TOY = ResultFigure("toy_points", toy_points, (Importances,), lambda *_: Layout(2.0, 8))
