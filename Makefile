@@ -28,14 +28,22 @@ PACKERS := $(VENV)/.stamp-packers
 BENCHERS := $(VENV)/.stamp-benchers
 FUZZERS := $(VENV)/.stamp-fuzzers
 
+# Tests start some hundred processes, which would each compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help setup build both-kernels demo test test-slow screens lowest test-lowest try-lowest lint style types layers cpp-style format \
+.PHONY: help setup tools build both-kernels demo test test-slow test-all screens lowest test-lowest try-lowest lint style types layers cpp-style format \
 	sanitize sanitize-threads faults fuzz dist bench clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(PACKAGE) ## virtual environment, dependencies, the package in editable mode, for this processor
+
+# In one go, as each call of pip looks at all that is installed.
+tools: $(ENVIRONMENT) ## what .ci/run needs beside the package: to build, test, lint and pack
+	$(PIP) install $(QUIET) --group build --group test --group lint --group dist
+	@touch $(BUILDERS) $(TESTERS) $(LINTERS) $(PACKERS)
 
 build: ## rebuild the kernel now, whatever the stamps say
 	@rm -f $(PACKAGE)
@@ -57,6 +65,9 @@ test: $(TESTERS) setup ## the fast tests
 
 test-slow: $(TESTERS) setup ## the slow tests only
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow $(ARGS)
+
+test-all: $(TESTERS) setup ## the fast and the slow tests in one run
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 screens: setup ## write the screens in docs/start: what their commands print
 	$(BIN)/python tools/screens.py --write
@@ -102,7 +113,7 @@ format: $(LINTERS) ## rewrite the code in the project's style
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP)
 
-sanitize: $(TESTERS) setup ## the kernel's tests under the address and undefined-behaviour sanitizers
+sanitize: $(TESTERS) setup ## the kernel's tests under the address and undefined-behavior sanitizers
 	VENV=$(VENV) tools/sanitize $(ARGS)
 
 sanitize-threads: $(TESTERS) setup ## growth, permutation and context on several threads, watched for races

@@ -69,7 +69,7 @@ def multiway() -> float:
 def importing() -> float:
     code = (
         f"import {DEPENDENCIES}; import time; start = time.perf_counter(); import duramen as dm;"
-        # Rooms are imported when they are first asked for: a walk from table to importances.
+        # Packages are imported when they are first asked for: a walk from table to importances.
         "dm.encode, dm.RandomForestClassifier, dm.importances.mdi;"
         "print(time.perf_counter() - start)"
     )

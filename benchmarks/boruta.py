@@ -80,17 +80,17 @@ def speed(seeds: int, rounds: int) -> bool:
     for seed in range(seeds):
         X, y = problem(seed)
         ours(X[:200], y[:200], 2, 0)  # imports
-        found = {}
+        results = {}
         for name, program in PROGRAMS.items():
             support, done, wall, used = timed(partial(program, X, y, rounds, seed))
-            found[name] = (used, f1(support), support)
+            results[name] = (used, f1(support), support)
             print(
                 f"| {seed} | {name} | {done} | {wall:.1f} | {used:.1f} | {support.sum()} | "
                 f"{f1(support):.3f} |",
                 flush=True,
             )
-        same, own, other = found.values()
-        ratios = [other[0] / one[0] for one in (same, own)]
+        same, own, other = results.values()
+        ratios = [other[0] / first[0] for first in (same, own)]
         print(f"ratios of processor times {ratios[0]:.1f}, {ratios[1]:.1f}")
         fine &= min(ratios) >= BAR and (np.array_equal(own[2], other[2]) or own[1] > other[1])
     return fine

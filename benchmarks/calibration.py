@@ -26,10 +26,10 @@ from scipy import stats
 
 import duramen as dm
 from benchmarks.nulls import KINDS, NULLS, SHAPES, Float, data_set
+from duramen import Significance
 from duramen.data import EncodedTable
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.intervals import NULL
-from duramen.results.significance import Significance
 
 LEVEL = 0.05
 TREES = 50
@@ -118,8 +118,8 @@ def intervals(estimator: Any = None, n_resamples: int = 30) -> Run:
 
     def run(*given: Any) -> Any:
         """P-values of single features; `Intervals.significance` refuses to adjust so few."""
-        found = test(*given)
-        return Significance(found.names, found.values, found.p_values, found.method, NULL)
+        result = test(*given)
+        return Significance(result.names, result.values, result.p_values, result.method, NULL)
 
     return run
 
@@ -363,7 +363,7 @@ def main() -> int:
     for number, (null, shape) in enumerate(cells):
         if options.cells and number not in options.cells:
             continue
-        found = run_replicates(
+        result = run_replicates(
             outcomes(null, shape, chosen),
             options.data_sets,
             WIDTH * len(chosen),
@@ -376,7 +376,7 @@ def main() -> int:
             plan=Plan(options.threads, options.out / f"cell{number}.npz", verbose=1),
             function="calibration",
         )
-        table += rows(chosen, found, null, shape)
+        table += rows(chosen, result, null, shape)
         write(table, options.out / "calibration.csv")
         draw(table, options.out / "calibration.png")
     return 0

@@ -188,10 +188,10 @@ def dense(frames: NDArray[Any], name: str, threshold: float) -> NDArray[np.float
     values[:others] = values[:others].mean()
     inverse = (vectors / values) @ vectors.T
     scale = np.sqrt(np.diag(inverse))
-    found = np.zeros((frames.shape[1],) * 2)
-    found[np.ix_(changing, changing)] = -inverse / np.outer(scale, scale)
-    np.fill_diagonal(found, 0)
-    return found
+    result = np.zeros((frames.shape[1],) * 2)
+    result[np.ix_(changing, changing)] = -inverse / np.outer(scale, scale)
+    np.fill_diagonal(result, 0)
+    return result
 
 
 def speed(frames: NDArray[Any], jobs: int, repeats: int) -> None:
@@ -204,11 +204,11 @@ def speed(frames: NDArray[Any], jobs: int, repeats: int) -> None:
         start = time.perf_counter()
         expected = dense(frames, name, threshold)
         dense_times.append(time.perf_counter() - start)
-        given = {"method": "partial_correlation", "precision": "pca", "n_jobs": jobs}
+        options = {"method": "partial_correlation", "precision": "pca", "n_jobs": jobs}
         start = time.perf_counter()
-        found = dm.connectome(frames, filters={name: 1}, thresholds=threshold, **given)
+        actual = dm.connectome(frames, filters={name: 1}, thresholds=threshold, **options)
         simple_times.append(time.perf_counter() - start)
-        differences.append(np.abs(found.weights - expected).max())
+        differences.append(np.abs(actual.weights - expected).max())
         print(
             f"{name}, threshold {threshold}: dense {dense_times[-1]:.1f} s, connectome "
             f"{simple_times[-1]:.1f} s, largest difference {differences[-1]:.1e}",
@@ -280,12 +280,12 @@ def report(
     for step in asked.steps:
         start = time.perf_counter()
         if step == "full, directed" and full is not None:
-            found = with_directions(full, frames, asked.jobs)
+            result = with_directions(full, frames, asked.jobs)
         else:
-            found = inferred(frames, step, asked)
-        full = found if step == "full" else full
+            result = inferred(frames, step, asked)
+        full = result if step == "full" else full
         seconds = time.perf_counter() - start
-        score = found.score(links, pairs="directed")
+        score = result.score(links, pairs="directed")
         printed = PRINTED.get(name, {}).get(step)
         beside = f"{printed[0]:.3f} | {printed[1]:.3f}" if printed else " | "
         ours = f"{score.auroc:.4f} | {score.aupr:.4f}"

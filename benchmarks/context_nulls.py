@@ -128,12 +128,12 @@ def main() -> int:
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for problem, kind, task in itertools.product((*NULLS, DEPENDENT), KINDS, TASKS):
         for scheme in options.schemes:
-            found = kept(options.out, (problem, kind, task, scheme), options.data_sets)
-            cells = " | ".join(shown(found, problem))
-            line = f"| {problem} | {kind}, {task} | {scheme} | {cells} | {found['note']:.2f} |"
+            result = kept(options.out, (problem, kind, task, scheme), options.data_sets)
+            cells = " | ".join(shown(result, problem))
+            line = f"| {problem} | {kind}, {task} | {scheme} | {cells} | {result['note']:.2f} |"
             print(line, flush=True)
             if scheme == "conditional" and problem != DEPENDENT:
-                missed |= max(np.mean(found[effect]) for effect in EFFECTS) > MOST
+                missed |= max(np.mean(result[effect]) for effect in EFFECTS) > MOST
     return int(missed)
 
 

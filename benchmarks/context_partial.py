@@ -200,16 +200,16 @@ def feature(setting: Setting, seed: int) -> Tested:
     own = analyzed(X, y, context, seed, n_permutations=0)
     drawn = {effect: [] for effect in EFFECTS}
     for r in range(setting.n_permutations):
-        found = {effect: [] for effect in EFFECTS}
+        results = {effect: [] for effect in EFFECTS}
         for j in range(setting.columns):
             permuted = X.copy()
             for rows in parts:
                 permuted[rows, j] = X[random.permutation(rows), j]
             result = analyzed(permuted, y, context, r, n_permutations=0)
             for effect in EFFECTS:
-                found[effect].append(np.atleast_2d(getattr(result, effect))[:, j])
+                results[effect].append(np.atleast_2d(getattr(result, effect))[:, j])
         for effect in EFFECTS:
-            drawn[effect].append(np.transpose(found[effect]))
+            drawn[effect].append(np.transpose(results[effect]))
     return {
         effect: tail(effect, np.array(drawn[effect]), np.atleast_2d(getattr(own, effect)))
         for effect in EFFECTS

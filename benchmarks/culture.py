@@ -84,9 +84,9 @@ def nest_culture(folder: Path) -> tuple[Wiring, Spikes, Spikes, NDArray[np.float
     positions = np.column_stack((places["x"], places["y"]))
     spikes = []
     for name in ("spikes_100s", "spikes_1s"):
-        one = read(name)
-        order = np.argsort(one["t_ms"], kind="stable")
-        spikes.append(Spikes(one["neuron"][order], one["t_ms"][order]))
+        content = read(name)
+        order = np.argsort(content["t_ms"], kind="stable")
+        spikes.append(Spikes(content["neuron"][order], content["t_ms"][order]))
     light = np.column_stack(list(read("fluorescence_1s").values()))
     return Wiring(links["source"], links["target"], positions=positions), *spikes, light
 

@@ -190,9 +190,9 @@ def problems(bench: Bench, count: int) -> None:
     print("| problem | confirmed | found | false among found | any false confirmed |")
     print("| --- | --- | --- | --- | --- |")
     for name, problem in PROBLEMS.items():
-        found = bench.run(name, with_relevant(problem), count, 4)
-        sure, some, false, any_false = found.mean(axis=0)
-        error = found[:, 2].std(ddof=1) / np.sqrt(count)
+        result = bench.run(name, with_relevant(problem), count, 4)
+        sure, some, false, any_false = result.mean(axis=0)
+        error = result[:, 2].std(ddof=1) / np.sqrt(count)
         print(
             f"| {name} | {sure:.2f} | {some:.2f} | {false:.3f} (s.e. {error:.3f}) | "
             f"{any_false:.2f} |",
@@ -207,8 +207,8 @@ def demo(bench: Bench, count: int) -> None:
     sure, likely = verdicts.count("confirmed"), verdicts.count("candidate")
     print(f"\nleukemia: {sure} genes confirmed, {likely} more candidates")
     bench.check(sure > 10, f"leukemia: {sure} confirmed")
-    found = bench.run("noise of its shape", noise, count, 2)
-    clean, empty = (found == 0).mean(axis=0)
+    result = bench.run("noise of its shape", noise, count, 2)
+    clean, empty = (result == 0).mean(axis=0)
     print(f"noise, 72 x 7129: none confirmed in {clean:.0%}, none found in {empty:.0%} of {count}")
     bench.check(clean >= 1 - LEVEL, f"noise: none confirmed in {clean:.0%}")
 

@@ -204,7 +204,7 @@ def main() -> int:
     print("| --- | --- | --- |" + " --- |" * len(STANDARDIZED))
     power = []
     for name in options.problems:
-        found = run_replicates(
+        result = run_replicates(
             task_of(PROBLEMS[name]),
             options.data_sets,
             width * len(names),
@@ -213,7 +213,7 @@ def main() -> int:
             plan=Plan(1, options.out / f"{name.replace(' ', '-')}.npz"),
             function="default_forest",
         ).reshape(-1, len(names), width)
-        means = found.mean(axis=0)
+        means = result.mean(axis=0)
         numbers = means[:, 1:].reshape(len(names), len(STANDARDIZED), 4)
         power.append(numbers[:, :, 0])
         for k, forest in enumerate(names):

@@ -168,7 +168,7 @@ def main() -> int:
     n = options.data_sets
     print("| problem | measure | s | confirmed | found | false among found | false confirmed |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    found = []
+    results = []
     for name in options.problems:
         numbers = run_replicates(
             task_of(PROBLEMS[name]),
@@ -179,7 +179,7 @@ def main() -> int:
             plan=Plan(1, options.out / f"{name.replace(' ', '-')}-{n}.npz"),
             function="default_measure",
         ).reshape(n, len(MEASURES), 5)
-        found.append(numbers[:, :, 2].mean(axis=0))
+        results.append(numbers[:, :, 2].mean(axis=0))
         means, errors = numbers.mean(axis=0), numbers.std(axis=0, ddof=1) / np.sqrt(n)
         for k, measure in enumerate(MEASURES):
             m, e = means[k], errors[k]
@@ -187,7 +187,7 @@ def main() -> int:
             cells += [f"{m[3]:.3f} ({e[3]:.3f})", f"{numbers[:, k, 4].sum():.0f} of {n}"]
             print(f"| {name} | {measure} | {' | '.join(cells)} |", flush=True)
     for k, measure in enumerate(MEASURES):
-        print(f"| mean | {measure} | | | {np.mean(found, axis=0)[k]:.3f} | | |")
+        print(f"| mean | {measure} | | | {np.mean(results, axis=0)[k]:.3f} | | |")
     return 0
 
 

@@ -64,7 +64,7 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     kept = options.out / f"depth-{options.data_sets}.npz"
     identity = {"depths": list(DEPTHS), "trees": TREES, "coefficient": COEFFICIENT}
-    found = run_replicates(
+    result = run_replicates(
         task,
         options.data_sets,
         3 * len(DEPTHS),
@@ -73,14 +73,14 @@ def main() -> int:
         plan=Plan(1, kept),
         function="depth",
     ).reshape(options.data_sets, len(DEPTHS), 3)
-    means, errors = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(options.data_sets)
+    means, errors = result.mean(axis=0), result.std(axis=0, ddof=1) / np.sqrt(options.data_sets)
     print("| trees | confirmed | found | data sets with anything false confirmed |")
     print("| --- | --- | --- | --- |")
     for name, mean, error in zip(DEPTHS, means, errors, strict=True):
         cells = [f"{mean[k]:.2f} ({error[k]:.2f})" for k in range(2)]
         wrong = f"{round(mean[2] * options.data_sets)} of {options.data_sets}"
         print(f"| {name} | {' | '.join(cells)} | {wrong} |")
-    gain = found[:, 2, 1] - found[:, 0, 1]
+    gain = result[:, 2, 1] - result[:, 0, 1]
     error = gain.std(ddof=1) / np.sqrt(options.data_sets)
     print(f"\nfound with at most 3 levels less fully grown: {gain.mean():.2f} (s.e. {error:.2f})")
     return 0

@@ -158,10 +158,10 @@ def directions(forest: Any, data: Any) -> tuple[Direction, ...]:
     """Return the directions of all features, without interactions, which take four fifths of it."""
     names = list(data.table.names)
     with mock.patch("duramen.effects.direction._interactions", return_value=(None, [])):
-        found = describe_effects(
+        result = describe_effects(
             forest, data, names, relevant=names, max_rows=EFFECT_ROWS, n_jobs=1
         )
-    return found.directions
+    return result.directions
 
 
 def called(setting: Setting, groups: bool) -> Callable[[int, int], Float]:
@@ -185,7 +185,7 @@ def outcomes(setting: Setting, data_sets: int, groups: bool, folder: Path | None
     """Return what features were called, of shape (data sets, rules, features)."""
     rules, p = 1 + groups, 2 * setting.relevant
     name = f"{setting}-{groups}".replace(" ", "").replace("/", "")
-    found = run_replicates(
+    result = run_replicates(
         called(setting, groups),
         data_sets,
         rules * p,
@@ -195,7 +195,7 @@ def outcomes(setting: Setting, data_sets: int, groups: bool, folder: Path | None
         function="directions",
         unit="data set",
     )
-    return np.asarray(found).reshape(data_sets, rules, p)
+    return np.asarray(result).reshape(data_sets, rules, p)
 
 
 # --- categories ----------------------------------------------------------------------------------
@@ -217,8 +217,8 @@ def misnamed(r: float) -> Callable[[int, int], Float]:
         X = pd.DataFrame({"place": letters[place], "proxy": letters[other]})
         X["other"] = random.normal(size=ROWS)
         data = dm.learning_set(X, y)
-        found = directions(forest_for("regression", seed).fit(data), data)[:2]
-        said = [d.partner if d.kind == "categories" else "" for d in found]
+        result = directions(forest_for("regression", seed).fit(data), data)[:2]
+        said = [d.partner if d.kind == "categories" else "" for d in result]
         return np.array([[d not in ("", "b"), d == "b"] for d in said], dtype=np.float64).ravel()
 
     return task

@@ -56,7 +56,7 @@ def _search(store: Path, out: Path) -> Operation:
 def operations(inputs: Path, own: Path) -> dict[str, Operation]:
     """What is timed, by name; stores and archives are made in `own` by the version that runs."""
     import duramen as dm
-    from duramen.forests.forest import Forest
+    from duramen.forests import Forest
     from duramen.io import read_table
 
     random = np.random.default_rng(1)

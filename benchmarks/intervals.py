@@ -199,7 +199,7 @@ def coverage(
         function="truth",
     ).reshape(truth, len(MEASURES), FEATURES)
     groups = 2 + 2 * len(kinds)
-    found = run_replicates(
+    actual = run_replicates(
         intervals_of(cell, kinds),
         data_sets,
         len(MEASURES) * groups * FEATURES,
@@ -214,9 +214,9 @@ def coverage(
         expected, dict(zip(MEASURES, known.std(axis=0, ddof=1), strict=True)), {}, {}, {}, {}
     )
     for i, measure in enumerate(MEASURES):
-        result.error[measure], result.p_values[measure] = found[:, i, 0], found[:, i, 1]
+        result.error[measure], result.p_values[measure] = actual[:, i, 0], actual[:, i, 1]
         for k, kind in enumerate(kinds):
-            low, high = found[:, i, 2 + 2 * k], found[:, i, 3 + 2 * k]
+            low, high = actual[:, i, 2 + 2 * k], actual[:, i, 3 + 2 * k]
             result.covers[measure, kind] = (low <= expected[measure]) & (high >= expected[measure])
             result.width[measure, kind] = high - low
     return result
@@ -284,7 +284,7 @@ def few_replicates(data_sets: int, sizes: Sequence[int], folder: Path) -> list[s
     """Rows of the table of q-values from few replicates."""
     counts, rows = sorted(FEW, reverse=True), []
     for n_features in sizes:
-        found = run_replicates(
+        result = run_replicates(
             found_in_noise(n_features),
             data_sets,
             2 * len(counts),
@@ -294,7 +294,7 @@ def few_replicates(data_sets: int, sizes: Sequence[int], folder: Path) -> list[s
             function="noise",
             unit="data set",
         ).mean(axis=0)
-        pairs = zip(found[::2], found[1::2], strict=True)
+        pairs = zip(result[::2], result[1::2], strict=True)
         shown = [f"{short(normal)}, {short(t)}" for normal, t in pairs]
         least = least_replicates(n_features)
         rows.append(f"| {n_features} | {' | '.join(reversed(shown))} | {least} |")
@@ -319,10 +319,10 @@ def main() -> int:
         for problem in options.problems:
             cell = Cell(problem, n_rows)
             kept = Plan(checkpoint=options.out / f"{problem}-{n_rows}")
-            found = coverage(cell, options.data_sets, options.truth, seed=n_rows, plan=kept)
-            print("\n".join(lines(cell, found)), flush=True)
+            result = coverage(cell, options.data_sets, options.truth, seed=n_rows, plan=kept)
+            print("\n".join(lines(cell, result)), flush=True)
             for measure in MEASURES:
-                covers = found.covers[measure, "wilson"]
+                covers = result.covers[measure, "wilson"]
                 matter = [name for name in ROLES if name != "irrelevant"]
                 missed += sum(covers[:, list(ROLES[name])].mean() < 0.92 for name in matter)
     print(f"\n{missed} of the rates of features that matter are below .92 (wilson)\n")

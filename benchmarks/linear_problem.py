@@ -6,7 +6,7 @@ each node and prints, for each K and number of trees T, the means over the draws
 
 * the features found at level .05 after Benjamini and Hochberg that have a weight;
 * those that have none;
-* the false discovery rate, the share of these among all that were found (0 where none was).
+* the false discovery rate, the fraction of these among all that were found (0 where none was).
 
 Exit status 1 where a false discovery rate is not under .05. The smaller forests are the first trees
 of the largest one.

@@ -46,8 +46,8 @@ def status(field: str) -> int | None:
         text = Path("/proc/self/status").read_text()
     except OSError:
         return None
-    found = re.search(rf"^{field}:\s+(\d+) kB", text, re.MULTILINE)
-    return int(found[1]) * 1024 if found else None
+    match = re.search(rf"^{field}:\s+(\d+) kB", text, re.MULTILINE)
+    return int(match[1]) * 1024 if match else None
 
 
 def peak() -> int:

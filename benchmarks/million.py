@@ -95,7 +95,7 @@ def search(
     return {
         "seconds": seconds,
         "per second": n_trees / seconds,
-        "share reading": reading / seconds / threads,
+        "fraction reading": reading / seconds / threads,
         "peak": peak() - before,
         "found": len(model.selected_),
         "relevant": sum(int(model.support_[j]) for j in RELEVANT),
@@ -116,8 +116,10 @@ def main() -> int:
         print(json.dumps(pack(options.dir)))
         return 0
     if options.step:
-        found = search(options.dir, options.step, options.trees, options.relevance, options.threads)
-        print(json.dumps(found))
+        result = search(
+            options.dir, options.step, options.trees, options.relevance, options.threads
+        )
+        print(json.dumps(result))
         return 0
     options.dir.mkdir(parents=True, exist_ok=True)
     if not (options.dir / "wide.bed").exists():

@@ -68,9 +68,9 @@ def main() -> None:
     for (hubs, noise, regulators), seed in product(SETTINGS, range(options.seeds)):
         made = gene_network(hubs=hubs, noise=noise, regulators=regulators, random_state=seed)
         off = ~np.eye(len(made.names), dtype=np.bool_)
-        for name, given in FORESTS.items():
-            settings = {key: value for key, value in given.items() if key != "measures"}
-            for measure in given["measures"]:
+        for name, forest in FORESTS.items():
+            settings = {key: value for key, value in forest.items() if key != "measures"}
+            for measure in forest["measures"]:
                 found = genie3(
                     made.expression,
                     n_estimators=options.trees,

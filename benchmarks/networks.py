@@ -58,15 +58,15 @@ def dream4(data: Path, seeds: int, jobs: int) -> None:
             f"| {PUBLISHED['AUROC'][number - 1]:.3f} | | |"
         )
         for name, settings in (("published", PUBLISHED_SETTINGS), ("chosen", CHOSEN_SETTINGS)):
-            found = []
+            results = []
             for seed in range(seeds):
                 network = dm.genie3(
                     made.expression, names=made.names, random_state=seed, n_jobs=jobs, **settings
                 )
                 one = network.score(made.links)
                 right = network.orientation(made.links).fraction
-                found.append((one.aupr, one.auroc, one.early_precision, right))
-            mean, spread = np.mean(found, axis=0), np.std(found, axis=0)
+                results.append((one.aupr, one.auroc, one.early_precision, right))
+            mean, spread = np.mean(results, axis=0), np.std(results, axis=0)
             cells = " | ".join(f"{m:.4f} ± {s:.4f}" for m, s in zip(mean, spread, strict=True))
             print(f"| {number} | {name} | {cells} |")
 
@@ -254,8 +254,8 @@ def peers(data: Path, jobs: int, trees: int, seeds: int, targets: int) -> None:
             one = network.score(gold)
             areas[name].append((one.aupr, one.auroc))
     print(f"{targets} targets, {trees} trees a target, {seeds} seeds; AUPR and AUROC")
-    for name, found in areas.items():
-        mean, spread = np.mean(found, axis=0), np.std(found, axis=0, ddof=1)
+    for name, area in areas.items():
+        mean, spread = np.mean(area, axis=0), np.std(area, axis=0, ddof=1)
         print(name, " ".join(f"{m:.4f} ± {s:.4f}" for m, s in zip(mean, spread, strict=True)))
 
 

@@ -116,7 +116,7 @@ def table(taken: dict[str, list[Any]], limit: float) -> int:
         every = np.concatenate(pairs)
         cells = [f"{statistics.median(every[:, 0, c]):.3g}" for c in range(2)]
         if paired:
-            ratios = np.array([np.median(one[:, 0] / one[:, 1], axis=0) for one in pairs])
+            ratios = np.array([np.median(pair[:, 0] / pair[:, 1], axis=0) for pair in pairs])
             mean = np.exp(np.log(ratios).mean(axis=0))
             low, high = ratios[:, 0].min(), ratios[:, 0].max()
             cells += [f"{mean[0]:.3f}", f"{low:.3f} to {high:.3f}", f"{mean[1]:.3f}"]

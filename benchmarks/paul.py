@@ -74,9 +74,9 @@ def drawn(results: dict[str, dm.evaluation.SelectionEvaluation], file: Path) -> 
 
     figure = Figure(figsize=(9.6, 3.2 * len(results)), layout="constrained")
     panels = figure.subplots(len(results), 2, squeeze=False)
-    for (name, found), row in zip(results.items(), panels, strict=True):
+    for (name, panel), row in zip(results.items(), panels, strict=True):
         for what, ax in zip((None, "stability"), row, strict=True):
-            dm.plots.selection_curves(found, what, ax=ax).set_title(name, fontsize=10)
+            dm.plots.selection_curves(panel, what, ax=ax).set_title(name, fontsize=10)
     figure.savefig(file)
 
 

@@ -181,8 +181,8 @@ def measured(name: str, n_data_sets: int, trees: int, out: Path) -> dict[str, Fl
     for replicate in range(len(done), n_data_sets):
         done.append(one(replicate))
         np.savez(place, done=np.array(done))
-    found = np.array(done[:n_data_sets])
-    return {variant: found[:, i] for i, variant in enumerate(known)}
+    result = np.array(done[:n_data_sets])
+    return {variant: result[:, i] for i, variant in enumerate(known)}
 
 
 def summary(found: Mapping[str, Float]) -> str:
@@ -206,9 +206,9 @@ def main(arguments: list[str] | None = None) -> int:
     chosen.out.mkdir(parents=True, exist_ok=True)
     for name in chosen.problems:
         start = time.perf_counter()
-        found = measured(name, chosen.data_sets, chosen.trees, chosen.out)
+        importances = measured(name, chosen.data_sets, chosen.trees, chosen.out)
         print(f"\n{name}: {chosen.data_sets} data sets, {time.perf_counter() - start:.0f} s\n")
-        print(summary(found), flush=True)
+        print(summary(importances), flush=True)
     return 0
 
 

@@ -1,7 +1,7 @@
 """What the tests find where some features matter, and what they take beside: one table.
 
 ``python -m benchmarks.power --data-sets 20`` draws three problems from the same seeds for all
-methods of ``benchmarks.calibration``, and prints for each the mean share of the relevant features
+methods of ``benchmarks.calibration``, and prints the mean fraction of relevant features
 that are taken at .05, and of the irrelevant ones:
 
 * linear: 500 rows, 120 features, 20 of them with weights uniform on (0, 1), 10 % of labels flipped;
@@ -66,7 +66,7 @@ def taken(method: Method, result: Any, names: tuple[str, ...]) -> NDArray[np.boo
 
 
 def shares(problem: Callable[[int], Problem]) -> Callable[[int, int], NDArray[np.float64]]:
-    """The task of one data set: shares of relevant and of irrelevant features, by method."""
+    """The task of one data set: fractions of relevant and of irrelevant features, by method."""
 
     def task(_: int, seed: int) -> NDArray[np.float64]:
         data, y, relevant = problem(seed % 2**32)
@@ -88,7 +88,7 @@ def main() -> int:
     parser.add_argument("--problems", nargs="*", choices=PROBLEMS, default=list(PROBLEMS))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    found = {
+    results = {
         name: run_replicates(
             shares(problem),
             options.data_sets,
@@ -101,10 +101,10 @@ def main() -> int:
         for name, problem in PROBLEMS.items()
         if name in options.problems
     }
-    print("| method | " + " | ".join(f"{name}: relevant, irrelevant" for name in found) + " |")
-    print("| --- |" + " --- |" * len(found))
+    print("| method | " + " | ".join(f"{name}: relevant, irrelevant" for name in results) + " |")
+    print("| --- |" + " --- |" * len(results))
     for k, method in enumerate(METHODS):
-        cells = [f"{row[2 * k]:.2f}, {row[2 * k + 1]:.3f}" for row in found.values()]
+        cells = [f"{row[2 * k]:.2f}, {row[2 * k + 1]:.3f}" for row in results.values()]
         print(f"| {method.name} ({method.promise}) | " + " | ".join(cells) + " |")
     return 0
 

@@ -303,14 +303,14 @@ def main(arguments: list[str] | None = None) -> int:
     methods = {key: f for key, f in methods.items() if key in (options.methods or methods)}
     warnings.simplefilter("ignore")
     options.out.mkdir(parents=True, exist_ok=True)
-    found = {}
+    results = {}
     for name in names:
-        found[name] = compared(name, methods, options.data_sets, options.out)
+        results[name] = compared(name, methods, options.data_sets, options.out)
         print(f"{name}: done", file=sys.stderr, flush=True)
-    print_powers(found)
+    print_powers(results)
     if "max-t" not in methods:
         return 0
-    missed = print_fractions(found)
+    missed = print_fractions(results)
     for line in missed:
         print(f"missed: {line}")
     return int(bool(missed))

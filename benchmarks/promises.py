@@ -72,7 +72,7 @@ SYMMETRIC: dict[str, Callable[..., Any]] = {
 
 
 def mirrored(measure: str, shape: tuple[int, int], smaller: float, n_trees: int = 500) -> Task:
-    """Shares of p-values <= .05 and <= .01, and any q <= .05 with `add_one` and without."""
+    """Fractions of p-values <= .05 and <= .01, and any q <= .05 with `add_one` and without."""
 
     def task(_: int, seed: int) -> Float:
         random = np.random.default_rng(seed)
@@ -90,7 +90,7 @@ def mirrored(measure: str, shape: tuple[int, int], smaller: float, n_trees: int 
 
 
 def one_candidate(estimator: Any, n_trees: int = 100) -> Task:
-    """Shares of p-values <= .05 of splits with one candidate, by kind of mixed columns."""
+    """Fractions of p-values <= .05 of splits with one candidate, by kind of mixed columns."""
 
     def task(_: int, seed: int) -> Float:
         X, y = data_set("mixed cardinality", (100, 40), seed)
@@ -101,7 +101,7 @@ def one_candidate(estimator: Any, n_trees: int = 100) -> Task:
 
 
 def over_trees(n_trees: int) -> Task:
-    """Shares of p-values <= .05 of z-scores, by kind of mixed columns."""
+    """Fractions of p-values <= .05 of z-scores, by kind of mixed columns."""
 
     def task(_: int, seed: int) -> Float:
         X, y = data_set("mixed cardinality", (200, 40), seed)
@@ -141,7 +141,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     options.out.mkdir(parents=True, exist_ok=True)
     for number, (name, task, width, count) in enumerate(runs(options.data_sets)):
-        found = run_replicates(
+        result = run_replicates(
             task,
             count,
             width,
@@ -151,9 +151,9 @@ def main() -> int:
             function="promises",
             unit="data set",
         )
-        error = found.std(axis=0, ddof=1) / np.sqrt(count)
+        error = result.std(axis=0, ddof=1) / np.sqrt(count)
         rates = " ".join(
-            f"{rate:.3f} ({sd:.3f})" for rate, sd in zip(found.mean(axis=0), error, strict=True)
+            f"{rate:.3f} ({sd:.3f})" for rate, sd in zip(result.mean(axis=0), error, strict=True)
         )
         print(f"| {name} | {rates} |", flush=True)
     return 0

@@ -115,22 +115,22 @@ def null(methods: list[str], kinds: list[str], data_sets: int) -> None:
     print("| --- |" + " --- |" * 7)
     for kind in kinds:
         for name in methods:
-            for given in VARIANTS[name][: None if kind == "normal" else 1]:
+            for variant in VARIANTS[name][: None if kind == "normal" else 1]:
                 for p in FEATURES.get(kind, (20,)):
-                    null_row(name, given, kind, p, data_sets)
+                    null_row(name, variant, kind, p, data_sets)
 
 
 def null_row(name: str, given: dict[str, Any], kind: str, p: int, data_sets: int) -> None:
     start = time.process_time()
-    found = np.array(list(sizes(name, given, kind, p, data_sets)))
+    result = np.array(list(sizes(name, given, kind, p, data_sets)))
     seconds = (time.process_time() - start) / data_sets
-    k = int((found > 0).sum())
+    k = int((result > 0).sum())
     low = beta.ppf(0.025, k, data_sets - k + 1) if k else 0.0
     high = beta.ppf(0.975, k + 1, data_sets - k) if k < data_sets else 1.0
     words = ", ".join(f"{key}={value}" for key, value in given.items())
     print(
         f"| {catalogue[name].option} | {words} | {kind} | {p} | {k / data_sets:.3f} | "
-        f"{low:.3f} to {high:.3f} | {found.mean():.2f} | {seconds:.2f} |",
+        f"{low:.3f} to {high:.3f} | {result.mean():.2f} | {seconds:.2f} |",
         flush=True,
     )
 
@@ -219,15 +219,21 @@ def row(name: str, problem: str, data_sets: int, n: int, own: dict[str, Any]) ->
     """Cells of a selector on a problem."""
     record = catalogue[name]
     known = inspect.signature(record.kind).parameters
-    given = {"n_estimators": TREES, "random_state": 0, "n_jobs": 1, **SETTINGS.get(name, {}), **own}
-    given = {key: value for key, value in given.items() if key in known}
+    options = {
+        "n_estimators": TREES,
+        "random_state": 0,
+        "n_jobs": 1,
+        **SETTINGS.get(name, {}),
+        **own,
+    }
+    options = {key: value for key, value in options.items() if key in known}
     found, minimal, supports, seconds = [], [], [], 0.0
     for seed in range(data_sets):
         X, y, groups = PROBLEMS[problem](seed, n)
         X = halves(X) if name == "markov_boundary" else X
         order = np.random.default_rng(seed + 10**6).permutation(COLUMNS)  # no column is the first
         place = np.argsort(order)
-        model = record.make(**given)
+        model = record.make(**options)
         start = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from duramen.significance.reproducibility.stability import stability
+from duramen.significance import stability
 
 Float = NDArray[np.float64]
 Bits = NDArray[np.bool_]
@@ -93,12 +93,12 @@ def coverage(source: Source, count: int, repetitions: int, seed: int = 1) -> tup
     random, z = np.random.default_rng(seed), float(stats.norm.ppf((1 + LEVEL) / 2))
     covered = []
     for _ in range(repetitions):
-        found = stability(source.draw(random, count), confidence_level=LEVEL)
-        reach = z * math.sqrt(found.variance)
+        result = stability(source.draw(random, count), confidence_level=LEVEL)
+        reach = z * math.sqrt(result.variance)
         covered.append(
             [
-                found.low <= source.stability <= found.high,
-                abs(found.nogueira - source.stability) <= reach,
+                result.low <= source.stability <= result.high,
+                abs(result.nogueira - source.stability) <= reach,
             ]
         )
     ours, published = np.mean(covered, axis=0).tolist()

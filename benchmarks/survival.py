@@ -65,12 +65,12 @@ def concordances(make: Any, X: NDArray[np.float64], y: NDArray[Any]) -> NDArray[
     from sklearn.model_selection import StratifiedKFold
 
     events = y[y.dtype.names[0]]
-    found = []
+    results = []
     for repetition in range(REPETITIONS):
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=repetition)
         for train, test in folds.split(X, events):
-            found.append(make(repetition).fit(X[train], y[train]).score(X[test], y[test]))
-    return np.array(found)
+            results.append(make(repetition).fit(X[train], y[train]).score(X[test], y[test]))
+    return np.array(results)
 
 
 def seconds(make: Any, X: NDArray[np.float64], y: NDArray[Any], seed: int) -> float:

@@ -112,7 +112,7 @@ def rates(
     def task(_: int, seed_b: int) -> Float:
         random = np.random.default_rng(seed_b)
         data = draw(random)
-        table, found = dm.encode(data.X), []
+        table, results = dm.encode(data.X), []
         for name, variant in cells:
             given = {key: data.rows[label] for key, label in variants[variant].items()}
             try:
@@ -120,12 +120,12 @@ def rates(
             except (TypeError, ValueError) as error:
                 if not any(why in str(error) for why in REFUSALS):
                     raise
-                found.append([np.nan] * len(kinds))
+                results.append([np.nan] * len(kinds))
                 continue
             each = taken(result, table.names, name not in adjusted)
-            found.append([np.nanmean(each[data.kinds == kind]) for kind in kinds[:-1]])
-            found[-1].append(np.nansum(each[data.kinds != RELEVANT]) / max(1, np.nansum(each)))
-        return np.array(found).ravel()
+            results.append([np.nanmean(each[data.kinds == kind]) for kind in kinds[:-1]])
+            results[-1].append(np.nansum(each[data.kinds != RELEVANT]) / max(1, np.nansum(each)))
+        return np.array(results).ravel()
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -140,11 +140,11 @@ def rates(
         ).reshape(n_data_sets, len(cells), len(kinds))
         means, errors = np.nanmean(values, axis=0), np.nanstd(values, axis=0, ddof=1)
     errors /= np.sqrt(np.maximum(1, np.isfinite(values).sum(axis=0)))
-    found = {
+    results = {
         cell: dict(zip(kinds, zip(means[k], errors[k], strict=True), strict=True))
         for k, cell in enumerate(cells)
     }
-    return found, kinds
+    return results, kinds
 
 
 def markdown(

@@ -121,9 +121,9 @@ def fitted(case: Case, n_trees: int, seed: int) -> Any:
 def ties_at_root(dist: FiniteDistribution, criterion: str, family: str) -> bool:
     """Whether the best splits of two features gain the same at the root, and more than nothing."""
     nodes = Nodes(dist, criterion, family)
-    found = nodes.splits([nodes.root])
+    result = nodes.splits([nodes.root])
     best = np.zeros(dist.n_features)
-    np.maximum.at(best, found.feature, found.decrease)
+    np.maximum.at(best, result.feature, result.decrease)
     ordered = np.sort(best)
     return bool(np.any((np.diff(ordered) < 1e-12) & (ordered[1:] > 1e-12)))
 

@@ -55,7 +55,7 @@ def main() -> int:
     for n, p, larger in CASES:
         cells = []
         for trees in TREES:
-            found = run_replicates(
+            result = run_replicates(
                 task_of(n, p, larger, trees),
                 options.data_sets,
                 2,
@@ -64,7 +64,7 @@ def main() -> int:
                 plan=Plan(),
                 function="vote_change",
             )
-            some, splits = found.mean(axis=0)
+            some, splits = result.mean(axis=0)
             cells.append(f"{some:.2f} ({splits:,.0f})")
         print(f"| {n} x {p}, {larger}:{n - larger} | {' | '.join(cells)} |", flush=True)
     return 0

@@ -18,7 +18,7 @@ namespace duramen {
 
 constexpr std::size_t kLane = 32;  // lengths of byte sequences are multiples of this
 
-constexpr std::uint32_t kSetOfFew = 8;  // rows at most whose sets are told by a byte
+constexpr std::uint32_t kSetOfFew = 8;  // rows at most whose sets are held by a byte
 
 // A set of bytes: a bit for each.
 struct ByteSet {

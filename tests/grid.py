@@ -40,8 +40,8 @@ def one_test(function: Callable[..., None]) -> Callable[..., None]:
                 error.add_note("the case: " + ", ".join(label for label, _ in case))
                 failures.append(error)
         if failures:
-            told = f"{len(failures)} of {len(cases)} cases of {function.__name__} failed"
-            raise BaseExceptionGroup(told, failures[:SHOWN])
+            text = f"{len(failures)} of {len(cases)} cases of {function.__name__} failed"
+            raise BaseExceptionGroup(text, failures[:SHOWN])
 
     run.__signature__ = signature.replace(parameters=fixtures)
     run.pytestmark = [mark for mark in function.pytestmark if mark not in grids]

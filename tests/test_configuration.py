@@ -157,11 +157,11 @@ def test_unknown_option():
 
 
 def in_a_thread(code):
-    found = []
-    thread = threading.Thread(target=lambda: found.append(code()))
+    results = []
+    thread = threading.Thread(target=lambda: results.append(code()))
     thread.start()
     thread.join()
-    return found[0]
+    return results[0]
 
 
 def test_a_number_of_processors_that_is_none_names_its_variable(monkeypatch):

@@ -109,8 +109,10 @@ def entry(name: str, kind: str, text: str) -> str:
 def parameter_block(kind: type) -> str:
     """Return the section of parameters that the docstring of an estimator must have."""
     lines = []
-    for name, given in inspect.signature(kind).parameters.items():
-        default = f'"{given.default}"' if isinstance(given.default, str) else given.default
+    for name, parameter in inspect.signature(kind).parameters.items():
+        default = (
+            f'"{parameter.default}"' if isinstance(parameter.default, str) else parameter.default
+        )
         allowed = f"{TEXTS[name].allowed_for(kind.task)}, default={default}"
         lines.append(entry(name, allowed, TEXTS[name].text_for(kind.task)))
     return HEADING + "".join(lines)

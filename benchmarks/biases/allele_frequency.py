@@ -49,8 +49,8 @@ def tables(data_sets: int, seed: int) -> Iterator[Table]:
     yield over_samples()
     for title, fraction in CASES.items():
         kinds = [f"{f:g}" for f in FREQUENCIES]
-        found = simulated(null_task(fraction), data_sets, seed)
-        values, taken = found[:, : len(MEASURES)], found[:, len(MEASURES) :]
+        result = simulated(null_task(fraction), data_sets, seed)
+        values, taken = result[:, : len(MEASURES)], result[:, len(MEASURES) :]
         yield null_table(
             f"Mean importance of irrelevant SNPs by minor-allele frequency; {PEOPLE} people, "
             f"{title}, {TREES} trees",
@@ -176,9 +176,9 @@ def tested(data: dm.LearningSet, seed: int) -> Float:
     """SNPs that each test takes at .05, or has first, of shape (tests, p)."""
     rows = list[NDArray[np.bool_]]()
     for measure in ("mda", "mdi"):
-        found = max_t_of(measure, data, trees=TREES, permutations=PERMUTATIONS, seed=seed)
-        rows += [found.p_values <= LEVEL, found.p_adjusted <= LEVEL]
-        rows.append(np.arange(len(found)) == np.argmax(found.statistics))
+        result = max_t_of(measure, data, trees=TREES, permutations=PERMUTATIONS, seed=seed)
+        rows += [result.p_values <= LEVEL, result.p_adjusted <= LEVEL]
+        rows.append(np.arange(len(result)) == np.argmax(result.statistics))
     forest = dm.RandomForestClassifier(TREES, random_state=seed)
     air = dm.importances.air(forest, data, random_state=seed)
     with warnings.catch_warnings():
@@ -210,8 +210,8 @@ def with_relevant(data_sets: int, seed: int) -> Table:
     """How often a relevant SNP is first, or taken, by its frequency, at the same information."""
     rows = []
     for frequency in RELEVANT:
-        found = simulated(relevant_task(frequency), max(1, data_sets // 2), seed).mean(axis=0)
-        rows.append([f"{frequency:g}", odds_ratio(frequency), *found.tolist()])
+        result = simulated(relevant_task(frequency), max(1, data_sets // 2), seed).mean(axis=0)
+        rows.append([f"{frequency:g}", odds_ratio(frequency), *result.tolist()])
     titles = [dm.importances.catalogue[name].words.title for name in RANKED]
     heads = ["frequency", "odds ratio", *(f"first by {title}" for title in titles), "confirmed"]
     return Table(

@@ -63,9 +63,9 @@ def mean_information(n_values: int, sampling: str, n_rows: int = ROWS) -> float:
 def information_by_chance() -> Table:
     rows = []
     for c in VALUES:
-        found = [mean_information(c, sampling) for sampling in SAMPLINGS]
+        results = [mean_information(c, sampling) for sampling in SAMPLINGS]
         limit = dm.theory.samples.expected_information(ROWS, c, 2)
-        rows.append([c, limit, *found, found[1] / found[0], found[2] / found[0]])
+        rows.append([c, limit, *results, results[1] / results[0], results[2] / results[0]])
     return Table(
         f"Mean information, in bits, of an irrelevant feature at the root: two classes, {ROWS} "
         "rows (exact)",
@@ -109,22 +109,22 @@ def root_information(x: Codes, y: Codes, n_values: int) -> float:
 def levels_at_the_root(data_sets: int, seed: int) -> Table:
     """Fractions of root nodes at which an irrelevant feature is significant."""
     tests = [f"test, {s}" for s in SAMPLINGS] + ["test, bootstrap as N / 2 rows"]
-    found = np.zeros((data_sets, len(VALUES), len(tests) + len(SAMPLINGS)))
+    result = np.zeros((data_sets, len(VALUES), len(tests) + len(SAMPLINGS)))
     for d in range(data_sets):
         random = np.random.default_rng([seed, d])
         X, y = irrelevant(random), random.integers(0, 2, ROWS)
         for f, c in enumerate(VALUES):
             tested = [significant(X[:, f], y, c, sampling, random) for sampling in SAMPLINGS]
-            found[d, f, : len(tests)] = [level for each in tested for level in each]
+            result[d, f, : len(tests)] = [level for each in tested for level in each]
             for s, settings in enumerate(SAMPLINGS.values()):
                 forest = dm.TotallyRandomizedTreesClassifier(
                     DRAWS, max_depth=1, stop_alpha=LEVEL, random_state=d, **settings
                 ).fit(X[:, [f]], y)
-                found[d, f, len(tests) + s] = np.mean(np.diff(forest.forest_.offsets) > 1)
+                result[d, f, len(tests) + s] = np.mean(np.diff(forest.forest_.offsets) > 1)
     return Table(
         f"Fraction of root nodes at which an irrelevant feature is significant at {LEVEL}",
         ["values", *tests, *(f"`stop_alpha`, {s}" for s in SAMPLINGS)],
-        [[c, *found[:, f].mean(axis=0).tolist()] for f, c in enumerate(VALUES)],
+        [[c, *result[:, f].mean(axis=0).tolist()] for f, c in enumerate(VALUES)],
     )
 
 

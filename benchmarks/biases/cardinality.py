@@ -45,10 +45,10 @@ def tables(data_sets: int, seed: int) -> Iterator[Table]:
     yield at_a_node()
     yield best_cut()
     yield whole_trees(data_sets, seed)
-    found = simulated(null_task, data_sets, seed)
+    result = simulated(null_task, data_sets, seed)
     size = f"{ROWS} rows, {TREES} trees"
-    yield null_table(f"Mean importance of irrelevant features; {size}", MEASURES, found, KINDS)
-    yield first_table("Fraction of the same data sets where it is first", MEASURES, found, KINDS)
+    yield null_table(f"Mean importance of irrelevant features; {size}", MEASURES, result, KINDS)
+    yield first_table("Fraction of the same data sets where it is first", MEASURES, result, KINDS)
     yield with_relevant(data_sets, seed)
     yield by_ratio(data_sets, seed)
 
@@ -118,9 +118,9 @@ def whole_trees(data_sets: int, seed: int) -> Table:
             dm.theory.population_mda(sample).values,
         ]
 
-    found = simulated(task, data_sets, seed)
+    result = simulated(task, data_sets, seed)
     names = ("MDI (bits)", "MDA of the training rows")
-    rows = [[name, *found[:, i].mean(axis=0).tolist()] for i, name in enumerate(names)]
+    rows = [[name, *result[:, i].mean(axis=0).tolist()] for i, name in enumerate(names)]
     heads = ["measure", *(f"{k} values" for k in kinds)]
     title = (
         f"Infinitely many totally randomized trees on {SMALL} rows: importance of irrelevant "
@@ -157,9 +157,9 @@ def with_relevant(data_sets: int, seed: int) -> Table:
         ranks = 1 + np.count_nonzero(values[:, 1:] > values[:, :1], axis=1)
         return [(ranks == 1).tolist(), ranks.tolist()]
 
-    found = simulated(task, data_sets, seed).mean(axis=0)
+    result = simulated(task, data_sets, seed).mean(axis=0)
     rows = [
-        [dm.importances.catalogue[name].words.title, *found[:, i].tolist()]
+        [dm.importances.catalogue[name].words.title, *result[:, i].tolist()]
         for i, name in enumerate(RANKED)
     ]
     title = (
@@ -173,8 +173,8 @@ def by_ratio(data_sets: int, seed: int) -> Table:
     """Where irrelevant features of two kinds are mixed: the kind of the first one."""
     rows = []
     for few, many in ((2, 2), (3, 4), (2, 3), (2, 4), (2, 10), (2, ROWS)):
-        found = simulated(of_two_kinds(few, many), max(1, data_sets // 2), seed)
-        low, high, first = found.mean(axis=0)
+        result = simulated(of_two_kinds(few, many), max(1, data_sets // 2), seed)
+        low, high, first = result.mean(axis=0)
         ratios = [high[-1] / low[-1], high[0] / low[0]]
         names = "numeric" if many == ROWS else f"{many}"
         rows.append([f"{few} and {names}", *ratios, *first[:-1].tolist()])

@@ -68,28 +68,30 @@ def simulated(task: Task, data_sets: int, seed: int) -> Float:
     shape: list[tuple[int, ...]] = []
 
     def one(_: int, own: int) -> Float:
-        found = np.asarray(task(np.random.default_rng(own), own % 2**32), dtype=np.float64)
-        shape[:] = [found.shape]
-        return found.ravel()
+        result = np.asarray(task(np.random.default_rng(own), own % 2**32), dtype=np.float64)
+        shape[:] = [result.shape]
+        return result.ravel()
 
     width = np.asarray(task(np.random.default_rng(0), 0)).size
     plan = Plan(1)
-    found = run_replicates(
+    result = run_replicates(
         one, data_sets, width, seed=seed, identity={}, plan=plan, function="biases"
     )
-    return found.reshape(data_sets, *shape[0])
+    return result.reshape(data_sets, *shape[0])
 
 
 def importances(measures: Sequence[str], estimator: Any, data: Any, seed: int) -> Float:
     """Importances of a data set by measures of the catalogue, of shape (measures, p)."""
     given = dm.importances.Inputs(estimator, data, seed, 1)
     known = [dm.importances.catalogue[name] for name in measures]
-    if not all(one.refits for one in known):
+    if not all(result.refits for result in known):
         estimator.fit(data)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "vote_change: p-values shrink")  # they are not used
-        found = [one(given.unfitted() if one.refits else given) for one in known]
-    return np.array([one.scores if hasattr(one, "scores") else one.values for one in found])
+        results = [result(given.unfitted() if result.refits else given) for result in known]
+    return np.array(
+        [result.scores if hasattr(result, "scores") else result.values for result in results]
+    )
 
 
 def of_forest(forest: Any, X: Any, y: Any) -> list[Float]:
@@ -116,7 +118,7 @@ def max_t_of(
 
 def grouped(values: Float, groups: Groups) -> Float:
     """Means over the features of each group, on the last axis."""
-    return np.stack([values[..., list(one)].mean(axis=-1) for one in groups], axis=-1)
+    return np.stack([values[..., list(group)].mean(axis=-1) for group in groups], axis=-1)
 
 
 def flatness(values: Float, groups: Groups) -> tuple[float, float]:

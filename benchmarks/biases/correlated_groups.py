@@ -43,8 +43,8 @@ def tables(data_sets: int, seed: int) -> Iterator[Table]:
     yield of_members()
     yield of_bystander()
     yield of_normal_blocks()
-    found = simulated(of_groups, data_sets, seed)
-    yield by_size(found)
+    result = simulated(of_groups, data_sets, seed)
+    yield by_size(result)
     yield of_irrelevant(data_sets, seed)
 
 
@@ -166,7 +166,7 @@ def of_groups(random: np.random.Generator, seed: int) -> Float:
     groups = [*relevant_groups(), range(sum(SIZES), X.shape[1])]
     values = grouped(importances(MEASURES, forest, data, seed), groups)
     together = dm.importances.mda(
-        forest, data, feature_groups={str(i): list(one) for i, one in enumerate(groups)}
+        forest, data, feature_groups={str(i): list(group) for i, group in enumerate(groups)}
     ).values
     taken = confirmed(data, "mda", seed)
     stand_for = of_representatives(X, y, seed)
@@ -208,12 +208,12 @@ def of_irrelevant(data_sets: int, seed: int) -> Table:
     titles += [f"confirmed by max-T of {name}" for name in ("MDA", "MDI-oob")]
     rows: list[list[Cell]] = []
     for relevant in (0, 2):
-        found = simulated(irrelevant_task(relevant), data_sets, seed)
-        inside, outside = grouped(found, [range(NOISE // 2), range(NOISE // 2, NOISE)]).T
-        for title, one, other in zip(titles, inside, outside, strict=True):
-            apart = one - other
+        result = simulated(irrelevant_task(relevant), data_sets, seed)
+        inside, outside = grouped(result, [range(NOISE // 2), range(NOISE // 2, NOISE)]).T
+        for title, first, other in zip(titles, inside, outside, strict=True):
+            apart = first - other
             error = float(apart.std(ddof=1) / np.sqrt(len(apart)))
-            means = [float(part.mean()) for part in (one, other, apart)]
+            means = [float(part.mean()) for part in (first, other, apart)]
             rows.append([relevant, title, *means, error])
     return Table(
         f"Irrelevant features: {NOISE // 2} correlated by {CORRELATION:g}, and as many independent "

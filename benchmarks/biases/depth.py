@@ -102,12 +102,12 @@ def noise_by_degree(data_sets: int, seed: int) -> Table:
     noise = {"N": bernoulli(FLIPPED)}
     dist = specify({**causes, **noise, "Y": function(lambda a, n: a ^ n, "X1", "N")}, hidden=["N"])
     limit = np.asarray(population_importances(dist).by_degree)
-    found = np.mean([in_sample(dist, [seed, d]) for d in range(data_sets)], axis=0)
-    others, rows = found[1:].mean(axis=0), []
+    result = np.mean([in_sample(dist, [seed, d]) for d in range(data_sets)], axis=0)
+    others, rows = result[1:].mean(axis=0), []
     for k in range(BITS):
-        ratio = float(found[0, : k + 1].sum() / others[: k + 1].sum())
+        ratio = float(result[0, : k + 1].sum() / others[: k + 1].sum())
         chance = chance_by_degree(BITS, k, ROWS)
-        rows.append([k, *(float(v[k]) for v in (limit[0], found[0], others)), chance, ratio])
+        rows.append([k, *(float(v[k]) for v in (limit[0], result[0], others)), chance, ratio])
     return Table(
         f"One relevant bit of {BITS}: exact MDI of infinitely many trees, in bits, mean over "
         f"samples of {ROWS} rows",
@@ -169,7 +169,7 @@ def found_by_depth(data_sets: int, seed: int) -> Table:
     rows = []
     for name, problem in PROBLEMS.items():
         for depth in DEPTHS:
-            found = []
+            results = []
             for d in range(data_sets):
                 X, y, r = problem(np.random.default_rng([seed, d]))
                 forest = dm.RandomForestClassifier(
@@ -177,9 +177,9 @@ def found_by_depth(data_sets: int, seed: int) -> Table:
                 ).fit(X, y)
                 measures = of_forest(forest, X, y)
                 noise = float(measures[0][r:].sum() / measures[0].sum())
-                found.append([noise, *(separated(values, r) for values in measures)])
+                results.append([noise, *(separated(values, r) for values in measures)])
             grown = "full" if depth is None else depth
-            rows.append([name, grown, *np.mean(found, axis=0).tolist()])
+            rows.append([name, grown, *np.mean(results, axis=0).tolist()])
     return Table(
         f"Random forests of {TREES} trees, {ROWS} rows, {FEATURES} features: fraction of all MDI "
         "that irrelevant features have, and area under the ROC curve",

@@ -93,9 +93,9 @@ def rivals() -> Table:
     for K in range(1, len(names) + 1):
         values = population_importances(dist, max_features=K).values
         rows.append([K, *values.tolist(), float(values[0] / values[-1])])
-    given = ", ".join(f"{a:.0%}" for a in RIVALS)
+    text = ", ".join(f"{a:.0%}" for a in RIVALS)
     return Table(
-        f"Noisy copies of Y, right in {given} of the cases (exact; MDI in bits)",
+        f"Noisy copies of Y, right in {text} of the cases (exact; MDI in bits)",
         ["K", *names, "X1 / X4"],
         rows,
     )

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from benchmarks.biases.tables import Cell, Table
-from duramen.forests.forest import Forest
+from duramen.forests import Forest
 from duramen.theory import FiniteDistribution
 from duramen.theory.population.choice import best_of_features
-from duramen.theory.subspaces import unseen_probability
-from duramen.theory.subspaces.coverage import draws_needed, expected_draws
+from duramen.theory.subspaces import draws_needed, expected_draws, unseen_probability
 
 DATA_SETS = 10
 ROWS, FEATURES, RELEVANT = 100, 500, 10
@@ -171,20 +170,20 @@ def single_trees(risk: float = 0.01, precision: float = 0.05) -> Table:
     rows: list[list[Cell]] = []
     for name, dist in named.items():
         for K in (1, 2):
-            found = SingleTree(dist, K).moments()
-            deviation = np.sqrt(np.maximum(0.0, np.diag(found.square) - found.mean**2))
-            j = int(np.argmax(deviation / found.mean))
-            needed = (deviation[j] / found.mean[j] / precision) ** 2
+            result = SingleTree(dist, K).moments()
+            deviation = np.sqrt(np.maximum(0.0, np.diag(result.square) - result.mean**2))
+            j = int(np.argmax(deviation / result.mean))
+            needed = (deviation[j] / result.mean[j] / precision) ** 2
             rows.append(
                 [
                     name,
                     K,
                     dist.names[j],
-                    float(found.mean[j]),
+                    float(result.mean[j]),
                     float(deviation[j]),
                     int(np.ceil(needed)),
-                    float(found.zero[j]),
-                    trees_for_nonzero(float(found.zero[j]), risk),
+                    float(result.zero[j]),
+                    trees_for_nonzero(float(result.zero[j]), risk),
                 ]
             )
     return Table(
@@ -208,8 +207,8 @@ def problem(random: np.random.Generator) -> tuple[Float, Codes]:
 
 def variance_by_trees(data_sets: int, seed: int) -> Table:
     """Spread of importances over forests on the same rows, by their number of trees."""
-    found = np.array([spread(np.random.default_rng([seed, d]), d) for d in range(data_sets)])
-    rows = [[T, *values] for T, values in zip(SIZES, found.mean(axis=0).tolist(), strict=True)]
+    result = np.array([spread(np.random.default_rng([seed, d]), d) for d in range(data_sets)])
+    rows = [[T, *values] for T, values in zip(SIZES, result.mean(axis=0).tolist(), strict=True)]
     return Table(
         f"Random forests on the same {ROWS} rows, {FEATURES} features: standard deviation over "
         f"forests, mean of the relevant features, times the root of the number of trees; fraction "

@@ -100,15 +100,15 @@ def show(results: list[dict[str, Any]]) -> None:
     print("| set | splits | " + " | ".join(METHODS) + " |")
     print("| --- | --- |" + " --- |" * len(METHODS))
     for name in (name for name in SETS if name in by_set):
-        means = [np.mean([one[method] for one in by_set[name]]) for method in METHODS]
+        means = [np.mean([first[method] for first in by_set[name]]) for method in METHODS]
         print(f"| {name} | {len(by_set[name])} | " + " | ".join(f"{x:.3f}" for x in means) + " |")
     for q in (0.1, 0.01):
         methods = [f"SRS {q:g} {alpha:g}" for alpha in ALPHAS] + ["ET 0.1", "ET 1"]
         print("\n| wins/draws/losses | " + " | ".join(methods) + " |")
         print("| --- |" + " --- |" * len(methods))
-        for one in methods:
-            cells = [versus(one, other, list(by_set.values())) for other in methods]
-            print(f"| {one} | " + " | ".join(cells) + " |")
+        for first in methods:
+            cells = [versus(first, other, list(by_set.values())) for other in methods]
+            print(f"| {first} | " + " | ".join(cells) + " |")
 
 
 def versus(one: str, other: str, sets: list[list[dict[str, Any]]]) -> str:

@@ -66,9 +66,9 @@ def show(results: list[dict[str, Any]]) -> None:
     for result in sorted(results, key=lambda r: (r["seed"], r["q"], r["test"], r["alpha"])):
         curve, total = f1_curve(result), result["iterations"]
         at = " | ".join(f"{curve[total // part - 1]:.2f}" for part in (10, 4, 2, 1))
-        found = f"{len(result['relevant'])}, {sum(result['relevant'])}"
+        text = f"{len(result['relevant'])}, {sum(result['relevant'])}"
         what = f"{result['seed']} | {result['q']} | {result['alpha']:g} | {result['test']}"
-        print(f"| {what} | {at} | {found} | {result['seconds']:.0f} |")
+        print(f"| {what} | {at} | {text} | {result['seconds']:.0f} |")
 
 
 def draw(results: list[dict[str, Any]], path: Path) -> None:

@@ -69,11 +69,11 @@ def main() -> int:
         for alpha in (0.0, 0.5):
             model = searched(given, y[learn], alpha, split)
             row[f"SRS, alpha {alpha:g}"] = np.mean(model.predict(other) == y[test])
-        found = np.sort(model.selected_)
+        result = np.sort(model.selected_)
         sets = {
-            "forest on what alpha .5 found": found,
+            "forest on what alpha .5 found": result,
             "forest on as many at random": np.sort(
-                random.choice(store.n_columns, len(found), replace=False)
+                random.choice(store.n_columns, len(result), replace=False)
             ),
             "forest on all": np.arange(store.n_columns),
         }
@@ -81,7 +81,7 @@ def main() -> int:
             forest = dm.ExtraTreesClassifier(TREES, random_state=split)
             forest.fit(given.take_columns(columns), y[learn])
             row[name] = np.mean(forest.predict(other.take_columns(columns)) == y[test])
-        row["found"] = len(found)
+        row["found"] = len(result)
         rows.append(row)
     for name in rows[0]:
         values = [row[name] for row in rows]

@@ -81,11 +81,11 @@ def show(results: list[dict[str, Any]]) -> None:
         areas = np.array([one["auprc"] for one in group])
         error = areas[:, -1].std(ddof=1) / np.sqrt(len(group)) if len(group) > 1 else np.nan
         accuracy = np.mean([one["accuracy"][-1] for one in group])
-        found = np.mean([[one["found"], one["found relevant"]] for one in group], axis=0)
+        result = np.mean([[one["found"], one["found relevant"]] for one in group], axis=0)
         at = ", ".join(f"{areas[:, k].mean():.3f}" for k in (1, 9, 19))
         print(
             f"| {p} | {alpha:g} | {group[0]['iterations']} | {len(group)} | {at} +- {error:.3f} | "
-            f"{accuracy:.3f} | {found[0]:.1f}, {found[1]:.1f} relevant |"
+            f"{accuracy:.3f} | {result[0]:.1f}, {result[1]:.1f} relevant |"
         )
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
-from duramen.forests.settings import GrowthSettings
+from duramen.forests import GrowthSettings
 from duramen.jobs.replicates import Plan, run_jobs
 from duramen.selection.sequential_random_subspace.relevance import (
     DecoyTest,
@@ -34,8 +34,9 @@ from duramen.selection.sequential_random_subspace.relevance import (
     RelevanceTest,
 )
 from duramen.selection.sequential_random_subspace.search import Grower, Search, SubspaceSearch
-from duramen.theory.subspaces.convergence import expected_trees, kept_places
-from duramen.theory.subspaces.simulation import simulate
+from duramen.theory import expected_trees
+from duramen.theory.subspaces import simulate
+from duramen.theory.subspaces.convergence import kept_places
 
 TABLE = [
     ("chain", 10_000, 100, 1),
@@ -159,13 +160,13 @@ def real_trees(replicates: int) -> None:
         X, y = population(scenario, p, r)
         for keep in (0, 1):
             exact = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
-            found = [
+            results = [
                 trees_until_found(X, y, r, q, keep, 1, seed, Positive(), int(30 * exact))
                 for seed in range(replicates)
             ]
             print(
-                f"| {scenario} | {p}, {q}, {r} | {keep} | {exact:.1f} | {mean(found)} | "
-                f"{np.mean(found) / exact:.2f} |",
+                f"| {scenario} | {p}, {q}, {r} | {keep} | {exact:.1f} | {mean(results)} | "
+                f"{np.mean(results) / exact:.2f} |",
                 flush=True,
             )
 
@@ -199,11 +200,11 @@ def rounds(replicates: int) -> None:
         cells = []
         for p in (200, 2000):
             X, y = population("chain", p, 3)
-            found = [
+            results = [
                 trees_until_found(X, y, 3, 40, 1, batch, seed, Positive(), 100_000)
                 for seed in range(replicates)
             ]
-            cells.append(mean(found))
+            cells.append(mean(results))
         print(f"| {batch} | " + " | ".join(cells) + " |", flush=True)
 
 

@@ -26,10 +26,10 @@ inline auto lent(const char* name) { return nb::arg(name).noconvert(); }
 // NumPy arrays that take over a vector.
 template <class T>
 Array<T> to_array(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
-  auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept,
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned,
                     [](void* memory) noexcept { delete static_cast<std::vector<T>*>(memory); });
-  return Array<T>(kept->data(), shape, owner);
+  return Array<T>(owned->data(), shape, owner);
 }
 
 template <class T>

@@ -23,10 +23,10 @@ struct Contexts {
   Vector<double> levels;
   duramen::Contexts view;
 
-  Contexts(Matrix<std::uint32_t> given, std::uint32_t count, bool empty_is_zero,
+  Contexts(Matrix<std::uint32_t> assigned, std::uint32_t count, bool empty_is_zero,
            Vector<double> weights, std::uint64_t seed, std::uint64_t first,
            std::size_t n_permutations, std::int32_t column)
-      : codes(std::move(given)), levels(std::move(weights)) {
+      : codes(std::move(assigned)), levels(std::move(weights)) {
     const bool drawn = codes.shape(0) > 1;
     const std::size_t size = codes.shape(0) * codes.shape(1);
     need(n_permutations > 0, "there are no permutations");

@@ -79,9 +79,9 @@ std::tuple<Array<std::uint32_t>, double> rewire_links(const Vector<std::uint32_t
   need(target.shape(0) == count, "source and target differ in length");
   duramen::culture::Links links{{source.data(), source.data() + count},
                                 {target.data(), target.data() + count}};
-  const auto known = [n_neurons](std::uint32_t i) { return i < n_neurons; };
-  need(std::all_of(links.source.begin(), links.source.end(), known) &&
-           std::all_of(links.target.begin(), links.target.end(), known),
+  const auto is_neuron = [n_neurons](std::uint32_t i) { return i < n_neurons; };
+  need(std::all_of(links.source.begin(), links.source.end(), is_neuron) &&
+           std::all_of(links.target.begin(), links.target.end(), is_neuron),
        "a link joins no two neurons");
   double reached = 0.0;
   duramen::Monitor monitor;

@@ -27,9 +27,9 @@ Array<std::int32_t> apply(const Forest& forest, const Rows& rows, unsigned n_thr
   std::vector<std::int32_t> leaves(rows.n_rows * forest.view.n_trees, -1);
   duramen::Monitor monitor;
   const auto work = [&] {
-    rows.visit([&](const auto& given) {
+    rows.visit([&](const auto& source) {
       const auto send = [&](const auto& chosen) {
-        duramen::apply(forest.view, given, rows.n_rows, n_threads, monitor, chosen, leaves.data());
+        duramen::apply(forest.view, source, rows.n_rows, n_threads, monitor, chosen, leaves.data());
       };
       if (bag == nullptr) {
         send(duramen::EveryRow{});
@@ -47,8 +47,8 @@ Array<double> predict(const Forest& forest, const Rows& rows, unsigned n_threads
   std::vector<double> means(rows.n_rows * forest.view.n_values);
   duramen::Monitor monitor;
   const auto work = [&] {
-    rows.visit([&](const auto& given) {
-      duramen::predict(forest.view, given, rows.n_rows, n_threads, monitor, means.data());
+    rows.visit([&](const auto& source) {
+      duramen::predict(forest.view, source, rows.n_rows, n_threads, monitor, means.data());
     });
   };
   run_watched(monitor, nb::none(), work, means.size() * forest.view.n_trees);

@@ -64,8 +64,8 @@ Table::Table(const Schema& schema, Matrix<std::uint8_t> block8, Matrix<std::uint
   view.slot = slot_.data();
 }
 
-Values::Values(const Schema& schema, Matrix<double> given)
-    : Rows(schema), values_(std::move(given)) {
+Values::Values(const Schema& schema, Matrix<double> matrix)
+    : Rows(schema), values_(std::move(matrix)) {
   need(values_.shape(1) == view.n_columns,
        "the values and the table differ in their number of columns");
   n_rows = values_.shape(0);

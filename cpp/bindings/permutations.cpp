@@ -109,8 +109,8 @@ permutation_losses(const Forest& forest, const Rows& rows, const Target& target,
   duramen::Losses result;
   duramen::Monitor monitor;
   run_watched(monitor, progress, [&] {
-    rows.visit([&](const auto& given) {
-      result = duramen::permutation_losses(forest.view, given, target.view, groups, asked, counted,
+    rows.visit([&](const auto& source) {
+      result = duramen::permutation_losses(forest.view, source, target.view, groups, asked, counted,
                                            n_threads, monitor);
     });
   });
@@ -135,8 +135,8 @@ std::tuple<Array<std::uint32_t>, Array<std::int64_t>, Array<std::int64_t>> permu
   duramen::Ballots result;
   duramen::Monitor monitor;
   run_watched(monitor, nb::none(), [&] {
-    rows.visit([&](const auto& given) {
-      result = duramen::permuted_ballots(forest.view, given, target.view, groups, asked, chosen,
+    rows.visit([&](const auto& source) {
+      result = duramen::permuted_ballots(forest.view, source, target.view, groups, asked, chosen,
                                          scale, n_threads, monitor);
     });
   });

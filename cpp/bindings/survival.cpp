@@ -94,8 +94,8 @@ Array<double> mean_curves(const Forest& forest, const LeafEvents& leaves, bool s
   const duramen::Curve curve =
       survival ? duramen::Curve::survival : duramen::Curve::cumulative_hazard;
   run_watched(monitor, nb::none(), [&] {
-    rows.visit([&](const auto& given) {
-      duramen::mean_curves(forest.view, leaves.view, curve, given, rows.n_rows, n_threads, monitor,
+    rows.visit([&](const auto& source) {
+      duramen::mean_curves(forest.view, leaves.view, curve, source, rows.n_rows, n_threads, monitor,
                            means.data());
     });
   });

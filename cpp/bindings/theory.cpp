@@ -26,10 +26,10 @@ struct LatticeTable {
   std::optional<Vector<double>> weights, numbers;
   duramen::LatticeTable view;
 
-  LatticeTable(Matrix<std::uint32_t> given, Vector<std::uint32_t> targets, std::uint32_t n_classes,
-               std::optional<Vector<double>> masses, std::optional<Vector<double>> values,
-               unsigned criterion)
-      : codes(std::move(given)),
+  LatticeTable(Matrix<std::uint32_t> features, Vector<std::uint32_t> targets,
+               std::uint32_t n_classes, std::optional<Vector<double>> masses,
+               std::optional<Vector<double>> values, unsigned criterion)
+      : codes(std::move(features)),
         classes(std::move(targets)),
         weights(std::move(masses)),
         numbers(std::move(values)) {
@@ -59,9 +59,9 @@ struct LatticeTable {
   }
 };
 
-Array<double> lattice(const LatticeTable& given, std::size_t depth, const Vector<double>& costs,
+Array<double> lattice(const LatticeTable& stored, std::size_t depth, const Vector<double>& costs,
                       unsigned n_threads, const nb::object& progress) {
-  const duramen::LatticeTable table = given.to(depth);
+  const duramen::LatticeTable table = stored.to(depth);
   const std::vector<double> seconds(costs.data(), costs.data() + costs.shape(0));
   need(seconds.size() == depth, "costs has not one entry a size");
   duramen::Monitor monitor;
@@ -71,10 +71,10 @@ Array<double> lattice(const LatticeTable& given, std::size_t depth, const Vector
   return to_array(std::move(result), table.n_features, depth);
 }
 
-std::tuple<Array<double>, double, double> probe_lattice(const LatticeTable& given,
+std::tuple<Array<double>, double, double> probe_lattice(const LatticeTable& stored,
                                                         std::size_t depth,
                                                         const Matrix<std::uint32_t>& sets) {
-  const duramen::LatticeTable table = given.to(depth);
+  const duramen::LatticeTable table = stored.to(depth);
   need(sets.shape(1) < depth, "sets are not smaller than the depth");
   duramen::Monitor monitor;
   duramen::LatticeProbe probe;

@@ -59,17 +59,17 @@ void run_watched(duramen::Monitor& monitor, const nb::object& progress, Work&& w
       run();
     }
     std::unique_lock<std::mutex> lock(guard);
-    std::int64_t told = 0;
+    std::int64_t reported = 0;
     while (!changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return ended; })) {
       if (interrupted) continue;
       lock.unlock();
       {
         nb::gil_scoped_acquire locked;
         interrupted = PyErr_CheckSignals() != 0;
-        if (!interrupted && !progress.is_none() && monitor.done != told) {
-          told = monitor.done;
+        if (!interrupted && !progress.is_none() && monitor.done != reported) {
+          reported = monitor.done;
           try {
-            progress(told);
+            progress(reported);
           } catch (nb::python_error& raised) {
             raised.restore();
             interrupted = true;

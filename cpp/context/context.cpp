@@ -83,8 +83,8 @@ class Walk {
       if (i % 256 == 0 && monitor.stop.load(std::memory_order_relaxed)) return;
       const LaidNode& node = layout_.nodes[i];
       tally_.count(layout_, node, in);
-      const double share = static_cast<double>(node.n_rows) / static_cast<double>(n_rows_);
-      if (node.column >= 0) add_effects(node, share, whole_[i].decrease, batch);
+      const double fraction = static_cast<double>(node.n_rows) / static_cast<double>(n_rows_);
+      if (node.column >= 0) add_effects(node, fraction, whole_[i].decrease, batch);
       for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
         double parts = 0.0;
         for (std::size_t c = 0; c < contexts_.count; ++c) parts += tally_.own(c)[lane];
@@ -94,7 +94,7 @@ class Walk {
   }
 
  private:
-  void add_effects(const LaidNode& node, double share, double whole_sum, Batch& batch) {
+  void add_effects(const LaidNode& node, double fraction, double whole_sum, Batch& batch) {
     const double n = static_cast<double>(node.n_rows);
     const double whole = whole_sum / n;
     Lanes<double> inside{};
@@ -109,7 +109,7 @@ class Walk {
         inside[lane] += decrease[lane];
         const double count = static_cast<double>(rows[lane]);
         const double here = count > 0.0 ? decrease[lane] / count : 0.0;
-        const double weight = count > 0.0 || contexts_.empty_is_zero ? share : 0.0;
+        const double weight = count > 0.0 || contexts_.empty_is_zero ? fraction : 0.0;
         absolute[lane] += weight * std::fabs(whole - here);
         difference[lane] += weight * (whole - here);
         conditional[lane] += weight * here;
@@ -117,7 +117,7 @@ class Walk {
     }
     Lanes<double>& overall = batch.overall[static_cast<std::size_t>(node.column)];
     for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
-      overall[lane] += share * (whole - inside[lane] / n);
+      overall[lane] += fraction * (whole - inside[lane] / n);
     }
   }
 

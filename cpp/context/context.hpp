@@ -26,7 +26,7 @@ struct Contexts {
   std::int32_t column = -1;  // only the nodes that split on this column; -1 for all nodes
 };
 
-// Means over the trees of sums over nodes, each weighed by its share of the rows.
+// Means over the trees of sums over nodes, each weighed by its fraction of the rows.
 struct ContextEffects {
   std::vector<double> absolute;     // permutation by context by column
   std::vector<double> difference;   // the same without the absolute value

@@ -44,14 +44,14 @@ class Depression {
   double release(std::uint32_t neuron, std::uint32_t step) {
     const std::size_t elapsed = step - last_[neuron];
     last_[neuron] = step;
-    const double kept = inactivation_(elapsed);
+    const double still_inactive = inactivation_(elapsed);
     const double unrecovered = recovery_(elapsed);
     const double recovering = 1.0 - rest_[neuron] - inactive_[neuron];
     // Both stages passed since the last spike.
-    const double both = 1.0 - model_.ratio * unrecovered + (model_.ratio - 1.0) * kept;
+    const double both = 1.0 - model_.ratio * unrecovered + (model_.ratio - 1.0) * still_inactive;
     rest_[neuron] += both * inactive_[neuron] + (1.0 - unrecovered) * recovering;
     const double released = model_.release * rest_[neuron];
-    inactive_[neuron] = kept * inactive_[neuron] + released;
+    inactive_[neuron] = still_inactive * inactive_[neuron] + released;
     rest_[neuron] -= released;
     return released;
   }

@@ -115,9 +115,9 @@ class ColumnCoder {
       v[i] = static_cast<double>(x[i]);
     }
     if constexpr (std::is_floating_point_v<T>) {
-      const int found = settle(v, n_);
-      if (found >= 2) return {.rejected = true};
-      coded.missing = found == 1;
+      const int outcome = settle(v, n_);
+      if (outcome >= 2) return {.rejected = true};
+      coded.missing = outcome == 1;
     }
     for (std::size_t i = n_; i < small_.size(); ++i) v[i] = 0.0;
     count_smaller(v, n_, rank_.data());

@@ -202,10 +202,10 @@ void proximity(const std::int32_t* leaves, const std::uint8_t* out, std::size_t 
             together += both & (a[t] == b[t] ? 1U : 0U);
           }
         }
-        const double share = trees > 0 ? static_cast<double>(together) / trees
-                                       : std::numeric_limits<double>::quiet_NaN();
-        result[i * n_rows + j] = share;
-        result[j * n_rows + i] = share;
+        const double fraction = trees > 0 ? static_cast<double>(together) / trees
+                                          : std::numeric_limits<double>::quiet_NaN();
+        result[i * n_rows + j] = fraction;
+        result[j * n_rows + i] = fraction;
       }
     }
   });

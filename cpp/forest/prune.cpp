@@ -54,11 +54,11 @@ class Pruner {
   void prune(double* alpha, double* increase, std::int64_t* fewer_leaves) {
     double last = 0.0;
     while (!links_.empty()) {
-      const auto [found, node] = links_.top();
+      const auto [queued, node] = links_.top();
       links_.pop();
       // Links whose subtree has changed were pushed again.
-      if (gone_[node] || found != strength(node)) continue;
-      last = std::max(last, found);
+      if (gone_[node] || queued != strength(node)) continue;
+      last = std::max(last, queued);
       const std::uint32_t fewer = leaves_[node] - 1;
       const double more = own_[node] - beneath_[node];
       alpha[node] = last;

@@ -17,9 +17,9 @@ struct WeakestLinks {
   std::vector<std::int64_t> fewer;  // by so many leaves
 };
 
-// With R(t) the impurity of node t times its share of the weight, and R_t the sum over the leaves
-// beneath it, a node becomes a leaf when (R(t) - R_t) / (leaves - 1) is the least of the tree; then
-// the next one. Of equal nodes the one with the lower number comes first.
+// With R(t) the impurity of node t times its fraction of the weight, and R_t the sum over the
+// leaves beneath it, a node becomes a leaf when (R(t) - R_t) / (leaves - 1) is the least of the
+// tree; then the next one. Of equal nodes the one with the lower number comes first.
 WeakestLinks weakest_links(const ForestView& forest);
 
 }  // namespace duramen

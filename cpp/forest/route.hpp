@@ -42,8 +42,8 @@ struct ValueRows {
     }
     const double* begin = table.values(j);
     const double* end = begin + table.n_values(j);
-    const double* found = std::lower_bound(begin, end, value);
-    return found != end && *found == value ? static_cast<std::uint32_t>(found - begin) : kUnseen;
+    const double* place = std::lower_bound(begin, end, value);
+    return place != end && *place == value ? static_cast<std::uint32_t>(place - begin) : kUnseen;
   }
   bool first_of_ordered(std::size_t j, std::size_t row, std::uint32_t cut, double threshold,
                         bool first_heavier) const {
@@ -103,8 +103,8 @@ struct TreeView {
     const std::uint32_t* map = pool + cut[node];
     const std::uint32_t* begin = map + 2;
     const std::uint32_t* end = begin + map[0];
-    const std::uint32_t* found = std::lower_bound(begin, end, code);
-    return found != end && *found == code ? static_cast<std::uint32_t>(found - begin) : map[1];
+    const std::uint32_t* place = std::lower_bound(begin, end, code);
+    return place != end && *place == code ? static_cast<std::uint32_t>(place - begin) : map[1];
   }
 
   template <class Rows>

@@ -2,10 +2,10 @@
 // of a tree a decoy takes the place of its column among the candidates, drawn in the same order,
 // and is credited with the decrease of impurity if it would have been chosen.
 //
-// A column that was chosen further up has fewer values left at a node, and what it told by chance
-// is used up. So for its decoy: beneath a node at which it would have been chosen, another order of
-// its rows takes its place, of which one side of the cut is left. (Of columns without an order, for
-// the column and its decoy, only the first choice on a path counts.)
+// A column that was chosen further up has fewer values left at a node, and what it explained by
+// chance is used up. So for its decoy: beneath a node at which it would have been chosen, another
+// order of its rows takes its place, of which one side of the cut is left. (Of columns without an
+// order, for the column and its decoy, only the first choice on a path counts.)
 #pragma once
 
 #include <algorithm>
@@ -110,8 +110,8 @@ class DecoyContest {
   void settle(std::size_t limit, double bound, double total_weight, BeatenLater&& beaten_later) {
     const std::size_t n = drawn_.size();
     look_ahead(n_varying_ == limit);
-    const double share = node_->weight() / total_weight;
-    const double factor = std::sqrt(std::sqrt(std::sqrt(share))) / total_weight;
+    const double fraction = node_->weight() / total_weight;
+    const double factor = std::sqrt(std::sqrt(std::sqrt(fraction))) / total_weight;
     double best = kNone;
     std::size_t chosen = n;
     for (std::size_t t = 0; t < n; ++t) {
@@ -157,7 +157,7 @@ class DecoyContest {
     std::uint32_t column;
     bool missing_first, ordered;
     T limit;  // what is up to it goes to child 0
-    double first_share;
+    double first_fraction;
   };
   // What is left of a decoy and a column at the node.
   struct ColumnAt {
@@ -209,7 +209,7 @@ class DecoyContest {
     ++at.n_uses;
     at.ordered = use.ordered;
     Random random(mix(key_ + use.column), child, Purpose::decoy);
-    const bool first = random.uniform() < use.first_share;
+    const bool first = random.uniform() < use.first_fraction;
     if (first) {
       at.high = std::min(at.high, use.limit);
     } else {
@@ -308,7 +308,7 @@ class DecoyContest {
       }
       n_first += first ? 1 : 0;
     }
-    use.first_share = static_cast<double>(n_first) / n;
+    use.first_fraction = static_cast<double>(n_first) / n;
     return use;
   }
 

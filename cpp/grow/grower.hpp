@@ -267,7 +267,8 @@ class Grower final : public TreeGrower {
     }
   }
 
-  // Chi-square law of the gain under independence, corrected for the splits that were compared.
+  // Chi-square distribution of the gain under independence, corrected for the splits that were
+  // compared.
   bool passes_node_test(std::uint32_t n) const {
     const double tail =
         chi_square_tail(node_.gain_statistic(children_, n), node_.gain_freedom(children_.count));

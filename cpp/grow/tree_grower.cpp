@@ -45,9 +45,10 @@ class Assembly {
     }
     append(block);
     visit_arrays([&](auto array) { (block.*array).clear(); });
-    for (auto found = waiting_.find(next_); found != waiting_.end(); found = waiting_.find(next_)) {
-      append(found->second);
-      waiting_.erase(found);
+    for (auto finished = waiting_.find(next_); finished != waiting_.end();
+         finished = waiting_.find(next_)) {
+      append(finished->second);
+      waiting_.erase(finished);
     }
   }
 
@@ -80,9 +81,9 @@ Trees grow_on_threads(const GrowthOrder& order,
   const Problem& problem = order.problem;
   const std::uint64_t n_trees = order.n_trees;
   const std::uint64_t rows = std::max<std::uint64_t>(problem.table.n_rows, 1);
-  const std::uint64_t share = (n_trees + 4 * order.n_threads - 1) / (4 * order.n_threads);
+  const std::uint64_t portion = (n_trees + 4 * order.n_threads - 1) / (4 * order.n_threads);
   const std::uint64_t block_size =
-      std::max<std::uint64_t>(1, std::min({share, 4000 / rows + 1, std::uint64_t{64}}));
+      std::max<std::uint64_t>(1, std::min({portion, 4000 / rows + 1, std::uint64_t{64}}));
   const std::uint64_t n_blocks = (n_trees + block_size - 1) / block_size;
   Assembly assembly(n_blocks);
   std::atomic<std::uint64_t> next{0};

@@ -29,7 +29,8 @@ struct Ground {
   std::size_t levels = 0;  // the most features that can divide a cell one after the other
   std::size_t most_planes = 1;
 
-  explicit Ground(const LatticeTable& given) : table(given), order(given.n_rows) {
+  explicit Ground(const LatticeTable& lattice_table)
+      : table(lattice_table), order(lattice_table.n_rows) {
     const std::size_t n = table.n_rows;
     const std::size_t p = table.n_features;
     std::iota(order.begin(), order.end(), 0U);

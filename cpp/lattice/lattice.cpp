@@ -25,7 +25,7 @@ using lattice::ManyWords;
 using lattice::OneWord;
 using lattice::prefix_size;
 using lattice::Rows;
-using lattice::share_of;
+using lattice::fraction_of;
 using lattice::Sum;
 using lattice::Tally;
 using lattice::Task;
@@ -149,9 +149,9 @@ class Walker {
               std::size_t n_free) {
     const std::uint32_t* open = open_[b].data();
     if (b < task_->prefix.size()) {
-      const std::uint32_t* found = std::find(open, open + n_open, task_->prefix[b]);
-      if (found != open + n_open) {
-        follow(space, cell, found, static_cast<std::size_t>(open + n_open - found), b, n_free);
+      const std::uint32_t* place = std::find(open, open + n_open, task_->prefix[b]);
+      if (place != open + n_open) {
+        follow(space, cell, place, static_cast<std::size_t>(open + n_open - place), b, n_free);
       }
     } else if (b + 1 == depth_) {
       end_paths(space, cell, open, n_open, b);
@@ -349,7 +349,7 @@ std::vector<double> lattice_importances(const LatticeTable& table, const std::ve
       for (Task task; !monitor.stop && tasks.take(task);) {
         walker.walk(task);
         const std::lock_guard<std::mutex> lock(guard);
-        done += share_of(task, table.n_features, costs);
+        done += fraction_of(task, table.n_features, costs);
         monitor.done = static_cast<std::int64_t>(done / all * static_cast<double>(kLatticeDone));
       }
       for (std::size_t i = next_block++; i < n_blocks && !monitor.stop; i = next_block++) {

@@ -37,7 +37,7 @@ struct LatticeTable {
 
 // Importance by feature and size of the conditioning set, n_features by depth. `costs`, one a size,
 // are the seconds that the walk may spend there, above 0 in sum. How the walk is divided and how
-// progress is told, in millionths, depends on them; the result does not.
+// progress is reported, in millionths, depends on them; the result does not.
 std::vector<double> lattice_importances(const LatticeTable& table, const std::vector<double>& costs,
                                         unsigned n_threads, Monitor& monitor);
 

@@ -31,15 +31,15 @@ inline double choose(std::size_t n, std::size_t k) {
   return result;
 }
 
-// The share of the walk that a task takes: that of its sets among those of each size.
-inline double share_of(const Task& task, std::size_t p, const std::vector<double>& costs) {
+// The fraction of the walk that a task takes: that of its sets among those of each size.
+inline double fraction_of(const Task& task, std::size_t p, const std::vector<double>& costs) {
   const std::size_t b = task.prefix.size();
   const std::size_t later = b == 0 ? p : p - 1 - task.prefix.back();
-  double share = 0.0;
+  double fraction = 0.0;
   for (std::size_t k = b; k < (task.alone ? b + 1 : costs.size()); ++k) {
-    if (costs[k] > 0.0) share += costs[k] * choose(later, k - b) / choose(p, k);
+    if (costs[k] > 0.0) fraction += costs[k] * choose(later, k - b) / choose(p, k);
   }
-  return share;
+  return fraction;
 }
 
 inline std::vector<std::uint32_t> first_features(std::size_t size) {
@@ -55,7 +55,7 @@ inline std::size_t prefix_size(const LatticeTable& table, const std::vector<doub
   std::size_t size = 0;
   while (size + 1 < table.depth && choose(p, size) < kMostTasks) {
     const bool many = choose(p, size) >= kLeastTasks;
-    if (many && share_of({first_features(size), false}, p, costs) <= kLongestTask) break;
+    if (many && fraction_of({first_features(size), false}, p, costs) <= kLongestTask) break;
     ++size;
   }
   return size;

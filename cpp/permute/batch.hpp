@@ -67,8 +67,8 @@ class Batch<CodeRows> {
     }
   }
 
-  // Sends the row at a place of a node on, with values of the donor. Changes of leaves are told in
-  // the order in which rows were sent, some later.
+  // Sends the row at a place of a node on, with values of the donor. Changes of leaves are reported
+  // in the order in which rows were sent, some later.
   template <class Change>
   void send(std::size_t node, const std::uint32_t* place, std::uint32_t donor, Change&& change) {
     if (*place == donor) return;

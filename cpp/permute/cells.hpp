@@ -39,7 +39,7 @@ struct Cells {
   }
 };
 
-// The positions told apart by pairs of labels: labels[i] becomes the number of the pair
+// The positions distinguished by pairs of labels: labels[i] becomes the number of the pair
 // (labels[i], second[i]) in the order of first sight. Returns how many there are.
 class Crossing {
  public:

@@ -46,7 +46,7 @@ class ConcordanceScore {
   void end_repeat(double weight) {
     if (changed_.empty()) return;
     losses_[0] += weight * (before_ - count().concordance());
-    for (const Changed& one : changed_) ranks_[one.row] = one.rank;
+    for (const Changed& change : changed_) ranks_[change.row] = change.rank;
   }
 
   const std::vector<double>& losses() const { return losses_; }
@@ -71,8 +71,8 @@ class ConcordanceScore {
     n_ranks_ = static_cast<std::uint32_t>(values_.size());
     of_leaf_.resize(leaves.count());
     for (std::size_t leaf = 0; leaf < leaves.count(); ++leaf) {
-      const auto found = std::lower_bound(values_.begin(), values_.end(), leaves.values(leaf)[0]);
-      of_leaf_[leaf] = static_cast<std::uint32_t>(found - values_.begin());
+      const auto place = std::lower_bound(values_.begin(), values_.end(), leaves.values(leaf)[0]);
+      of_leaf_[leaf] = static_cast<std::uint32_t>(place - values_.begin());
     }
   }
 

@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kLargestBlock = 8;
 
 std::size_t block_size(std::size_t n_trees, unsigned n_threads) {
-  const std::size_t share = n_trees / (4 * std::size_t{n_threads});
-  return std::clamp<std::size_t>(share, 1, kLargestBlock);
+  const std::size_t portion = n_trees / (4 * std::size_t{n_threads});
+  return std::clamp<std::size_t>(portion, 1, kLargestBlock);
 }
 
 // Calls work(block, trees...) for blocks of trees, whichever thread is free.

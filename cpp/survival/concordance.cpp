@@ -24,8 +24,8 @@ Pairs count_pairs(const Outcomes& outcomes, const std::vector<std::uint32_t>& ro
   PairCounter counter;
   return counter.count(
       outcomes, rows, static_cast<std::uint32_t>(values.size()), [&](std::uint32_t row) {
-        const auto found = std::lower_bound(values.begin(), values.end(), risks[row]);
-        return static_cast<std::uint32_t>(found - values.begin());
+        const auto place = std::lower_bound(values.begin(), values.end(), risks[row]);
+        return static_cast<std::uint32_t>(place - values.begin());
       });
 }
 

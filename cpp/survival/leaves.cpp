@@ -19,10 +19,10 @@ std::uint32_t number_event_times(const Problem& problem, std::vector<std::uint32
     if (outcomes.event(i)) number[outcomes.time(i)] = 1;
   }
   std::uint32_t count = 0;
-  for (std::uint32_t& one : number) {
+  for (std::uint32_t& count_of_leaf : number) {
     const std::uint32_t here = count;
-    count += one;
-    one = here;
+    count += count_of_leaf;
+    count_of_leaf = here;
   }
   return count;
 }
@@ -97,7 +97,7 @@ class TreeEvents {
     ends_.assign(n_leaves, 0);
     for (const Entry& entry : entries_) ++ends_[entry.leaf];
     std::uint32_t end = 0;
-    for (std::uint32_t& one : ends_) one = end += one;
+    for (std::uint32_t& end_of_leaf : ends_) end_of_leaf = end += end_of_leaf;
     sorted.resize(entries_.size());
     for (const Entry& entry : entries_) sorted[--ends_[entry.leaf]] = entry;
   }

@@ -119,7 +119,7 @@ def test_survival():
     assert next(iter(report.table["name"])) == "x0"
 
 
-# --- what is told --------------------------------------------------------------------------------
+# --- messages ------------------------------------------------------------------------------------
 
 
 def test_findings_are_notes_and_identifiers_are_left_out():
@@ -167,8 +167,10 @@ def test_groups_and_another_forest():
     fitted = forest.fit(X, y)
     whole = {**groups, "x2": ["x2"]}
     expected = dict(dm.importances.mda(fitted, X, y, feature_groups=whole))
-    found = dict(zip(report.groups["name"], report.groups["importance"], strict=True))
-    assert found == pytest.approx(expected)
+    actual = dict(
+        zip(report.feature_groups["name"], report.feature_groups["importance"], strict=True)
+    )
+    assert actual == pytest.approx(expected)
     assert dict(report.importances["mdi"]) == dict(dm.importances.mdi(fitted))
     assert not hasattr(report, "estimator")
 
@@ -237,7 +239,7 @@ def stopping(*_, **__):
 
 
 def test_ctrl_c_during_the_test_keeps_the_ranking(monkeypatch):
-    test = next(one for one in tests if one.default)
+    test = next(note for note in tests if note.default)
     monkeypatch.setattr("duramen.analyses.ranking.ranking.run_test", stopping)
     with pytest.raises(dm.AnalysisInterrupted) as stop:
         dm.rank(X, Y, n_estimators=20)
@@ -245,7 +247,7 @@ def test_ctrl_c_during_the_test_keeps_the_ranking(monkeypatch):
     assert isinstance(stop.value, KeyboardInterrupt)
     assert report.verdicts == {}
     assert "No significance test was run" in report.conclusion
-    assert any("left out of the results: the significance test" in one for one in report.notes)
+    assert any("left out of the results: the significance test" in note for note in report.notes)
     whole = dm.rank(X, Y, n_estimators=20, test=False)
     assert dict(report.importances["mdi"]) == dict(whole.importances["mdi"])
     assert test.name not in report.run.settings

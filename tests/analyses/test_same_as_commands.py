@@ -79,8 +79,12 @@ def assert_same(report, out):
         assert run[name] == record[name], name
     own = {name: value for name, value in run["settings"].items() if name != "notes"}
     assert {name: record["settings"].get(name) for name in own} == own
-    kinds = [(one["kind"], one["columns"], one["found"]) for one in record["findings"]]
-    assert [(one["kind"], one["columns"], one["found"]) for one in run["findings"]] == kinds
+    kinds = [
+        (finding["kind"], finding["columns"], finding["found"]) for finding in record["findings"]
+    ]
+    assert [
+        (finding["kind"], finding["columns"], finding["found"]) for finding in run["findings"]
+    ] == kinds
     assert report.references == tuple(record["references"])
 
 
@@ -92,7 +96,9 @@ def test_rank(table, tmp_path):
     columns, _ = written(tmp_path / "out")
     verdicts = dict(zip(columns["name"].to_pylist(), columns["verdict"].to_pylist(), strict=True))
     assert report.verdicts == verdicts
-    assert set(report.selected) == {name for name, one in verdicts.items() if one != "noise"}
+    assert set(report.selected) == {
+        name for name, verdict in verdicts.items() if verdict != "noise"
+    }
     assert set(report.directions) <= set(verdicts)
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert report.conclusion.replace("'", "&#39;") in page
@@ -128,8 +134,8 @@ def test_select(table, tmp_path):
     report = dm.select(frame, **data, random_state=1)
     assert_same(report, tmp_path / "out")
     columns, _ = written(tmp_path / "out")
-    found = columns["name"].filter(columns["found"]).to_pylist()
-    assert list(report.selected) == found
+    result = columns["name"].filter(columns["found"]).to_pylist()
+    assert list(report.selected) == result
 
 
 def test_select_by_another_method(table, tmp_path):
@@ -159,7 +165,7 @@ def test_files_are_those_of_the_command(tmp_path):
     frame = patients()
     report = dm.rank(frame, target="ill", n_estimators=20, test=False)
     report.save(tmp_path / "new" / "folder")
-    assert sorted(one.name for one in (tmp_path / "new/folder").iterdir()) == FILES
+    assert sorted(path.name for path in (tmp_path / "new/folder").iterdir()) == FILES
     columns, record = written(tmp_path / "new" / "folder")
     assert columns.equals(pa.table(dict(report.table)))
     assert record["command"] == "dm.rank(X, target='ill', n_estimators=20, test=False)"

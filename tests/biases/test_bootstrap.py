@@ -13,12 +13,12 @@ CELLS = np.array([(x, y) for x in range(2) for y in range(2)])
 
 def mean_over_tables(n_rows, samples):
     """Mean information over all tables of so many rows and all samples of each."""
-    found = [
+    results = [
         bootstrap.root_information(*CELLS[np.take(table, rows)].T, 2)
         for table in product(range(4), repeat=n_rows)
         for rows in samples
     ]
-    return np.mean(found)
+    return np.mean(results)
 
 
 def test_mean_information_is_that_of_all_tables_and_all_samples_of_them():
@@ -41,15 +41,15 @@ def test_information_by_chance_is_doubled_by_the_bootstrap():
 
 @pytest.mark.slow
 def test_levels_of_the_node_test_are_those_of_the_theory():
-    found = np.array(bootstrap.levels_at_the_root(60, seed=1).rows, dtype=float)
+    result = np.array(bootstrap.levels_at_the_root(60, seed=1).rows, dtype=float)
     theory = np.array(bootstrap.levels_in_theory().rows, dtype=float)
-    few = found[:2]  # few values: the large-sample distribution holds
+    few = result[:2]  # few values: the large-sample distribution holds
     # Four standard errors of 60 data sets, whose draws have the rows in common.
     assert np.abs(few[:, [1, 2, 4, 5, 6]] - 0.05).max() < 0.11  # 4: bootstrap as N / 2 rows
     assert np.abs(few[:, 3] - theory[:2, 2]).max() < 0.12
     assert np.abs(few[:, 7] - theory[:2, 3]).max() < 0.11
-    assert np.all(found[:, 3] > found[:, 2] + 0.05)
-    assert np.all(found[:, 7] > found[:, 6])
+    assert np.all(result[:, 3] > result[:, 2] + 0.05)
+    assert np.all(result[:, 7] > result[:, 6])
 
 
 @pytest.mark.slow

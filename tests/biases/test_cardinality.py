@@ -39,16 +39,16 @@ def test_measures_that_favor_many_values_are_known_as_such(measure, null):
 
 @pytest.mark.slow
 def test_measures_that_are_not_on_the_page_favor_many_values_too():
-    others = [one.name for one in dm.importances.catalogue if one.favors_many_values]
+    others = [entry.name for entry in dm.importances.catalogue if entry.favors_many_values]
     others = [name for name in others if name not in MEASURES]
 
     def task(random, seed):
         data = dm.learning_set(features(random), random.integers(0, 2, cardinality.ROWS))
         return importances(others, dm.RandomForestClassifier(20, random_state=seed), data, seed)
 
-    found = simulated(task, 8, 1)
+    result = simulated(task, 8, 1)
     for i, name in enumerate(others):
-        assert found[:, i, -1].mean() > 1.5 * found[:, i, 0].mean(), name
+        assert result[:, i, -1].mean() > 1.5 * result[:, i, 0].mean(), name
 
 
 @pytest.mark.slow

@@ -10,12 +10,12 @@ import duramen as dm
 
 
 def test_copies_divide_the_importance():
-    for c, mdi, other, mda, _, given, _, group in of_copies().rows:
+    for c, mdi, other, mda, _, row, _, group in of_copies().rows:
         assert mdi == pytest.approx(1 / c)
         assert mda == pytest.approx(0.5 / c)
         assert other == pytest.approx(1)
         assert group == pytest.approx(1)
-        assert given == pytest.approx(0.5 if c == 1 else 0)
+        assert row == pytest.approx(0.5 if c == 1 else 0)
 
 
 def test_copies_agree_with_the_closed_form():

@@ -45,8 +45,8 @@ def test_the_exact_values_are_limits_of_forests():
     exact = population_importances(dist, max_features=2).values
     settings = {"criterion": "entropy", "splits": "multiway", "max_features": 2}
     forest = dm.ExtraTreesClassifier(300, random_state=0, **settings).fit(X, y)
-    found = dm.importances.mdi(forest)
-    assert np.all(np.abs(found.values - exact) < 4 * found.standard_error + 1e-9)
+    importances = dm.importances.mdi(forest)
+    assert np.all(np.abs(importances.values - exact) < 4 * importances.standard_error + 1e-9)
 
 
 @pytest.mark.slow

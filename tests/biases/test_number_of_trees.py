@@ -17,9 +17,9 @@ def test_means_of_a_single_tree_are_the_importances_of_all():
 
 
 def test_a_tree_of_an_exclusive_or_gives_one_of_two_features_all():
-    found = SingleTree(examples.xor()).moments()
-    assert np.allclose(found.square, np.diag([0.5, 0.5]))
-    assert np.allclose(found.zero, 0.5)
+    result = SingleTree(examples.xor()).moments()
+    assert np.allclose(result.square, np.diag([0.5, 0.5]))
+    assert np.allclose(result.zero, 0.5)
     assert trees_for_nonzero(0.5, risk=0.01) == 7
 
 

@@ -119,7 +119,9 @@ def test_choices_are_those_of_the_library() -> None:
 
 @pytest.mark.parametrize("name", ["rank", "exact", "plan", "context", "pack", "select"])
 def test_options_of_the_group_of_all_are_options_of_each_command(name: str) -> None:
-    shared = {one.word for one, _ in declared(Output)}
+    shared = {param.word for param, _ in declared(Output)}
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
-    assert shared <= {word for one in command.params for word in one.opts}
-    assert all(inspect.cleandoc(str(one.help)) for one in command.params if one.name != "help")
+    assert shared <= {word for param in command.params for word in param.opts}
+    assert all(
+        inspect.cleandoc(str(param.help)) for param in command.params if param.name != "help"
+    )

@@ -344,8 +344,8 @@ def test_a_workbook_without_its_package_names_the_extra(tmp_path, monkeypatch):
 def test_findings_of_the_library():
     frame = pd.DataFrame({"id": range(N), "day": DAYS, "dose": DOSE})
     frame["day"] = pd.to_datetime(frame["day"])
-    found = dm.findings.findings(frame, ["a"] * N, target="kind")
-    assert [(one.kind, one.columns) for one in found] == [
+    result = dm.findings.findings(frame, ["a"] * N, target="kind")
+    assert [(one.kind, one.columns) for one in result] == [
         ("one class", ("kind",)),
         ("date", ("day",)),
         ("identifier", ("id",)),

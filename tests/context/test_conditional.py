@@ -19,8 +19,7 @@ from duramen.context.options import Options
 from duramen.context.regression import log_probabilities
 from duramen.context.shifts import stratified_chi_square
 from duramen.context.subject import Growth, subject_of
-from duramen.data import learning_set
-from duramen.data.exchangeability import Exchangeability
+from duramen.data import Exchangeability, learning_set
 from duramen.jobs.replicates import Plan
 
 

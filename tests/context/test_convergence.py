@@ -7,8 +7,11 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.theory import FiniteDistribution, population_importances
-from duramen.theory.population.context import population_context_importances
+from duramen.theory import (
+    FiniteDistribution,
+    population_context_importances,
+    population_importances,
+)
 
 EFFECTS = ("importances", "absolute", "signed", "conditional", "overall", "within", "plain")
 BATCHES = 30
@@ -161,7 +164,7 @@ def test_relations_between_the_effects():
     """Whatever the trees: |signed| <= absolute, and with "zero" signed is what is lost."""
     X, y, context = sample(8)
     for options in ({}, {"max_features": None}, {"splits": "ordered"}, {"min_samples_leaf": 4}):
-        found = {
+        results = {
             empty: dm.context_importances(
                 X.astype(str),
                 y,
@@ -174,14 +177,14 @@ def test_relations_between_the_effects():
             )
             for empty in ("skip", "zero")
         }
-        for one in found.values():
-            assert (np.abs(one.signed) <= one.absolute + 1e-12).all()
-            assert (one.conditional >= -1e-12).all()
-        zero = found["zero"]
+        for result in results.values():
+            assert (np.abs(result.signed) <= result.absolute + 1e-12).all()
+            assert (result.conditional >= -1e-12).all()
+        zero = results["zero"]
         np.testing.assert_allclose(
             zero.signed, zero.importances - zero.conditional, rtol=0, atol=1e-12
         )
-        assert (zero.absolute >= found["skip"].absolute - 1e-12).all()
-        np.testing.assert_array_equal(zero.overall, found["skip"].overall)
-        np.testing.assert_array_equal(zero.conditional, found["skip"].conditional)
-        assert zero.relevance == found["skip"].relevance
+        assert (zero.absolute >= results["skip"].absolute - 1e-12).all()
+        np.testing.assert_array_equal(zero.overall, results["skip"].overall)
+        np.testing.assert_array_equal(zero.conditional, results["skip"].conditional)
+        assert zero.relevance == results["skip"].relevance

@@ -46,7 +46,7 @@ def subject(table, y, seed=0, n_trees=3, **growth):
 def assert_as_oracle(one, codes, n_contexts, empty, rows=None, forest=None):
     forest = one.forest(one.seed) if forest is None else forest
     context = as_context(codes, n_contexts)
-    found = context_effects(forest, one, context, empty, seed=1)
+    result = context_effects(forest, one, context, empty, seed=1)
     weights = levels(forest)
     trees = opened(forest, rows_of(one.data.table) if rows is None else rows, weights)
     y, p = one.data.target.values.tolist(), one.data.n_columns
@@ -57,7 +57,7 @@ def assert_as_oracle(one, codes, n_contexts, empty, rows=None, forest=None):
         mean_decreases(forest).values, wanted["importances"], rtol=0, atol=1e-12
     )
     for what in WHAT:
-        values = getattr(found, what)[0]
+        values = getattr(result, what)[0]
         np.testing.assert_allclose(values, wanted[what], rtol=0, atol=1e-12, err_msg=what)
     return wanted
 
@@ -70,12 +70,12 @@ def assert_as_oracle(one, codes, n_contexts, empty, rows=None, forest=None):
 def test_effects_are_those_of_the_oracle(n_contexts, splits, criterion, empty):
     random = np.random.default_rng(n_contexts)
     n = 60
-    one = subject(
+    analysis = subject(
         mixed_table(random, n), target(random, criterion, n), criterion=criterion, splits=splits
     )
     # The last context is rare: most nodes have none of its rows.
     codes = np.where(random.random(n) < 0.1, n_contexts - 1, random.integers(0, n_contexts - 1, n))
-    wanted = assert_as_oracle(one, codes, n_contexts, empty)
+    wanted = assert_as_oracle(analysis, codes, n_contexts, empty)
     assert np.min(np.sum(wanted["absolute"], axis=0)[:6]) > 0.001
     assert wanted["relevance"] > 0.001
 
@@ -97,8 +97,8 @@ def test_other_trees(growth, criterion):
     random = np.random.default_rng(7)
     table, y = mixed_table(random, 50), target(random, criterion, 50)
     codes = random.integers(0, 3, 50)
-    one = subject(table, y, criterion=criterion, **growth)
-    assert_as_oracle(one, codes, 3, "skip")
+    analysis = subject(table, y, criterion=criterion, **growth)
+    assert_as_oracle(analysis, codes, 3, "skip")
 
 
 @one_test
@@ -107,8 +107,8 @@ def test_other_trees(growth, criterion):
 def test_counts_of_more_rows_than_one_byte_holds(criterion, n):
     random = np.random.default_rng(n)
     table = mixed_table(random, n)
-    one = subject(table, target(random, criterion, n), criterion=criterion, n_trees=1)
-    assert_as_oracle(one, np.where(np.arange(n) < 3, 1, 0), 2, "skip")
+    analysis = subject(table, target(random, criterion, n), criterion=criterion, n_trees=1)
+    assert_as_oracle(analysis, np.where(np.arange(n) < 3, 1, 0), 2, "skip")
 
 
 def test_counts_of_more_rows_than_two_bytes_hold():
@@ -117,11 +117,11 @@ def test_counts_of_more_rows_than_two_bytes_hold():
     y = (np.arange(n) // 2) % 2
     context = (np.arange(n) >= n - 4).astype(int)
     y = np.where(context == 1, X, y)
-    one = subject(encode(X.reshape(-1, 1).astype(str)), y, n_trees=1)
-    found = context_effects(one.forest(0), one, as_context(context), "skip", seed=0)
-    assert found.conditional[0, 1, 0] == pytest.approx(1.0, abs=1e-12)
-    assert found.conditional[0, 0, 0] < 1e-6
-    assert found.absolute[0, 1, 0] == pytest.approx(1.0, abs=1e-6)
+    analysis = subject(encode(X.reshape(-1, 1).astype(str)), y, n_trees=1)
+    result = context_effects(analysis.forest(0), analysis, as_context(context), "skip", seed=0)
+    assert result.conditional[0, 1, 0] == pytest.approx(1.0, abs=1e-12)
+    assert result.conditional[0, 0, 0] < 1e-6
+    assert result.absolute[0, 1, 0] == pytest.approx(1.0, abs=1e-6)
 
 
 @one_test
@@ -129,15 +129,15 @@ def test_counts_of_more_rows_than_two_bytes_hold():
 def test_a_context_without_any_row(criterion):
     """Never seen with "skip"; with "zero" all that a feature says is lost."""
     random = np.random.default_rng(3)
-    one = subject(mixed_table(random, 40), target(random, criterion, 40), criterion=criterion)
-    forest = one.forest(one.seed)
+    analysis = subject(mixed_table(random, 40), target(random, criterion, 40), criterion=criterion)
+    forest = analysis.forest(analysis.seed)
     codes = random.integers(0, 2, 40) * 2  # none is 1
     for empty in ("skip", "zero"):
-        assert_as_oracle(one, codes, 3, empty, forest=forest)
-        found = context_effects(forest, one, as_context(codes, 3), empty, seed=0)
+        assert_as_oracle(analysis, codes, 3, empty, forest=forest)
+        result = context_effects(forest, analysis, as_context(codes, 3), empty, seed=0)
         lost = mean_decreases(forest).values if empty == "zero" else 0.0
-        np.testing.assert_allclose(found.absolute[0, 1], lost, rtol=0, atol=1e-12)
-        assert found.conditional[0, 1].tolist() == [0.0] * 7
+        np.testing.assert_allclose(result.absolute[0, 1], lost, rtol=0, atol=1e-12)
+        assert result.conditional[0, 1].tolist() == [0.0] * 7
 
 
 def test_nothing_to_tell():
@@ -148,24 +148,24 @@ def test_nothing_to_tell():
         subject(table, np.ones(30), criterion="variance"),
         subject(constant, context.codes),
     ):
-        found = context_effects(one.forest(0), one, context, "skip", seed=0, n_permutations=3)
+        result = context_effects(one.forest(0), one, context, "skip", seed=0, n_permutations=3)
         for what in WHAT[:4]:
-            assert np.abs(getattr(found, what)).max() < 1e-15
+            assert np.abs(getattr(result, what)).max() < 1e-15
     # The context is the target, and no feature tells it.
-    assert found.relevance[0] == pytest.approx(1.0, abs=1e-12)
+    assert result.relevance[0] == pytest.approx(1.0, abs=1e-12)
 
 
 def test_the_order_of_trees_and_labels_of_contexts_do_not_matter():
     random = np.random.default_rng(5)
-    one = subject(mixed_table(random, 50), random.integers(0, 2, 50), n_trees=4)
-    forest, codes = one.forest(one.seed), random.integers(0, 3, 50)
-    found = context_effects(forest, one, as_context(codes), "skip", seed=0)
-    moved = context_effects(forest, one, as_context((codes + 1) % 3), "skip", seed=0)
+    analysis = subject(mixed_table(random, 50), random.integers(0, 2, 50), n_trees=4)
+    forest, codes = analysis.forest(analysis.seed), random.integers(0, 3, 50)
+    result = context_effects(forest, analysis, as_context(codes), "skip", seed=0)
+    moved = context_effects(forest, analysis, as_context((codes + 1) % 3), "skip", seed=0)
     for what in WHAT[:3]:
-        values, others = getattr(found, what)[0], getattr(moved, what)[0]
+        values, others = getattr(result, what)[0], getattr(moved, what)[0]
         np.testing.assert_allclose(values, np.roll(others, -1, axis=0), rtol=0, atol=1e-14)
-    np.testing.assert_allclose(found.overall, moved.overall, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(found.relevance, moved.relevance, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(result.overall, moved.overall, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(result.relevance, moved.relevance, rtol=0, atol=1e-14)
 
 
 # --- permutations --------------------------------------------------------------------------------
@@ -180,16 +180,16 @@ class Readable:
 
     def __init__(self, n):
         random = np.random.default_rng(n)
-        one = subject(encode(np.eye(n)), random.normal(size=n), n_trees=20 * n, max_depth=1)
-        self.subject, self.forest = one, one.forest(0)
+        analysis = subject(encode(np.eye(n)), random.normal(size=n), n_trees=20 * n, max_depth=1)
+        self.subject, self.forest = analysis, analysis.forest(0)
         assert set(self.forest.feature.tolist()) == {-1, *range(n)}
 
     def contexts(self, codes, seed, first, count):
         context = as_context(codes)
-        found = context_effects(
+        result = context_effects(
             self.forest, self.subject, context, "skip", seed=seed, first=first, n_permutations=count
         )
-        here = found.conditional > 1e-13
+        here = result.conditional > 1e-13
         assert (here.sum(axis=1) == 1).all()  # every row in one context
         return here.argmax(axis=1)
 
@@ -222,11 +222,11 @@ def test_chunks_do_not_matter_to_permutations(readable):
 
 
 def test_every_row_goes_everywhere_as_often(readable):
-    """4000 permutations: shares of the contexts at each row within 4.5 standard errors."""
+    """4000 permutations: fractions of the contexts at each row within 4.5 standard errors."""
     read = readable.contexts(CODES, 0, 1, 4000)
     for c, share in enumerate(np.bincount(CODES) / 14):
-        found = (read == c).mean(axis=0)
-        assert np.abs(found - share).max() < 4.5 * np.sqrt(share * (1 - share) / 4000)
+        result = (read == c).mean(axis=0)
+        assert np.abs(result - share).max() < 4.5 * np.sqrt(share * (1 - share) / 4000)
     # Pairs of rows too: both in the first context with probability 3/14 * 2/13.
     first = (read == 0).astype(float)
     pairs = (first.T @ first / 4000)[np.triu_indices(14, 1)]
@@ -238,41 +238,41 @@ def test_every_row_goes_everywhere_as_often(readable):
 def test_permuted_effects_are_those_of_the_permuted_contexts(readable, criterion):
     """A permutation depends on the seed, its number and n alone, not on the table."""
     random = np.random.default_rng(9)
-    one = subject(mixed_table(random, 14), target(random, criterion, 14), criterion=criterion)
-    forest, context = one.forest(one.seed), as_context(CODES)
-    found = context_effects(forest, one, context, "skip", seed=8, first=30, n_permutations=5)
+    analysis = subject(mixed_table(random, 14), target(random, criterion, 14), criterion=criterion)
+    forest, context = analysis.forest(analysis.seed), as_context(CODES)
+    result = context_effects(forest, analysis, context, "skip", seed=8, first=30, n_permutations=5)
     for number, codes in enumerate(readable.contexts(CODES, 8, 30, 5)):
-        alone = context_effects(forest, one, as_context(codes), "skip", seed=0)
+        alone = context_effects(forest, analysis, as_context(codes), "skip", seed=0)
         for what in WHAT:
-            assert getattr(found, what)[number].tobytes() == getattr(alone, what)[0].tobytes()
-        assert_as_oracle(one, codes, 3, "skip", forest=forest)
+            assert getattr(result, what)[number].tobytes() == getattr(alone, what)[0].tobytes()
+        assert_as_oracle(analysis, codes, 3, "skip", forest=forest)
 
 
 @one_test
 @pytest.mark.parametrize("count", [1, 2, 40])
 def test_effects_of_permutations_that_were_drawn_before(count):
     random = np.random.default_rng(9)
-    one = subject(mixed_table(random, 14), target(random, "entropy", 14))
-    forest, context = one.forest(one.seed), as_context(CODES)
+    analysis = subject(mixed_table(random, 14), target(random, "entropy", 14))
+    forest, context = analysis.forest(analysis.seed), as_context(CODES)
     drawn = random.permuted(np.tile(context.codes, (count, 1)), axis=1)
-    found = context_effects(forest, one, context, "skip", seed=8, first=5, drawn=drawn)
-    assert found.absolute.shape == (count, 3, found.overall.shape[1])
+    result = context_effects(forest, analysis, context, "skip", seed=8, first=5, drawn=drawn)
+    assert result.absolute.shape == (count, 3, result.overall.shape[1])
     for number, codes in enumerate(drawn):
-        alone = context_effects(forest, one, as_context(codes, 3), "skip", seed=0)
+        alone = context_effects(forest, analysis, as_context(codes, 3), "skip", seed=0)
         for what in WHAT:
-            assert getattr(found, what)[number].tobytes() == getattr(alone, what)[0].tobytes()
+            assert getattr(result, what)[number].tobytes() == getattr(alone, what)[0].tobytes()
 
 
 def test_permutations_that_are_no_contexts_are_refused_by_the_kernel():
     random = np.random.default_rng(9)
-    one = subject(mixed_table(random, 14), target(random, "entropy", 14))
-    forest, context = one.forest(one.seed), as_context(CODES)
+    analysis = subject(mixed_table(random, 14), target(random, "entropy", 14))
+    forest, context = analysis.forest(analysis.seed), as_context(CODES)
     for drawn, message in (
         (np.zeros((2, 13), np.uint32), "one entry a row"),
         (np.full((2, 14), 3, np.uint32), "not below n_contexts"),
     ):
         with pytest.raises(ValueError, match=message):
-            context_effects(forest, one, context, "skip", seed=8, drawn=drawn)
+            context_effects(forest, analysis, context, "skip", seed=8, drawn=drawn)
 
 
 @one_test
@@ -280,12 +280,12 @@ def test_permutations_that_are_no_contexts_are_refused_by_the_kernel():
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "variance"])
 def test_chunks_and_threads_do_not_matter_to_a_bit(criterion, n):
     random = np.random.default_rng(1)
-    one = subject(mixed_table(random, n), target(random, criterion, n), criterion=criterion)
-    forest, context = one.forest(one.seed), as_context(random.integers(0, 4, n))
+    analysis = subject(mixed_table(random, n), target(random, criterion, n), criterion=criterion)
+    forest, context = analysis.forest(analysis.seed), as_context(random.integers(0, 4, n))
 
     def measured(first, count, n_threads=1):
         options = {"seed": 3, "first": first, "n_permutations": count, "n_threads": n_threads}
-        return context_effects(forest, one, context, "skip", **options)
+        return context_effects(forest, analysis, context, "skip", **options)
 
     whole = measured(0, 70)
     for first, count, n_threads in (

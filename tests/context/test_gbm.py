@@ -63,7 +63,7 @@ def test_the_absolute_effect_finds_more_links_than_the_plain_one(genes):
 
 
 def test_permuted_subtypes_find_no_more_than_chance(genes):
-    """Three permutations: links are dependent, so that shares of single ones vary. Seen: .046 to
+    """Three permutations: links are dependent, so that fractions of single ones vary. Seen: .046 to
     .051."""
     X, subtype = genes
     random = np.random.default_rng(1)

@@ -50,18 +50,18 @@ def test_links_that_are_there(found):
 
 
 def test_each_column_is_an_analysis(found):
-    for t, (target, one) in enumerate(found.analyses.items()):
+    for t, (target, analysis) in enumerate(found.analyses.items()):
         others = [j for j, name in enumerate(found.names) if name != target]
-        assert one.names == tuple(found.names[j] for j in others)
+        assert analysis.names == tuple(found.names[j] for j in others)
         for c, context in enumerate(found.contexts):
             for effect in ("absolute", "signed", "plain", "conditional", "within"):
                 column = found.in_context(context, effect).weights[:, t]
-                np.testing.assert_array_equal(column[others], getattr(one, effect)[c])
+                np.testing.assert_array_equal(column[others], getattr(analysis, effect)[c])
                 assert column[t] == 0
             tested = found.in_context(context, "signed").p_values
-            np.testing.assert_array_equal(tested[others, t], one.signed_p_values[c])
+            np.testing.assert_array_equal(tested[others, t], analysis.signed_p_values[c])
             assert tested[t, t] == 1
-        np.testing.assert_array_equal(found.weights[others, t], one.importances)
+        np.testing.assert_array_equal(found.weights[others, t], analysis.importances)
 
 
 def test_a_target_is_an_analysis_of_its_own():
@@ -103,10 +103,10 @@ class Exactly(np.random.Generator):
 
 def test_a_number_counts_the_same_in_any_unit():
     X, context = switched()
-    one = dm.context_network(X, context, **SETTINGS)
+    first = dm.context_network(X, context, **SETTINGS)
     other = dm.context_network(1000 * X + 5, context, **SETTINGS)
-    assert one.equals(other, rtol=1e-6, atol=1e-9)
-    total = one.weights.sum(axis=0)
+    assert first.equals(other, rtol=1e-6, atol=1e-9)
+    total = first.weights.sum(axis=0)
     assert (total < 1 + 1e-9).all()  # of a variance of 1
 
 

@@ -1,6 +1,6 @@
 """P-values where no feature depends on the context, and the rows that exchange contexts.
 
-Inputs depend on each other and the target on them. Shares of p-values at most .01, .05 and .1 lie
+Inputs depend on each other and the target on them. Fractions of p-values up to .01, .05 and .1 lie
 in the band that holds a binomial share with probability .999. With 199 permutations these levels
 can be reached exactly, by one side or by two; ties, which make p-values larger, are rare.
 """
@@ -17,8 +17,7 @@ from duramen.context import propensity_strata
 from duramen.context.effects import context_effects
 from duramen.context.nulls import null_of, permuted_contexts, quantile_bins
 from duramen.context.subject import Growth, subject_of
-from duramen.data import learning_set
-from duramen.data.exchangeability import Exchangeability
+from duramen.data import Exchangeability, learning_set
 from duramen.jobs.replicates import replicate_seed
 from duramen.support.checks import draw_seed
 
@@ -210,10 +209,10 @@ def test_all_arrangements_within_classes_are_equally_probable():
 def test_numeric_targets_have_bins_of_about_eight_rows():
     y = np.random.default_rng(1).normal(size=100)
     null = null_of(subject(y), "within_target", "test")
-    counts = np.bincount(null.groups)
+    counts = np.bincount(null.cells)
     assert len(counts) == 12
     assert set(counts.tolist()) <= {8, 9}
-    order = null.groups[np.argsort(y)]
+    order = null.cells[np.argsort(y)]
     assert (np.diff(order) >= 0).all()
     assert quantile_bins(np.array([5.0, 5, 5, 5, 1, 9]), 3).tolist() == [1, 1, 1, 1, 0, 2]
 
@@ -223,10 +222,10 @@ def test_strata_are_crossed_with_classes_and_bins():
     y = np.tile(["a", "b"], 32)
     null = null_of(subject(y, strata=strata), "within_target", "test")
     pairs = {(s, label) for s, label in zip(strata, y, strict=True)}
-    assert len({(*pair, g) for *pair, g in zip(strata, y, null.groups, strict=True)}) == len(pairs)
+    assert len({(*pair, g) for *pair, g in zip(strata, y, null.cells, strict=True)}) == len(pairs)
     assert len(np.unique(null.relevance.strata)) == 2
     numbers = np.random.default_rng(2).normal(size=64)
-    bins = null_of(subject(numbers, strata=strata), "within_target", "test").groups
+    bins = null_of(subject(numbers, strata=strata), "within_target", "test").cells
     assert len(np.unique(bins[:40])) == 5
     assert len(np.unique(bins[40:])) == 3
     assert not set(bins[:40]) & set(bins[40:])

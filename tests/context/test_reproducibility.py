@@ -145,7 +145,7 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch, permute):
 def test_a_checkpoint_of_another_run_is_refused(data, tmp_path, change):
     path = tmp_path / "run"
     dm.context_importances(*data, checkpoint=path, **SETTINGS)
-    kept = path.read_bytes()
+    content = path.read_bytes()
     X, y, context = data
     if "context" in change:
         context = np.roll(context, 1)
@@ -156,7 +156,7 @@ def test_a_checkpoint_of_another_run_is_refused(data, tmp_path, change):
     settings = {k: v for k, v in change.items() if k not in ("context", "y", "X")}
     with pytest.raises(ValueError, match=r"the checkpoint .* of another run"):
         dm.context_importances(X, y, context, checkpoint=path, **SETTINGS | settings)
-    assert path.read_bytes() == kept
+    assert path.read_bytes() == content
 
 
 def test_each_context_has_its_own_file(data, tmp_path):

@@ -28,8 +28,8 @@ def test_one_stratum_is_pearsons_test():
     table = pd.crosstab(values, context).to_numpy()
     pearson = stats.chi2_contingency(table, correction=False)
     expected = stats.chi2.sf(pearson.statistic * 149 / 150, pearson.dof)
-    found = stratified_chi_square(values, context, np.zeros(150, int))
-    assert found == pytest.approx(expected, rel=1e-9)
+    actual = stratified_chi_square(values, context, np.zeros(150, int))
+    assert actual == pytest.approx(expected, rel=1e-9)
 
 
 def test_two_by_two_is_the_test_of_cochran_mantel_and_haenszel():
@@ -88,11 +88,11 @@ def test_shifts_of_columns_of_all_kinds():
     frame["gone"] = np.where((context == 1) & (random.random(n) < 0.3), np.nan, frame["normal 0"])
     frame["other"] = np.where(random.random(n) < 0.4 * context, "z", frame["letter 0"])
     frame["constant"] = np.zeros(n)
-    found = shift_p_values(encode(pd.DataFrame(frame)), context, strata)
+    result = shift_p_values(encode(pd.DataFrame(frame)), context, strata)
     low, high = stats.binom.interval(0.999, 300, 0.05)
-    assert low <= (found[:300] <= 0.05).sum() <= high
-    assert (found[300:304] < 0.01).all()
-    assert found[304] == 1
+    assert low <= (result[:300] <= 0.05).sum() <= high
+    assert (result[300:304] < 0.01).all()
+    assert result[304] == 1
 
 
 # --- propensity ----------------------------------------------------------------------------------
@@ -113,8 +113,8 @@ def test_strata_are_quantiles_of_the_score():
 def test_the_unit_of_a_column_does_not_matter(power):
     x = np.random.default_rng(5).integers(-6, 7, (60, 3)).astype(float)
     context = (x[:, 0] > 0).astype(int)
-    found = propensity_strata(np.ldexp(x, power), context)
-    np.testing.assert_array_equal(found, propensity_strata(x, context))
+    result = propensity_strata(np.ldexp(x, power), context)
+    np.testing.assert_array_equal(result, propensity_strata(x, context))
 
 
 def test_three_contexts_and_columns_of_all_kinds():

@@ -64,7 +64,7 @@ def test_example_6_1(empty):
 
 
 def test_plain_alone_misses_example_6_1():
-    """Equation (6.9) is 0 for X1, up to the shares of the two orders of features among trees."""
+    """Equation (6.9) is 0 for X1, up to the fractions of the two orders of features among trees."""
     result = of_rows(example_6_1(), ["X1", "X2"])
     assert result.within[:, 0] == pytest.approx([0.5, 0.5], abs=0.08)
     assert np.abs(result.plain[:, 0]).max() < 0.08 < result.absolute[:, 0].min()
@@ -145,8 +145,8 @@ def spread_of_1000_trees(n_forests=100, n_trees=50):
     drawn = []
     for seed in range(1000, 1000 + n_forests):
         forest = subject.forest(seed)
-        found = context_effects(forest, subject, contexts["sex"], "zero", seed=0)
-        effects = (found.conditional[0], found.absolute[0], found.signed[0])
+        result = context_effects(forest, subject, contexts["sex"], "zero", seed=0)
+        effects = (result.conditional[0], result.absolute[0], result.signed[0])
         drawn.append(columns(mean_decreases(forest).values, *effects))
     return np.std(drawn, axis=0, ddof=1) * np.sqrt(n_trees / 1000)
 
@@ -173,8 +173,8 @@ def test_table_6_4():
     assert np.mean(scores**2) < 1.5
 
     significant = result.mask("absolute", 0.05, "none")
-    found = [{n for n, s in zip(result.names, row, strict=True) if s} for row in significant]
-    assert found == [{"histologic-type", "neck"}, {"peritoneum", "abdominal"}]
+    results = [{n for n, s in zip(result.names, row, strict=True) if s} for row in significant]
+    assert results == [{"histologic-type", "neck"}, {"peritoneum", "abdominal"}]
     # In the thesis the importance of these decreases.
     assert (result.signed[significant] > 0).all()
     assert result.relevance_p_value < 0.02

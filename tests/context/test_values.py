@@ -242,9 +242,12 @@ def test_criterion_goes_by_the_target():
     assert analyze(y=np.array(["a", "b", "c"] * 10)).unit == "bits"
     assert analyze(y=y + 0.5).unit == "variance"
     assert analyze(criterion="gini").unit == "gini"
-    one, other = analyze(y=y, criterion="variance"), analyze(y=1000 + 10 * y, criterion="variance")
-    np.testing.assert_allclose(other.absolute, 100 * one.absolute, rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(other.absolute_p_values, one.absolute_p_values)
+    first, other = (
+        analyze(y=y, criterion="variance"),
+        analyze(y=1000 + 10 * y, criterion="variance"),
+    )
+    np.testing.assert_allclose(other.absolute, 100 * first.absolute, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(other.absolute_p_values, first.absolute_p_values)
 
 
 def test_missing_inputs_are_a_value_of_their_own():

@@ -33,7 +33,9 @@ def compare(keys: list[str], *, pin: bool, slowest: int) -> int:
 
     table = cases()
     chosen = [
-        case for key, case in table.items() if not keys or any(fnmatch(key, one) for one in keys)
+        case
+        for key, case in table.items()
+        if not keys or any(fnmatch(key, difference) for difference in keys)
     ]
     if not chosen:
         print(f"no case matches {keys}", file=sys.stderr)
@@ -52,9 +54,9 @@ def compare(keys: list[str], *, pin: bool, slowest: int) -> int:
         seconds[case.key] = time.perf_counter() - start
     for key in sorted(seconds, key=lambda key: -seconds[key])[:slowest]:
         print(f"{seconds[key]:6.2f} s  {key}")
-    found = [one for one in differences if one is not None]
-    print(*found, f"{len(chosen)} cases, {len(found)} differ", sep="\n")
-    return int(bool(found))
+    results = [difference for difference in differences if difference is not None]
+    print(*results, f"{len(chosen)} cases, {len(results)} differ", sep="\n")
+    return int(bool(results))
 
 
 if __name__ == "__main__":

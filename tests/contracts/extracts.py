@@ -37,7 +37,7 @@ def significance(result: Any) -> tuple[Any, ...]:
 
 def adjusted(result: Any) -> tuple[Any, ...]:
     """The same of a step-down test, with its adjusted p-values and verdicts."""
-    verdicts = [str(one) for one in result.verdicts(0.2)]
+    verdicts = [str(verdict) for verdict in result.verdicts(0.2)]
     return (*significance(result), result.p_adjusted, result.statistics, verdicts)
 
 
@@ -95,7 +95,7 @@ def contexts(result: Any) -> tuple[Any, ...]:
         result.absolute,
         result.signed,
         result.names,
-        [str(one) for one in result.contexts],
+        [str(context) for context in result.contexts],
         result.shares,
         result.importances,
         result.conditional,
@@ -119,8 +119,8 @@ def distribution(result: Any) -> tuple[Any, ...]:
         result.codes,
         result.target,
         result.names,
-        [[str(one) for one in labels] for labels in result.labels],
-        None if result.classes is None else [str(one) for one in result.classes],
+        [[str(label) for label in labels] for labels in result.labels],
+        None if result.classes is None else [str(label) for label in result.classes],
         result.context,
     )
 

@@ -120,5 +120,5 @@ def forest(task: str = "classification", **changes: Any) -> Any:
 def estimator(task: str = "classification", **changes: Any) -> Any:
     """A random forest of six trees."""
     kind = dm.RandomForestRegressor if task == "regression" else dm.RandomForestClassifier
-    given = {"max_depth": 4, "random_state": 1, "n_jobs": jobs(), "max_features": 2, **changes}
-    return kind(6, **given)
+    options = {"max_depth": 4, "random_state": 1, "n_jobs": jobs(), "max_features": 2, **changes}
+    return kind(6, **options)

@@ -128,9 +128,9 @@ def choices(command: str, option: str) -> tuple[str, ...]:
 def options(command: str) -> dict[str, bool]:
     """Return the options of a command, and whether each is a flag."""
     return {
-        name: bool(getattr(one, "is_flag", False))
-        for one in commands()[command].params
-        for name in (*one.opts, *one.secondary_opts)
+        name: bool(getattr(param, "is_flag", False))
+        for param in commands()[command].params
+        for name in (*param.opts, *param.secondary_opts)
         if name.startswith("--") and name not in OPTIONS_OF_ALL
     }
 
@@ -153,8 +153,8 @@ def test_options_and_choices_have_cases(command: str) -> None:
 
 def defaulted(command: str, option: str) -> str | None:
     """Return the value of an option that is not given."""
-    (one,) = (one for one in commands()[command].params if option in one.opts)
-    default = getattr(one, "default", None)
+    (param,) = (param for param in commands()[command].params if option in param.opts)
+    default = getattr(param, "default", None)
     return None if default is None else str(getattr(default, "value", default))
 
 

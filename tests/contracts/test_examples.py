@@ -44,9 +44,9 @@ def test_examples_of_module(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some write files
-    found = doctest.testmod(importlib.import_module(name), verbose=False)
-    assert found.attempted > 0
-    assert found.failed == 0, capsys.readouterr().out
+    result = doctest.testmod(importlib.import_module(name), verbose=False)
+    assert result.attempted > 0
+    assert result.failed == 0, capsys.readouterr().out
 
 
 @one_test

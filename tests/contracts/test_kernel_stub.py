@@ -91,8 +91,8 @@ def split(parameters: str) -> list[str]:
 def bound(owner: str, name: str) -> object:
     if not owner:
         return getattr(_kernel, name)
-    found = vars(getattr(_kernel, owner))[name]
-    return found.fget if isinstance(found, property) else found
+    result = vars(getattr(_kernel, owner))[name]
+    return result.fget if isinstance(result, property) else result
 
 
 def test_the_stub_knows_no_any() -> None:

@@ -12,9 +12,9 @@ from tests.grid import one_test
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
 FILES = sorted(SOURCE.rglob("*.py"))
 
-# Taken from the package's root: the version. All else is imported from its room.
+# Taken from the package's root: the version. All else is imported from its package.
 FROM_ROOT = {"__version__"}
-# duramen._kernel picks one of the compiled modules; the rooms above call it, not them.
+# duramen._kernel picks one of the compiled modules; the packages above call it, not them.
 KERNEL = "_kernel.py"
 KERNEL_ROOMS = {"context", "data", "datasets", "forests", "importances", "io", "support", "theory"}
 ONLY_IN = {

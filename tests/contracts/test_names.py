@@ -20,9 +20,9 @@ REPLACED = {"blocks", "confidence", "n_replicates", "n_runs", "model"}
 
 def packages() -> Iterator[Any]:
     yield duramen
-    for found in pkgutil.walk_packages(duramen.__path__, "duramen."):
-        if found.ispkg and not found.name.startswith("duramen.cli"):
-            yield importlib.import_module(found.name)
+    for module in pkgutil.walk_packages(duramen.__path__, "duramen."):
+        if module.ispkg and not module.name.startswith("duramen.cli"):
+            yield importlib.import_module(module.name)
 
 
 def public() -> dict[str, Callable[..., Any]]:

@@ -62,3 +62,10 @@ def test_growth_writes_nothing_into_the_problem(root: Path, file: str) -> None:
     assert len(pointers) > 1
     assert writable <= {"Monitor"}
     assert "mutable" not in text
+
+
+def test_every_package_is_described(root: Path) -> None:
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    described = re.findall(r"^\| `src/duramen/(\w+)/` \| \S", text, re.MULTILINE)
+    packages = [path.parent.name for path in (root / "src" / "duramen").glob("*/__init__.py")]
+    assert sorted(described) == sorted(packages)

@@ -18,7 +18,7 @@ from duramen.significance.marginal import _Response
 TASKS = {"classification", "regression", "survival"}
 
 # Files that read the `task` that a user asks for, with the number of comparisons in them.
-READERS = {"analyses/inputs.py": 1, "cli/rank/options.py": 2, "findings/leaks.py": 2}
+READERS = {"analyses/inputs.py": 1, "cli/commands/rank.py": 2, "findings/leaks.py": 2}
 READERS["findings/target.py"] = 1
 
 
@@ -46,8 +46,8 @@ def called(node: ast.AST) -> str:
 
 
 def test_only_the_targets_are_asked_for_their_task(root: Path) -> None:
-    found = {name: sum(map(names_a_task, ast.walk(tree))) for name, tree in modules(root)}
-    assert {name: count for name, count in found.items() if count} == READERS
+    results = {name: sum(map(names_a_task, ast.walk(tree))) for name, tree in modules(root)}
+    assert {name: count for name, count in results.items() if count} == READERS
 
 
 def test_the_scan_sees_comparisons() -> None:
@@ -61,9 +61,9 @@ def test_targets_are_encoded_and_learning_sets_made_at_one_place(root: Path) -> 
         for node in ast.walk(tree):
             if called(node) in used:
                 used[called(node)].add(name)
-    assert used["LearningSet"] == {"data/learning_set.py"}
+    assert used["LearningSet"] == {"data/learning_sets.py"}
     # The command line names the option of a target that cannot be used.
-    assert used["encode_target"] == {"data/learning_set.py", "cli/problem.py"}
+    assert used["encode_target"] == {"data/learning_sets.py", "cli/problem.py"}
 
 
 @pytest.mark.parametrize("kind", TARGETS)

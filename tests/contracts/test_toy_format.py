@@ -89,7 +89,7 @@ def test_the_guide_lists_all_formats():
         for title, suffixes, *can in rows
     ]
     known = [
-        (one.title, one.suffixes, bool(one.read), bool(one.groups), bool(one.columns))
-        for one in catalogue
+        (entry.title, entry.suffixes, bool(entry.read), bool(entry.groups), bool(entry.columns))
+        for entry in catalogue
     ]
     assert [row for row in listed if row[1]] == known

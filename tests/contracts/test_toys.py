@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 
 import duramen as dm
 from duramen.cli.app import app
-from duramen.reports.report import Chart, Plot, Report
+from duramen.reports import Report
+from duramen.reports.report import Chart, Plot
 from duramen.results.figures import FIGURES
 
 P = 5
@@ -85,8 +86,8 @@ def test_toy_test_runs_and_stands_in_the_report(file: Path) -> None:
     X, y = rows()
     forest = dm.RandomForestClassifier(20, criterion="entropy", random_state=0)
     wanted = toy_significance.toy_ranks(forest, X, y, n_rounds=3)
-    found = dict(zip(table["name"], table["toy_ranks_p_value"], strict=True))
-    assert [found[f"x{j}"] for j in range(P)] == wanted.p_values.tolist()
+    result = dict(zip(table["name"], table["toy_ranks_p_value"], strict=True))
+    assert [result[f"x{j}"] for j in range(P)] == wanted.p_values.tolist()
     assert "by toy ranks of MDI" in printed
     for words_ in ("Significance by toy ranks", "promised at the level 0.05", "A. Toy (2021)"):
         assert words_ in html
@@ -143,7 +144,7 @@ def test_toy_figure_draws_a_result_and_stands_in_a_report() -> None:
 
 def test_catalogues_are_ordered_and_refuse_what_is_there() -> None:
     catalogue = dm.importances.catalogue
-    assert [one.name for one in catalogue][-1] == "toy_correlation"
+    assert [entry.name for entry in catalogue][-1] == "toy_correlation"
     assert len(catalogue) == len(list(catalogue))
     assert "toy_correlation" in catalogue
     assert catalogue["holdout_mda"].option == "holdout-mda"
@@ -161,9 +162,9 @@ def test_catalogues_are_ordered_and_refuse_what_is_there() -> None:
 def test_guide_and_api_have_all_records(package: str, root: Path) -> None:
     guide = (root / "docs" / "guide" / "rank.md").read_text(encoding="utf-8")
     api = (root / "docs" / "api.md").read_text(encoding="utf-8")
-    for one in getattr(dm, package).catalogue:
-        if one.name.startswith("toy_"):
+    for entry in getattr(dm, package).catalogue:
+        if entry.name.startswith("toy_"):
             continue
-        assert f"\n| `{one.option}` |" in guide
-        if hasattr(getattr(dm, package), one.name):
-            assert f"dm.{package}.{one.name}(" in api
+        assert f"\n| `{entry.option}` |" in guide
+        if hasattr(getattr(dm, package), entry.name):
+            assert f"dm.{package}.{entry.name}(" in api

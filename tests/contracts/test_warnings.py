@@ -82,7 +82,7 @@ def test_category_and_instances():
 
 def test_nothing_warns_by_itself():
     raw = re.compile(r"\bwarnings\.warn(_explicit)?\(")
-    found = {
+    results = {
         path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if raw.search(path.read_text())
     }
-    assert found == {Path("support/warning.py")}
+    assert results == {Path("support/warning.py")}

@@ -1,4 +1,4 @@
-"""Words of docstrings and help texts: openings that name their subject, plain terms, spelling."""
+"""Words: docstrings and help texts, prose of docs, comments of the kernel, names of variables."""
 
 import ast
 import re
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "duramen"
 PACKAGES = sorted({path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("*.py")})
 
 # A first line says what a thing is or does, and does not point at something unnamed.
@@ -20,12 +21,78 @@ TERMS = re.compile(
     r"|\bgo(es)? along with\b|\bsays? (no|any|some)thing\b|\b(null )?laws?\b",
     re.IGNORECASE,
 )
+# In papers' own words: a power law; features share information; a matter of chance.
+PROSE = re.compile(
+    r"\bshares? of\b|\bdear(er|est)?\b|\bdeal(t|s|ing)? out\b|\bfrom nothing\b"
+    r"|\bgo(es)? along with\b|\bsays? (no|any|some)thing\b|(?<!power )\blaws?\b",
+    re.IGNORECASE,
+)
 BRITISH = re.compile(
     r"\b\w*(behaviour|colour|neighbour|favour|centre[ds]?\b|modell(ed|ing)|labell(ed|ing)"
     r"|(character|emphas|general|initial|maxim|minim|normal|optim|organ|random|recogn|standard"
     r"|summar|util|visual)is(e|ed|es|ing|ation)\b|analys(e|ed|ing)\b)\w*",
     re.IGNORECASE,
 )
+# Beside those, words that prose and comments are free of.
+FIGURES_OF_SPEECH = re.compile(r"\btold\b|\brooms\b|\bwhere there is nothing\b", re.IGNORECASE)
+# Names that say nothing of what they hold.
+VAGUE = {"one", "found", "given", "known", "told", "kept"}
+VAGUE_IN_KERNEL = re.compile(rf"(?<![.:>\w])({'|'.join(sorted(VAGUE))})_?\b(?!\()")
+# Variables with such names that are left, at most. The numbers only fall, and a folder without any
+# leaves the list.
+MOST_VAGUE = {
+    "benchmarks": 97,
+    "docs": 38,
+    "src/duramen": 2,
+    "src/duramen/analyses": 133,
+    "src/duramen/cli": 208,
+    "src/duramen/context": 29,
+    "src/duramen/data": 3,
+    "src/duramen/datasets": 4,
+    "src/duramen/effects": 1,
+    "src/duramen/estimators": 2,
+    "src/duramen/evaluation": 18,
+    "src/duramen/findings": 56,
+    "src/duramen/forests": 16,
+    "src/duramen/importances": 5,
+    "src/duramen/io": 117,
+    "src/duramen/jobs": 9,
+    "src/duramen/networks": 35,
+    "src/duramen/plots": 17,
+    "src/duramen/reports": 100,
+    "src/duramen/results": 58,
+    "src/duramen/selection": 32,
+    "src/duramen/significance": 13,
+    "src/duramen/support": 10,
+    "src/duramen/theory": 117,
+    "tests": 1,
+    "tests/analyses": 1,
+    "tests/biases": 5,
+    "tests/cli": 82,
+    "tests/context": 32,
+    "tests/contracts": 150,
+    "tests/data": 15,
+    "tests/datasets": 3,
+    "tests/effects": 2,
+    "tests/estimators": 12,
+    "tests/evaluation": 7,
+    "tests/faults": 40,
+    "tests/findings": 5,
+    "tests/forests": 12,
+    "tests/importances": 28,
+    "tests/io": 23,
+    "tests/jobs": 13,
+    "tests/kernel": 8,
+    "tests/networks": 14,
+    "tests/oracles": 50,
+    "tests/plots": 10,
+    "tests/reports": 23,
+    "tests/results": 9,
+    "tests/selection": 100,
+    "tests/significance": 56,
+    "tests/theory": 65,
+    "tools": 7,
+}
 REFERENCES = re.compile(r"\nReferences\n-+\n.*?(?=\n\n\S+\n-+\n|\Z)", re.DOTALL)
 CHECKS = ("openings", "terms", "spelling")
 
@@ -38,10 +105,7 @@ def docstrings(path: Path) -> Iterator[tuple[str, str]]:
             text = ast.get_docstring(node)
             if text:
                 place = f"{path.relative_to(SOURCE)}:{getattr(node, 'lineno', 1)}"
-                yield (
-                    place,
-                    re.sub(r"\nReferences\n-+\n.*?(?=\n\n\S+\n-+\n|\Z)", "", text, flags=re.S),
-                )
+                yield place, REFERENCES.sub("", text)
 
 
 def help_texts(path: Path) -> Iterator[tuple[str, str]]:
@@ -58,15 +122,15 @@ def help_texts(path: Path) -> Iterator[tuple[str, str]]:
 @cache
 def texts(package: str) -> list[tuple[str, str]]:
     place = SOURCE / package
-    found = []
+    pairs = []
     for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-        found += docstrings(path)
+        pairs += docstrings(path)
         if package == "cli":
-            found += help_texts(path)
-    return found
+            pairs += help_texts(path)
+    return pairs
 
 
-def found(check: str, package: str) -> list[str]:
+def violations(check: str, package: str) -> list[str]:
     if check == "openings":
         return [
             f"{place}: {text.splitlines()[0]}"
@@ -82,7 +146,7 @@ def found(check: str, package: str) -> list[str]:
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("check", CHECKS)
 def test_words(check: str, package: str) -> None:
-    assert found(check, package) == []
+    assert violations(check, package) == []
 
 
 def test_words_are_found() -> None:
@@ -93,3 +157,105 @@ def test_words_are_found() -> None:
     assert BRITISH.search("randomised")
     assert BRITISH.search("Analysed")
     assert not BRITISH.search("analyses, advise, otherwise, precise, randomized")
+
+
+# --- prose of docs, comments of the kernel --------------------------------------------------------
+
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), ROOT / "benchmarks/README.md"])
+EXAMPLES = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+KERNEL = sorted([*(ROOT / "cpp").rglob("*.hpp"), *(ROOT / "cpp").rglob("*.cpp")])
+
+
+def prose(path: Path) -> str:
+    """Return a page without its code, with as many lines."""
+    text = path.read_text(encoding="utf-8")
+    groups = r"^```.*?^```|`[^`\n]*`"
+    return re.sub(groups, lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL | re.MULTILINE)
+
+
+def comments(path: Path) -> str:
+    """Return the comments of a file of the kernel, each on its line."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line.partition("//")[2] for line in lines)
+
+
+def marked(text: str, *patterns: re.Pattern[str]) -> list[str]:
+    """Return the words of a text that a pattern refuses, with their lines."""
+    return [
+        f"{number}: {match[0]!r}"
+        for number, line in enumerate(text.splitlines(), 1)
+        for pattern in patterns
+        for match in pattern.finditer(line)
+    ]
+
+
+def test_pages_use_plain_terms() -> None:
+    refused = {path.name: marked(prose(path), PROSE, FIGURES_OF_SPEECH) for path in PAGES}
+    assert {name: words for name, words in refused.items() if words} == {}
+
+
+def test_comments_of_the_kernel_use_plain_terms() -> None:
+    refused = {path.name: marked(comments(path), TERMS, FIGURES_OF_SPEECH) for path in KERNEL}
+    assert {name: words for name, words in refused.items() if words} == {}
+
+
+# --- names of variables --------------------------------------------------------------------------
+
+
+def vague_names(source: str) -> Iterator[int]:
+    """Yield the lines on which a name that says nothing is bound to a value."""
+    for node in ast.walk(ast.parse(source)):
+        name = None
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            name = node.id
+        elif isinstance(node, ast.arg):
+            name = node.arg
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef):
+            name = node.name
+        if name in VAGUE:
+            yield node.lineno
+
+
+def vague_in_kernel(line: str) -> bool:
+    """Whether a line of the kernel has a variable of such a name; a method or enumerator may."""
+    code = re.sub(r'"(\\.|[^"\\])*"', "", line.partition("//")[0])
+    return "enum class" not in code and VAGUE_IN_KERNEL.search(code) is not None
+
+
+def folder_of(path: Path) -> str:
+    """Return the package of a file, or its folder of tests or benchmarks."""
+    parts = path.relative_to(ROOT).parts
+    depth = 3 if parts[0] == "src" else 2 if parts[0] == "tests" else 1
+    return "/".join(parts[: min(depth, len(parts) - 1)])
+
+
+def test_variables_say_what_they_hold() -> None:
+    counts: dict[str, int] = {}
+    for top in ("src", "tests", "benchmarks", "tools"):
+        for path in sorted((ROOT / top).rglob("*.py")):
+            lines = list(vague_names(path.read_text(encoding="utf-8")))
+            counts[folder_of(path)] = counts.get(folder_of(path), 0) + len(lines)
+    examples = [code for page in PAGES for code in EXAMPLES.findall(page.read_text("utf-8"))]
+    counts["docs"] = sum(len(list(vague_names(code))) for code in examples)
+    over = {name: n for name, n in counts.items() if n > MOST_VAGUE.get(name, 0)}
+    assert over == {}, "names of variables: see VAGUE above"
+    assert [name for name in MOST_VAGUE if not counts.get(name)] == [], "free of them: off the list"
+
+
+def test_variables_of_the_kernel_say_what_they_hold() -> None:
+    assert [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in KERNEL
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if vague_in_kernel(line)
+    ] == []
+
+
+def test_vague_names_are_seen() -> None:
+    assert list(vague_names("for one in names:\n    found = f(one)")) == [1, 2]
+    assert list(vague_names("def f(given): return given.found")) == [1]
+    assert list(vague_names("result.found(one_vs_rest, known=1)")) == []
+    assert vague_in_kernel("const int found = settle(v, n_);")
+    assert vague_in_kernel("for (auto& one : counts_) one = 0;  // each")
+    assert not vague_in_kernel("if (best.found()) return Condition::given;  // one found")
+    assert marked("a law of numbers", TERMS) == ["1: 'law'"]

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from duramen import Importances
 from duramen.plots.canvas import axes_or_new, finish
 from duramen.plots.layout import Layout
 from duramen.results.figures import ResultFigure
-from duramen.results.importances import Importances
 
 
 def toy_points(result: Importances, *, size: float = 3.0, ax: Any = None) -> Any:

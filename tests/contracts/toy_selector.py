@@ -3,7 +3,7 @@
 import numpy as np
 
 import duramen as dm
-from duramen.results.importances import Importances
+from duramen import Importances
 from duramen.selection import BaseSelector, Option, Selector
 from duramen.support.checks import check_real, draw_seed
 

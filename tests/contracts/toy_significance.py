@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.results.significance import Significance
+from duramen import Significance
 from duramen.significance import SignificanceTest
 from duramen.significance.measured import measured
 
@@ -12,7 +12,7 @@ from duramen.significance.measured import measured
 def toy_ranks(
     estimator: Any, X: Any, y: Any = None, *, measure: Any = "mdi", n_rounds: int = 4
 ) -> Significance:
-    """Return the share of features that are as important, averaged over so many forests."""
+    """Return the fraction of features that are as important, averaged over so many forests."""
     subject = measured(estimator, X, y, measure, "toy_ranks")
     scores = np.mean([subject.scores(seed) for seed in range(n_rounds)], axis=0)
     return Significance(

@@ -150,9 +150,9 @@ def test_threads_never_change_a_bit(shape: tuple[int, int]) -> None:
     X = rng.normal(size=shape)
     X[:, ::3] = np.round(X[:, ::3])
     X[:, ::5][X[:, ::5] > 1] = np.nan
-    one = encode(X, n_jobs=1)
+    table = encode(X, n_jobs=1)
     for n_jobs in (2, 4, -1):
-        assert_same(encode(X, n_jobs=n_jobs), one)
+        assert_same(encode(X, n_jobs=n_jobs), table)
 
 
 @pytest.mark.parametrize("n", [60, 400])

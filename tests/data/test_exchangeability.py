@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.data.exchangeability import Exchangeability
+from duramen.data import Exchangeability
 
 
 def checked(n, strata=None, groups=None):
@@ -27,13 +27,13 @@ def admissible(n, strata, groups):
     strata = [0] * n if strata is None else strata
     groups = list(rows) if groups is None else groups
     members = {b: [i for i in rows if groups[i] == b] for b in groups}
-    found = []
+    results = []
     for order in itertools.permutations(rows):
         same = all(strata[i] == strata[order[i]] for i in rows)
         whole = all([order[i] for i in mine] in list(members.values()) for mine in members.values())
         if same and whole:
-            found.append(order)
-    return found
+            results.append(order)
+    return results
 
 
 def assert_uniform(drawn, possible, draws):
@@ -145,10 +145,10 @@ def test_without_restriction_the_stream_is_that_of_a_plain_permutation(n, given_
     assert not scheme.restricted
     assert scheme.identity() == {}
     assert scheme.clause == ""
-    one, other = np.random.default_rng(n), np.random.default_rng(n)
+    first, other = np.random.default_rng(n), np.random.default_rng(n)
     for _ in range(3):
-        np.testing.assert_array_equal(scheme.permutation(one), other.permutation(n))
-    assert one.random() == other.random()
+        np.testing.assert_array_equal(scheme.permutation(first), other.permutation(n))
+    assert first.random() == other.random()
 
 
 def test_names_of_labels_have_no_influence():

@@ -89,7 +89,7 @@ def test_fingerprints():
         data.permuted(order, key=2),
         data.with_table(data.table.take_columns([0, 1]), key=1).permuted(order, key=1),
     ]
-    assert len({data.fingerprint, *(one.fingerprint for one in others)}) == 1 + len(others)
+    assert len({data.fingerprint, *(other.fingerprint for other in others)}) == 1 + len(others)
     assert data.permuted(order, key=1).fingerprint == same.permuted(order, key=1).fingerprint
 
 
@@ -98,15 +98,15 @@ def test_the_same_answers_as_from_a_table_and_its_target():
     labels = WORDS[y]
     data = dm.learning_set(X, labels)
     model = dm.RandomForestClassifier(40, random_state=0)
-    one, other = (dm.RandomForestClassifier(**model.get_params()) for _ in range(2))
-    one.fit(X, labels)
+    first, other = (dm.RandomForestClassifier(**model.get_params()) for _ in range(2))
+    first.fit(X, labels)
     other.fit(data)
-    assert one.forest_.fingerprint == other.forest_.fingerprint
-    np.testing.assert_array_equal(one.forest_.threshold, other.forest_.threshold)
+    assert first.forest_.fingerprint == other.forest_.fingerprint
+    np.testing.assert_array_equal(first.forest_.threshold, other.forest_.threshold)
     measures = dm.importances
     for measure in (measures.mda, measures.noising, measures.conditional_mda, measures.vote_change):
-        assert measure(one, X, labels).equals(measure(other, data))
-    assert measures.mdi(one, X, labels, rows="oob").equals(measures.mdi(other, data, rows="oob"))
+        assert measure(first, X, labels).equals(measure(other, data))
+    assert measures.mdi(first, X, labels, rows="oob").equals(measures.mdi(other, data, rows="oob"))
     for measure in (measures.air, measures.sandri, measures.holdout_mda):
         assert measure(model, X, labels, random_state=1).equals(
             measure(model, data, random_state=1)
@@ -123,22 +123,22 @@ def test_the_same_answers_as_from_a_table_and_its_target():
     searches[1].fit(data)
     assert searches[0].importances_.equals(searches[1].importances_)
     context = np.arange(60) % 2
-    found = [
+    results = [
         dm.context_importances(*given, context=context, n_estimators=9, n_permutations=9,
                                random_state=0)
         for given in ((X, labels), (data,))
     ]  # fmt: skip
-    assert found[0].equals(found[1])
+    assert results[0].equals(results[1])
 
 
 def test_weights_go_with_the_rows():
     X, y = rows()
     weights = np.random.default_rng(0).integers(0, 3, 60)
     data = dm.learning_set(X, y, sample_weight=weights)
-    one = dm.ExtraTreesClassifier(5, random_state=0).fit(X, y, weights).forest_
+    model = dm.ExtraTreesClassifier(5, random_state=0).fit(X, y, weights).forest_
     other = dm.ExtraTreesClassifier(5, random_state=0).fit(data).forest_
-    np.testing.assert_array_equal(one.threshold, other.threshold)
-    assert one.fingerprint == other.fingerprint
+    np.testing.assert_array_equal(model.threshold, other.threshold)
+    assert model.fingerprint == other.fingerprint
     for refused in (
         lambda: dm.SequentialRandomSubspace(n_estimators=3).fit(data),
         lambda: dm.context_importances(data, context=y),
@@ -171,9 +171,9 @@ def test_strata_of_a_learning_set_are_those_of_the_argument():
     strata = np.arange(60) // 20
     forest = dm.ExtraTreesClassifier(5)
     few = {"n_permutations": 7, "random_state": 0}
-    one = dm.significance.altmann(forest, X, y, strata=strata, **few)
+    significance = dm.significance.altmann(forest, X, y, strata=strata, **few)
     other = dm.significance.altmann(forest, dm.learning_set(X, y, strata=strata), **few)
-    assert one.equals(other)
+    assert significance.equals(other)
 
 
 def test_a_command_checks_the_target_once_and_fingerprints_the_data_once(tmp_path, monkeypatch):

@@ -133,8 +133,8 @@ def test_labels_that_are_alike_are_merged():
     ],
 )
 def test_a_code_outside_is_named(y, code):
-    found = [one.found for one in of_target(y) if one.kind == "code outside"]
-    assert (code in found[0]) if code else not found
+    results = [one.found for one in of_target(y) if one.kind == "code outside"]
+    assert (code in results[0]) if code else not results
 
 
 @one_test

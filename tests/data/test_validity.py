@@ -13,7 +13,9 @@ from duramen.data.validity import unknown_code, unsorted_values
 def wrong(values: np.ndarray, offsets: np.ndarray) -> bool:
     columns = [values[begin:end] for begin, end in pairwise(offsets.tolist())]
     return any(
-        not np.isfinite(one).all() or (np.diff(one) <= 0).any() for one in columns if len(one)
+        not np.isfinite(column).all() or (np.diff(column) <= 0).any()
+        for column in columns
+        if len(column)
     )
 
 

@@ -38,8 +38,8 @@ def test_spikes_are_those_of_the_oracle(change):
     links = zip(wiring.source, wiring.target, strength * wiring.weight, strict=True)
     expected = oracle.simulate(list(links), model, events)
     assert len(expected) > 40
-    found = zip((spikes.time / model.step).round().astype(int), spikes.neuron, strict=True)
-    assert [(int(a), int(b)) for a, b in found] == expected
+    actual = zip((spikes.time / model.step).round().astype(int), spikes.neuron, strict=True)
+    assert [(int(a), int(b)) for a, b in actual] == expected
 
 
 def test_a_lasting_rest_does_not_slow_or_change_the_neurons():
@@ -156,10 +156,10 @@ def test_bursts_of_spikes_made_by_hand():
     # 3 of 4 neurons fire at 100 ms and through 150 ms, 2 at 400 ms, all at 900 ms.
     neuron = [0, 1, 2, 0, 1, 3, 0, 1, 0, 1, 2, 3]
     time = [101, 110, 149, 150, 160, 199, 400, 401, 900, 901, 902, 903]
-    found = dm.datasets.network_bursts(Spikes(np.array(neuron), np.array(time)), 4, 2000.0)
-    assert found.start.tolist() == [100.0, 900.0]
-    assert found.rate == 1.0
-    assert found.intervals.tolist() == [800.0]
+    result = dm.datasets.network_bursts(Spikes(np.array(neuron), np.array(time)), 4, 2000.0)
+    assert result.start.tolist() == [100.0, 900.0]
+    assert result.rate == 1.0
+    assert result.intervals.tolist() == [800.0]
     lower = dm.datasets.network_bursts(Spikes(neuron, time), 4, 2000.0, active=0.4)
     assert lower.start.tolist() == [100.0, 400.0, 900.0]
     none = dm.datasets.network_bursts(Spikes(np.array([], int), np.array([])), 4, 2000.0)

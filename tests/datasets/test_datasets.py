@@ -112,12 +112,12 @@ def test_linear_sign_follows_its_weights():
 
 @pytest.mark.parametrize("make", [datasets.madelon_like, datasets.linear_sign])
 def test_random_state(make):
-    one, same, other = make(random_state=5), make(random_state=5), make(random_state=6)
-    assert np.array_equal(one.X, same.X)
-    assert np.array_equal(one.y, same.y)
-    assert not np.array_equal(one.X, other.X)
+    first, same, other = make(random_state=5), make(random_state=5), make(random_state=6)
+    assert np.array_equal(first.X, same.X)
+    assert np.array_equal(first.y, same.y)
+    assert not np.array_equal(first.X, other.X)
     drawn = make(random_state=np.random.default_rng(5))
-    assert np.array_equal(one.X, drawn.X)
+    assert np.array_equal(first.X, drawn.X)
 
 
 @one_test

@@ -40,13 +40,13 @@ def test_fluorescence_of_the_spikes_of_nest(shared_data):
 def test_activity_is_that_of_the_challenge(shared_data):
     wiring = dm.datasets.load_chalearn_topology(1, shared_data / "chalearn-topology")
     made = dm.datasets.calcium_culture(15_000, wiring=wiring, random_state=1)
-    found = summary(made)
+    result = summary(made)
     # 30 bursts in 300 s; intervals vary by .8 of their mean: a standard error of 15 %, and of
     # 8 % in the trial that set the strength.
-    assert found["bursts, Hz"] == pytest.approx(0.1, abs=0.05)
-    assert 0.4 < found["CV"] < 1.2
+    assert result["bursts, Hz"] == pytest.approx(0.1, abs=0.05)
+    assert 0.4 < result["CV"] < 1.2
     # Spontaneous spikes at .2 Hz, and 6 to 9 in a burst.
-    assert 0.5 < found["firing, Hz"] < 1.4
-    assert 0 < found["mode of fluorescence"] < 0.1
-    assert 0.7 < found["quiet frames"] < 0.95
-    assert 0.004 < found["over 0.12"] < 0.016
+    assert 0.5 < result["firing, Hz"] < 1.4
+    assert 0 < result["mode of fluorescence"] < 0.1
+    assert 0.7 < result["quiet frames"] < 0.95
+    assert 0.004 < result["over 0.12"] < 0.016

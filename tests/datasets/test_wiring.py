@@ -71,8 +71,8 @@ def test_reciprocity_needs_no_clustering_and_follows_the_modules():
         300, modules=3, clustering=None, reciprocity=(0.1, 0.7), random_state=1
     )
     parts = [made.only(made.modules == k) for k in range(3)]
-    found = [(part.matrix() & part.matrix().T).sum() / part.n_links for part in parts]
-    assert found == pytest.approx([0.13, 0.4, 0.7], abs=0.06)
+    results = [(part.matrix() & part.matrix().T).sum() / part.n_links for part in parts]
+    assert results == pytest.approx([0.13, 0.4, 0.7], abs=0.06)
     assert made.n_links == 4500
 
 

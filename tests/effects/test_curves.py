@@ -56,12 +56,12 @@ def test_partial_dependence_is_that_of_scikit_learn_by_brute_force(task):
     if task != "regression":
         foreign.classes_ = forest.classes_
     for j, n_points in ((0, 200), (0, 10), (1, 40)):
-        found = partial_dependence(forest, X, j, n_points=n_points)
-        grid = found.points
+        result = partial_dependence(forest, X, j, n_points=n_points)
+        grid = result.points
         wanted = by_scikit_learn(
             foreign, X, [j], custom_values={j: grid}, method="brute", kind="average"
         )["average"]
-        ours = found.values[:, 1:] if task == "two classes" else found.values
+        ours = result.values[:, 1:] if task == "two classes" else result.values
         np.testing.assert_allclose(ours.T, wanted, rtol=1e-12)
         if n_points >= len(np.unique(X[:, j])):
             assert grid.tolist() == np.unique(X[:, j]).tolist()
@@ -94,10 +94,10 @@ def test_accumulated_local_effects_are_their_definition(regression):
         forest = dm.ExtraTreesClassifier(10, random_state=0).fit(X, np.digitize(y, [0.3, 0.8]))
         predict = forest.predict_proba
     for n_intervals in (1, 7, 100):
-        found = accumulated_local_effects(forest, X, 0, n_intervals=n_intervals)
-        wanted = brute_ale(predict, X, 0, found.points)
-        np.testing.assert_allclose(found.values, wanted.reshape(found.values.shape), atol=1e-12)
-        assert found.points[[0, -1]].tolist() == [X[:, 0].min(), X[:, 0].max()]
+        result = accumulated_local_effects(forest, X, 0, n_intervals=n_intervals)
+        wanted = brute_ale(predict, X, 0, result.points)
+        np.testing.assert_allclose(result.values, wanted.reshape(result.values.shape), atol=1e-12)
+        assert result.points[[0, -1]].tolist() == [X[:, 0].min(), X[:, 0].max()]
 
 
 def test_the_effect_of_a_linear_function_is_its_slope():
@@ -105,8 +105,10 @@ def test_the_effect_of_a_linear_function_is_its_slope():
     forest = dm.ExtraTreesRegressor(100, random_state=0, max_features=None)
     forest.fit(X, 3 * X[:, 0] - X[:, 1])
     for j, slope in ((0, 3.0), (1, -1.0)):
-        found = accumulated_local_effects(forest, X, j, n_intervals=20)
-        assert np.polyfit(found.points, found.values[:, 0], 1)[0] == pytest.approx(slope, abs=0.15)
+        result = accumulated_local_effects(forest, X, j, n_intervals=20)
+        assert np.polyfit(result.points, result.values[:, 0], 1)[0] == pytest.approx(
+            slope, abs=0.15
+        )
 
 
 def test_correlated_features_keep_their_effects_apart():
@@ -117,8 +119,8 @@ def test_correlated_features_keep_their_effects_apart():
     forest = dm.RandomForestRegressor(60, max_features=1, random_state=0).fit(X, X[:, 0])
     slopes = []
     for j in range(2):
-        found = accumulated_local_effects(forest, X, j)
-        slopes.append(np.polyfit(found.points, found.values[:, 0], 1)[0])
+        result = accumulated_local_effects(forest, X, j)
+        slopes.append(np.polyfit(result.points, result.values[:, 0], 1)[0])
     assert sum(slopes) == pytest.approx(1, abs=0.2)
 
 

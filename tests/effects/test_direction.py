@@ -21,8 +21,8 @@ def described(X, y, relevant=None, task="auto", trees=TREES):
     kind = dm.RandomForestClassifier if classes else dm.RandomForestRegressor
     forest = kind(trees, random_state=0, max_features=None).fit(data)
     names = data.table.names
-    found = describe_effects(forest, data, names, relevant=relevant)
-    return {one.name: one.words for one in found.directions}
+    result = describe_effects(forest, data, names, relevant=relevant)
+    return {direction.name: direction.words for direction in result.directions}
 
 
 def test_up_and_down_and_noise():
@@ -92,8 +92,12 @@ def test_missing_values_and_constant_columns():
     X[:, 2] = np.nan
     data = dm.learning_set(X, y)
     forest = dm.RandomForestRegressor(30, random_state=0).fit(data)
-    found = describe_effects(forest, data, data.table.names)
-    assert [one.words for one in found.directions] == ["up", "no direction", "no direction"]
+    result = describe_effects(forest, data, data.table.names)
+    assert [direction.words for direction in result.directions] == [
+        "up",
+        "no direction",
+        "no direction",
+    ]
 
 
 @pytest.mark.slow
@@ -118,8 +122,8 @@ def test_the_first_of_many_noise_features_have_no_direction():
         data = dm.learning_set(random.normal(size=(50, 150)), random.permutation(50) % 2)
         forest = dm.RandomForestClassifier(50, random_state=seed).fit(data)
         first = dm.importances.mdi(forest).top(10).names
-        found = describe_effects(forest, data, first)
-        wrong += any(one.kind != "none" for one in found.directions)
+        result = describe_effects(forest, data, first)
+        wrong += any(direction.kind != "none" for direction in result.directions)
     assert wrong <= 4
 
 
@@ -161,8 +165,8 @@ def test_the_trend_is_spearmans_correlation_with_the_larger_of_two_p_values():
 def test_the_order_of_few_rows_is_no_evidence():
     """Three rows are in one of 6 orders, six rows of two classes in one of 20."""
     assert Numbers(np.arange(3.0)).trend(np.arange(3)) == (pytest.approx(1), pytest.approx(2 / 6))
-    found = Numbers(np.array([0.0, 0, 0, 1, 1, 1])).trend(np.array([0, 0, 0, 1, 1, 1]))
-    assert found == (pytest.approx(1), pytest.approx(2 / 20))
+    result = Numbers(np.array([0.0, 0, 0, 1, 1, 1])).trend(np.array([0, 0, 0, 1, 1, 1]))
+    assert result == (pytest.approx(1), pytest.approx(2 / 20))
 
 
 @pytest.mark.parametrize("spread", [False, True])
@@ -216,9 +220,9 @@ def test_turns_are_called_non_monotone():
 @pytest.mark.slow
 def test_the_highest_category_of_a_proxy_is_that_of_the_data():
     """Of 40 data sets at most 6 name a category of the proxy that is not the highest."""
-    found = np.array([misnamed(0.8)(0, seed) for seed in range(40)])
-    assert found[:, [0, 2]].sum(axis=0).max() <= 6
-    assert found[:, 1].mean() > 0.9
+    result = np.array([misnamed(0.8)(0, seed) for seed in range(40)])
+    assert result[:, [0, 2]].sum(axis=0).max() <= 6
+    assert result[:, 1].mean() > 0.9
 
 
 def test_words():
@@ -244,9 +248,9 @@ def test_a_feature_that_no_tree_splits_on_has_the_direction_of_its_trend():
     stumps = dm.RandomForestClassifier(3, max_depth=1, max_features=None, random_state=0).fit(data)
     unused = sorted(set(range(3)) - set(stumps.forest_.feature.tolist()))
     assert 1 in unused
-    found = describe_effects(stumps, data, ["x1"], relevant={"x1"}, pos_label="ill")
-    assert [one.words for one in found.directions] == ["down for ill"]
-    assert not found.effects[0].values.any()
+    result = describe_effects(stumps, data, ["x1"], relevant={"x1"}, pos_label="ill")
+    assert [direction.words for direction in result.directions] == ["down for ill"]
+    assert not result.effects[0].values.any()
 
 
 def test_directions_are_about_the_rarer_class_or_the_one_that_is_named():
@@ -277,12 +281,12 @@ def test_of_many_features_found_the_rate_of_false_directions_is_controlled():
     data = dm.learning_set(X, ill)
     forest = dm.RandomForestClassifier(200, random_state=0).fit(data)
     names = data.table.names
-    found = describe_effects(forest, data, names, relevant=set(names))
-    words = [one.words for one in found.directions]
+    result = describe_effects(forest, data, names, relevant=set(names))
+    words = [direction.words for direction in result.directions]
     up = sum(word == "up for 1" for word in words[:40])
     few = describe_effects(forest, data, names)  # Bonferroni
     assert up > 30
-    assert up > 1.5 * sum(one.words == "up for 1" for one in few.directions[:40])
+    assert up > 1.5 * sum(direction.words == "up for 1" for direction in few.directions[:40])
     assert sum(word != "no direction" for word in words[40:]) <= 6
     assert "down for 1" not in words[:40]
 

@@ -21,8 +21,8 @@ def brute(forest, X, j, k, predict):
         values = np.array(values)
         return values - values.mean(axis=0)
 
-    both, one, other = dependence([j, k]), dependence([j]), dependence([k])
-    gap = np.square(both - one - other)
+    both, first, other = dependence([j, k]), dependence([j]), dependence([k])
+    gap = np.square(both - first - other)
     return np.sqrt(gap.mean()), np.sqrt(gap.sum() / np.square(both).sum())
 
 
@@ -36,10 +36,10 @@ def test_h_is_that_of_brute_force(regression):
     else:
         forest = dm.RandomForestClassifier(15, random_state=0).fit(X, np.digitize(y, [-2, 2]))
         predict = forest.predict_proba
-    found = interaction_strength(forest, X)
-    assert found.pairs[0] == ("x0", "x1")
-    assert (np.diff(found.strengths) <= 0).all()
-    pairs = dict(zip(found.pairs, zip(found.strengths, found.h, strict=True), strict=True))
+    result = interaction_strength(forest, X)
+    assert result.pairs[0] == ("x0", "x1")
+    assert (np.diff(result.strengths) <= 0).all()
+    pairs = dict(zip(result.pairs, zip(result.strengths, result.h, strict=True), strict=True))
     for j, k in combinations(range(3), 2):
         np.testing.assert_allclose(pairs[f"x{j}", f"x{k}"], brute(forest, X, j, k, predict))
 
@@ -47,12 +47,12 @@ def test_h_is_that_of_brute_force(regression):
 def test_an_additive_function_has_little_interaction_and_xor_has_nothing_else():
     X = np.random.default_rng(1).integers(0, 2, size=(200, 3)).astype(float)
     forest = dm.ExtraTreesRegressor(50, random_state=0, max_features=None)
-    found = interaction_strength(forest.fit(X, 2 * X[:, 0] - X[:, 1]), X)
-    assert found.h[found.pairs.index(("x0", "x1"))] < 0.01
-    found = interaction_strength(forest.fit(X, X[:, 0] != X[:, 1]), X)
-    assert found.pairs[0] == ("x0", "x1")
-    assert found.h[0] > 0.95
-    assert found.mains["x2"] < 0.1 * found.strengths[0]
+    result = interaction_strength(forest.fit(X, 2 * X[:, 0] - X[:, 1]), X)
+    assert result.h[result.pairs.index(("x0", "x1"))] < 0.01
+    result = interaction_strength(forest.fit(X, X[:, 0] != X[:, 1]), X)
+    assert result.pairs[0] == ("x0", "x1")
+    assert result.h[0] > 0.95
+    assert result.mains["x2"] < 0.1 * result.strengths[0]
 
 
 def test_missing_values_are_a_value_of_their_own():

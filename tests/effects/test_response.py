@@ -97,8 +97,8 @@ def directions(X, time, event, trees=60):
     y = np.column_stack([time, event])
     data = dm.learning_set(X, y, task="survival")
     forest = dm.RandomSurvivalForest(trees, random_state=0).fit(data)
-    found = describe_effects(forest, data, data.table.names)
-    return {one.name: one.words for one in found.directions}
+    result = describe_effects(forest, data, data.table.names)
+    return {direction.name: direction.words for direction in result.directions}
 
 
 def test_risk_up_down_and_by_interaction():

@@ -31,7 +31,7 @@ def tool():
 def test_parameters_are_documented_as_in_the_catalogue(kind):
     expected = inspect.cleandoc(tool().parameter_block(kind))
     assert expected in inspect.getdoc(kind)
-    order = [one.name for one in PARAMETERS]
+    order = [parameter.name for parameter in PARAMETERS]
     names = list(inspect.signature(kind).parameters)
     assert names == sorted(names, key=order.index)
 

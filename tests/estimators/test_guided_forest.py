@@ -12,8 +12,8 @@ from duramen.estimators.guided_forest import (
     enriched_weights,
     importance_weights,
 )
-from duramen.forests.growth import Guidance, grow
-from duramen.forests.settings import GrowthSettings
+from duramen.forests import GrowthSettings, grow
+from duramen.forests.growth import Guidance
 
 
 def guided(**given):
@@ -74,9 +74,9 @@ def test_equal_weights_are_an_ordinary_forest():
 @pytest.mark.parametrize("threads", [2, 3])
 def test_threads_change_nothing(threads):
     X, y = noise()
-    one, other = (guided(n_jobs=n).fit(X, y) for n in (1, threads))
-    np.testing.assert_array_equal(one.forest_.feature, other.forest_.feature)
-    np.testing.assert_array_equal(one.feature_weights_, other.feature_weights_)
+    first, other = (guided(n_jobs=n).fit(X, y) for n in (1, threads))
+    np.testing.assert_array_equal(first.forest_.feature, other.forest_.feature)
+    np.testing.assert_array_equal(first.feature_weights_, other.feature_weights_)
 
 
 def test_p_values_against_scipy():
@@ -169,7 +169,7 @@ def test_checks_of_scikit_learn(kind):
     expected = {
         "check_class_weight_classifiers": "leaves of one class stay so, whatever its weight",
         **dict.fromkeys(
-            [f"check_sample_weight_equivalence_on_{one}_data" for one in ("dense", "sparse")],
+            [f"check_sample_weight_equivalence_on_{name}_data" for name in ("dense", "sparse")],
             "rows of weight 0 and repeated rows change the bootstrap samples",
         ),
     }
@@ -179,4 +179,4 @@ def test_checks_of_scikit_learn(kind):
         on_skip=None,
         on_fail=None,
     )
-    assert [told for told in results if told["status"] == "failed"] == []
+    assert [result for result in results if result["status"] == "failed"] == []

@@ -269,8 +269,8 @@ def test_proximities_that_cannot_fit_are_refused(monkeypatch):
     "kind", [RF, RR, estimators.ExtraTreesClassifier, estimators.PERTClassifier]
 )
 def test_little_data(kind):
-    one = kind(3, random_state=0).fit(X[:1], Y[:1])
-    np.testing.assert_array_equal(one.predict(X[:5]), 0)
+    model = kind(3, random_state=0).fit(X[:1], Y[:1])
+    np.testing.assert_array_equal(model.predict(X[:5]), 0)
     alike = kind(3, random_state=0).fit(np.ones((20, 3)), np.arange(20) % 2)
     assert (alike.forest_.feature == -1).all()
     np.testing.assert_array_equal(alike.feature_importances_, 0)

@@ -61,7 +61,7 @@ def test_estimator_checks(kind):
         estimator, expected_failed_checks=expected_failures(estimator), on_skip=None, on_fail=None
     )
     assert len(results) >= 50
-    assert [told for told in results if told["status"] == "failed"] == []
+    assert [result for result in results if result["status"] == "failed"] == []
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS + REGRESSORS, ids=lambda kind: kind.__name__)

@@ -96,20 +96,20 @@ def test_same_bytes_for_any_number_of_threads_and_after_saving(tmp_path):
     """Trees, leaves, curves and importances."""
     X, time, event = drawn(1, 200, 5, values=50)
     y = outcome(time, event)
-    one = dm.RandomSurvivalForest(40, random_state=5, oob_score=True).fit(X, y)
+    model = dm.RandomSurvivalForest(40, random_state=5, oob_score=True).fit(X, y)
     three = dm.RandomSurvivalForest(40, random_state=5, oob_score=True, n_jobs=3).fit(X, y)
-    one.save(tmp_path / "forest.npz")
+    model.save(tmp_path / "forest.npz")
     loaded = dm.RandomSurvivalForest.load(tmp_path / "forest.npz")
     for other in (three, loaded):
-        for name, array in one.forest_.arrays().items():
+        for name, array in model.forest_.arrays().items():
             assert array.tobytes() == getattr(other.forest_, name).tobytes(), name
-        for name, array in one.forest_.leaf_events.arrays().items():
+        for name, array in model.forest_.leaf_events.arrays().items():
             assert array.tobytes() == getattr(other.forest_.leaf_events, name).tobytes(), name
-        assert one.oob_error_curve_.tobytes() == other.oob_error_curve_.tobytes()
-        assert one.predict_survival_function(X).tobytes() == (
+        assert model.oob_error_curve_.tobytes() == other.oob_error_curve_.tobytes()
+        assert model.predict_survival_function(X).tobytes() == (
             other.predict_survival_function(X).tobytes()
         )
-    first, second = (dm.importances.mda(one, X, y, n_jobs=jobs).values for jobs in (1, 3))
+    first, second = (dm.importances.mda(model, X, y, n_jobs=jobs).values for jobs in (1, 3))
     assert first.tobytes() == second.tobytes()
 
 
@@ -163,8 +163,8 @@ def test_any_form_of_the_target():
             (dm.learning_set(X, columns, task="survival"),),
         )
     ]
-    assert len({one.fingerprint for one in forests}) == 1
-    assert len({one.leaf_values.tobytes() for one in forests}) == 1
+    assert len({forest.fingerprint for forest in forests}) == 1
+    assert len({forest.leaf_values.tobytes() for forest in forests}) == 1
     assert "survival times, " in repr(dm.learning_set(X, y))
     assert (dm.learning_set(X, y).y == y).all()
 

@@ -217,11 +217,11 @@ def test_blocks_are_not_divided():
 def test_selection_outside_is_biased_on_noise_and_inside_is_not():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(60, 2000)), np.arange(60) % 2
-    given = {"n_resamples": 20, "learner": "linear_svm", "random_state": 0}
-    inside = dm.evaluate_selection(SelectKBest(k=20), X, y, **given)
+    options = {"n_resamples": 20, "learner": "linear_svm", "random_state": 0}
+    inside = dm.evaluate_selection(SelectKBest(k=20), X, y, **options)
     assert inside.mean()[0] < 0.6
     with pytest.warns(UserWarning, match="biased upward"):
-        outside = dm.evaluate_selection(SelectKBest(k=20), X, y, selection="outside", **given)
+        outside = dm.evaluate_selection(SelectKBest(k=20), X, y, selection="outside", **options)
     assert outside.mean()[0] > 0.75
     assert np.isnan(outside.nogueira).all()
     assert "outside" in str(outside)
@@ -237,10 +237,10 @@ def test_same_result_for_any_threads(given, capsys):
 
 
 def test_the_time_is_announced_after_the_first_split(capsys, tmp_path):
-    kept = tmp_path / "kept"
-    shown = evaluated(verbose=1, n_jobs=2, checkpoint=kept)
+    path = tmp_path / "kept"
+    shown = evaluated(verbose=1, n_jobs=2, checkpoint=path)
     assert "evaluate_selection: 6 splits, 2 at a time: about" in capsys.readouterr().err
-    evaluated(verbose=1, checkpoint=kept)  # nothing is left to do
+    evaluated(verbose=1, checkpoint=path)  # nothing is left to do
     assert "about" not in capsys.readouterr().err
     assert shown.equals(evaluated())
 
@@ -267,14 +267,14 @@ def test_blocks_go_to_selectors_that_have_use_for_them():
 
 
 def test_same_result_from_a_checkpoint(tmp_path):
-    kept = tmp_path / "kept.npz"
-    first = evaluated(checkpoint=kept, n_resamples=3)
-    assert kept.exists()
-    whole = evaluated(checkpoint=kept)
+    path = tmp_path / "kept.npz"
+    first = evaluated(checkpoint=path, n_resamples=3)
+    assert path.exists()
+    whole = evaluated(checkpoint=path)
     assert whole.equals(evaluated())
     assert first.equals(evaluated(n_resamples=3))
     with pytest.raises(ValueError, match="another run"):
-        evaluated(checkpoint=kept, learner="linear_svm")
+        evaluated(checkpoint=path, learner="linear_svm")
 
 
 def test_interrupted_evaluation_has_a_result_of_what_is_done():
@@ -323,8 +323,8 @@ def test_named_learners_take_missing_values(learner):
     X, y = problem()
     X[3, 0] = X[5, 1] = np.nan
     X[:, 7] = np.nan
-    given = {"n_resamples": 3, **QUICK, "learner": learner}
-    assert dm.evaluate_selection({"all": None}, X, y, **given).mean()[0] > 0.7
+    options = {"n_resamples": 3, **QUICK, "learner": learner}
+    assert dm.evaluate_selection({"all": None}, X, y, **options).mean()[0] > 0.7
 
 
 # --- refusals ---------------------------------------------
@@ -363,10 +363,10 @@ def test_categories_are_for_methods_of_this_package():
     X, y = problem()
     frame = pd.DataFrame(X[:, :2]).assign(color=np.array(["r", "g", "b"] * 20, dtype=object))
     frame.columns = ["a", "b", "color"]
-    given = {"n_resamples": 2, "estimator": FOREST, "random_state": 0, "n_features": 1}
-    assert dm.evaluate_selection("mdi", frame, y, learner=FOREST, **given).names[-1] == "color"
+    options = {"n_resamples": 2, "estimator": FOREST, "random_state": 0, "n_features": 1}
+    assert dm.evaluate_selection("mdi", frame, y, learner=FOREST, **options).names[-1] == "color"
     with pytest.raises(ValueError, match="column of categories color"):
-        dm.evaluate_selection("mdi", frame, y, learner="linear_svm", **given)
+        dm.evaluate_selection("mdi", frame, y, learner="linear_svm", **options)
 
 
 def test_no_warning_from_the_default_learners():

@@ -59,15 +59,15 @@ def after_stop(
     """
     if not killed and (fault := ended.fault()) is not None:
         return fault
-    found = tree(folder)
-    there, all_there = below(found, OUT) or {}, below(wanted, OUT) or {}
+    result = tree(folder)
+    there, all_there = below(result, OUT) or {}, below(wanted, OUT) or {}
     whole = there == all_there
     results = all(there.get(name) == all_there[name] for name in RESULTS)
     if ended.code == 0 and not whole and not failing:
-        return f"wrong: success without all results: {differences(found, wanted)}"
+        return f"wrong: success without all results: {differences(result, wanted)}"
     if command in _FINISHING and ended.code in _STOPPED and "results " in ended.lines()[-1]:
         so_far = "results so far are in" in ended.lines()[-1]
-        partial = set(RESULTS) <= set(below(found, PARTIAL) or {} if so_far else there)
+        partial = set(RESULTS) <= set(below(result, PARTIAL) or {} if so_far else there)
         if not partial:
             return "wrong: results are not there, and it is said that they are"
         if not so_far or there == (below(before, OUT) or {}):
@@ -82,12 +82,12 @@ def after_stop(
             return f"wrong: results are there, and it is said: {last}"
         if "results are in" in last and not results:
             return f"wrong: results are not there, and it is said: {last}"
-    if not (whole or below(found, OUT) == below(before, OUT)):
-        torn = _torn(before, found, wanted)
-        return torn if killed or failing else torn or f"leftovers: {differences(found, before)}"
+    if not (whole or below(result, OUT) == below(before, OUT)):
+        torn = _torn(before, result, wanted)
+        return torn if killed or failing else torn or f"leftovers: {differences(result, before)}"
     if killed or failing:
         return None
-    visible = {key for key in found if not key.startswith(OUT)} - set(before)
+    visible = {key for key in result if not key.startswith(OUT)} - set(before)
     left = {key for key in visible if not key.startswith(_GOES_ON)}
     return f"leftovers: {sorted(left)}" if left else None
 
@@ -105,9 +105,11 @@ def _torn(before: Tree, found: Tree, wanted: Tree) -> str | None:
         lost = differences(beside, below(before, OUT) or {})
     else:  # other files come along one by one
         kept = {**beside, **there}
-        others = {key: one for key, one in (below(before, OUT) or {}).items() if key not in results}
-        others |= {key: one for key, one in results.items() if key not in RESULTS}
-        lost = differences({key: one for key, one in kept.items() if key in others}, others)
+        others = {
+            key: result for key, result in (below(before, OUT) or {}).items() if key not in results
+        }
+        others |= {key: result for key, result in results.items() if key not in RESULTS}
+        lost = differences({key: result for key, result in kept.items() if key in others}, others)
     return f"wrong: lost {lost}" if lost else None
 
 
@@ -125,10 +127,10 @@ def after_next_run(
         return f"{fault} (next run)"
     if done.code:
         return f"wrong: the next run fails: {done.stderr[-400:]}"
-    found = tree(folder)
-    more = {key for key in found if key not in wanted}
+    result = tree(folder)
+    more = {key for key in result if key not in wanted}
     if more:
         return f"leftovers: after the next run: {sorted(more)}"
-    if found != wanted:
-        return f"wrong: the next run left another result: {differences(found, wanted)}"
+    if result != wanted:
+        return f"wrong: the next run left another result: {differences(result, wanted)}"
     return None

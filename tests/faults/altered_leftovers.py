@@ -74,16 +74,16 @@ def attempt(number: int, folder: Path) -> str:
 
 def _fault(command: str, folder: Path, before: Tree, fault: str | None, code: int) -> str | None:
     """Tell what is wrong after a run that met altered leftovers."""
-    found = tree(folder)
+    result = tree(folder)
     if fault is not None:
         return fault
-    if below(found, "precious") != below(before, "precious"):
-        return f"wrong: files of others changed: {differences(found, before)}"
-    there, wanted = below(found, f"place/{OUT}"), below(uninterrupted(command, False).left, OUT)
+    if below(result, "precious") != below(before, "precious"):
+        return f"wrong: files of others changed: {differences(result, before)}"
+    there, wanted = below(result, f"place/{OUT}"), below(uninterrupted(command, False).left, OUT)
     if code:
         if there == below(before, f"place/{OUT}"):
             return None
-        return f"wrong: refused, and left {differences(found, before)}"
+        return f"wrong: refused, and left {differences(result, before)}"
     results = {name: one for name, one in (there or {}).items() if name in (wanted or {})}
     return None if results == wanted else "wrong: other results"
 

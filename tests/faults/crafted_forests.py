@@ -13,7 +13,7 @@ import numpy as np
 from tests.faults.batches import READ
 
 import duramen as dm
-from duramen.forests.forest import Forest
+from duramen.forests import Forest
 from duramen.forests.prediction import predict, rows_of
 from duramen.results.archive import read_archive
 

@@ -26,14 +26,14 @@ ERRORS = ("EIO", "ENOSPC", "EACCES")
 @functools.cache
 def cuts(command: str) -> list[tuple[bool, Cut]]:
     """Return all cuts there are of a command, in an order of their own."""
-    found = [
+    results = [
         (prior, Cut(at, how))
         for prior in (False, True)
         for at in range(uninterrupted(command, prior).operations)
         for how in (*SIGNALS, *ERRORS)
     ]
-    order = np.random.default_rng(0).permutation(len(found))
-    return [found[place] for place in order]
+    order = np.random.default_rng(0).permutation(len(results))
+    return [results[place] for place in order]
 
 
 @counted

@@ -189,15 +189,15 @@ def _packed(path: Path, place: Path, options: dict[str, Any]) -> dm.EncodedTable
 
 def _by_groups(path: Path, options: dict[str, Any], folder: Path) -> dm.EncodedTable:
     """Encode a file group by group, as `pack` does where it is larger than its memory."""
-    one = format_of(path)
-    assert one is not None
-    assert one.groups is not None
-    opened = one.groups(path, Request("pack", **options, budget=1))
+    column = format_of(path)
+    assert column is not None
+    assert column.groups is not None
+    opened = column.groups(path, Request("pack", **options, budget=1))
     columns: list[Any] = []
     for group in opened.groups(0, folder):
         columns += group.columns if isinstance(group, pa.Table) else list(np.asarray(group).T)
     assert len(columns) == opened.n_columns
-    return dm.encode(pa.table([pa.array(one) for one in columns], names=list(opened.names)))
+    return dm.encode(pa.table([pa.array(column) for column in columns], names=list(opened.names)))
 
 
 def attempt(number: int, folder: Path) -> str:

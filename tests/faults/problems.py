@@ -239,9 +239,11 @@ def draw_estimator(
         by_class = {label: float(pick(0.0, 0.5, 1, 3)) + 0.25 for label in set(target)}
         asked["criterion"] = pick("gini", "entropy", "log_loss")
         asked["class_weight"] = pick(None, None, "balanced", "balanced_subsample", by_class)
-    known = kind().get_params()
-    made = kind(**{name: value for name, value in asked.items() if name in known})
+    if kind.__name__.startswith("TotallyRandomizedTrees"):
+        asked["max_features"] = 1  # more of them are Extra-Trees, with a warning
+    parameters = kind().get_params()
+    made = kind(**{name: value for name, value in asked.items() if name in parameters})
     n_drawn = made.get_params().get("max_samples")
-    if "oob_score" in known and (made.bootstrap or n_drawn is not None):
+    if "oob_score" in parameters and (made.bootstrap or n_drawn is not None):
         made.set_params(oob_score=True)
     return made

@@ -25,8 +25,8 @@ Place = Callable[[str, Path], tuple[list[str], str]]
 @counted
 def attempt(number: int, folder: Path) -> str:
     """Name a place that cannot be written; nothing is read, and nothing changes."""
-    found = cases()
-    command, name = found[number % len(found)]
+    result = cases()
+    command, name = result[number % len(result)]
     uninterrupted(command, False)  # once, not in a child
     try:
         if name.startswith("read-only"):

@@ -26,7 +26,7 @@ from tests.faults.problems import (
 from tests.oracles import bags, growth, route
 
 import duramen as dm
-from duramen.forests.forest import Forest
+from duramen.forests import Forest
 
 # The only reasons for which a problem that is drawn here may be refused.
 REASONS = (
@@ -145,13 +145,13 @@ def same_out_of_bag(
 
 def _row_weights(estimator: Any, weights: list[float] | None, y: list[Any]) -> list[float]:
     """Weights of the rows times those of their classes, the largest being 1."""
-    found = [1.0] * len(y) if weights is None else [w / max(weights) for w in weights]
+    results = [1.0] * len(y) if weights is None else [w / max(weights) for w in weights]
     asked = estimator.get_params().get("class_weight")
     if asked == "balanced":
         asked = {label: len(y) / len(set(y)) / y.count(label) for label in set(y)}
     if isinstance(asked, dict):
-        found = [w * asked[label] for w, label in zip(found, y, strict=True)]
-    return found
+        results = [w * asked[label] for w, label in zip(results, y, strict=True)]
+    return results
 
 
 def same_nodes(

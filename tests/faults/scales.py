@@ -23,7 +23,7 @@ from duramen.io import read_table, write_table
 Floats = NDArray[np.float64]
 LEVELS = 12
 
-# Functions that multiply and shift without rounding, and leave room for midpoints: cuts, and with
+# Functions that multiply and shift without rounding, and leave place for midpoints: cuts, and with
 # them where other rows go, do not notice.
 LINEAR: dict[str, Callable[[Any], Any]] = {
     "denormal": lambda x: np.ldexp(x - 5.0, -1070),
@@ -82,10 +82,10 @@ def table_of(random: np.random.Generator, n_rows: int = 0) -> tuple[Floats, Any,
 def increased(random: np.random.Generator, X: Floats, names: Any) -> tuple[str, Any]:
     """Put all columns of X through an increasing function of these; its name, and the table."""
     name = str(random.choice(list(names)))
-    found = INCREASING[name](X)
+    result = INCREASING[name](X)
     for j in range(X.shape[1]):
-        assert len(np.unique(found[:, j])) == len(np.unique(X[:, j])), name
-    return name, found
+        assert len(np.unique(result[:, j])) == len(np.unique(X[:, j])), name
+    return name, result
 
 
 def same_trees(one: Any, other: Any, what: str, *others: str) -> None:
@@ -122,11 +122,11 @@ def best_cuts(random: np.random.Generator, folder: Path) -> str:
         )
         for _ in range(2)
     ]
-    one, other = made[0].fit(X, y), made[1].fit(Z, y)
+    first, other = made[0].fit(X, y), made[1].fit(Z, y)
     other.forest_.check()
-    same_trees(one, other, name, *(("cut", "pool") if bootstrap else ()))
-    np.testing.assert_array_equal(other.apply(Z), one.apply(X), err_msg=name)
-    np.testing.assert_array_equal(other.predict(Z), one.predict(X), err_msg=name)
+    same_trees(first, other, name, *(("cut", "pool") if bootstrap else ()))
+    np.testing.assert_array_equal(other.apply(Z), first.apply(X), err_msg=name)
+    np.testing.assert_array_equal(other.predict(Z), first.predict(X), err_msg=name)
     other.save(folder / "f.npz")
     np.testing.assert_array_equal(type(other).load(folder / "f.npz").apply(Z), other.apply(Z))
     return READ
@@ -145,11 +145,13 @@ def random_cuts(random: np.random.Generator, folder: Path) -> str:
     def estimator() -> Any:
         return getattr(dm, family + task)(60, random_state=0, **options)
 
-    one = estimator().fit(X, y)
+    model = estimator().fit(X, y)
     power = int(random.choice([-100, -20, 20, 100]))
     doubled = estimator().fit(np.ldexp(X, power), y)
-    same_trees(one, doubled, f"2**{power}", "cut")
-    np.testing.assert_array_equal(doubled.forest_.threshold, np.ldexp(one.forest_.threshold, power))
+    same_trees(model, doubled, f"2**{power}", "cut")
+    np.testing.assert_array_equal(
+        doubled.forest_.threshold, np.ldexp(model.forest_.threshold, power)
+    )
     name, Z = increased(random, X, INCREASING)
     other = estimator().fit(Z, y)
     other.forest_.check()
@@ -157,7 +159,7 @@ def random_cuts(random: np.random.Generator, folder: Path) -> str:
     inner = other.forest_.feature >= 0
     finite(other.forest_.threshold[inner], name)
     if name not in CURVED:
-        change = np.abs(other.feature_importances_ - one.feature_importances_)
+        change = np.abs(other.feature_importances_ - model.feature_importances_)
         assert change.max() < 0.15, f"{name}: {change}"
     return READ
 
@@ -210,10 +212,10 @@ def _forest(X: Any, y: Any) -> Any:
 
 
 def _clusters(X: Any, correlation: Any) -> Any:
-    found = dm.importances.representatives(
+    result = dm.importances.representatives(
         np.column_stack([X, X[:, ::-1]]), n_clusters=3, correlation=correlation
     )
-    return np.array([len(found), *map(hash, found.names)])
+    return np.array([len(result), *map(hash, result.names)])
 
 
 def _context(X: Any, y: Any, context: Any, **options: Any) -> Any:
@@ -250,7 +252,7 @@ def targets(random: np.random.Generator, folder: Path) -> str:
     estimator = getattr(dm, f"{family}Regressor")
     factor = 10.0 ** int(random.choice([-300, -160, -80, -60, -10, 10, 60, 80, 160, 300, 305]))
     shift = float(random.choice([0.0, 0.0, 1e15, -1e15])) if factor == 1e10 else 0.0
-    one = estimator(5, random_state=0).fit(X, y)
+    model = estimator(5, random_state=0).fit(X, y)
     try:
         other = estimator(5, random_state=0).fit(X, y * factor + shift)
     except ValueError as error:
@@ -262,9 +264,9 @@ def targets(random: np.random.Generator, folder: Path) -> str:
     assert 1e-72 < factor < 1e72
     scale = abs(shift) / factor + np.abs(y).max()
     found = (other.predict(X) - shift) / factor
-    np.testing.assert_allclose(found, one.predict(X), atol=1e-12 * scale)
-    np.testing.assert_allclose(other.feature_importances_, one.feature_importances_, atol=1e-9)
-    mda = [dm.importances.mdi(forest).values for forest in (one, other)]
+    np.testing.assert_allclose(found, model.predict(X), atol=1e-12 * scale)
+    np.testing.assert_allclose(other.feature_importances_, model.feature_importances_, atol=1e-9)
+    mda = [dm.importances.mdi(forest).values for forest in (model, other)]
     np.testing.assert_allclose(mda[1] / factor**2, mda[0], rtol=1e-9, atol=1e-12)
     return READ
 
@@ -278,14 +280,14 @@ def weights(random: np.random.Generator, folder: Path) -> str:
     n_trees = 60 if family == "ExtraTrees" else 5
     given = random.integers(0, 4, len(y)).astype(float)
     given[0] = 3.0
-    one = estimator(n_trees, random_state=0).fit(X, y, given)
+    model = estimator(n_trees, random_state=0).fit(X, y, given)
     power = int(random.choice([-1060, -900, -300, -60, 60, 300, 1000]))
     other = estimator(n_trees, random_state=0).fit(X, y, np.ldexp(given, power))
     # Random cuts are drawn in another order where weights are whole numbers.
     slack = 0.15 if family == "ExtraTrees" else 1e-9
-    np.testing.assert_allclose(other.feature_importances_, one.feature_importances_, atol=slack)
+    np.testing.assert_allclose(other.feature_importances_, model.feature_importances_, atol=slack)
     if family != "ExtraTrees":
-        np.testing.assert_array_equal(other.apply(X), one.apply(X))
+        np.testing.assert_array_equal(other.apply(X), model.apply(X))
     uneven = np.where(random.random(len(y)) < 0.5, 10.0 ** random.uniform(-300, 300), given)
     third = estimator(5, random_state=0).fit(X, y, uneven)
     third.forest_.check()
@@ -330,10 +332,10 @@ def infinities(random: np.random.Generator, folder: Path) -> str:
         try:
             call()
         except ValueError as error:
-            told = str(error)
+            text = str(error)
         else:
-            told = "no error"
-        assert "infin" in told, f"{name}: {told}"
+            text = "no error"
+        assert "infin" in text, f"{name}: {text}"
     return REFUSED
 
 
@@ -347,10 +349,10 @@ def integers(random: np.random.Generator, folder: Path) -> str:
         try:
             call()
         except ValueError as error:
-            told = str(error)
+            text = str(error)
         else:
-            told = "no error"
-        assert "2**53" in told, f"{limit}: {told}"
+            text = "no error"
+        assert "2**53" in text, f"{limit}: {text}"
     kind = str(random.choice(["ordinal", "nominal"]))
     near = np.array([limit - np.sign(limit), limit] * 16)
     table = dm.encode(np.column_stack([near, np.arange(32)]), kinds={0: kind})

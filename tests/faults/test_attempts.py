@@ -10,7 +10,7 @@ import pytest
 from tests.faults.batches import READ, REFUSED, run
 
 import duramen as dm
-from duramen.forests.forest import Forest
+from duramen.forests import Forest
 
 SHORT = {
     "crafted_stores": 60,

@@ -66,8 +66,8 @@ def test_a_file_whose_name_is_taken_stays_in_the_old_folder(tmp_path: Path) -> N
     with results_folder(tmp_path / "out", "rank") as folder:
         (folder / "run.json").write_text("new")
     assert (tmp_path / "out" / "mine" / "thesis.txt").read_text() == "out"
-    kept = tmp_path / ".out.0123abcd.old" / "mine" / "thesis.txt"
-    assert kept.read_text() == ".out.0123abcd.old"
+    path = tmp_path / ".out.0123abcd.old" / "mine" / "thesis.txt"
+    assert path.read_text() == ".out.0123abcd.old"
 
 
 def test_results_that_were_being_written_are_leftovers(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_packing_goes_on_where_results_were_being_written(
         main()
     assert ended.value.code == 0, capsys.readouterr().err
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["s", "t.csv"]
-    # The size that is told is that of the store, without the plan that was beside it.
+    # The size that is reported is that of the store, without the plan that was beside it.
     store = [*(tmp_path / "s").iterdir()]
     size = sum(file.stat().st_size for file in store if file.name not in RESULTS)
     assert f"{size:,} bytes" in capsys.readouterr().out

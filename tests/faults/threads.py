@@ -61,17 +61,17 @@ def _measured(measure: str, **options: Any) -> Callable[[int], Any]:
 
     def run(n_jobs: int) -> Any:
         forest = dm.RandomForestClassifier(12, random_state=0).fit(X, Y)
-        found = getattr(dm.importances, measure)(forest, X, Y, n_jobs=n_jobs, **options)
-        return found.scores if measure == "vote_change" else found.values
+        result = getattr(dm.importances, measure)(forest, X, Y, n_jobs=n_jobs, **options)
+        return result.scores if measure == "vote_change" else result.values
 
     return run
 
 
 def _context(n_jobs: int, **options: Any) -> Any:
-    found = dm.context_importances(
+    importances = dm.context_importances(
         X, Y, CONTEXT, n_estimators=12, n_permutations=20, random_state=0, n_jobs=n_jobs, **options
     )
-    return [found.absolute, found.absolute_p_values]
+    return [importances.absolute, importances.absolute_p_values]
 
 
 def _lattice(n_jobs: int) -> Any:
@@ -91,8 +91,10 @@ def _packed(n_jobs: int) -> Any:
 def _refits(n_jobs: int) -> Any:
     """Forests that several threads of Python grow at the same time."""
     forest = dm.RandomForestClassifier(4, random_state=0)
-    found = dm.significance.altmann(forest, X, Y, n_permutations=6, random_state=0, n_jobs=n_jobs)
-    return found.p_values
+    significance = dm.significance.altmann(
+        forest, X, Y, n_permutations=6, random_state=0, n_jobs=n_jobs
+    )
+    return significance.p_values
 
 
 COMPUTATIONS: dict[str, Callable[[int], Any]] = {

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import duramen as dm
+from duramen.findings import findings
 from duramen.findings.diversity import LARGE, diversity, unequal_values
-from duramen.findings.table import findings
 
 RNG = np.random.default_rng(0)
 
@@ -41,23 +41,23 @@ def binary(fraction, n=200):
         ([binary(0.5), binary(0.3)], False),
         ([binary(0.5), binary(0.05)], True),
         ([RNG.random(200), RNG.integers(0, 60, 200)], False),
-        ([RNG.random(200), np.zeros(200)], False),  # a constant column is told of as that
+        ([RNG.random(200), np.zeros(200)], False),  # a constant column is reported as that
         ([RNG.random(200)], False),
     ],
 )
 def test_columns_are_told_of_from_a_ratio_of_two(columns, told):
-    found = unequal_values(dm.encode(np.column_stack(columns)))
-    assert (found is not None) == told
+    result = unequal_values(dm.encode(np.column_stack(columns)))
+    assert (result is not None) == told
 
 
 def test_the_sentence_names_both_ends_and_the_ratio():
     table = dm.encode(np.column_stack([RNG.random(200), binary(0.5)]), names=["age", "sex"])
-    found = unequal_values(table, "frequency")
-    assert found.kind == "unequal values"
-    assert found.columns == ("sex", "age")
-    assert "'sex' has 2 distinct values, the most frequent in 50% of the rows" in found.found
-    assert "'age' has 200, the most frequent in less than 1%" in found.found
-    assert found.found.endswith("those like 'age' get more frequency than those like 'sex'")
+    result = unequal_values(table, "frequency")
+    assert result.kind == "unequal values"
+    assert result.columns == ("sex", "age")
+    assert "'sex' has 2 distinct values, the most frequent in 50% of the rows" in result.found
+    assert "'age' has 200, the most frequent in less than 1%" in result.found
+    assert result.found.endswith("those like 'age' get more frequency than those like 'sex'")
     assert unequal_values(table).found.endswith("'sex', up to about 9.0 times as much")
 
 
@@ -66,8 +66,8 @@ def test_genotypes_are_told_of_by_their_allele_frequencies():
     rare = np.repeat([0, 1], [196, 4])
     turned = 2 - rare  # the other allele is the minor one
     for one in (rare, turned):
-        found = unequal_values(dm.encode(np.column_stack([genotypes, one])))
-        assert "minor-allele frequencies from 0.01 ('x1') to 0.45 ('x0')" in found.found
+        result = unequal_values(dm.encode(np.column_stack([genotypes, one])))
+        assert "minor-allele frequencies from 0.01 ('x1') to 0.45 ('x0')" in result.found
     zeros_and_ones = dm.encode(np.column_stack([binary(0.5), rare]))
     assert "allele" not in unequal_values(zeros_and_ones).found
 
@@ -102,13 +102,13 @@ def test_stores_and_large_tables_are_sampled_evenly(tmp_path):
     codes = RNG.binomial(2, np.tile([0.05, 0.5], 600), (60, 1200)).astype(np.int8)
     store = dm.pack(codes, tmp_path / "s")
     for table in (store, dm.encode(codes)):
-        found = unequal_values(table)
-        assert "minor-allele frequencies" in found.found
+        result = unequal_values(table)
+        assert "minor-allele frequencies" in result.found
     assert unequal_values(dm.pack(codes[:, 1::2], tmp_path / "t")) is None
 
 
 def test_a_look_at_a_table_tells_of_them():
     table = dm.encode(np.column_stack([binary(0.5), RNG.random(200)]))
-    kinds = [one.kind for one in findings(table)]
+    kinds = [finding.kind for finding in findings(table)]
     assert kinds == ["unequal values"]
     assert LARGE == 2

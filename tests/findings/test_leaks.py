@@ -116,6 +116,6 @@ def test_chance_is_rarely_told_of():
 def test_stores_and_events(tmp_path):
     X, y, _ = LEAKS["a date of some of the ill"]
     store = dm.pack(X, tmp_path / "s")
-    assert [one.columns for one in of_leaks(store, y, "state", "auto")] == [("x",)]
-    found = dm.findings.findings(X.drop(columns="age"), y, target="state")
-    assert found[0].kind == "leak"
+    assert [of_leak.columns for of_leak in of_leaks(store, y, "state", "auto")] == [("x",)]
+    result = dm.findings.findings(X.drop(columns="age"), y, target="state")
+    assert result[0].kind == "leak"

@@ -16,15 +16,15 @@ STUMPS = {"max_depth": 1, "bootstrap": False, "random_state": 0, "max_features":
 
 def ranked(columns, family, y, criterion):
     """Splits of all columns by ascending decrease of impurity: (decrease, column, sides)."""
-    found = []
+    results = []
     for j, codes in enumerate(columns):
         seen = set()
         for groups in partitions(codes, family, None):
             sides = frozenset(map(tuple, groups))
             if sides not in seen:
                 seen.add(sides)
-                found.append((decrease(groups, y, [1.0] * len(y), criterion), j, sides))
-    return sorted(found, key=lambda one: one[0])
+                results.append((decrease(groups, y, [1.0] * len(y), criterion), j, sides))
+    return sorted(results, key=lambda one: one[0])
 
 
 def chosen(forest, X):
@@ -48,12 +48,12 @@ def agree(taken, expected):
 
 def chances(splits, k):
     """Probability of each split when one of the k best is drawn; those that tie have the same."""
-    values = np.array([one[0] for one in splits])
+    values = np.array([split[0] for split in splits])
     limit = np.sort(values)[::-1][min(k, len(values)) - 1]
     sure, tied = values > limit + 1e-9, np.abs(values - limit) <= 1e-9
     left = min(k, len(values)) - sure.sum()
     each = np.where(sure, 1.0, np.where(tied, left / tied.sum(), 0.0)) / min(k, len(values))
-    return {one[1:]: chance for one, chance in zip(splits, each, strict=True)}
+    return {split[1:]: chance for split, chance in zip(splits, each, strict=True)}
 
 
 CASES = [
@@ -105,23 +105,23 @@ def test_one_best_split_is_the_ordinary_forest():
     X, y = load_iris(return_X_y=True)
     for kind in (dm.RandomForestClassifier, dm.ExtraTreesClassifier, dm.RandomPatchesClassifier):
         plain = kind(10, random_state=0).fit(X, y).forest_
-        one = kind(10, random_state=0, n_best_splits=1).fit(X, y).forest_
+        model = kind(10, random_state=0, n_best_splits=1).fit(X, y).forest_
         for name, array in plain.arrays().items():
-            assert array.tobytes() == getattr(one, name).tobytes(), name
+            assert array.tobytes() == getattr(model, name).tobytes(), name
 
 
 def test_threads_and_growth_by_leaves():
     X, y = make_friedman1(120, noise=1.0, random_state=0)
     for limits in ({}, {"max_leaf_nodes": 10}, {"stop_alpha": 0.05}):
-        one, other = (
+        first, other = (
             dm.BaggedTreesRegressor(
                 12, n_best_splits=20, random_state=0, n_jobs=n_jobs, **limits
             ).fit(X, y)
             for n_jobs in (1, 3)
         )
-        assert one.predict(X).tobytes() == other.predict(X).tobytes()
-        inner = one.forest_.feature >= 0
-        assert len(np.unique(one.forest_.threshold[inner])) > 12
+        assert first.predict(X).tobytes() == other.predict(X).tobytes()
+        inner = first.forest_.feature >= 0
+        assert len(np.unique(first.forest_.threshold[inner])) > 12
     survival = [(i + 1.0, i % 3 > 0) for i in range(120)]
     forest = dm.RandomSurvivalForest(10, n_best_splits=5, random_state=0).fit(X, survival).forest_
     assert (forest.impurity[forest.feature >= 0] > 0).all()

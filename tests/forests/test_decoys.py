@@ -10,8 +10,8 @@ from tests.oracles import decoys as oracle
 
 import duramen as dm
 from duramen.data import ClassTarget, Exchangeability, LearningSet
+from duramen.forests import GrowthSettings
 from duramen.forests.growth import grow_beside_decoys
-from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import child_counts, decreases, first_children, parents
 
 ARRAYS = ("offsets", "feature", "child", "cut", "threshold", "split", "pool", "rows", "impurity")

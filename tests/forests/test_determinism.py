@@ -11,8 +11,8 @@ from tests.grid import one_test
 
 from duramen import estimators
 from duramen.data import learning_set
-from duramen.forests.growth import bag, grow
-from duramen.forests.settings import GrowthSettings
+from duramen.forests import GrowthSettings, grow
+from duramen.forests.growth import bag
 
 
 def same(one, other):
@@ -42,26 +42,26 @@ def test_threads_do_not_change_a_bit(kind, weighted):
     load = load_iris if kind.__name__.endswith("Classifier") else load_diabetes
     X, y = load(return_X_y=True)
     weights = np.random.default_rng(0).random(len(y)) if weighted else None
-    one = kind(23, n_jobs=1, random_state=5).fit(X, y, sample_weight=weights)
+    model = kind(23, n_jobs=1, random_state=5).fit(X, y, sample_weight=weights)
     for n_jobs in (2, 4):
         other = kind(23, n_jobs=n_jobs, random_state=5).fit(X, y, sample_weight=weights)
-        same(one.forest_, other.forest_)
-        np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
-        np.testing.assert_array_equal(one.predict(X), other.predict(X))
+        same(model.forest_, other.forest_)
+        np.testing.assert_array_equal(model.feature_importances_, other.feature_importances_)
+        np.testing.assert_array_equal(model.predict(X), other.predict(X))
 
 
 @pytest.mark.filterwarnings("ignore:.*in the bag of every tree:UserWarning")
 def test_threads_do_not_change_out_of_bag_estimates():
     X, y = load_diabetes(return_X_y=True)
-    one, other = (
+    first, other = (
         estimators.RandomForestRegressor(17, n_jobs=n_jobs, oob_score=True, random_state=0).fit(
             X, y
         )
         for n_jobs in (1, 4)
     )
-    assert one.oob_prediction_.tobytes() == other.oob_prediction_.tobytes()
-    assert one.oob_error_curve_.tobytes() == other.oob_error_curve_.tobytes()
-    np.testing.assert_array_equal(one.proximity(X[:50]), other.proximity(X[:50]))
+    assert first.oob_prediction_.tobytes() == other.oob_prediction_.tobytes()
+    assert first.oob_error_curve_.tobytes() == other.oob_error_curve_.tobytes()
+    np.testing.assert_array_equal(first.proximity(X[:50]), other.proximity(X[:50]))
 
 
 @given(cuts=st.lists(st.integers(1, 11), unique=True, max_size=4), threads=st.integers(1, 3))
@@ -124,6 +124,6 @@ def test_the_order_of_the_rows_does_not_matter_without_bags():
     y = random.normal(size=60)
     order = random.permutation(60)
     settings = {"n_estimators": 5, "max_features": 1, "random_state": 0}
-    one = estimators.ExtraTreesRegressor(**settings).fit(X, y)
+    model = estimators.ExtraTreesRegressor(**settings).fit(X, y)
     other = estimators.ExtraTreesRegressor(**settings).fit(X[order], y[order])
-    np.testing.assert_allclose(one.predict(X), other.predict(X))
+    np.testing.assert_allclose(model.predict(X), other.predict(X))

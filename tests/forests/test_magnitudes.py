@@ -40,9 +40,9 @@ def test_only_ratios_of_weights_matter(make, y):
     for exponent in EXPONENTS:
         scaled = WEIGHTS * 10.0 ** min(exponent, 300)  # 10**-320 is subnormal: 4 digits are left
         scaled *= 10.0 ** (exponent - min(exponent, 300))
-        found = measured(make(), y, scaled)
+        importances = measured(make(), y, scaled)
         precision = 1e-3 if exponent == -320 else 1e-9
-        for name, values in found.items():
+        for name, values in importances.items():
             np.testing.assert_allclose(values, wanted[name], rtol=0, atol=precision, err_msg=name)
 
 
@@ -50,9 +50,9 @@ def test_only_ratios_of_weights_matter(make, y):
 @pytest.mark.parametrize("exponent", [-1074, -1000, -500, 500, 1000, 1023])
 def test_powers_of_two_change_nothing(exponent):
     weights = np.ldexp(np.arange(1.0, 3.0), min(exponent, 1022))
-    one, other = (row_weights(np.tile(w, 30), 60, "F") for w in (weights, [0.5, 1.0]))
-    np.testing.assert_array_equal(one / one.max(), other)
-    assert 0.5 <= one.max() < 1
+    first, other = (row_weights(np.tile(w, 30), 60, "F") for w in (weights, [0.5, 1.0]))
+    np.testing.assert_array_equal(first / first.max(), other)
+    assert 0.5 <= first.max() < 1
 
 
 def test_ordinary_weights_stay_as_they_are():
@@ -107,14 +107,17 @@ def test_distributions_take_numbers_whose_variance_is_in_range(exponent):
 @pytest.mark.parametrize("exponent", [-68, -30, 30, 68])
 def test_targets_in_range(exponent):
     scale = 10.0**exponent
-    one = dm.RandomForestRegressor(5, random_state=0).fit(X, NUMBERS)
+    model = dm.RandomForestRegressor(5, random_state=0).fit(X, NUMBERS)
     other = dm.RandomForestRegressor(5, random_state=0).fit(X, NUMBERS * scale)
-    np.testing.assert_allclose(other.feature_importances_, one.feature_importances_, atol=1e-9)
-    np.testing.assert_allclose(other.predict(X) / scale, one.predict(X), rtol=1e-9)
-    mdi, scaled = dm.importances.mdi(one), dm.importances.mdi(other)
+    np.testing.assert_allclose(other.feature_importances_, model.feature_importances_, atol=1e-9)
+    np.testing.assert_allclose(other.predict(X) / scale, model.predict(X), rtol=1e-9)
+    mdi, scaled = dm.importances.mdi(model), dm.importances.mdi(other)
     np.testing.assert_allclose(scaled.values / scale**2, mdi.values, rtol=1e-9)
     np.testing.assert_allclose(scaled.standard_error / scale**2, mdi.standard_error, rtol=1e-9)
-    mda, scaled = dm.importances.mda(one, X, NUMBERS), dm.importances.mda(other, X, NUMBERS * scale)
+    mda, scaled = (
+        dm.importances.mda(model, X, NUMBERS),
+        dm.importances.mda(other, X, NUMBERS * scale),
+    )
     np.testing.assert_allclose(scaled.values / scale**2, mda.values, rtol=1e-9)
     context = CLASSES
     plain = dm.context_importances(X, NUMBERS, context, n_permutations=0, random_state=0)
@@ -136,5 +139,5 @@ def test_weights_of_a_distribution():
     wanted = dm.theory.population_importances(exact(codes, CLASSES, weights=WEIGHTS)).values
     for exponent in (-300, -160, 160, 300):
         dist = exact(codes, CLASSES, weights=WEIGHTS * 10.0**exponent)
-        found = dm.theory.population_importances(dist).values
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
+        importances = dm.theory.population_importances(dist).values
+        np.testing.assert_allclose(importances, wanted, rtol=0, atol=1e-12)

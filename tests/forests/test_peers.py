@@ -1,7 +1,7 @@
-"""What scikit-learn defines too behaves as scikit-learn's: accuracy, and importances in law.
+"""What scikit-learn defines too is as there: accuracy, and importances in distribution.
 
 Scikit-learn counts columns that are constant at a node among the K it draws (as long as it has
-found another one); here they are passed over. The two laws agree but for tables with many
+found another one); here they are passed over. The two distributions agree but for tables with many
 constant columns, such as the digits, where the tolerances are those of the two rules.
 """
 

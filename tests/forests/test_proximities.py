@@ -40,14 +40,14 @@ def test_the_first_coordinate_of_a_forest_tells_the_classes_apart():
 
 def test_outlier_measure_against_its_definition():
     shares, _, y = proximities(trees=500)
-    found = outlier_measure(shares, y)
+    actual = outlier_measure(shares, y)
     for label in (0, 1):
         rows = [i for i in range(40) if y[i] == label]
         raw = [40 / sum(shares[i, j] ** 2 for j in rows if j != i) for i in rows]
         middle = np.median(raw)
         spread = np.mean([abs(r - middle) for r in raw])
         expected = [(r - middle) / spread for r in raw]
-        np.testing.assert_allclose(found[rows], expected, rtol=1e-9)
+        np.testing.assert_allclose(actual[rows], expected, rtol=1e-9)
 
 
 def test_a_row_of_the_wrong_class_stands_out():
@@ -56,9 +56,9 @@ def test_a_row_of_the_wrong_class_stands_out():
     y = np.repeat([0, 1], 30)
     y[0] = 1
     forest = dm.ExtraTreesClassifier(200, min_samples_leaf=5, random_state=0).fit(X, y)
-    found = outlier_measure(forest.proximity(X), y)
-    assert found.argmax() == 0
-    assert found[0] > 10
+    result = outlier_measure(forest.proximity(X), y)
+    assert result.argmax() == 0
+    assert result[0] > 10
 
 
 def test_classes_of_one_row_and_of_equal_rows_have_no_outliers():

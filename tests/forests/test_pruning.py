@@ -39,17 +39,17 @@ def test_paths_and_trees_are_those_of_scikit_learn(task, criterion, weighted):
     ours = dm.BaggedTreesRegressor if task == "regression" else dm.BaggedTreesClassifier
     theirs = DecisionTreeRegressor if task == "regression" else DecisionTreeClassifier
     limits = {} if weighted else {"min_samples_leaf": 3}
-    one = ours(criterion=criterion, **ONE, **limits)
+    first = ours(criterion=criterion, **ONE, **limits)
     other = theirs(criterion=criterion, random_state=0, **limits)
-    path = one.cost_complexity_pruning_path(X, y, **given)
+    path = first.cost_complexity_pruning_path(X, y, **given)
     expected = other.cost_complexity_pruning_path(X, y, **given)
     np.testing.assert_allclose(path.ccp_alphas, expected.ccp_alphas, rtol=0, atol=1e-12)
     np.testing.assert_allclose(path.impurities, expected.impurities, rtol=0, atol=1e-12)
-    assert not hasattr(one, "forest_")
+    assert not hasattr(first, "forest_")
     between = (path.ccp_alphas[:-1] + path.ccp_alphas[1:]) / 2
     for step in np.linspace(0, len(between) - 1, 6).astype(int):
         alpha = between[step]
-        a = clone(one).set_params(ccp_alpha=alpha).fit(X, y, **given)
+        a = clone(first).set_params(ccp_alpha=alpha).fit(X, y, **given)
         b = clone(other).set_params(ccp_alpha=alpha).fit(X, y, **given)
         assert a.forest_.tree(0).n_leaves == path.n_leaves[step] == b.get_n_leaves()
         if task == "regression":
@@ -155,8 +155,8 @@ def test_pruned_forests_are_saved_and_pickled(tmp_path):
             assert other.ccp_alpha == alpha
             assert other.forest_.settings == fitted.forest_.settings
             for array in ("feature", "pool", "leaf_values", "node_degree"):
-                one, two = getattr(fitted.forest_, array), getattr(other.forest_, array)
-                assert one.tobytes() == two.tobytes(), name
+                first, two = getattr(fitted.forest_, array), getattr(other.forest_, array)
+                assert first.tobytes() == two.tobytes(), name
 
 
 def test_importances_of_pruned_trees():
@@ -171,13 +171,13 @@ def test_importances_of_pruned_trees():
     last = np.flatnonzero(path.ccp_alphas <= alpha)[-1]
     smaller = pruned(forest.forest_, alpha)
     roots = smaller.impurity[smaller.offsets[:-1]].mean()
-    found = dm.importances.mdi(smaller, by_degree=True)
-    assert found.values.sum() == pytest.approx(roots - path.impurities[last], abs=1e-12)
-    np.testing.assert_allclose(found.by_degree.sum(axis=1), found.values, atol=1e-12)
+    importances = dm.importances.mdi(smaller, by_degree=True)
+    assert importances.values.sum() == pytest.approx(roots - path.impurities[last], abs=1e-12)
+    np.testing.assert_allclose(importances.by_degree.sum(axis=1), importances.values, atol=1e-12)
     whole = dm.importances.mdi(forest.forest_, by_degree=True)
-    assert (found.values <= whole.values + 1e-12).all()
-    n = found.by_degree.shape[1]
-    assert (found.by_degree <= whole.by_degree[:, :n] + 1e-12).all()
+    assert (importances.values <= whole.values + 1e-12).all()
+    n = importances.by_degree.shape[1]
+    assert (importances.by_degree <= whole.by_degree[:, :n] + 1e-12).all()
 
     bagged = dm.RandomForestClassifier(30, random_state=0, ccp_alpha=0.2).fit(X, y)
     kept = np.unique(bagged.forest_.feature[bagged.forest_.feature >= 0])

@@ -1,4 +1,4 @@
-"""Best splits are the best there are; drawn ones follow their law; ties are broken fairly."""
+"""Best splits are the best; drawn ones have their distribution; ties are broken fairly."""
 
 import numpy as np
 import pandas as pd

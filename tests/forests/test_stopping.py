@@ -40,8 +40,8 @@ def test_bounded_trees_are_those_of_scikit_learn(task, limits):
     regression = task == "regression"
     ours = dm.BaggedTreesRegressor if regression else dm.BaggedTreesClassifier
     theirs = DecisionTreeRegressor if regression else DecisionTreeClassifier
-    one = ours(**ONE, **limits).fit(X, y, weights)
-    tree = one.forest_.tree(0)
+    model = ours(**ONE, **limits).fit(X, y, weights)
+    tree = model.forest_.tree(0)
     other = theirs(random_state=0, **limits).fit(X, y, weights)
     grown = other.tree_
     assert tree.n_leaves == other.get_n_leaves()
@@ -56,7 +56,7 @@ def test_bounded_trees_are_those_of_scikit_learn(task, limits):
         assert sorted(tree.feature[tree.feature >= 0]) == sorted(grown.feature[grown.feature >= 0])
         cuts = np.sort(tree.threshold[tree.feature >= 0])
         np.testing.assert_allclose(cuts, np.sort(grown.threshold[grown.feature >= 0]), atol=1e-12)
-    np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(model.predict(X), other.predict(X), rtol=0, atol=1e-12)
 
 
 def closed(tree, least, node=0):
@@ -135,9 +135,9 @@ def test_p_values_are_those_of_all_orders(criterion, splits, seed):
     regression = criterion == "variance"
     kind = dm.BaggedTreesRegressor if regression else dm.BaggedTreesClassifier
     options = {"splits": splits, "criterion": criterion, "max_depth": 1, **ONE}
-    found = p_value(kind, columns.T, y, n_permutations, **options)
+    result = p_value(kind, columns.T, y, n_permutations, **options)
     error = np.sqrt(exact * (1 - exact) / n_permutations)
-    assert abs(found - exact) <= 4.5 * error + 1 / n_permutations
+    assert abs(result - exact) <= 4.5 * error + 1 / n_permutations
 
 
 def split_fraction(kind, task, n_sets, **options):
@@ -168,11 +168,11 @@ LEVELS = [
 
 
 def keeps_level(kind, task, options, n_sets):
-    found = split_fraction(kind, task, n_sets, **options)
+    result = split_fraction(kind, task, n_sets, **options)
     slack = 4.5 * np.sqrt(0.2 * 0.8 / n_sets)
-    assert found <= 0.2 + slack, (kind.__name__, options)
+    assert result <= 0.2 + slack, (kind.__name__, options)
     if task == "regression" and "max_leaf_nodes" not in options:  # no ties: exactly the level
-        assert found >= 0.2 - slack, (kind.__name__, options)
+        assert result >= 0.2 - slack, (kind.__name__, options)
 
 
 @one_test

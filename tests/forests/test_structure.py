@@ -253,11 +253,11 @@ def test_weights_may_be_scaled():
     X, y = load_iris(return_X_y=True)
     weights = np.random.default_rng(0).random(len(y))
     forest = estimators.RandomForestClassifier(10, random_state=0)
-    one = forest.fit(X, y, sample_weight=weights).forest_
+    model = forest.fit(X, y, sample_weight=weights).forest_
     other = forest.fit(X, y, sample_weight=8 * weights).forest_
-    np.testing.assert_array_equal(one.feature, other.feature)
-    np.testing.assert_allclose(8 * one.weight, other.weight)
-    np.testing.assert_allclose(one.leaf_values, other.leaf_values)
+    np.testing.assert_array_equal(model.feature, other.feature)
+    np.testing.assert_allclose(8 * model.weight, other.weight)
+    np.testing.assert_allclose(model.leaf_values, other.leaf_values)
 
 
 def test_class_weights():

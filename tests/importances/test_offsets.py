@@ -10,8 +10,7 @@ import duramen as dm
 from duramen.data import encode_target
 from duramen.effects import accumulated_local_effects
 from duramen.forests import Forest
-from duramen.importances import catalogue
-from duramen.importances.measure import Inputs
+from duramen.importances import Inputs, catalogue
 
 N = 50
 
@@ -42,7 +41,7 @@ def found_by(name, y, weights=None):
     """Digests of all that is computed from targets, by name."""
     model = FORESTS[name].fit(X, y, sample_weight=weights)
     forest = model.forest_
-    found = {
+    results = {
         "trees": digest(forest.feature, forest.cut, forest.impurity, forest.leaf_values),
         "mdi": digest(dm.importances.mdi(model).values),
         "score": digest([model.score(X, y)]),
@@ -50,15 +49,15 @@ def found_by(name, y, weights=None):
     }
     if not forest.settings.samples_rows:
         measured = dm.importances.mda(model, X, y, rows=None, random_state=0)
-        return {**found, "mda": digest(measured.values, measured.standard_error)}
+        return {**results, "mda": digest(measured.values, measured.standard_error)}
     if hasattr(model, "oob_score_"):
-        found["oob"] = digest([model.oob_score_], model.oob_error_curve_)
+        results["oob"] = digest([model.oob_score_], model.oob_error_curve_)
     voted = dm.importances.mda(model, X, y, votes="ensemble", random_state=0)
-    found["mda of the ensemble"] = digest(voted.values)
+    results["mda of the ensemble"] = digest(voted.values)
     data = dm.learning_set(X, y)
     for measure in ("mdi_oob", "mda", "noising", "conditional_mda"):
-        found[measure] = digest(catalogue[measure](Inputs(model, data, 0)).values)
-    return found
+        results[measure] = digest(catalogue[measure](Inputs(model, data, 0)).values)
+    return results
 
 
 def assert_equal(found, expected, what):
@@ -105,7 +104,7 @@ def test_measures_that_grow_forests_of_their_own(measure):
         catalogue[measure](Inputs(model.fit(X, y), dm.learning_set(X, y), 0))
         for y in (Y, Y + 2.0**40, Y - 2.0**52)
     ]
-    assert len({digest(one.values) for one in values}) == 1
+    assert len({digest(value.values) for value in values}) == 1
 
 
 def test_networks_and_context():
@@ -114,19 +113,19 @@ def test_networks_and_context():
         dm.genie3(signals + offset, n_estimators=8, random_state=0).weights
         for offset in (0.0, 2.0**30, -(2.0**52))
     ]
-    assert len({digest(one) for one in links}) == 1
+    assert len({digest(link) for link in links}) == 1
     context = np.where(np.arange(N) % 2, "a", "b")
     effects = [
         dm.context_importances(X, Y + offset, context, n_permutations=39, random_state=0).signed
         for offset in (0.0, 2.0**45)
     ]
-    assert len({digest(one) for one in effects}) == 1
+    assert len({digest(link) for link in effects}) == 1
 
 
 def test_the_exact_theory():
     numbers = np.array([3, 1, 4, 1, 5, 9, 2, 6])
     cells = np.array([[i & 1, i >> 1 & 1, i >> 2] for i in range(8)])
-    found = []
+    results = []
     for offset in (0, 2**30, -(2**50)):
         dist = dm.theory.FiniteDistribution.from_table(cells, numbers + offset)
         exact = [
@@ -134,8 +133,8 @@ def test_the_exact_theory():
             for K in (1, 2, 3)
         ]
         exact.append(dm.theory.population_mda(dist, max_features=2, criterion="variance"))
-        found.append(digest(*(one.values for one in exact)))
-    assert len(set(found)) == 1
+        results.append(digest(*(one.values for one in exact)))
+    assert len(set(results)) == 1
 
 
 def test_predictions_move_by_the_offset(tmp_path):

@@ -38,21 +38,21 @@ def write(folder, kind, light=LIGHT):
 
 @pytest.mark.parametrize("kind", [".npy", ".txt", ".dat", ".tsv", ".csv", ".parquet", ".h5"])
 def test_frames_by_neurons_are_read_from(tmp_path, kind):
-    found = read_recording(write(tmp_path, kind))
-    assert np.array_equal(found.fluorescence, LIGHT)
+    result = read_recording(write(tmp_path, kind))
+    assert np.array_equal(result.fluorescence, LIGHT)
     named = kind in (".csv", ".parquet")
-    assert found.names == (NAMES if named else ("N1", "N2", "N3", "N4"))
+    assert result.names == (NAMES if named else ("N1", "N2", "N3", "N4"))
     if kind == ".npy":
-        assert isinstance(found.fluorescence, np.memmap)
+        assert isinstance(result.fluorescence, np.memmap)
 
 
 @pytest.mark.parametrize("kind", [".npy", ".txt", ".csv", ".parquet"])
 def test_columns_of_times_are_left_out(tmp_path, kind):
     light = np.column_stack([LIGHT[:, :3], np.arange(30) / 20])
     with pytest.warns(UserWarning, match=r"'(d|N4)' of light.* increases from each frame to the"):
-        found = read_recording(write(tmp_path, kind, light))
-    assert np.array_equal(found.fluorescence, LIGHT[:, :3])
-    assert found.names == (NAMES[:3] if kind in (".csv", ".parquet") else ("N1", "N2", "N3"))
+        result = read_recording(write(tmp_path, kind, light))
+    assert np.array_equal(result.fluorescence, LIGHT[:, :3])
+    assert result.names == (NAMES[:3] if kind in (".csv", ".parquet") else ("N1", "N2", "N3"))
 
 
 def test_neurons_that_are_many_times_the_frames_are_refused(tmp_path):
@@ -66,16 +66,16 @@ def test_neurons_that_are_many_times_the_frames_are_refused(tmp_path):
 
 @pytest.mark.parametrize("kind", [".npy", ".txt", ".dat", ".tsv", ".h5"])
 def test_neurons_by_frames_are_read_from(tmp_path, kind):
-    found = read_recording(write(tmp_path, kind, LIGHT.T), neurons="rows")
-    assert np.array_equal(found.fluorescence, LIGHT)
+    result = read_recording(write(tmp_path, kind, LIGHT.T), neurons="rows")
+    assert np.array_equal(result.fluorescence, LIGHT)
 
 
 def test_rows_may_begin_with_a_name(tmp_path):
     path = tmp_path / "light.csv"
     pd.DataFrame(LIGHT.T, index=NAMES).to_csv(path, index_label="neuron")
-    found = read_recording(path, neurons="rows")
-    assert np.array_equal(found.fluorescence, LIGHT)
-    assert found.names == NAMES
+    result = read_recording(path, neurons="rows")
+    assert np.array_equal(result.fluorescence, LIGHT)
+    assert result.names == NAMES
     with pytest.raises(
         ValueError, match=r"column 'neuron' of .* must hold numbers\. Hint: neurons="
     ):
@@ -85,9 +85,9 @@ def test_rows_may_begin_with_a_name(tmp_path):
 def test_names_that_are_numbers_are_no_frame(tmp_path):
     path = tmp_path / "light.csv"
     pd.DataFrame(LIGHT).to_csv(path, index=False)
-    found = read_recording(path)
-    assert found.fluorescence.shape == (30, 4)
-    assert found.names == ("0", "1", "2", "3")
+    result = read_recording(path)
+    assert result.fluorescence.shape == (30, 4)
+    assert result.names == ("0", "1", "2", "3")
     pd.DataFrame(LIGHT).to_csv(path)
     with pytest.raises(ValueError, match=r"the first column of .* must have a name"):
         read_recording(path)
@@ -114,14 +114,14 @@ def suite2p(folder, cells=True):
 
 @pytest.mark.parametrize("path", [".", "F.npy"])
 def test_cells_of_suite2p(tmp_path, path):
-    found = read_recording(suite2p(tmp_path) / path)
-    assert np.array_equal(found.fluorescence, LIGHT[:, [0, 2, 3]].astype(np.float32))
-    assert found.names == ("N1", "N3", "N4")
+    result = read_recording(suite2p(tmp_path) / path)
+    assert np.array_equal(result.fluorescence, LIGHT[:, [0, 2, 3]].astype(np.float32))
+    assert result.names == ("N1", "N3", "N4")
     every = read_recording(tmp_path / path, accepted_only=False)
     assert every.fluorescence.shape == (30, 4)
     less = read_recording(tmp_path / path, neuropil=0.8)
     assert less.fluorescence.dtype == np.float32
-    assert less.fluorescence == pytest.approx(found.fluorescence * 0.8, rel=1e-6)
+    assert less.fluorescence == pytest.approx(result.fluorescence * 0.8, rel=1e-6)
 
 
 def test_suite2p_without_its_other_files(tmp_path):
@@ -155,9 +155,9 @@ def test_traces_of_caiman(tmp_path):
     assert np.array_equal(read_recording(path).fluorescence, LIGHT + 1)
     assert np.array_equal(read_recording(path, key="estimates/C").fluorescence, LIGHT)
     path = caiman(path, C=LIGHT.T, F_dff="NoneType", idx_components=np.array([3, 1]))
-    found = read_recording(path)
-    assert np.array_equal(found.fluorescence, LIGHT[:, [1, 3]])
-    assert found.names == ("N2", "N4")
+    result = read_recording(path)
+    assert np.array_equal(result.fluorescence, LIGHT[:, [1, 3]])
+    assert result.names == ("N2", "N4")
     assert read_recording(path, accepted_only=False).fluorescence.shape == (30, 4)
     path = caiman(path, C=LIGHT.T, idx_components=np.array([4]))
     with pytest.raises(ValueError, match="lists accepted neurons that are not in it"):
@@ -170,8 +170,8 @@ def test_array_of_hdf5_is_named(tmp_path):
         file["one"], file["deep/two"] = LIGHT, LIGHT.T
     with pytest.raises(ValueError, match="key must be one of deep/two, one"):
         read_recording(path)
-    found = read_recording(path, key="/deep/two", neurons="rows")
-    assert np.array_equal(found.fluorescence, LIGHT)
+    result = read_recording(path, key="/deep/two", neurons="rows")
+    assert np.array_equal(result.fluorescence, LIGHT)
     with pytest.raises(ValueError, match="must hold a matrix three, got deep/two, one"):
         read_recording(path, key="three")
     with pytest.raises(ValueError, match=r"must hold a matrix estimates/F_dff or estimates/C"):
@@ -212,9 +212,9 @@ def test_frames_with_nan(tmp_path):
 def test_missing_values_of_text(tmp_path):
     path = tmp_path / "light.txt"
     path.write_text("0.5, nan\n,1.5\nNA,2.5\n0.25,NaN\n")
-    found = read_recording(path, missing="interpolate").fluorescence
-    assert found[:, 0] == pytest.approx([0.5, 0.5 - 0.25 / 3, 0.5 - 0.5 / 3, 0.25])
-    assert found[:, 1].tolist() == [1.5, 1.5, 2.5, 2.5]
+    result = read_recording(path, missing="interpolate").fluorescence
+    assert result[:, 0] == pytest.approx([0.5, 0.5 - 0.25 / 3, 0.5 - 0.5 / 3, 0.25])
+    assert result[:, 1].tolist() == [1.5, 1.5, 2.5, 2.5]
 
 
 @pytest.mark.parametrize(
@@ -259,9 +259,9 @@ def test_names_the_file_that_is_not_there(tmp_path):
 def test_columns_that_are_left_out_need_not_be_numbers(tmp_path):
     path = tmp_path / "traces.csv"
     path.write_text("a,note,b\n1,quiet,3\n2,burst,4\n")
-    found = read_recording(path, drop=["note"])
-    assert found.names == ("a", "b")
-    assert found.fluorescence.tolist() == [[1, 3], [2, 4]]
+    result = read_recording(path, drop=["note"])
+    assert result.names == ("a", "b")
+    assert result.fluorescence.tolist() == [[1, 3], [2, 4]]
     np.save(tmp_path / "traces.npy", np.arange(6.0).reshape(3, 2))
     assert read_recording(tmp_path / "traces.npy", drop=["N1"]).fluorescence.tolist() == [
         [1],
@@ -289,9 +289,9 @@ def test_anndata_gives_names(tmp_path):
     made = anndata.AnnData(light, layers={"raw": 2 * light})
     made.var_names, made.obs_names = ["a", "b", "c"], [f"f{i}" for i in range(12)]
     made.write_h5ad(tmp_path / "t.h5ad")
-    found = read_recording(tmp_path / "t.h5ad")
-    assert found.names == ("a", "b", "c")
-    np.testing.assert_array_equal(found.fluorescence, light)
+    result = read_recording(tmp_path / "t.h5ad")
+    assert result.names == ("a", "b", "c")
+    np.testing.assert_array_equal(result.fluorescence, light)
     np.testing.assert_array_equal(
         read_recording(tmp_path / "t.h5ad", key="layers/raw").fluorescence, 2 * light
     )
@@ -307,6 +307,6 @@ def test_a_folder_of_parquet_is_a_table(tmp_path):
     for part in (0, 1):
         frame = pd.DataFrame(light[6 * part : 6 * part + 6], columns=["a", "b", "c"])
         frame.to_parquet(tmp_path / "parts" / f"{part}.parquet", index=False)
-    found = read_recording(tmp_path / "parts")
-    assert found.names == ("a", "b", "c")
-    np.testing.assert_array_equal(found.fluorescence, light)
+    result = read_recording(tmp_path / "parts")
+    assert result.names == ("a", "b", "c")
+    np.testing.assert_array_equal(result.fluorescence, light)

@@ -32,9 +32,9 @@ def _no_fsync(monkeypatch):
 @pytest.fixture(scope="module")
 def client():
     """Two workers that are threads of this process."""
-    given = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
-        distributed.LocalCluster(processes=False, **given) as cluster,
+        distributed.LocalCluster(processes=False, **options) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -43,9 +43,9 @@ def client():
 @pytest.fixture(scope="module")
 def processes():
     """Two workers that are processes."""
-    given = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
-        distributed.LocalCluster(processes=True, **given) as cluster,
+        distributed.LocalCluster(processes=True, **options) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -141,9 +141,9 @@ def test_functions_within_functions_travel(processes):
     def measure(forest, X, y):
         return importances.mdi(forest).values ** power
 
-    given = {"n_permutations": 4, "measure": measure, "random_state": 1}
-    here = significance.altmann(FOREST, X, Y, **given)
-    there = significance.altmann(FOREST, X, Y, client=processes, **given)
+    options = {"n_permutations": 4, "measure": measure, "random_state": 1}
+    here = significance.altmann(FOREST, X, Y, **options)
+    there = significance.altmann(FOREST, X, Y, client=processes, **options)
     np.testing.assert_array_equal(there.p_values, here.p_values)
 
 
@@ -158,12 +158,12 @@ def warning(b, seed):
 @pytest.mark.slow
 def test_warnings_of_other_processes_are_given_once_each(processes):
     plan = Plan(cluster=Cluster(processes))
-    given = {"seed": 0, "identity": {}, "plan": plan, "function": "test"}
+    options = {"seed": 0, "identity": {}, "plan": plan, "function": "test"}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        run_replicates(warning, 6, 1, **given)
-    found = [(one.category, str(one.message)) for one in caught]
-    assert sorted(found, key=str) == [
+        run_replicates(warning, 6, 1, **options)
+    results = [(one.category, str(one.message)) for one in caught]
+    assert sorted(results, key=str) == [
         (RuntimeWarning, "of job 2"),
         (UserWarning, "the same of all jobs"),
     ]
@@ -181,9 +181,9 @@ def test_warnings_of_jobs_at_the_same_time_leave_the_filters_as_they_were():
 
 
 def test_a_checkpoint_is_taken_up_on_a_cluster(client, tmp_path):
-    given = {"n_permutations": 9, "random_state": 1}
-    expected = significance.altmann(FOREST, X, Y, **given)
-    kept = {"checkpoint": tmp_path / "kept", **given}
+    options = {"n_permutations": 9, "random_state": 1}
+    expected = significance.altmann(FOREST, X, Y, **options)
+    kept = {"checkpoint": tmp_path / "kept", **options}
     significance.altmann(FOREST, X, Y, **{**kept, "n_permutations": 4})
     there = significance.altmann(FOREST, X, Y, client=client, **kept)
     np.testing.assert_array_equal(there.p_values, expected.p_values)
@@ -225,7 +225,7 @@ def test_arguments_of_waves_are_worked_out_here(client):
             known.append(float(values.sum()))
             return min(6, len(values) + 2)
 
-        found = run_replicates(
+        result = run_replicates(
             lambda b, seed, total: np.array([b + total]),
             6,
             1,
@@ -236,7 +236,7 @@ def test_arguments_of_waves_are_worked_out_here(client):
             ready=ready,
             arguments=lambda b, known=known: (known[-1],),
         )
-        assert found.ravel().tolist() == [0, 1, 3, 4, 12, 13]
+        assert result.ravel().tolist() == [0, 1, 3, 4, 12, 13]
 
 
 def shaped(b, seed):
@@ -246,17 +246,17 @@ def shaped(b, seed):
 
 
 def test_results_of_any_shapes(client, tmp_path):
-    given = {"seed": 4, "identity": {"method": "test"}, "function": "test"}
-    expected = run_jobs(shaped, 5, plan=Plan(), **given)
+    options = {"seed": 4, "identity": {"method": "test"}, "function": "test"}
+    expected = run_jobs(shaped, 5, plan=Plan(), **options)
     assert [one["links"].shape for one in expected] == [(b, 3) for b in range(5)]
     assert [int(one["count"]) for one in expected] == [0, 1, 2, 3, 4]
     for i, plan in enumerate(ways(client)):
-        kept = tmp_path / f"kept{i}"
-        assert_same(run_jobs(shaped, 3, plan=Plan(checkpoint=kept), **given), expected[:3])
-        on = Plan(plan.n_threads, kept, 0, plan.cluster)
-        assert_same(run_jobs(shaped, 5, plan=on, **given), expected)
-        assert_same(run_jobs(_never, 5, plan=on, **given), expected)
-        assert_same(run_jobs(_never, 2, plan=on, **given), expected[:2])
+        path = tmp_path / f"kept{i}"
+        assert_same(run_jobs(shaped, 3, plan=Plan(checkpoint=path), **options), expected[:3])
+        on = Plan(plan.n_threads, path, 0, plan.cluster)
+        assert_same(run_jobs(shaped, 5, plan=on, **options), expected)
+        assert_same(run_jobs(_never, 5, plan=on, **options), expected)
+        assert_same(run_jobs(_never, 2, plan=on, **options), expected[:2])
     assert (tmp_path / "kept0").read_bytes() == (tmp_path / "kept2").read_bytes()
 
 
@@ -266,9 +266,9 @@ def _never(b, seed):
 
 def assert_same(found, expected):
     assert len(found) == len(expected)
-    for one, other in zip(found, expected, strict=True):
-        assert list(one) == list(other)
-        for name, array in one.items():
+    for first, other in zip(found, expected, strict=True):
+        assert list(first) == list(other)
+        for name, array in first.items():
             assert (array.dtype, array.shape) == (other[name].dtype, other[name].shape)
             np.testing.assert_array_equal(array, other[name])
 
@@ -304,9 +304,9 @@ def _end_its_process(_: int) -> None:
 
 @pytest.mark.slow
 def test_jobs_that_end_their_workers_are_told_of():
-    given = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
-        distributed.LocalCluster(processes=True, silence_logs=50, **given) as cluster,
+        distributed.LocalCluster(processes=True, silence_logs=50, **options) as cluster,
         distributed.Client(cluster) as client,
         Cluster(client).running(_end_its_process) as run,
         pytest.raises(RuntimeError, match="workers ended while they ran the same jobs"),
@@ -323,8 +323,8 @@ def test_analyses(client):
             dm.compare(X, Y, methods="mdi", n_features=1, n_resamples=3, n_estimators=5, **given),
         ]
         return [
-            {name: list(map(str, one.table[name])) for name in one.table if name != "seconds"}
-            for one in reports
+            {name: list(map(str, report.table[name])) for name in report.table if name != "seconds"}
+            for report in reports
         ]
 
     assert tables(client=client) == tables()

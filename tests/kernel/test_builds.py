@@ -7,9 +7,9 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
+from duramen.forests import GrowthSettings, grow
 from duramen.forests.arrays import ARRAY_NAMES
-from duramen.forests.growth import grow, grow_beside_decoys
-from duramen.forests.settings import GrowthSettings
+from duramen.forests.growth import grow_beside_decoys
 
 
 def problem(n, task):
@@ -73,12 +73,12 @@ def test_nodes_as_bits_and_as_row_numbers_give_the_same_trees(n_classes, K, crit
     settings = GrowthSettings(criterion=criterion, cut="random", max_features=K, **limits)
     data = dm.learning_set(X, target)
     weighted = replace(data, weights=np.ones(90))
-    one, other = (grow(given, settings, n_trees=20, seed=7) for given in (data, weighted))
-    assert one.n_nodes > 200
+    first, other = (grow(given, settings, n_trees=20, seed=7) for given in (data, weighted))
+    assert first.n_nodes > 200
     # Only weights that were given are kept by node; they are the rows here.
-    assert one.node_weight.size == 0
+    assert first.node_weight.size == 0
     assert other.node_weight.tobytes() == other.rows.astype(np.float64).tobytes()
-    same_arrays(one, other, [name for name in ARRAY_NAMES if name != "node_weight"])
+    same_arrays(first, other, [name for name in ARRAY_NAMES if name != "node_weight"])
 
 
 @pytest.mark.parametrize("task", ["gini", "variance"])

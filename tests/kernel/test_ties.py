@@ -48,8 +48,8 @@ def pairs_of_splits(criterion, totals, equal=True):
 
 def nodes(n_rows, n_classes):
     """Class counts of nodes of up to so many rows, ascending."""
-    found = product(range(1, n_rows), repeat=n_classes)
-    return [totals for totals in found if sum(totals) <= n_rows and list(totals) == sorted(totals)]
+    result = product(range(1, n_rows), repeat=n_classes)
+    return [totals for totals in result if sum(totals) <= n_rows and list(totals) == sorted(totals)]
 
 
 def table(totals, *splits):
@@ -87,13 +87,13 @@ def test_pairs_are_counted_right():
         (dm.RandomForestClassifier, {"bootstrap": False}),
         (dm.RandomForestClassifier, {"bootstrap": False, "splits": "one-vs-rest"}),
         (dm.ExtraTreesClassifier, {}),
-        (dm.TotallyRandomizedTreesClassifier, {}),
+        (dm.ExtraTreesClassifier, {"splits": "multiway"}),
     ],
 )
 @pytest.mark.parametrize("weighting", ["none", "whole", "real", "classes", "many rows"])
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
 def test_equal_splits_of_two_classes(estimator, settings, criterion, weighting):
-    found = []
+    results = []
     for totals in nodes(12, 2):
         for pair in pairs_of_splits(criterion, totals):
             X, y = table(totals, *pair)
@@ -107,13 +107,19 @@ def test_equal_splits_of_two_classes(estimator, settings, criterion, weighting):
                 given["class_weight"] = {0: 0.7, 1: 0.7}
             elif weighting == "many rows":
                 X, y = np.repeat(X, 25, axis=0), np.repeat(y, 25)
-            found.append(
+            results.append(
                 wins(
-                    estimator, X, y, weights, criterion=criterion, random_state=len(found), **given
+                    estimator,
+                    X,
+                    y,
+                    weights,
+                    criterion=criterion,
+                    random_state=len(results),
+                    **given,
                 )
             )
-    assert len(found) > 20
-    z = z_of(np.array(found))
+    assert len(results) > 20
+    z = z_of(np.array(results))
     assert np.abs(z).max() < LARGEST_Z
     assert (z**2).sum() < len(z) + 5.0 * np.sqrt(2.0 * len(z))
 
@@ -123,16 +129,18 @@ def test_equal_splits_of_two_classes(estimator, settings, criterion, weighting):
 @pytest.mark.parametrize("splits", ["any", "multiway"])
 def test_equal_splits_of_three_classes(criterion, splits):
     family = {"splits": splits, "criterion": criterion}
-    found = []
+    results = []
     for totals in nodes(8, 3):
         for pair in pairs_of_splits(criterion, totals)[:3]:
             X, y = table(totals, *pair)
             if splits == "any":
                 X = dm.encode(X, kinds="nominal")
             estimator = dm.RandomForestClassifier
-            found.append(wins(estimator, X, y, bootstrap=False, random_state=len(found), **family))
-    assert len(found) > 20
-    assert np.abs(z_of(np.array(found))).max() < LARGEST_Z
+            results.append(
+                wins(estimator, X, y, bootstrap=False, random_state=len(results), **family)
+            )
+    assert len(results) > 20
+    assert np.abs(z_of(np.array(results))).max() < LARGEST_Z
 
 
 @one_test
@@ -141,17 +149,19 @@ def test_equal_splits_of_three_classes(criterion, splits):
 @pytest.mark.parametrize("weight", [None, 0.3])
 def test_equal_splits_of_numbers(estimator, unit, origin, weight):
     settings = {"bootstrap": False} if estimator is dm.RandomForestRegressor else {}
-    found = []
+    results = []
     for totals in nodes(8, 3):
         for pair in pairs_of_splits("variance", totals)[:4]:
             X, y = table(totals, *pair)
             weights = None if weight is None else np.full(len(y), weight)
             # Variance is the same for y and y + a; equal scores are those of centred numbers.
-            found.append(
-                wins(estimator, X, origin + unit * y, weights, random_state=len(found), **settings)
+            results.append(
+                wins(
+                    estimator, X, origin + unit * y, weights, random_state=len(results), **settings
+                )
             )
-    assert len(found) > 20
-    assert np.abs(z_of(np.array(found))).max() < LARGEST_Z
+    assert len(results) > 20
+    assert np.abs(z_of(np.array(results))).max() < LARGEST_Z
 
 
 @one_test
@@ -193,7 +203,7 @@ def test_missing_rows_go_to_either_of_two_equal_sides(criterion):
 
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
 def test_bipartitions_that_gain_nothing(criterion):
-    # Each category has one row of each class, told apart by the second column.
+    # Each category has one row of each class, distinguished by the second column.
     cells = [(x, z, (x == 2) ^ z) for x in range(3) for z in (0, 1)]
     X, y = np.array([cell[:2] for cell in cells]), np.array([cell[2] for cell in cells]).astype(int)
     exact = dm.theory.population_importances(
@@ -217,11 +227,17 @@ def test_constant_columns_take_levels_of_the_exact_depth(K, depth):
     ).values
     off = []
     for count in (True, False):
-        forest = dm.TotallyRandomizedTreesClassifier(
-            4000, max_features=K, max_depth=depth, count_constant_features=count, random_state=1
+        forest = dm.ExtraTreesClassifier(
+            4000,
+            criterion="entropy",
+            splits="multiway",
+            max_features=K,
+            max_depth=depth,
+            count_constant_features=count,
+            random_state=1,
         ).fit(digits.X, digits.y)
-        found = mdi(forest)
-        off.append(np.abs(found.values - exact).max() / np.max(found.standard_error))
+        importances = mdi(forest)
+        off.append(np.abs(importances.values - exact).max() / np.max(importances.standard_error))
     assert off[0] < 4
     assert off[1] > 5 or K > 1
 

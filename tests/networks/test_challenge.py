@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 import duramen as dm
-from duramen.networks.challenge import _tail, challenge_score, random_areas
+from duramen.networks import challenge_score
+from duramen.networks.challenge import _tail, random_areas
 from duramen.results.network_scores import score_ranking
 
 
@@ -22,7 +23,7 @@ def test_p_value_of_the_roc_curve_is_that_of_the_rank_sum():
     weights, truth = rng.random(300), rng.random(300) < 0.2
     weights[truth] += 0.2
     one = score_ranking(weights, truth)
-    found = challenge_score({"a": one}, n_random=1000)
+    actual = challenge_score({"a": one}, n_random=1000)
     expected = stats.mannwhitneyu(
         weights[truth],
         weights[~truth],
@@ -30,7 +31,7 @@ def test_p_value_of_the_roc_curve_is_that_of_the_rank_sum():
         use_continuity=False,
         method="asymptotic",
     ).pvalue
-    assert 10 ** found.log10_p_auroc[0] == pytest.approx(expected)
+    assert 10 ** actual.log10_p_auroc[0] == pytest.approx(expected)
 
 
 @pytest.mark.slow
@@ -50,11 +51,11 @@ def test_score_is_the_mean_over_networks_and_curves():
     rng = np.random.default_rng(4)
     truth = rng.random(200) < 0.1
     scores = {name: score_ranking(rng.random(200) + 0.3 * truth, truth) for name in ("one", "two")}
-    found = challenge_score(scores, n_random=2000)
-    mean = np.mean(found.log10_p_auroc) + np.mean(found.log10_p_aupr)
-    assert found.score == pytest.approx(-0.5 * mean)
-    assert found.names == ("one", "two")
-    assert "two" in repr(found)
+    result = challenge_score(scores, n_random=2000)
+    mean = np.mean(result.log10_p_auroc) + np.mean(result.log10_p_aupr)
+    assert result.score == pytest.approx(-0.5 * mean)
+    assert result.names == ("one", "two")
+    assert "two" in repr(result)
     with pytest.raises(ValueError, match="one network"):
         challenge_score({})
-    assert dm.networks.challenge_score(scores, n_random=2000).equals(found)
+    assert dm.networks.challenge_score(scores, n_random=2000).equals(result)

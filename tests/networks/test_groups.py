@@ -6,8 +6,8 @@ from scipy import sparse
 from tests.grid import one_test
 
 import duramen as dm
+from duramen import Network
 from duramen.networks import group_links
-from duramen.results.network import Network
 
 WEIGHTS = np.array(
     [
@@ -32,20 +32,20 @@ GROUPS = {"ab": ["a", "b"], "cd": [2, 3]}
     ],
 )
 def test_by_hand(kind, how, wanted):
-    found = group_links(Network(tuple("abcd"), kind(WEIGHTS)), GROUPS, how=how)
-    assert found.names == ("ab", "cd")
-    assert found.weights.tolist() == wanted
-    assert found.measure == f"group {how} of weight"
-    assert found.metadata["group"]["sizes"] == {"ab": 2, "cd": 2}
+    result = group_links(Network(tuple("abcd"), kind(WEIGHTS)), GROUPS, how=how)
+    assert result.names == ("ab", "cd")
+    assert result.weights.tolist() == wanted
+    assert result.measure == f"group {how} of weight"
+    assert result.metadata["group"]["sizes"] == {"ab": 2, "cd": 2}
     labels = ["x", "x", "y", "y"]
     np.testing.assert_array_equal(group_links(NETWORK, labels, how=how).weights, wanted)
 
 
 def test_single_regulators_and_a_group_of_targets():
     """Sums over the targets of each source, and of all sources for one group."""
-    found = group_links(NETWORK, {"bcd": ["b", "c", "d"]}, rest="own")
-    assert found.names == ("bcd", "a")
-    assert found.weights.tolist() == [[0, 10], [6, 0]]
+    result = group_links(NETWORK, {"bcd": ["b", "c", "d"]}, rest="own")
+    assert result.names == ("bcd", "a")
+    assert result.weights.tolist() == [[0, 10], [6, 0]]
     assert group_links(NETWORK, {"a": ["a"], "b": ["b"]}).metadata["group"]["left_out"] == 2
 
 
@@ -61,23 +61,23 @@ def test_candidates_alone_count():
     sources, targets = np.array([1, 1, 0, 0], bool), np.array([0, 1, 1, 0], bool)
     network = Network(tuple("abcd"), WEIGHTS * np.outer(sources, targets), sources, targets)
     groups = {"ab": ["a", "b"], "c": ["c"], "d": ["d"]}
-    found = group_links(network, groups, how="mean")
-    assert found.sources.tolist() == [True, False, False]
-    assert found.targets.tolist() == [True, True, False]
-    assert found.weights[0].tolist() == [0, (2 + 5) / 2, 0]
+    result = group_links(network, groups, how="mean")
+    assert result.sources.tolist() == [True, False, False]
+    assert result.targets.tolist() == [True, True, False]
+    assert result.weights[0].tolist() == [0, (2 + 5) / 2, 0]
     assert not group_links(network, groups, how="max").weights[1:].any()
 
 
 def test_undirected():
     network = NETWORK.undirected()
-    found = group_links(network, GROUPS)
-    assert not found.directed
-    assert found.weights[0, 1] == found.weights[1, 0] == 7 + 3 + 8 + 6
+    result = group_links(network, GROUPS)
+    assert not result.directed
+    assert result.weights[0, 1] == result.weights[1, 0] == 7 + 3 + 8 + 6
 
 
 def test_all_groups_of_one_are_the_network():
-    found = group_links(NETWORK, {name: [name] for name in NETWORK.names})
-    np.testing.assert_array_equal(found.weights, NETWORK.weights)
+    result = group_links(NETWORK, {name: [name] for name in NETWORK.names})
+    np.testing.assert_array_equal(result.weights, NETWORK.weights)
 
 
 @one_test

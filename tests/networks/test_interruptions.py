@@ -48,16 +48,16 @@ def undisturbed(tmp_path_factory):
 
 def test_a_worker_is_killed(tmp_path, undisturbed):
     distributed = pytest.importorskip("distributed")
-    given = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    found = []
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    results = []
     with (
-        distributed.LocalCluster(processes=True, **given) as cluster,
+        distributed.LocalCluster(processes=True, **options) as cluster,
         distributed.Client(cluster) as client,
     ):
         numbers = client.run(os.getpid)
 
         def infer():
-            found.append(dm.genie3(EXPRESSION, client=client, **SETTINGS))
+            results.append(dm.genie3(EXPRESSION, client=client, **SETTINGS))
 
         run = threading.Thread(target=infer)
         run.start()
@@ -70,7 +70,7 @@ def test_a_worker_is_killed(tmp_path, undisturbed):
         os.kill(numbers[address], signal.SIGKILL)
         run.join(timeout=120)
         assert numbers[address] not in client.run(os.getpid).values()
-    (network,) = found
+    (network,) = results
     network.save(tmp_path / "network")
     assert (tmp_path / "network").read_bytes() == undisturbed
 

@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from duramen import Network
 from duramen.results import network as module
-from duramen.results.network import Network
 
 
 def made(p=7, seed=0, **given):
@@ -88,6 +88,6 @@ def test_saves_and_loads(tmp_path):
 )
 def test_refuses(change, message):
     network = made()
-    given = {"names": network.names, "weights": network.weights, **change}
+    options = {"names": network.names, "weights": network.weights, **change}
     with pytest.raises(ValueError, match=message):
-        Network(**given)
+        Network(**options)

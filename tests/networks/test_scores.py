@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from duramen.results.network import Network
+from duramen import Network
 from duramen.results.network_scores import score_ranking
 
 
@@ -39,10 +39,10 @@ def test_areas_equal_slow_oracles(seed):
 
 def test_equal_weights_are_in_random_order():
     truth = np.array([True, False, False, False] * 50)
-    found = score_ranking(np.zeros(200), truth)
-    assert found.auroc == 0.5
-    assert found.aupr == pytest.approx(0.25)
-    assert found.early_precision == pytest.approx(0.25)
+    result = score_ranking(np.zeros(200), truth)
+    assert result.auroc == 0.5
+    assert result.aupr == pytest.approx(0.25)
+    assert result.early_precision == pytest.approx(0.25)
 
 
 def test_ties_are_the_limit_of_random_orders():
@@ -69,17 +69,17 @@ def network(p=6, seed=0, **given):
 
 
 def test_all_forms_of_a_gold_standard_score_alike():
-    found = network()
+    actual = network()
     links = np.zeros((6, 6), dtype=bool)
     links[0, 1] = links[2, 3] = links[4, 0] = True
     pairs = [(f"g{i}", f"g{j}") for i, j in zip(*np.nonzero(links), strict=True)]
     table = pd.DataFrame(pairs, columns=["regulator", "target"])
     full = [(f"g{i}", f"g{j}", int(links[i, j])) for i in range(6) for j in range(6) if i != j]
-    expected = found.score(links)
+    expected = actual.score(links)
     assert expected.n_pairs == 30
     for gold in (pairs, table, full, [*pairs, ("unknown", "g1")]):
-        assert found.score(gold).equals(expected)
-    assert found.score(full, pairs="listed").equals(expected)
+        assert actual.score(gold).equals(expected)
+    assert actual.score(full, pairs="listed").equals(expected)
 
 
 def test_dream5_scores_the_pairs_of_gold_and_credits_missing_ones_at_chance():
@@ -87,10 +87,10 @@ def test_dream5_scores_the_pairs_of_gold_and_credits_missing_ones_at_chance():
     weights = np.zeros((6, 6))
     weights[:2] = np.arange(12).reshape(2, 6) + 1.0
     np.fill_diagonal(weights, 0)
-    found = Network(tuple("abcdef"), weights, sources)
+    result = Network(tuple("abcdef"), weights, sources)
     # Links of a, b and c; c is no source of the network: its pairs come last, in random order.
     gold = [("a", "f"), ("b", "e"), ("c", "d")]
-    scores = found.score(gold, pairs="dream5")
+    scores = result.score(gold, pairs="dream5")
     assert scores.n_pairs == 3 * 5
     assert scores.n_true == 3
     assert scores.true_positives[-1] - scores.true_positives[-2] == 1
@@ -98,9 +98,9 @@ def test_dream5_scores_the_pairs_of_gold_and_credits_missing_ones_at_chance():
 
 
 def test_undirected_networks_count_each_pair_once():
-    found = network().undirected()
-    assert found.n_candidates == 15
-    assert found.score([("g1", "g0"), ("g0", "g2")]).n_pairs == 15
+    result = network().undirected()
+    assert result.n_candidates == 15
+    assert result.score([("g1", "g0"), ("g0", "g2")]).n_pairs == 15
 
 
 @pytest.mark.parametrize(

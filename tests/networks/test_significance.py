@@ -64,9 +64,9 @@ def test_type_one_error_where_each_gene_is_permuted_on_its_own(kind):
         }[kind]
         expression = np.apply_along_axis(rng.permutation, 0, expression)
         network = dm.genie3(expression, n_estimators=20, n_permutations=99, random_state=seed)
-        for level, found in rates.items():
-            found.append((network.p_values <= level)[off].mean())
-    for level, found in rates.items():
-        error = np.std(found, ddof=1) / np.sqrt(len(found))
-        reach = stats.t.ppf(0.995, len(found) - 1) * error
-        assert abs(np.mean(found) - level) <= reach, (level, np.mean(found), error)
+        for level, rate in rates.items():
+            rate.append((network.p_values <= level)[off].mean())
+    for level, rate in rates.items():
+        error = np.std(rate, ddof=1) / np.sqrt(len(rate))
+        reach = stats.t.ppf(0.995, len(rate) - 1) * error
+        assert abs(np.mean(rate) - level) <= reach, (level, np.mean(rate), error)

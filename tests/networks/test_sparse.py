@@ -9,17 +9,17 @@ import pytest
 from scipy import sparse
 from tests.grid import one_test
 
-from duramen.results.network import Network
+from duramen import Network
 
 NAMES = tuple("abcdef")
 
 
 def weights(dtype=np.float64, density=1.0, seed=0):
     random = np.random.default_rng(seed)
-    found = random.integers(-3, 9, (6, 6)).astype(dtype)  # with ties
-    found[random.uniform(size=(6, 6)) > density] = 0
-    np.fill_diagonal(found, 0)
-    return found
+    result = random.integers(-3, 9, (6, 6)).astype(dtype)  # with ties
+    result[random.uniform(size=(6, 6)) > density] = 0
+    np.fill_diagonal(result, 0)
+    return result
 
 
 GOLD = [("a", "b"), ("c", "d"), ("f", "a")]
@@ -38,8 +38,8 @@ def test_sparse_weights_are_the_dense_ones(tmp_path, dtype, density, kind):
     assert isinstance(thin.weights, sparse.csr_array)
     assert thin.weights.dtype == dtype
     for n in (0, 1, 7, None):
-        for one, other in zip(thin.ranked(n), dense.ranked(n), strict=True):
-            assert one.tolist() == other.tolist()
+        for first, other in zip(thin.ranked(n), dense.ranked(n), strict=True):
+            assert first.tolist() == other.tolist()
     assert thin.top(9) == dense.top(9)
     assert repr(thin) == repr(dense)
     assert thin.edges().equals(dense.edges())
@@ -83,14 +83,14 @@ def test_heaviest_links(kind):
     np.testing.assert_array_equal(network.heaviest(4).weights.toarray(), kept)
     above = np.where(matrix > 3, matrix, 0)
     np.testing.assert_array_equal(network.heaviest(above=3).weights.toarray(), above)
-    found = network.heaviest(per_target=2)
-    assert found.n_candidates == network.n_candidates
+    result = network.heaviest(per_target=2)
+    assert result.n_candidates == network.n_candidates
     for j in range(6):
         others = [i for i in range(6) if i != j]
         best = sorted(others, key=lambda i: (-matrix[i, j], i))[:2]
         column = np.zeros(6)
         column[best] = matrix[best, j]
-        np.testing.assert_array_equal(found.weights.toarray()[:, j], column)
+        np.testing.assert_array_equal(result.weights.toarray()[:, j], column)
     every = network.heaviest(per_target=99)
     np.testing.assert_array_equal(every.weights.toarray(), matrix)
 

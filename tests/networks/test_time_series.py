@@ -57,8 +57,8 @@ def test_decay_rate_of_an_exponential_is_found():
         assert decay_rates(values, time, None, "estimate", "genie3")[0] == pytest.approx(expected)
     both = np.concatenate([np.exp(-0.3 * time), np.full(len(time), 1e-9)])[:, None]
     series = np.repeat(["decay", "flat"], len(time))
-    found = decay_rates(both, np.tile(time, 2), series, "estimate", "genie3")[0]
-    assert found == pytest.approx(0.3, rel=0.01)
+    actual = decay_rates(both, np.tile(time, 2), series, "estimate", "genie3")[0]
+    assert actual == pytest.approx(0.3, rel=0.01)
 
 
 def test_network_of_time_series_is_that_of_its_learning_sets():

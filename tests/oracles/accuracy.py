@@ -31,8 +31,8 @@ def all_trees(rows, unused, k, criterion, depth=None):
         grown = [list(all_trees(part, left, k, criterion, below)) for part in parts]
         for combination in product(*grown):
             chance = share
-            for _, one in combination:
-                chance *= one
+            for _, first in combination:
+                chance *= first
             children = dict(zip(values, (tree for tree, _ in combination), strict=True))
             yield ("split", m, children, rows), chance
 
@@ -73,11 +73,11 @@ def accuracy_losses(rows, p, k, *, criterion, loss, votes, depth, unseen, given)
 
     def ends(x):
         """Probability of every outcome of a tree: a class or a number."""
-        found = defaultdict(Fraction)
+        result = defaultdict(Fraction)
         for tree, chance in trees:
             rows_there = rows_at(tree, x, unseen)
-            found[mean(rows_there) if loss == "squared" else vote(rows_there)] += chance
-        return found
+            result[mean(rows_there) if loss == "squared" else vote(rows_there)] += chance
+        return result
 
     def loss_of(outcomes, y):
         if votes == "tree" and loss == "squared":

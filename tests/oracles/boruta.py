@@ -18,7 +18,7 @@ def lower(hits, n):
 
 def of_r(p_values, n_rounds, p, level):
     """Bonferroni's correction over all features."""
-    return [min(1.0, p * one) < level for one in p_values]
+    return [min(1.0, p * p_value) < level for p_value in p_values]
 
 
 def of_python(p_values, n_rounds, p, level):
@@ -27,7 +27,7 @@ def of_python(p_values, n_rounds, p, level):
     ordered = sorted(p_values)
     passing = [p for i, p in enumerate(ordered, 1) if p <= level * i / m]
     largest = max(passing, default=-1.0)
-    return [one <= largest and one <= level / n_rounds for one in p_values]
+    return [p_value <= largest and p_value <= level / n_rounds for p_value in p_values]
 
 
 RULES = {"bonferroni": of_r, "two-step": of_python}

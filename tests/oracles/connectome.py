@@ -120,11 +120,11 @@ def transfer_entropy(source, target, order=2, same_frame=True, kept=None):
     n = sum(joint.values())
 
     def total(*of):
-        found = {}
+        results = {}
         for key, count in joint.items():
             part = tuple(key[k] for k in of)
-            found[part] = found.get(part, 0) + count
-        return found
+            results[part] = results.get(part, 0) + count
+        return results
 
     both, past, own = total(1, 2), total(0, 1), total(1)
     entropy = 0.0

@@ -1,7 +1,7 @@
 """Random subspaces the slow way: every subset drawn, every tree grown, in whole numbers.
 
 Features 0 .. r-1 are relevant, r .. p-1 are not. ``needs[m]`` lists the minimal conditionings of
-feature m, as sets. A law is a dictionary of outcomes and fractions.
+feature m, as sets. A distribution is a dictionary of outcomes and fractions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def tree_law(needs: tuple, held: frozenset, K: int) -> dict:
         candidates = list(itertools.combinations(sorted(unused), min(K, len(unused))))
         for drawn in candidates:
             active = [
-                m for m in drawn if m < len(needs) and any(given <= tested for given in needs[m])
+                m for m in drawn if m < len(needs) and any(need <= tested for need in needs[m])
             ]
             for m in active or drawn:
                 part = chance / len(candidates) / len(active or drawn)
@@ -50,11 +50,11 @@ def step_law(p: int, q: int, places: int, needs: tuple, K: int, found: frozenset
     """What has been found after one more tree."""
     law: dict = defaultdict(Fraction)
     kept_sets = list(itertools.combinations(sorted(found), min(places, len(found))))
-    for kept in kept_sets:
-        others = sorted(set(range(p)) - set(kept))
-        fillings = list(itertools.combinations(others, q - len(kept)))
+    for kept_set in kept_sets:
+        others = sorted(set(range(p)) - set(kept_set))
+        fillings = list(itertools.combinations(others, q - len(kept_set)))
         for filling in fillings:
-            held = _renamed(frozenset(kept) | frozenset(filling), len(needs))
+            held = _renamed(frozenset(kept_set) | frozenset(filling), len(needs))
             for new, chance in tree_law(needs, held, K).items():
                 law[found | new] += chance / len(kept_sets) / len(fillings)
     return dict(law)
@@ -78,7 +78,7 @@ def law_after(p: int, q: int, places: int, needs: tuple, K: int, trees: int) -> 
 
 
 def number_law(law: dict, r: int) -> list[Fraction]:
-    """The law of the number found."""
+    """The distribution of the number found."""
     return [
         sum((c for found, c in law.items() if len(found) == k), Fraction(0)) for k in range(r + 1)
     ]
@@ -108,7 +108,7 @@ def expected_trees(p: int, q: int, places: int, needs: tuple, K: int) -> Fractio
 
 
 def cover_law(p: int, K: int, draws: int) -> list[Fraction]:
-    """The law of the number of features seen, drawing after drawing, by sets of features."""
+    """Distribution of the number of features seen, drawing after drawing, by sets of features."""
     law = {frozenset(): Fraction(1)}
     subsets = [frozenset(drawn) for drawn in itertools.combinations(range(p), K)]
     for _ in range(draws):

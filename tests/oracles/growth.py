@@ -32,7 +32,7 @@ def nodes_of(arrays, schema, tree, rows, weights, target, criterion):
             for node in path_of(arrays, schema, tree, row):
                 members[node].append(i)
     n_values = len(arrays["leaf_values"][0])
-    return [_summary(found, weights, target, criterion, n_values) for found in members]
+    return [_summary(member, weights, target, criterion, n_values) for member in members]
 
 
 def _summary(members, weights, target, criterion, n_values):

@@ -35,13 +35,13 @@ def conditional_entropy(table, variables, given):
 
 
 def information(table, left, right, given):
-    """Mean over the given values of the divergence of the joint law from the product."""
+    """Mean over the given values of the divergence of the joint distribution from the product."""
     total = 0.0
     for mass, part in given_each(table, given):
-        both, one, other = (law(part, v) for v in ([*left, *right], left, right))
+        both, first, other = (law(part, v) for v in ([*left, *right], left, right))
         for values, p in both.items():
             a, b = values[: len(left)], values[len(left) :]
-            total += mass * p * log2(p / (one[a] * other[b]))
+            total += mass * p * log2(p / (first[a] * other[b]))
     return total
 
 

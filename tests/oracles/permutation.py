@@ -111,15 +111,15 @@ def turns(arrays, schema, tree, rows):
     """For each column of a tree, and each of its nodes: the child that every row would go to."""
     start, stop = (int(arrays["offsets"][tree + i]) for i in (0, 1))
     words = arrays["pool"][int(arrays["pool_offsets"][tree]) :]
-    found = {}
+    results = {}
     for at in range(start, stop):
         column = int(arrays["feature"][at])
         if column >= 0:
             sides = [
                 route._branch(arrays, schema, at, column, float(row[column]), words) for row in rows
             ]
-            found.setdefault(column, []).append(sides)
-    return found
+            results.setdefault(column, []).append(sides)
+    return results
 
 
 def bins(sides):

@@ -33,17 +33,17 @@ IMPURITIES = {"entropy": entropy, "gini": gini, "variance": variance}
 
 
 def laws(rows: Iterable[Row], given: Sequence[int]) -> list[tuple[float, Law]]:
-    """Probability of each cell of the given features, and the law of Y in it."""
+    """Probability of each cell of the given features, and the distribution of Y in it."""
     masses: dict[tuple[Any, ...], Law] = defaultdict(lambda: defaultdict(float))
     total = 0.0
     for x, y, weight in rows:
         masses[tuple(x[j] for j in given)][y] += weight
         total += weight
-    found = []
+    results = []
     for mass in masses.values():
         inside = sum(mass.values())
-        found.append((inside / total, {y: w / inside for y, w in mass.items()}))
-    return found
+        results.append((inside / total, {y: w / inside for y, w in mass.items()}))
+    return results
 
 
 def uncertainty(rows: Sequence[Row], given: Sequence[int], impurity: Callable) -> float:
@@ -104,7 +104,7 @@ def with_copies(rows: Sequence[Row], j: int, copies: int) -> list[Row]:
 
 
 def with_irrelevant(rows: Sequence[Row], laws: Sequence[Sequence[float]]) -> list[Row]:
-    """Append features with these laws, independent of everything."""
+    """Append features with these distributions, independent of everything."""
     made = []
     for x, y, w in rows:
         for values in itertools.product(*(range(len(law)) for law in laws)):

@@ -5,7 +5,7 @@ from math import acos, pi, sin, sqrt
 
 
 def null_shares(values, add_one=False):
-    """P-values of Janitza et al.: share of the mirrored negatives and zeros that reach a value."""
+    """P-values of Janitza et al.: fraction of mirrored negatives and zeros that reach a value."""
     null = []
     for v in values:
         if v < 0:

@@ -72,13 +72,13 @@ def best_places(gains, criterion):
 
 def offers(rows, feature, family, cut, criterion):
     """What a drawn feature may offer, all alike; a constant one offers no split, None."""
-    found = candidate_splits(rows, feature, family)
-    if not found:
+    result = candidate_splits(rows, feature, family)
+    if not result:
         return [None]
     if cut == "best":
-        gains = [decrease(rows, split, criterion) for split in found]
-        found = [found[i] for i in best_places(gains, criterion)]
-    return found
+        gains = [decrease(rows, split, criterion) for split in result]
+        result = [result[i] for i in best_places(gains, criterion)]
+    return result
 
 
 def winners(rows, features, k, family, cut, criterion):
@@ -102,7 +102,7 @@ def winners(rows, features, k, family, cut, criterion):
 
 def importances(rows, p, k, *, family, criterion="entropy", cut="random", max_depth=None):
     """Expected importance of (feature, depth), as a dictionary."""
-    found = defaultdict(float)
+    result = defaultdict(float)
 
     def grow(node, unused, depth, chance):
         if len({y for _, y, _ in node}) < 2 or depth == max_depth:
@@ -119,12 +119,12 @@ def importances(rows, p, k, *, family, criterion="entropy", cut="random", max_de
                 grow(node, left, depth + 1, chance * share)
                 continue
             gain = decrease(node, split, criterion)
-            found[m, depth] += float(chance * share * mass(node)) * float(gain)
+            result[m, depth] += float(chance * share * mass(node)) * float(gain)
             for child in children(node, split):
                 grow(child, left, depth + 1, chance * share)
 
     grow(rows, list(range(p)), 0, Fraction(1))
-    return found
+    return result
 
 
 def least_importance(rows, p, feature, k, family):
@@ -181,7 +181,7 @@ def depends(rows, left, right, given=()):
 
 def is_relevant(rows, p, feature):
     others = [m for m in range(p) if m != feature]
-    return any(depends(rows, [feature], ["y"], given) for given in subsets(others))
+    return any(depends(rows, [feature], ["y"], subset) for subset in subsets(others))
 
 
 def is_strong(rows, p, feature):
@@ -203,10 +203,10 @@ def has_composition(rows, p):
 
 def has_composition_within(rows, p):
     """Whether, in every cell of some features, all that is new about Y shows in a single one."""
-    for given in subsets(range(p)):
-        rest = [m for m in range(p) if m not in given]
-        for values in {tuple(x[m] for m in given) for x, _, _ in rows}:
-            cell = [row for row in rows if tuple(row[0][m] for m in given) == values]
+    for subset in subsets(range(p)):
+        rest = [m for m in range(p) if m not in subset]
+        for values in {tuple(x[m] for m in subset) for x, _, _ in rows}:
+            cell = [row for row in rows if tuple(row[0][m] for m in subset) == values]
             whole = mass(cell)
             cell = [(x, y, w / whole) for x, y, w in cell]
             if depends(cell, rest, ["y"]) and not any(depends(cell, [m], ["y"]) for m in rest):

@@ -42,11 +42,12 @@ def sets_of_best(values, k):
 
 
 def agreement(rankings, k):
-    """Mean over pairs of rankings, and over how lots fall, of the share of the k best in common."""
+    """Mean over pairs of rankings, and over how lots fall, of the fraction of k best in common."""
     total, pairs = 0.0, 0
     for a, b in combinations(rankings, 2):
         shares = [
-            len(one & other) / k for one, other in product(sets_of_best(a, k), sets_of_best(b, k))
+            len(first & other) / k
+            for first, other in product(sets_of_best(a, k), sets_of_best(b, k))
         ]
         total += sum(shares) / len(shares)
         pairs += 1

@@ -1,4 +1,4 @@
-"""Laws of random subspaces by enumeration, and what a sequential search does with its trees."""
+"""Distributions of random subspaces by enumeration, and a sequential search with its trees."""
 
 import itertools
 import math
@@ -9,8 +9,8 @@ def law_among_found(found, n_features, size, places):
     """Probability of every subspace under step 2(a) of algorithm 7.1: {frozenset: probability}."""
     law = defaultdict(float)
     kept_sets = list(itertools.combinations(sorted(found), min(places, len(found))))
-    for kept in kept_sets:
-        for subspace, share in law_of_filling(kept, n_features, size).items():
+    for kept_set in kept_sets:
+        for subspace, share in law_of_filling(kept_set, n_features, size).items():
             law[subspace] += share / len(kept_sets)
     return dict(law)
 

@@ -50,7 +50,7 @@ def features_on_splits(feature_of_nodes: Sequence[Sequence[int]]) -> Counter:
 
 
 def law_by_enumeration(shape: Sequence, n_features: int, *, once: bool) -> list[Fraction]:
-    """Law of the minimal depth of feature 0 over all ways to put features on the splits of a tree.
+    """Distribution of the minimal depth of feature 0 over all ways to assign features to splits.
 
     A shape is the sequence of the shapes of a node's children; a leaf has none. With `once`, no
     feature comes twice on a path.

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from duramen.importances.after.comparison import compare
-from duramen.plots.comparison import parallel_ranks, rank_correlations
-from duramen.results.importances import Importances
+from duramen import Importances
+from duramen.importances import compare
+from duramen.plots import parallel_ranks, rank_correlations
 
 
 def comparison(*rows, names=None):

@@ -37,10 +37,10 @@ def test_stages_of_some_frames_in_seconds():
 
 
 def test_spectrum_is_what_components_draw():
-    found = dm.networks.connectome.components(np.diag([3.0, 2.0, 1.0]))
-    ax = found.plot()
-    np.testing.assert_allclose(ax.get_lines()[0].get_ydata(), found.explained_variance_ratio)
-    ax = plots.component_spectrum({"a": found, "b": found}, quantity="singular_value_ratio")
+    result = dm.networks.connectome.components(np.diag([3.0, 2.0, 1.0]))
+    ax = result.plot()
+    np.testing.assert_allclose(ax.get_lines()[0].get_ydata(), result.explained_variance_ratio)
+    ax = plots.component_spectrum({"a": result, "b": result}, quantity="singular_value_ratio")
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
 
 

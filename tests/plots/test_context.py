@@ -9,11 +9,9 @@ from matplotlib.figure import Figure
 from tests.grid import one_test
 from tests.plots.test_plots import drawn
 
-from duramen.plots import context_effects, context_links
+from duramen import ContextImportances, ContextNetwork
+from duramen.plots import context_effects, context_links, effects_in_context, links_in_context
 from duramen.plots.canvas import ACCENT, AGAINST, signed_colors
-from duramen.plots.context import effects_in_context, links_in_context
-from duramen.results.context_importances import ContextImportances
-from duramen.results.context_network import ContextNetwork
 
 P_VALUES = np.array([[0.001, 0.2, 0.9], [0.6, 0.002, 0.03]])
 
@@ -22,7 +20,7 @@ def result(names=("a", "b", "c"), contexts=("day", "night"), p=P_VALUES, **chang
     shape = (len(contexts), len(names))
     absolute = 0.1 * (1 + np.arange(np.prod(shape)).reshape(shape))
     sign = np.where(np.indices(shape).sum(axis=0) % 2, -1.0, 0.5)
-    given = {
+    options = {
         "names": names,
         "contexts": contexts,
         "shares": np.full(len(contexts), 1 / len(contexts)),
@@ -36,7 +34,7 @@ def result(names=("a", "b", "c"), contexts=("day", "night"), p=P_VALUES, **chang
         "context_name": "time",
         "tolerance": 0.05,
     }
-    return ContextImportances(**{**given, **changes})
+    return ContextImportances(**{**options, **changes})
 
 
 def network(names=("a", "b", "c", "d"), targets=None, contexts=("day", "night"), **changes):
@@ -62,12 +60,12 @@ def panel_bars(ax):
 
 def dots(ax):
     """Places and fillings of the dots, by the row that they are in."""
-    found = {}
+    results = {}
     for line in ax.lines:
         if line.get_marker() == "o":
             for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True):
-                found[round(y)] = (x, line.get_markerfacecolor() != "none")
-    return found
+                results[round(y)] = (x, line.get_markerfacecolor() != "none")
+    return results
 
 
 def cells(ax):
@@ -171,17 +169,17 @@ def test_cells_are_the_significant_links_target_by_source():
     assert [ax.get_title() for ax in figure.axes[:2]] == ["time = day", "time = night"]
     for ax, value in zip(figure.axes, net.contexts, strict=False):
         expected = {
-            (net.names.index(target), net.names.index(source)): one.signed[c, j]
-            for target, one in net.analyses.items()
-            for j, source in enumerate(one.names)
+            (net.names.index(target), net.names.index(source)): analysis.signed[c, j]
+            for target, analysis in net.analyses.items()
+            for j, source in enumerate(analysis.names)
             for c in [net.contexts.index(value)]
-            if one.absolute_p_values[c, j] <= 0.4
+            if analysis.absolute_p_values[c, j] <= 0.4
         }
         assert expected
-        found = cells(ax)
-        assert found.keys() == expected.keys()
+        actual = cells(ax)
+        assert actual.keys() == expected.keys()
         for cell, amount in expected.items():
-            assert found[cell] == pytest.approx(amount)
+            assert actual[cell] == pytest.approx(amount)
     day, night = figure.axes[:2]
     assert [text.get_text() for text in night.get_xticklabels()] == list(net.names)
     assert [text.get_text() for text in day.get_yticklabels()] == list(net.names)

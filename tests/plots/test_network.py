@@ -61,9 +61,9 @@ def test_results_of_networks_show_themselves_in_a_notebook():
         network.orientation([("g0", "g1")]),
         dm.networks.challenge_score({"one": scores}, n_random=1000),
     )
-    for one in results:
-        html = one._repr_html_()
-        assert type(one).__name__ in html
+    for result in results:
+        html = result._repr_html_()
+        assert type(result).__name__ in html
         assert "<script" not in html
     assert "... and 20 more" in repr(network)
     assert "0.25" in repr(network)

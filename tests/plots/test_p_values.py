@@ -3,10 +3,9 @@ import pytest
 from matplotlib.figure import Figure
 from tests.grid import one_test
 
-from duramen.plots.p_value_histogram import BINS, binned, p_values
-from duramen.plots.rankings import ranking
-from duramen.results.importances import Importances
-from duramen.results.significance import Significance
+from duramen import Importances, Significance
+from duramen.plots import p_values, ranking
+from duramen.plots.p_value_histogram import BINS, binned
 
 
 def example(p):

@@ -64,8 +64,8 @@ def test_options_and_axes_are_passed_on():
 
 
 def test_method_and_function_draw_the_same():
-    one, other = IMPORTANCES.plot(k=3), dm.plots.ranking(IMPORTANCES, k=3)
-    widths = [[bar.get_width() for bar in ax.patches] for ax in (one, other)]
+    first, other = IMPORTANCES.plot(k=3), dm.plots.ranking(IMPORTANCES, k=3)
+    widths = [[bar.get_width() for bar in ax.patches] for ax in (first, other)]
     assert widths[0] == widths[1]
 
 
@@ -85,11 +85,11 @@ def test_several_panels_or_one():
 
 
 def test_cutoff_of_monte_carlo_selection_is_drawn():
-    found = dm.importances.MonteCarloSelection(
+    result = dm.importances.MonteCarloSelection(
         IMPORTANCES, np.ones(5), 0.5, np.empty(0), np.empty(0), np.empty(0), np.array([0.3, 0.5])
     )
-    lines = found.plot().get_lines()
-    assert found.cutoff() in [line.get_xdata()[0] for line in lines]
+    lines = result.plot().get_lines()
+    assert result.cutoff() in [line.get_xdata()[0] for line in lines]
 
 
 def drawn_at(result, **options):
@@ -99,11 +99,11 @@ def drawn_at(result, **options):
 
 def test_permuted_importances_are_drawn_with_their_threshold():
     permuted = np.arange(100.0).reshape(20, 5)
-    found = PermutedImportances(IMPORTANCES, permuted)
-    assert 99 in drawn_at(found)  # the largest of all: k = floor(.05 * 21) = 1
-    assert 0.3 in drawn_at(found, threshold=0.3)
+    result = PermutedImportances(IMPORTANCES, permuted)
+    assert 99 in drawn_at(result)  # the largest of all: k = floor(.05 * 21) = 1
+    assert 0.3 in drawn_at(result, threshold=0.3)
     assert drawn_at(PermutedImportances(IMPORTANCES, permuted[:18])) == drawn_at(IMPORTANCES)
-    assert found.plot().get_xlabel() == "importance (bits)"
+    assert result.plot().get_xlabel() == "importance (bits)"
 
 
 def test_unknown_figures_and_results_without_one():

@@ -8,14 +8,14 @@ import pytest
 from matplotlib.figure import Figure
 from tests.grid import one_test
 
+from duramen import Importances
 from duramen.plots import by_degree, found, oob_error, ranking
 from duramen.plots.degrees import folded
-from duramen.results.importances import Importances
 
 
 def example(names=None, p=30, degrees=3, **changes):
     parts = np.arange(p * degrees, 0, -1, dtype=float).reshape(p, degrees) / 100
-    given = {
+    options = {
         "names": names or tuple(f"f{j}" for j in range(p)),
         "values": parts.sum(axis=1),
         "measure": "mdi",
@@ -23,7 +23,7 @@ def example(names=None, p=30, degrees=3, **changes):
         "by_degree": parts,
         "standard_error": np.linspace(0.3, 0.1, p),
     }
-    return Importances(**{**given, **changes})
+    return Importances(**{**options, **changes})
 
 
 def drawn(ax):

@@ -60,11 +60,11 @@ def test_accessibility(page):
     from axe_playwright_python.sync_playwright import Axe
 
     page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
-    found = Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+    result = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in result] == []
     page.emulate_media(color_scheme="dark")
-    found = Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+    result = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in result] == []
 
 
 def test_paper_has_at_most_five_pages(report):

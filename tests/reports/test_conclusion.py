@@ -6,11 +6,11 @@ from tests.reports.test_measures import a_test, an_mda
 from tests.reports.test_reports import Page, a_run, example
 
 import duramen as dm
+from duramen import Significance
 from duramen.analyses.ranking.description import out_of_bag_accuracy
 from duramen.reports import render, summarise
 from duramen.reports.conclusion import conclusion
 from duramen.reports.significance import Verdict
-from duramen.results.significance import Significance
 
 
 def verdict(*p_values):

@@ -23,7 +23,7 @@ def run(**changes):
 
 
 def example(p=P_VALUES, **changes):
-    given = {
+    options = {
         "relevance_p_value": 0.004,
         "n_permutations": 999,
         "within": np.ones((2, 3)) / 4,
@@ -34,7 +34,7 @@ def example(p=P_VALUES, **changes):
             "forest": {"splits": "multiway"},
         },
     }
-    return result(p=p, **{**given, **changes})
+    return result(p=p, **{**options, **changes})
 
 
 def titles(report):
@@ -52,14 +52,14 @@ def words(report, title):
 @pytest.mark.parametrize("control", ["fdr", "fwer", "none"])
 def test_kinds_are_the_verdicts_of_the_result(control):
     one = example()
-    found = Findings.of(one, Level(0.05, control))
-    (kinds,) = found.kinds
+    actual = Findings.of(one, Level(0.05, control))
+    (kinds,) = actual.kinds
     assert (kinds == one.verdicts(0.05, control)).all()
-    depend = {(one.names[j], one.contexts[c]) for _, c, j in found.dependent}
+    depend = {(one.names[j], one.contexts[c]) for _, c, j in actual.dependent}
     expected = np.argwhere(adjusted(P_VALUES, control) <= 0.05)
     assert depend == {(one.names[j], one.contexts[c]) for c, j in expected}
-    assert found.count() == len({name for name, _ in depend})
-    assert found.count(1) == sum(value == "night" for _, value in depend)
+    assert actual.count() == len({name for name, _ in depend})
+    assert actual.count(1) == sum(value == "night" for _, value in depend)
 
 
 def test_columns_are_those_of_the_result_in_its_order():
@@ -77,9 +77,11 @@ def test_columns_are_those_of_the_result_in_its_order():
 
 def test_links_are_adjusted_over_all_of_them():
     net = network()
-    found = Findings.of(net, Level(0.4, "fdr"))
-    every = np.concatenate([one.absolute_p_values.ravel() for one in net.analyses.values()])
-    columns = found.columns()
+    actual = Findings.of(net, Level(0.4, "fdr"))
+    every = np.concatenate(
+        [analysis.absolute_p_values.ravel() for analysis in net.analyses.values()]
+    )
+    columns = actual.columns()
     np.testing.assert_array_equal(np.sort(columns["absolute_p_value"]), np.sort(every))
     np.testing.assert_allclose(
         columns["absolute_q_value"], adjusted(columns["absolute_p_value"], "fdr")
@@ -88,19 +90,19 @@ def test_links_are_adjusted_over_all_of_them():
     assert "plain_q_value" in columns
     for i in range(len(every)):
         target, source = columns["target"][i], columns["source"][i]
-        one = net.analyses[target]
-        c, j = one.contexts.index(columns["context"][i]), one.names.index(source)
-        assert columns["absolute"][i] == one.absolute[c, j]
-        assert columns["importance"][i] == one.importances[j]
+        analysis = net.analyses[target]
+        c, j = analysis.contexts.index(columns["context"][i]), analysis.names.index(source)
+        assert columns["absolute"][i] == analysis.absolute[c, j]
+        assert columns["importance"][i] == analysis.importances[j]
         dependent = columns["absolute_q_value"][i] <= 0.4
-        expected = one.verdicts(1.0, "none")[c, j] if dependent else "independent"
+        expected = analysis.verdicts(1.0, "none")[c, j] if dependent else "independent"
         assert columns["kind"][i] == expected
 
 
 def test_several_contexts_are_stacked():
     other = example(context_name="place", contexts=("u", "v"))
-    found = [Findings.of(one, Level()) for one in (example(), other)]
-    columns = stacked(found)
+    results = [Findings.of(first, Level()) for first in (example(), other)]
+    columns = stacked(results)
     assert columns["context_name"] == ["time"] * 6 + ["place"] * 6
     assert columns["context"][6:8] == ["u", "v"]
     assert len(columns["signed"]) == 12

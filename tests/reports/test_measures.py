@@ -13,10 +13,9 @@ from tests.reports.test_reports import (
 )
 
 import duramen as dm
+from duramen import Importances, Significance
 from duramen.reports import render, summarise
 from duramen.reports.ranked import ranked
-from duramen.results.importances import Importances
-from duramen.results.significance import Significance
 
 NULL = "The votes do not change."
 TRUE = np.array([6.0, 9.0, 0.5, 0.0, 0.0, 1.0, 3.0])  # of the seven hostile names
@@ -24,19 +23,19 @@ TRUE = np.array([6.0, 9.0, 0.5, 0.0, 0.0, 1.0, 3.0])  # of the seven hostile nam
 
 def an_mda(values=None, names=HOSTILE, **changes):
     values = np.linspace(0.5, -0.1, len(names)) if values is None else values
-    given = {"measure": "mda", "unit": "accuracy", **changes}
-    return Importances(names=tuple(names), values=values, **given)
+    options = {"measure": "mda", "unit": "accuracy", **changes}
+    return Importances(names=tuple(names), values=values, **options)
 
 
 def a_test(names=HOSTILE, p_values=None, **changes):
-    given = {
+    options = {
         "scores": TRUE[: len(names)],
         "p_values": np.exp(-TRUE[: len(names)]) if p_values is None else p_values,
         "method": "vote_change",
         "null": NULL,
         "metadata": {"n_trees": 1234},
     }
-    return Significance(names=tuple(names), **{**given, **changes})
+    return Significance(names=tuple(names), **{**options, **changes})
 
 
 def several(**changes):
@@ -126,10 +125,10 @@ def test_says_what_each_measure_is_and_what_was_tested():
 
 
 def test_headline_counts_what_is_significant():
-    found = {fact.name: fact.value for fact in several().headline}
+    results = {fact.name: fact.value for fact in several().headline}
     n = int((a_test().q_values <= 0.05).sum())
     assert 0 < n < len(HOSTILE)
-    assert found["with q up to 0.05 by J_chi2"] == str(n)
+    assert results["with q up to 0.05 by J_chi2"] == str(n)
     alone = {fact.name for fact in summarise(example(), a_run()).headline}
     assert not any("q up to" in name for name in alone)
 

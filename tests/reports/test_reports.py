@@ -5,13 +5,13 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from duramen import Importances
 from duramen.reports import Run, render, summarise, summarize_exact, summarize_plan
 from duramen.reports.facts import plain
 from duramen.results.columns import Bar
-from duramen.results.importances import Importances
 from duramen.support.text import printable
-from duramen.theory.dependence.relevant_features import Relevance
-from duramen.theory.subspaces.planning import plan
+from duramen.theory import plan
+from duramen.theory.dependence import Relevance
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -27,17 +27,17 @@ HOSTILE = (
 def example(names=HOSTILE, **changes):
     p = len(names)
     parts = np.arange(2.0 * p, 0, -1).reshape(p, 2) / 100
-    given = {
+    options = {
         "values": parts.sum(axis=1),
         "by_degree": parts,
         "standard_error": np.full(p, 0.004),
         **changes,
     }
-    return Importances(names=names, measure="mdi", unit="bits", **given)
+    return Importances(names=names, measure="mdi", unit="bits", **options)
 
 
 def a_run(**changes):
-    given = {
+    options = {
         "command": "duramen rank cells.csv --target type",
         "task": "classification",
         "target": "type",
@@ -52,7 +52,7 @@ def a_run(**changes):
         "results": {"oob_error": 0.12},
         "timings": {"grow": 1.5},
     }
-    return Run(**{**given, **changes})
+    return Run(**{**options, **changes})
 
 
 CURVE = [float("nan"), 0.5, 0.25, 0.12]
@@ -257,13 +257,13 @@ def exact_run(**changes):
         "level": 0.0,
         "cuts": {HOSTILE[0]: [0.25, 1.5]},
     }
-    given = {
+    options = {
         "command": "duramen exact cells.csv --target type",
         "seed": None,
         "settings": {**settings, **changes.pop("settings", {})},
         "results": {"information": 0.98, "impurity": 1.5},
     }
-    return a_run(**{**given, **changes})
+    return a_run(**{**options, **changes})
 
 
 def exact_report(run=None, **changes):
@@ -274,9 +274,9 @@ def exact_report(run=None, **changes):
         about_one(others[-2], "irrelevant", (), None),
         about_one(others[-1], "unknown", (), None),
     ]
-    given = {"relevance": relevance, "boundaries": [HOSTILE[:2], HOSTILE[1:3]]}
+    options = {"relevance": relevance, "boundaries": [HOSTILE[:2], HOSTILE[1:3]]}
     bare = example(standard_error=None, metadata={"population": {"criterion": "entropy"}})
-    return summarize_exact(bare, run or exact_run(), **{**given, **changes})
+    return summarize_exact(bare, run or exact_run(), **{**options, **changes})
 
 
 def test_exact_report_tells_importance_and_relevance():

@@ -47,7 +47,7 @@ def made(names, entered, wins=None, n_trees=10):
     return Selection(
         names=names,
         n_found=n,
-        details={one.name: one.values for one in details},
+        details={detail.name: detail.values for detail in details},
         importances=np.linspace(0.5, 0, len(names)),
         unit="gini",
         sizes=sizes,
@@ -81,8 +81,8 @@ def test_of_many_only_those_found_are_listed(search):
 
 
 def test_details_where_all_features_are_found():
-    given = {"relevance": "probe", "min_draws": 1, "min_win_rate": 0.0}
-    search = searched(n_estimators=40, n_subspace_features=60, **given)
+    options = {"relevance": "probe", "min_draws": 1, "min_win_rate": 0.0}
+    search = searched(n_estimators=40, n_subspace_features=60, **options)
     assert search.support_.all()
     one = Selection.of(search, RECORD)
     assert one.details["entered"].tolist() == search.entered_.tolist()

@@ -16,7 +16,7 @@ STATISTICS = {
 
 def verdict(**changes):
     """Three features: confirmed in the first stage, confirmed in the second, and noise."""
-    given = {
+    options = {
         "names": ("a", "b", "c"),
         "scores": np.array([3.0, 2.0, 1.0]),
         "p_values": np.array([0.01, 0.01, 0.5]),
@@ -29,7 +29,7 @@ def verdict(**changes):
         "details": STATISTICS,
         "metadata": {"n_permutations": 39, "n_forests": 79, "parameters": {"n_estimators": "50"}},
     }
-    return Verdict(AdjustedSignificance(**{**given, **changes}), "mdi_oob")
+    return Verdict(AdjustedSignificance(**{**options, **changes}), "mdi_oob")
 
 
 def words(tested):
@@ -40,14 +40,14 @@ def words(tested):
 
 def test_columns_and_counts_have_the_evidence():
     columns = verdict().columns(["b", "c", "a"])
-    assert [one.name for one in columns] == ["verdict", "evidence", "p_adjusted", "fdr"]
+    assert [column.name for column in columns] == ["verdict", "evidence", "p_adjusted", "fdr"]
     assert columns[1].cells == ["with others", "", "alone"]
     assert verdict().n_by_evidence() == {"alone": 1, "with others": 1}
 
 
 def test_without_rank_statistics_nothing_is_said_of_evidence():
     alone = verdict(details={})
-    assert [one.name for one in alone.columns(["a"])] == ["verdict", "p_adjusted", "fdr"]
+    assert [column.name for column in alone.columns(["a"])] == ["verdict", "p_adjusted", "fdr"]
     assert alone.n_by_evidence() == {}
     order = "Features are in the order of verdicts, then of MDI. "
     assert alone.order_note("MDI").startswith(f"{order}Verdicts compare importances standardized")

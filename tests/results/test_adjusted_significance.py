@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from tests.grid import one_test
 
+from duramen import Significance
 from duramen.results.adjusted_significance import AdjustedSignificance
-from duramen.results.significance import Significance
 
 
 def result(**changes):
-    given = {
+    options = {
         "names": ("a", "b", "c", "d"),
         "scores": np.array([3.0, 2.0, 0.1, 5.0]),
         "p_values": np.array([0.01, 0.01, 0.4, 0.01]),
@@ -23,7 +23,7 @@ def result(**changes):
         "details": {"null_sd": np.arange(4.0)},
         "metadata": {"seed": 3},
     }
-    return AdjustedSignificance(**{**given, **changes})
+    return AdjustedSignificance(**{**options, **changes})
 
 
 def test_verdicts_and_selections():
@@ -73,7 +73,7 @@ def test_prints_as_a_table():
 
 def staged(**changes):
     """Two features of a first stage, three of a second; their marginal statistics are known."""
-    given = {
+    options = {
         "names": tuple("abcde"),
         "scores": np.arange(5.0),
         "p_values": np.full(5, 0.01),
@@ -87,7 +87,7 @@ def staged(**changes):
             "marginal_p_adjusted": np.array([0.02, 0.2, 0.03, 0.3, 1.0]),
         },
     }
-    return result(**{**given, **changes})
+    return result(**{**options, **changes})
 
 
 def test_evidence_and_order_go_by_stage():

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.results.context_importances import KINDS, ContextImportances
+from duramen import ContextImportances
+from duramen.results.context_importances import KINDS
 
 CONTEXTS, FEATURES = ("a", "b"), ("f", "g", "h")
 

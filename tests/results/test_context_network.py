@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from tests.grid import one_test
 
-from duramen.results.context_importances import ContextImportances
-from duramen.results.context_network import ContextNetwork
-from duramen.results.network import Network
+from duramen import ContextImportances, ContextNetwork, Network
 
 NAMES = ("u", "v", "w")
 
@@ -152,9 +150,9 @@ def test_links_are_sorted_and_significant():
         *("source", "target", "context", "importance", "absolute", "signed"),
         *("p_value", "adjusted", "kind"),
     ]
-    found = links[["source", "target", "context"]].to_numpy().tolist()
+    result = links[["source", "target", "context"]].to_numpy().tolist()
     # .001; then .004 twice, the larger effect first
-    assert found == [["u", "v", "a"], ["u", "w", "a"], ["v", "w", "b"]]
+    assert result == [["u", "v", "a"], ["u", "w", "a"], ["v", "w", "b"]]
     assert links["p_value"].tolist() == [0.001, 0.004, 0.004]
     np.testing.assert_allclose(links["adjusted"], [0.012, 0.016, 0.016])
     np.testing.assert_allclose(links["absolute"], [0.6, 0.9, 0.15])
@@ -222,9 +220,9 @@ def test_analyses_are_a_read_only_mapping():
 
 
 def test_does_not_keep_the_given_mapping():
-    given = {"u": analysis("u", tested=False)}
-    network = ContextNetwork.of(NAMES, given)
-    given["x"] = given["u"]
+    options = {"u": analysis("u", tested=False)}
+    network = ContextNetwork.of(NAMES, options)
+    options["x"] = options["u"]
     assert list(network.analyses) == ["u"]
 
 

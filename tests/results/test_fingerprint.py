@@ -12,10 +12,10 @@ from duramen.support.provenance import fingerprint
 
 def test_known_fingerprint():
     # Written down once, on one machine: every other machine and build must agree.
-    found = fingerprint(
+    result = fingerprint(
         "duramen", np.arange(100, dtype=np.uint16), np.array(["a", 2], dtype=object)
     )
-    assert found == "a3126175a66b3a14ccd87ce10bce7b30c65889dafb6d9dfc56113207e0d4238d"
+    assert result == "a3126175a66b3a14ccd87ce10bce7b30c65889dafb6d9dfc56113207e0d4238d"
 
 
 @given(st.binary(min_size=1, max_size=300), st.data())

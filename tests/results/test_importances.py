@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tests.grid import one_test
 
-from duramen.results.importances import Importances
+from duramen import Importances
 
 
 def example(**changes):
-    given = {
+    options = {
         "names": ("a", "b", "c", "d"),
         "values": [0.1, 0.4, 0.1, 0.2],
         "measure": "mdi",
@@ -19,7 +19,7 @@ def example(**changes):
         "standard_error": [0.01, 0.02, 0.03, 0.04],
         "metadata": {"seed": 3, "settings": {"criterion": "entropy"}},
     }
-    return Importances(**{**given, **changes})
+    return Importances(**{**options, **changes})
 
 
 def test_arrays_are_read_only_copies_of_float64():

@@ -50,13 +50,13 @@ def test_an_error_in_the_step_gives_way_to_the_signal_and_handlers_come_back() -
 
 
 def test_in_other_threads_signals_are_left_as_they_are() -> None:
-    found = []
+    results = []
 
     def work() -> None:
         with uninterrupted():
-            found.append(signal.getsignal(signal.SIGINT))
+            results.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert found == [signal.getsignal(signal.SIGINT)]
+    assert results == [signal.getsignal(signal.SIGINT)]

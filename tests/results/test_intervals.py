@@ -9,7 +9,7 @@ from duramen.results.intervals import Intervals
 
 
 def example(**changes):
-    given = {
+    options = {
         "names": ("a", "b", "c", "d"),
         "values": [0.1, 0.4, 0.1, 0.2],
         "standard_error": [0.1, 0.1, 0.0, 0.1],
@@ -24,7 +24,7 @@ def example(**changes):
         "replicate_mean": [0.0, 0.3, 0.1, 0.1],
         "metadata": {"seed": 3},
     }
-    return Intervals(**{**given, **changes})
+    return Intervals(**{**options, **changes})
 
 
 def test_behaves_as_a_collection():

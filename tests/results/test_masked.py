@@ -30,15 +30,15 @@ def masked(values):
     ],
 )
 def test_masked_entries_become_missing(data, wanted):
-    found = unmasked(np.ma.array(data, mask=[False, True]))
-    assert not isinstance(found, np.ma.MaskedArray)
+    result = unmasked(np.ma.array(data, mask=[False, True]))
+    assert not isinstance(result, np.ma.MaskedArray)
     if wanted is None:
-        assert np.isnat(found[1])
-        assert found[0] == data[0]
+        assert np.isnat(result[1])
+        assert result[0] == data[0]
     elif wanted[1] is None:
-        assert found.tolist() == wanted
+        assert result.tolist() == wanted
     else:
-        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(result, wanted)
 
 
 def test_what_is_not_masked_keeps_its_type():
@@ -66,10 +66,12 @@ def test_masked_values_of_a_table_are_missing_values():
     holed[7] = np.nan
     table = np.ma.array(X, mask=np.broadcast_to(MASK[:, np.newaxis], X.shape))
     assert dm.encode(table).fingerprint() == dm.encode(holed).fingerprint()
-    one = dm.RandomForestClassifier(5, random_state=0).fit(table, Y)
+    model = dm.RandomForestClassifier(5, random_state=0).fit(table, Y)
     other = dm.RandomForestClassifier(5, random_state=0).fit(holed, Y)
-    np.testing.assert_array_equal(one.predict_proba(table), other.predict_proba(holed))
-    np.testing.assert_array_equal(dm.importances.mdi(one).values, dm.importances.mdi(other).values)
+    np.testing.assert_array_equal(model.predict_proba(table), other.predict_proba(holed))
+    np.testing.assert_array_equal(
+        dm.importances.mdi(model).values, dm.importances.mdi(other).values
+    )
     words = np.ma.array(np.array([["a", "b"], ["b", "b"]], dtype=object), mask=[[0, 0], [1, 0]])
     assert dm.encode(words).missing.tolist() == [1, 0]
     exact = dm.theory.FiniteDistribution.from_table
@@ -132,7 +134,7 @@ def test_masked_weights_contexts_and_strata_are_refused():
         from_table(X, Y, weights=masked(np.ones(12)))
     with pytest.raises(ValueError, match="context is missing at row 7"):
         from_table(X, Y, context=masked(ROWS % 3))
-    from duramen.data.exchangeability import Exchangeability
+    from duramen.data import Exchangeability
 
     for name in ("strata", "groups"):
         with pytest.raises(ValueError, match=f"{name} must have a label for every row.* row 7 is"):

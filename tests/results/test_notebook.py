@@ -58,20 +58,20 @@ class Page(HTMLParser):
 
 def importances(names=HOSTILE, **changes):
     p = len(names)
-    given = {"standard_error": np.full(p, 0.5), "metadata": {"seed": 7, "n_trees": 10}, **changes}
-    return dm.Importances(tuple(names), np.arange(p, 0.0, -1.0), "mdi", "bits", **given)
+    options = {"standard_error": np.full(p, 0.5), "metadata": {"seed": 7, "n_trees": 10}, **changes}
+    return dm.Importances(tuple(names), np.arange(p, 0.0, -1.0), "mdi", "bits", **options)
 
 
 def some_results():
     names = HOSTILE
     p = len(names)
     numbers = np.linspace(0.9, 0.1, p)
-    given = {"names": names, "scores": numbers, "p_values": 1 - numbers}
+    options = {"names": names, "scores": numbers, "p_values": 1 - numbers}
     about = {"method": "t", "null": "<b>nothing</b>", "notes": ("<i>few</i> rows",)}
     yield importances()
-    yield dm.Significance(**given, **about)
+    yield dm.Significance(**options, **about)
     order = {"q_values": 1 - numbers, "p_adjusted": 1 - numbers, "statistics": numbers}
-    yield AdjustedSignificance(**given, **about, **order, adjustment="<x>")
+    yield AdjustedSignificance(**options, **about, **order, adjustment="<x>")
     yield ErrorRates(names, numbers, 1 - numbers, "<m>", "<what>", n_known=2)
     yield Intervals(names, numbers, numbers, numbers - 1, numbers + 1, 0.95, "<m>", "1", "s", "n")
     X, y = np.arange(20.0).reshape(10, 2) % 7, np.array(["<b>", "c"] * 5)
@@ -101,8 +101,8 @@ def test_names_from_data_stay_text(result):
 @pytest.mark.parametrize("result", list(some_results()), ids=lambda result: type(result).__name__)
 def test_text_and_table_show_the_same_cells(result):
     page, text = Page(result._repr_html_()), repr(result)
-    shown = [one for one in result.summary().parts() if one.columns and one.columns[0].cells]
-    assert sum(len(one.columns[0].cells) + 1 for one in shown) == len(page.rows)
+    shown = [part for part in result.summary().parts() if part.columns and part.columns[0].cells]
+    assert sum(len(part.columns[0].cells) + 1 for part in shown) == len(page.rows)
     if "\n" in text:
         for row in page.rows:
             assert any(all(cell in line for cell in row) for line in text.splitlines())
@@ -123,12 +123,12 @@ def test_the_table_has_numbers_bars_errors_and_settings():
 
 def test_bars_start_at_zero_on_one_scale():
     drawn = bars(np.array([2.0, -1.0, 0.0]))
-    found = [dict(Attributes(one).found[0]) for one in drawn]
-    widths = [float(one["width"]) for one in found]
+    results = [dict(Attributes(result).found[0]) for result in drawn]
+    widths = [float(result["width"]) for result in results]
     assert widths[0] == pytest.approx(2 * widths[1], abs=0.15)
     assert widths[2] == 0
-    assert float(found[1]["x"]) + widths[1] == pytest.approx(float(found[0]["x"]), abs=0.15)
-    assert found[0]["fill"] != found[1]["fill"]
+    assert float(results[1]["x"]) + widths[1] == pytest.approx(float(results[0]["x"]), abs=0.15)
+    assert results[0]["fill"] != results[1]["fill"]
     assert bars(np.zeros(2))[0].count("nan") == 0
     assert bars(np.empty(0)) == []
 

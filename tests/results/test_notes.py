@@ -6,11 +6,10 @@ import warnings
 import pytest
 from tests.grid import one_test
 
+from duramen import Importances, Significance
 from duramen.results.error_rates import ErrorRates
-from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
 from duramen.results.notes import checked_notes, note_lines, warn_of
-from duramen.results.significance import Significance
 
 FIRST = "only 3 of 9 importances are negative; p-values are coarse"
 LONG = "with more than one candidate the counts vary far more than the distribution allows " * 3
@@ -27,8 +26,8 @@ def error_rates(**changes):
 
 def intervals(**changes):
     numbers = ([2.0, 1.0], [0.5, 0.5], [1.0, 0.0], [3.0, 2.0])
-    given = {"p_values": [0.01, 0.2], **changes}
-    return Intervals(NAMES, *numbers, 0.95, "mda", "accuracy", "subsampling", "wilson", **given)
+    options = {"p_values": [0.01, 0.2], **changes}
+    return Intervals(NAMES, *numbers, 0.95, "mda", "accuracy", "subsampling", "wilson", **options)
 
 
 KINDS = (significance, error_rates, intervals)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.results.significance import Significance
+from duramen import Significance
 
 # P-values of Benjamini and Hochberg (1995), section 3.2: at .05 they find 4, Bonferroni 3.
 CLASSIC = [
@@ -83,10 +83,10 @@ def test_adjusted_p_values_keep_the_order_and_are_no_smaller(given_p, adjustment
         assert np.all(adjusted >= result.p_values)
         assert np.all(adjusted <= 1)
         assert np.all(np.diff(adjusted[result.order()]) >= 0)
-    for one, other in [(j, k) for j in range(len(result)) for k in range(j)]:
-        if given_p[one] == given_p[other]:  # ties stay ties
-            assert result.q_values[one] == result.q_values[other]
-            assert result.holm()[one] == result.holm()[other]
+    for first, other in [(j, k) for j in range(len(result)) for k in range(j)]:
+        if given_p[first] == given_p[other]:  # ties stay ties
+            assert result.q_values[first] == result.q_values[other]
+            assert result.holm()[first] == result.holm()[other]
 
 
 @given(p_values, st.floats(0, 1), st.floats(0, 1))

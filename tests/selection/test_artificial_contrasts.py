@@ -56,9 +56,9 @@ def test_identical_columns(remove, kept):
     X = random.normal(size=(120, 7))
     X[:, 5] = X[:, 0]
     model = contrasts(remove_masked=remove, max_rounds=1).fit(X, X[:, 0] + X[:, 1] > 0)
-    found = set(model.selected_.tolist())
-    assert 1 in found
-    assert len(found & {0, 5}) == (1 if remove else 2)
+    result = set(model.selected_.tolist())
+    assert 1 in result
+    assert len(result & {0, 5}) == (1 if remove else 2)
 
 
 def test_masking_of_a_stump():
@@ -67,12 +67,12 @@ def test_masking_of_a_stump():
     table = dm.encode(X)
     forest = dm.RandomForestClassifier(6, max_depth=1, max_features=None, random_state=0)
     forest.fit(table, X[:, 0] > 15)
-    found = masking(forest.forest_, table)
+    result = masking(forest.forest_, table)
     decrease = dm.importances.mdi(forest).values
-    np.testing.assert_allclose(found[[0, 1], [1, 0]].sum(), decrease.sum())
-    np.testing.assert_allclose(np.diag(found), decrease)
-    assert found[2].tolist() == [0, 0, 0]
-    assert (found[:2, 2] < 0.05 * decrease.sum()).all()
+    np.testing.assert_allclose(result[[0, 1], [1, 0]].sum(), decrease.sum())
+    np.testing.assert_allclose(np.diag(result), decrease)
+    assert result[2].tolist() == [0, 0, 0]
+    assert (result[:2, 2] < 0.05 * decrease.sum()).all()
 
 
 @one_test

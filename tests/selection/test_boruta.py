@@ -64,8 +64,8 @@ def test_known_first_verdict_of_two_steps():
     for p in (5, 500):
         hits = np.full(p, 8)
         for n, any_ in ((7, False), (8, True)):
-            found = decided(0 * hits, np.minimum(hits, n), n, CORRECTIONS["two-step"], 0.05)
-            assert (found == CONFIRMED).all() == any_
+            result = decided(0 * hits, np.minimum(hits, n), n, CORRECTIONS["two-step"], 0.05)
+            assert (result == CONFIRMED).all() == any_
 
 
 @one_test
@@ -223,15 +223,15 @@ def test_checkpoint(tmp_path):
     X, y = noise(2, p=10)
     whole = plain().fit(X, y)
     for calls in (5, 9):
-        kept = tmp_path / str(calls)
+        path = tmp_path / str(calls)
         with pytest.raises(Interrupted):
-            plain(measure=named(killed_after(correlation, calls)), checkpoint=kept).fit(X, y)
-        resumed = plain(measure=named(correlation), checkpoint=kept).fit(X, y)
+            plain(measure=named(killed_after(correlation, calls)), checkpoint=path).fit(X, y)
+        resumed = plain(measure=named(correlation), checkpoint=path).fit(X, y)
         assert everything(resumed) == everything(whole)
-        again = plain(measure=named(killed_after(correlation, 1)), checkpoint=kept).fit(X, y)
+        again = plain(measure=named(killed_after(correlation, 1)), checkpoint=path).fit(X, y)
         assert everything(again) == everything(whole)  # but for the unit, no forest is grown
         with pytest.raises(ValueError, match="another run"):
-            plain(measure=named(correlation), checkpoint=kept, correction="two-step").fit(X, y)
+            plain(measure=named(correlation), checkpoint=path, correction="two-step").fit(X, y)
 
 
 def named(function):
@@ -282,7 +282,7 @@ def test_contract():
         on_fail=None,
     )
     assert len(results) >= 40
-    assert [told for told in results if told["status"] == "failed"] == []
+    assert [result for result in results if result["status"] == "failed"] == []
 
 
 def test_pipeline_and_names():

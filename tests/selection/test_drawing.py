@@ -22,8 +22,8 @@ from duramen.selection.sequential_random_subspace.search import (
 def problems(draw):
     n_features = draw(st.integers(1, 30))
     size = draw(st.integers(1, n_features))
-    found = draw(st.permutations(range(n_features)))[: draw(st.integers(0, n_features))]
-    return n_features, size, found, draw(st.integers(0, size)), draw(st.integers(0, 10**6))
+    result = draw(st.permutations(range(n_features)))[: draw(st.integers(0, n_features))]
+    return n_features, size, result, draw(st.integers(0, size)), draw(st.integers(0, 10**6))
 
 
 def is_subspace(drawn, n_features, size):

@@ -40,14 +40,14 @@ def test_by_hand_with_decoys():
     """What was found before a tree is not compared by it any more, but counts otherwise."""
     evidence = Evidence(4)
     evidence.add(outcome([0, 1, 3], [0.3, 0.1, 0.0], excess=[0.2, -0.1, 0.0]), nothing_found(4))
-    found = np.array([True, False, False, False])
-    evidence.add(outcome([0, 1, 2], [0.5, 0.4, 0.1], excess=[-0.1, 0.3, 0.0]), found)
+    result = np.array([True, False, False, False])
+    evidence.add(outcome([0, 1, 2], [0.5, 0.4, 0.1], excess=[-0.1, 0.3, 0.0]), result)
     assert evidence.drawn.tolist() == [2, 2, 1, 1]
     assert evidence.compared.tolist() == [1, 2, 1, 1]
     np.testing.assert_allclose(evidence.excess, [0.2, 0.2, 0.0, 0.0], atol=1e-15)
     np.testing.assert_allclose(evidence.total, [0.8, 0.5, 0.1, 0.0])
     assert not evidence.wins.any()
-    assert found.tolist() == [True, False, False, False]
+    assert result.tolist() == [True, False, False, False]
 
 
 def test_advantage_by_hand():

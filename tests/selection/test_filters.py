@@ -43,12 +43,12 @@ def slow(X, y, rule, count):
             if not others:
                 values[j] = own
             elif rule == "mrmr":
-                values[j] = own - np.mean([information(columns[j], one) for one in others])
+                values[j] = own - np.mean([information(columns[j], other) for other in others])
             elif rule == "jmi":
-                pairs = [list(zip(columns[j], one, strict=True)) for one in others]
+                pairs = [list(zip(columns[j], other, strict=True)) for other in others]
                 values[j] = sum(information(pair, target) for pair in pairs)
             else:
-                values[j] = min(own, *(information(columns[j], target, one) for one in others))
+                values[j] = min(own, *(information(columns[j], target, other) for other in others))
         taken.append(max(sorted(values), key=lambda j: round(values[j], 12)))
     return taken
 
@@ -98,9 +98,9 @@ def test_cmim_takes_both_features_of_a_sum_and_no_copy():
 def test_intervals_keep_equal_values_together():
     values = np.array([5, 5, 5, 5, 1, 2, 3, 9])
     assert intervals(values, 8).tolist() == [3, 3, 3, 3, 0, 1, 2, 4]
-    found = intervals(values, 2)
-    assert len(np.unique(found)) <= 2
-    assert len(set(found[:4].tolist())) == 1
+    result = intervals(values, 2)
+    assert len(np.unique(result)) <= 2
+    assert len(set(result[:4].tolist())) == 1
     many = intervals(np.arange(1000), 10)
     assert np.bincount(many).tolist() == [100] * 10
 

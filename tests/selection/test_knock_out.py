@@ -148,12 +148,12 @@ def test_checkpoint(tmp_path):
 
     whole = everything(plain().fit(X, y))
     for calls in (7, 25):
-        kept = tmp_path / str(calls)
+        path = tmp_path / str(calls)
         with pytest.raises(Interrupted):
-            plain(measure=named(killed_after(correlation, calls)), checkpoint=kept).fit(X, y)
-        assert everything(plain(measure=named(correlation), checkpoint=kept).fit(X, y)) == whole
+            plain(measure=named(killed_after(correlation, calls)), checkpoint=path).fit(X, y)
+        assert everything(plain(measure=named(correlation), checkpoint=path).fit(X, y)) == whole
         with pytest.raises(ValueError, match="another run"):
-            plain(measure=named(correlation), checkpoint=kept, alpha=0.1).fit(X, y)
+            plain(measure=named(correlation), checkpoint=path, alpha=0.1).fit(X, y)
 
 
 @pytest.mark.slow
@@ -167,7 +167,7 @@ def test_contract():
         on_skip=None,
         on_fail=None,
     )
-    assert [told for told in results if told["status"] == "failed"] == []
+    assert [result for result in results if result["status"] == "failed"] == []
 
 
 def test_pipeline_and_names():

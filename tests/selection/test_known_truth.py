@@ -14,28 +14,28 @@ from duramen.selection.known_truth import areas
 
 
 def test_by_hand():
-    found = scores([0, 1, 2], [1, 3], names=5)
-    assert (found.true_positives, found.n_selected, found.n_relevant) == (1, 3, 2)
-    assert found.precision == pytest.approx(1 / 3)
-    assert found.recall == 0.5
-    assert found.f1 == pytest.approx(0.4)
-    assert found.fdr == pytest.approx(2 / 3)
-    assert found.bcr == pytest.approx((1 / 2 + 1 / 3) / 2)
-    assert np.isnan(found.auprc)
+    result = scores([0, 1, 2], [1, 3], names=5)
+    assert (result.true_positives, result.n_selected, result.n_relevant) == (1, 3, 2)
+    assert result.precision == pytest.approx(1 / 3)
+    assert result.recall == 0.5
+    assert result.f1 == pytest.approx(0.4)
+    assert result.fdr == pytest.approx(2 / 3)
+    assert result.bcr == pytest.approx((1 / 2 + 1 / 3) / 2)
+    assert np.isnan(result.auprc)
 
 
 def test_nothing_selected():
-    found = scores([], ["a"], names=["a", "b"])
-    assert np.isnan(found.precision)
-    assert (found.recall, found.f1, found.fdr, found.bcr) == (0, 0, 0, 0.5)
+    result = scores([], ["a"], names=["a", "b"])
+    assert np.isnan(result.precision)
+    assert (result.recall, result.f1, result.fdr, result.bcr) == (0, 0, 0, 0.5)
 
 
 @given(st.integers(0, 2**8 - 1), st.integers(1, 2**8 - 2))
 def test_as_scikit_learn(selected, relevant):
     chosen, truth = (np.array([k >> j & 1 for j in range(8)], bool) for k in (selected, relevant))
-    found = scores(chosen, truth)
-    assert found.f1 == pytest.approx(f1_score(truth, chosen, zero_division=0))
-    assert found.bcr == pytest.approx(balanced_accuracy_score(truth, chosen))
+    result = scores(chosen, truth)
+    assert result.f1 == pytest.approx(f1_score(truth, chosen, zero_division=0))
+    assert result.bcr == pytest.approx(balanced_accuracy_score(truth, chosen))
 
 
 def by_all_orders(values, truth):
@@ -65,8 +65,8 @@ def test_ties_count_by_expectation(pairs):
 def test_without_ties_as_scikit_learn():
     random = np.random.default_rng(0)
     values, truth = random.normal(size=50), random.random(50) < 0.3
-    found = scores(truth, truth, ranking=values)
-    assert found.average_precision == pytest.approx(average_precision_score(truth, values))
+    result = scores(truth, truth, ranking=values)
+    assert result.average_precision == pytest.approx(average_precision_score(truth, values))
 
 
 def test_equal_scores_have_the_precision_of_a_random_order():
@@ -78,11 +78,11 @@ def test_of_a_selector_and_its_importances():
     data = dm.datasets.linear_sign(100, 8, n_relevant=2, random_state=0)
     model = dm.Boruta(n_estimators=20, measure="mdi", max_rounds=12, random_state=0)
     model.fit(data.X, data.y)
-    found = scores(model, [0, 1], ranking=model.importances_)
-    assert found.average_precision == 1
-    assert found.n_features == 8
-    assert "average precision" in str(found)
-    assert len(found.to_frame()) == 1
+    result = scores(model, [0, 1], ranking=model.importances_)
+    assert result.average_precision == 1
+    assert result.n_features == 8
+    assert "average precision" in str(result)
+    assert len(result.to_frame()) == 1
 
 
 @pytest.mark.parametrize(

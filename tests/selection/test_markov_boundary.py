@@ -22,12 +22,16 @@ def test_the_smallest_consistent_set():
         return all(seen.setdefault(tuple(row), label) == label for row, label in rows)
 
     for size in range(7):
-        sets = [one for one in itertools.combinations(range(6), size) if consistent(list(one))]
+        sets = [
+            boundary
+            for boundary in itertools.combinations(range(6), size)
+            if consistent(list(boundary))
+        ]
         if sets:
             break
     model = dm.MarkovBoundary().fit(X, y)
     assert tuple(model.selected_.tolist()) == sets[0]
-    smallest = [tuple(one.tolist()) for one in model.boundaries_ if len(one) == size]
+    smallest = [tuple(boundary.tolist()) for boundary in model.boundaries_ if len(boundary) == size]
     assert smallest == sets
 
 
@@ -64,7 +68,7 @@ def test_focus_among_many_features(monkeypatch):
     monkeypatch.setattr(search, "LIMIT", 100)  # for speed
     model = dm.MarkovBoundary().fit(X, y)
     assert model.selected_.tolist() == [3, 11]
-    assert [one.tolist() for one in model.boundaries_] == [[3, 11]]
+    assert [boundary.tolist() for boundary in model.boundaries_] == [[3, 11]]
     with pytest.raises(ValueError, match="too many Markov boundaries"):
         dm.MarkovBoundary(select="union").fit(X, y)
 
@@ -77,9 +81,9 @@ def test_a_smallest_boundary_is_one_of_all(seed):
         for y in (random.integers(0, 2, n), (X[:, 1] & X[:, 4]) ^ X[:, 2], np.zeros(n)):
             dist = dm.theory.FiniteDistribution.from_table(X, y)
             boundaries = dm.theory.markov_boundaries(dist)
-            found = smallest_boundary(dist)
-            assert found in boundaries
-            assert len(found) == len(boundaries[0])
+            result = smallest_boundary(dist)
+            assert result in boundaries
+            assert len(result) == len(boundaries[0])
 
 
 def test_a_search_for_a_small_set_ends(monkeypatch):

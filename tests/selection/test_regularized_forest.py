@@ -5,8 +5,8 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.forests.growth import Guidance, grow
-from duramen.forests.settings import GrowthSettings
+from duramen.forests import GrowthSettings, grow
+from duramen.forests.growth import Guidance
 
 
 def regularized(**given):
@@ -79,8 +79,8 @@ def test_a_stronger_penalty_uses_fewer_features():
     data = dm.datasets.linear_sign(100, 12, n_relevant=2, random_state=0)
     leaves = dm.RandomForestClassifier(min_samples_leaf=5, max_features=None)
     sizes = [
-        int(regularized(estimator=leaves, penalty=one).fit(data.X, data.y).support_.sum())
-        for one in (1.0, 0.5, 0.2)
+        int(regularized(estimator=leaves, penalty=value).fit(data.X, data.y).support_.sum())
+        for value in (1.0, 0.5, 0.2)
     ]
     assert sizes[0] > sizes[2]
     proxy = regularized(estimator=leaves, penalize="proxy").fit(data.X, data.y)

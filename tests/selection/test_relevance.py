@@ -31,7 +31,7 @@ def compared(scores, times=10):
     return evidence
 
 
-# --- the share of trees ---------------------------------------------------------------------
+# --- the fraction of trees ------------------------------------------------------------------
 
 
 def test_probe_share_by_hand():

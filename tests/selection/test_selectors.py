@@ -185,15 +185,15 @@ def test_interrupted_runs_resume(record, tmp_path, monkeypatch):
         return seed_of(seed, number)
 
     seed_of = replicates.replicate_seed
-    kept = tmp_path / "kept"
+    path = tmp_path / "kept"
     with monkeypatch.context() as patched:
         patched.setattr(replicates, "replicate_seed", killing)
         with pytest.raises(Interrupted):
-            quick(record, checkpoint=kept).fit(X, y)
-    assert kept.exists()
-    assert everything(quick(record, checkpoint=kept).fit(X, y)) == whole
+            quick(record, checkpoint=path).fit(X, y)
+    assert path.exists()
+    assert everything(quick(record, checkpoint=path).fit(X, y)) == whole
     with pytest.raises(ValueError, match="another run"):
-        quick(record, checkpoint=kept).fit(X[:, ::-1], y)
+        quick(record, checkpoint=path).fit(X[:, ::-1], y)
 
 
 @pytest.mark.slow
@@ -228,7 +228,7 @@ def test_checks_of_scikit_learn(record):
         on_skip=None,
         on_fail=None,
     )
-    assert [told for told in results if told["status"] == "failed"] == []
+    assert [result for result in results if result["status"] == "failed"] == []
 
 
 # --- what methods claim of identical columns ----------------------------------------------------

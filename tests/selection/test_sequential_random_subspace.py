@@ -357,8 +357,8 @@ def test_a_store_gives_what_the_table_gives(tmp_path):
     X, score = mixed_table()
     y = score > np.median(score)
     store = dm.pack(X, tmp_path / "store")
-    given = {"n_subspace_features": 3, "batch_size": 2, "n_jobs": 2}
-    on_table, on_store = (selector(20, **given).fit(rows, y) for rows in (X, store))
+    options = {"n_subspace_features": 3, "batch_size": 2, "n_jobs": 2}
+    on_table, on_store = (selector(20, **options).fit(rows, y) for rows in (X, store))
     assert everything(on_table) == everything(on_store)
     assert on_store.importances_.names == tuple(X.columns)
     assert on_store.feature_names_in_.tolist() == list(X.columns)
@@ -558,7 +558,7 @@ def test_contract():
         selector, expected_failed_checks=expected_failures(selector), on_skip=None, on_fail=None
     )
     assert len(results) >= 40
-    assert [told for told in results if told["status"] == "failed"] == []
+    assert [result for result in results if result["status"] == "failed"] == []
 
 
 def test_prediction_changes_no_attribute():
@@ -728,15 +728,15 @@ def test_trees_are_those_of_the_estimator(estimator):
 def test_memory_says_how_many_features():
     """Columns of three values: 12 bytes a row, 24 a value, and 400."""
     X, y = problem(n=100, p=1500)
-    given = {"n_subspace_features": None, "relevance": "decoy"}
+    options = {"n_subspace_features": None, "relevance": "decoy"}
     column = 1200 + 72 + 400
     for memory, batch in (("1MB", 1), (2_000_000, 7)):
-        model = selector(2, memory=memory, batch_size=batch, **given).fit(X, y)
+        model = selector(2, memory=memory, batch_size=batch, **options).fit(X, y)
         assert model.n_subspace_features_ == int(memory_bytes(memory, "")) // batch // column
         assert model.draws_.sum() == 2 * model.n_subspace_features_
-    model = selector(2, memory="1GB", **given).fit(X, y)
+    model = selector(2, memory="1GB", **options).fit(X, y)
     assert model.n_subspace_features_ == 1500
-    assert selector(1, **given).fit(X, y).n_subspace_features_ == 1500
+    assert selector(1, **options).fit(X, y).n_subspace_features_ == 1500
 
 
 def test_memory_holds_the_widest_columns(tmp_path):
@@ -746,15 +746,15 @@ def test_memory_holds_the_widest_columns(tmp_path):
     X[5, 7] = np.nan
     wide, narrow = 300 * 16 + 24 * 300 + 400, 300 * 12 + 24 * 3 + 400
     expected = 40 + (10**6 - 40 * wide) // narrow
-    given = {"n_subspace_features": None, "memory": "1MB", "relevance": "decoy"}
+    options = {"n_subspace_features": None, "memory": "1MB", "relevance": "decoy"}
     for source in (X, dm.pack(X, tmp_path / "s"), dm.encode(X)):
-        assert selector(1, **given).fit(source, y).n_subspace_features_ == expected
+        assert selector(1, **options).fit(source, y).n_subspace_features_ == expected
 
 
 def test_memory_does_not_let_the_threads_change_anything():
     X, y = problem(n=100, p=1500)
-    given = {"n_subspace_features": None, "memory": "1MB", "batch_size": 4, "relevance": "decoy"}
-    one, two = (selector(4, n_jobs=k, **given).fit(X, y) for k in (1, 2))
+    options = {"n_subspace_features": None, "memory": "1MB", "batch_size": 4, "relevance": "decoy"}
+    one, two = (selector(4, n_jobs=k, **options).fit(X, y) for k in (1, 2))
     assert everything(one) == everything(two)
 
 
@@ -785,17 +785,19 @@ def test_few_features_are_told_from_noise_with_shadow_features(tmp_path):
     random = np.random.default_rng(0)
     X = random.normal(size=(120, 10))
     y = (X[:, 3] + X[:, 7] > 0).astype(int)
-    given = {"n_subspace_features": 6, "random_state": 0}
-    model = SequentialRandomSubspace(n_estimators=100, **given).fit(X, y)
+    options = {"n_subspace_features": 6, "random_state": 0}
+    model = SequentialRandomSubspace(n_estimators=100, **options).fit(X, y)
     assert sorted(model.selected_) == [3, 7]
     assert model.n_shadows_ == 9
     assert model.draws_.shape == model.support_.shape == model.importances_.values.shape == (10,)
-    stored = SequentialRandomSubspace(n_estimators=100, **given).fit(dm.pack(X, tmp_path / "s"), y)
+    stored = SequentialRandomSubspace(n_estimators=100, **options).fit(
+        dm.pack(X, tmp_path / "s"), y
+    )
     assert everything(stored) == everything(model)
-    told = model.account(dm.selection.catalogue["sequential_random_subspace"])
-    assert "9 shadow features were added" in " ".join(told.reading)
-    assert told.results["shadow_features_of_each"] == 9
-    assert "positive" not in " ".join(told.reading)
+    account = model.account(dm.selection.catalogue["sequential_random_subspace"])
+    assert "9 shadow features were added" in " ".join(account.reading)
+    assert account.results["shadow_features_of_each"] == 9
+    assert "positive" not in " ".join(account.reading)
 
 
 @pytest.mark.slow
@@ -878,8 +880,8 @@ def test_proposition_7_4_strongly_relevant_features_of_low_degree():
     X = every_row(6)
     y = 4 * (X[:, 0] ^ X[:, 1]) + 2 * (X[:, 2] ^ X[:, 3]) + X[:, 4] + 8 * X[:, 5]
     for K in (1, 2, 4):
-        given = {"tree": "cart", "max_features": K, "criterion": "variance"}
-        assert found(X, y.astype(float), 4, 0.5, 300, **given) == set(range(6))
+        options = {"tree": "cart", "max_features": K, "criterion": "variance"}
+        assert found(X, y.astype(float), 4, 0.5, 300, **options) == set(range(6))
 
 
 def test_rounding_is_no_importance():
@@ -901,10 +903,10 @@ def test_the_bar_counts_trees(capsys):
     X, y = problem()
     silent = selector(6).fit(X, y)
     assert capsys.readouterr().err == ""
-    told = selector(6, verbose=1).fit(X, y)
+    model = selector(6, verbose=1).fit(X, y)
     assert "6/6" in (text := capsys.readouterr().err)
-    assert f"{len(told.selected_)} found" in text
-    assert everything(silent) == everything(told)
+    assert f"{len(model.selected_)} found" in text
+    assert everything(silent) == everything(model)
 
 
 # --- checkpoints ------------------------------------------------------------------------------
@@ -1001,9 +1003,9 @@ def test_checkpoints_of_other_runs_are_refused(tmp_path):
         "patience": 5,
     }
     runs += [({name: value}, X, y) for name, value in changed.items()]
-    for given, rows, target in runs:
+    for run, rows, target in runs:
         with pytest.raises(ValueError, match=r"fit: the checkpoint .*run is of another run.*Hint"):
-            selector(**{"n_estimators": 6, "checkpoint": path, **given}).fit(rows, target)
+            selector(**{"n_estimators": 6, "checkpoint": path, **run}).fit(rows, target)
     assert path.read_bytes() == bytes_before
     selector(6, checkpoint=path, n_jobs=2, verbose=0).fit(X, y)  # these change nothing
 

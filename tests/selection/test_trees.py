@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import duramen as dm
+from duramen.forests import GrowthSettings, grow
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.decreases import mean_decreases
-from duramen.forests.growth import grow, grow_beside_decoys
-from duramen.forests.settings import GrowthSettings
+from duramen.forests.growth import grow_beside_decoys
 from duramen.selection.sequential_random_subspace.search import Grower
 
 SETTINGS = GrowthSettings(criterion="gini", cut="random", max_features=3)
@@ -54,22 +54,22 @@ def test_the_decoys_of_all_trees_have_one_order_of_the_rows(grower, tree, column
 
 
 def test_what_was_found_has_no_decoy(grower):
-    for found in ([True, False, True, False], [True] * 4):
-        found = np.array(found)
-        outcome = grower.grow(5, COLUMNS, found)
-        _, excess = beside_decoys(grower, 5, COLUMNS, ~found)
+    for result in ([True, False, True, False], [True] * 4):
+        result = np.array(result)
+        outcome = grower.grow(5, COLUMNS, result)
+        _, excess = beside_decoys(grower, 5, COLUMNS, ~result)
         np.testing.assert_array_equal(outcome.excess, excess)
-        assert (outcome.excess[found] == 0).all()
+        assert (outcome.excess[result] == 0).all()
         assert outcome.excess.shape == (4,)
 
 
 def test_the_tree_does_not_depend_on_what_was_found(grower):
     for tree in range(20):
         new = grower.grow(tree, COLUMNS, NEW)
-        found = grower.grow(tree, COLUMNS, ~NEW)
-        np.testing.assert_array_equal(new.values, found.values)
+        forest = grower.grow(tree, COLUMNS, ~NEW)
+        np.testing.assert_array_equal(new.values, forest.values)
         for name in ARRAY_NAMES:
-            np.testing.assert_array_equal(new.arrays[name], found.arrays[name])
+            np.testing.assert_array_equal(new.arrays[name], forest.arrays[name])
 
 
 def test_the_same_whenever_it_is_asked(grower):

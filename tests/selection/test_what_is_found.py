@@ -7,7 +7,7 @@ from benchmarks.srs.model import SMALL, Positive, population, sample, trees_unti
 import duramen as dm
 from duramen.selection import SequentialRandomSubspace
 from duramen.selection.sequential_random_subspace.relevance import DecoyTest
-from duramen.theory.subspaces.convergence import expected_trees
+from duramen.theory import expected_trees
 
 pytestmark = pytest.mark.slow
 
@@ -24,16 +24,16 @@ def test_real_trees_on_the_distribution_against_the_model(setting, keep):
     scenario, p, q, r = setting
     X, y = population(scenario, p, r)
     model = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
-    found = [
+    results = [
         trees_until_found(X, y, r, q, keep, 1, seed, Positive(), int(40 * model))
         for seed in range(100)
     ]
-    error = np.std(found, ddof=1) / np.sqrt(100)
+    error = np.std(results, ddof=1) / np.sqrt(100)
     if scenario == "clique":
-        assert 0.4 * model < np.mean(found) < 0.9 * model
-        assert np.mean(found) < model - 3 * error
+        assert 0.4 * model < np.mean(results) < 0.9 * model
+        assert np.mean(results) < model - 3 * error
     else:
-        assert abs(np.mean(found) - model) < 3 * error
+        assert abs(np.mean(results) - model) < 3 * error
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
@@ -125,7 +125,7 @@ def test_markers_of_strata_are_not_found_within_them():
     markers, causal, plain = 0, 0, 0
     for seed in range(4):
         X, y, hills = populations(seed)
-        found = []
+        results = []
         for strata in (None, hills):
             search = SequentialRandomSubspace(
                 dm.ExtraTreesClassifier(criterion="entropy", max_features=None),
@@ -134,10 +134,10 @@ def test_markers_of_strata_are_not_found_within_them():
                 random_state=seed,
             )
             search.fit(dm.learning_set(X, y, strata=strata))
-            found.append(set(search.selected_.tolist()))
-        plain += len([j for j in found[0] if j < 40])
-        markers += len([j for j in found[1] if j < 40])
-        causal += 100 in found[1]
+            results.append(set(search.selected_.tolist()))
+        plain += len([j for j in results[0] if j < 40])
+        markers += len([j for j in results[1] if j < 40])
+        causal += 100 in results[1]
     assert causal >= 3
     assert plain >= 8
     assert markers <= 2

@@ -81,7 +81,7 @@ def test_the_workers_grow_all_trees_and_forget_them(client, monkeypatch):
     model = selector(22, batch_size=4, client=client).fit(X, y)  # it keeps none of it either
     assert len(sent) == 22
     sent.clear()
-    end = time.monotonic() + 20  # they are told so a moment later
+    end = time.monotonic() + 20  # they hear so a moment later
     while held := [key for keys in client.has_what().values() for key in keys]:
         assert time.monotonic() < end, held
         time.sleep(0.02)
@@ -90,7 +90,7 @@ def test_the_workers_grow_all_trees_and_forget_them(client, monkeypatch):
 
 def test_a_checkpoint_is_taken_up_with_and_without_a_client(client, tmp_path):
     X, y = problem()
-    given = {"batch_size": 4, "checkpoint": tmp_path / "run"}
+    options = {"batch_size": 4, "checkpoint": tmp_path / "run"}
     expected = everything(selector(24, batch_size=4).fit(X, y))
 
     def stopped(model, tree):
@@ -101,14 +101,14 @@ def test_a_checkpoint_is_taken_up_with_and_without_a_client(client, tmp_path):
                 model.fit(X, y)
         assert all(future.status == "cancelled" for future in sent[-3:])
 
-    stopped(selector(24, client=client, **given), 12)
+    stopped(selector(24, client=client, **options), 12)
     assert kept(tmp_path / "run") == 8
-    stopped(selector(24, client=client, **given), 8)
+    stopped(selector(24, client=client, **options), 8)
     assert kept(tmp_path / "run") == 12
     shutil.copy(tmp_path / "run", tmp_path / "copy")
-    assert everything(selector(24, **given).fit(X, y)) == expected
-    given["checkpoint"] = tmp_path / "copy"
-    assert everything(selector(24, client=client, **given).fit(X, y)) == expected
+    assert everything(selector(24, **options).fit(X, y)) == expected
+    options["checkpoint"] = tmp_path / "copy"
+    assert everything(selector(24, client=client, **options).fit(X, y)) == expected
     assert (tmp_path / "copy").read_bytes() == (tmp_path / "run").read_bytes()
 
 
@@ -259,13 +259,13 @@ def test_processes_read_the_store(processes, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     store = dm.pack(X, "s")
     expected = everything(selector(22, batch_size=4).fit(X[:, :-1], y))
-    given = {"batch_size": 4, "client": processes}
+    options = {"batch_size": 4, "client": processes}
     for path in ("s", f"file://{tmp_path}/s"):
         view = without(dm.open_store(path), [19])
-        assert everything(selector(22, **given).fit(view, y)) == expected
+        assert everything(selector(22, **options).fit(view, y)) == expected
     (tmp_path / "s").rename(tmp_path / "elsewhere")  # it is open here still, but not there
     with pytest.raises(FileNotFoundError, match="open_store: there is no folder"):
-        selector(22, **given).fit(store, y)
+        selector(22, **options).fit(store, y)
 
 
 @pytest.mark.slow
@@ -274,12 +274,12 @@ def test_processes_read_the_store(processes, tmp_path, monkeypatch):
 def test_workers_that_are_killed_change_nothing(processes, tmp_path, monkeypatch, count):
     X, y = problem(n=2000, p=60)
     source = X if count == 2 else dm.pack(X, tmp_path / "s")
-    given = {"n_subspace_features": 30, "batch_size": 8}
-    expected = everything(selector(40, **given).fit(X, y))
+    options = {"n_subspace_features": 30, "batch_size": 8}
+    expected = everything(selector(40, **options).fit(X, y))
     dying = list(processes.run(os.getpid).values())[:count]
     kill = lambda: [os.kill(pid, signal.SIGKILL) for pid in dying]  # noqa: E731
     sent = at_tree(processes, monkeypatch, 20, kill)
-    model = selector(40, client=processes, **given).fit(source, y)
+    model = selector(40, client=processes, **options).fit(source, y)
     assert everything(model) == expected
     # Dask had the others grow the trees of one; when both were gone, all was sent again.
     assert len(sent) == 40 if count == 1 else len(sent) > 40

@@ -5,7 +5,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.significance.cost import Cost, estimate_cost
+from duramen.significance import Cost, estimate_cost
 
 
 def problem():

@@ -74,9 +74,9 @@ def test_three_classes_and_missing_categories():
     ],
 )
 def test_what_cannot_be_used(changed, message):
-    given = {"covariates": [0.5, 1.5, 2.5], "y": [0, 1, 1], **changed}
+    options = {"covariates": [0.5, 1.5, 2.5], "y": [0, 1, 1], **changed}
     with pytest.raises(ValueError, match=message):
-        covariate_strata(**given)
+        covariate_strata(**options)
 
 
 def admixed(random, n=200, p=20):
@@ -96,8 +96,8 @@ def test_covariate_strata_keep_the_level_where_free_permutations_do_not():
         snps, ill, fraction = admixed(np.random.default_rng(seed))
         for name, strata in (("free", None), ("covariate", covariate_strata(fraction, ill))):
             test = {"n_permutations": 19, "random_state": seed, "strata": strata}
-            found = dm.significance.altmann(forest, snps, ill, **test)
-            rates[name].append(np.mean(found.p_values <= 0.05))
+            significance = dm.significance.altmann(forest, snps, ill, **test)
+            rates[name].append(np.mean(significance.p_values <= 0.05))
     free, covariate = np.mean(rates["free"]), np.mean(rates["covariate"])
     error = np.std(rates["covariate"]) / np.sqrt(20)
     assert free > 0.1

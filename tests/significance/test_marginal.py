@@ -67,16 +67,16 @@ def test_categories_and_classes_are_the_chi_squared_test_of_a_table(random, leve
     y = random.permutation(np.repeat(["a", "b", "c"], [10, 20, 30]))
     table = [[np.count_nonzero((x == i) & (y == k)) for k in "abc"] for i in range(levels)]
     expected = stats.chi2_contingency(table, correction=False).statistic * (N - 1) / N
-    found = of_scipy(x[:, None].astype(float), y, ["nominal"], 2 * (levels - 1))
-    assert found == pytest.approx(expected, rel=1e-7)
+    actual = of_scipy(x[:, None].astype(float), y, ["nominal"], 2 * (levels - 1))
+    assert actual == pytest.approx(expected, rel=1e-7)
 
 
 def test_categories_and_numbers_are_the_test_of_kruskal_and_wallis(random):
     x = random.permutation(np.arange(N) % 5)
     y = np.round(random.normal(size=N) + 0.3 * x, 1)
     expected = stats.kruskal(*(y[x == i] for i in range(5))).statistic
-    found = of_scipy(x[:, None].astype(float), y, ["nominal"], 4)
-    assert found == pytest.approx(expected, rel=1e-7)
+    actual = of_scipy(x[:, None].astype(float), y, ["nominal"], 4)
+    assert actual == pytest.approx(expected, rel=1e-7)
 
 
 def test_survival_is_the_score_test_of_coxs_model(random):
@@ -137,10 +137,10 @@ def targets(random):
 def test_all_kinds_under_permutations_are_those_of_the_definition(random, task):
     (X, kinds), (y, h) = columns(random), targets(random)[task]
     orders = [np.arange(N), *(random.permutation(N) for _ in range(3))]
-    found = statistics(X, y, kinds, lambda b: orders[b], 4)
+    actual = statistics(X, y, kinds, lambda b: orders[b], 4)
     expected = [by_definition(X, kinds, h[order]) for order in orders]
-    np.testing.assert_allclose(found, expected, atol=2e-5)
-    assert not found[:, -1].any()
+    np.testing.assert_allclose(actual, expected, atol=2e-5)
+    assert not actual[:, -1].any()
 
 
 @pytest.mark.parametrize("task", ["numbers", "classes"])
@@ -149,8 +149,8 @@ def test_weights_go_with_the_target(random, task):
     weights = random.exponential(size=N)
     influence = weights[:, None] * (h - np.average(h, axis=0, weights=weights))
     order = random.permutation(N)
-    found = statistics(X, y, kinds, lambda b: order, sample_weight=weights)
-    np.testing.assert_allclose(found[0], by_definition(X, kinds, influence[order]), atol=2e-5)
+    result = statistics(X, y, kinds, lambda b: order, sample_weight=weights)
+    np.testing.assert_allclose(result[0], by_definition(X, kinds, influence[order]), atol=2e-5)
     alike = statistics(X, y, kinds, sample_weight=np.full(N, 3.0))
     np.testing.assert_allclose(alike, statistics(X, y, kinds), atol=2e-5)
 
@@ -161,16 +161,16 @@ def test_strata_compare_rows_within_them(random):
     centered = h.copy()
     for s in range(3):
         centered[strata == s] -= h[strata == s].mean(axis=0)
-    found = statistics(X, y, kinds, strata=strata)
-    np.testing.assert_allclose(found[0], by_definition(X, kinds, centered), atol=2e-5)
+    result = statistics(X, y, kinds, strata=strata)
+    np.testing.assert_allclose(result[0], by_definition(X, kinds, centered), atol=2e-5)
 
 
 def test_the_same_bits_in_blocks_of_any_size(random, monkeypatch):
     (X, kinds), (y, _) = columns(random), targets(random)["classes"]
     orders = [random.permutation(N) for _ in range(5)]
-    found = statistics(X, y, kinds, lambda b: orders[b], 5)
+    result = statistics(X, y, kinds, lambda b: orders[b], 5)
     monkeypatch.setattr(marginal, "_NUMBERS", 2 * N * 3)  # two permutations, six rows of scores
-    np.testing.assert_array_equal(statistics(X, y, kinds, lambda b: orders[b], 5), found)
+    np.testing.assert_array_equal(statistics(X, y, kinds, lambda b: orders[b], 5), result)
     # The order of rows and the names of classes do not matter.
     shuffled = random.permutation(N)
     again = statistics(X[shuffled], np.array(["z" + v for v in y])[shuffled], kinds)
@@ -179,6 +179,6 @@ def test_the_same_bits_in_blocks_of_any_size(random, monkeypatch):
 
 def test_a_target_of_one_value_has_no_association(random):
     X, kinds = columns(random)
-    found = statistics(X, np.full(N, 3.5), kinds)
-    assert np.isfinite(found).all()
-    assert (found <= 0).all()
+    result = statistics(X, np.full(N, 3.5), kinds)
+    assert np.isfinite(result).all()
+    assert (result <= 0).all()

@@ -54,7 +54,7 @@ def test_what_comes_after_the_decision_changes_nothing(seed, stop_after, p):
 @pytest.mark.parametrize("stop_after", [None, 1, 3, 10])
 @pytest.mark.parametrize("levels", [None, 5])
 def test_valid_under_the_null(stop_after, levels):
-    """40,000 scores from the law of their draws: P(p <= a) <= a for every a that p can be.
+    """40,000 scores from the distribution of their draws: P(p <= a) <= a for every a that p can be.
 
     Without ties P(p <= a) = a there, to within 4 standard errors (seed 0); with ties less.
     """

@@ -246,8 +246,8 @@ def test_blocks_of_one_row_leave_hold_out_importance_as_it_is():
     X, y = random.normal(size=(40, 3)), random.integers(0, 2, 40)
     forest = dm.RandomForestClassifier(5)
     plain = dm.importances.holdout_mda(forest, X, y, random_state=1)
-    given = dm.importances.holdout_mda(forest, X, y, random_state=1, groups=np.arange(40))
-    assert given.equals(plain)
+    importances = dm.importances.holdout_mda(forest, X, y, random_state=1, groups=np.arange(40))
+    assert importances.equals(plain)
     paired = dm.importances.holdout_mda(forest, X, y, random_state=1, groups=np.arange(40) // 2)
     assert not paired.equals(plain)
     assert "groups" in paired.metadata["holdout_mda"]

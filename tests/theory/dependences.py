@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 from tests.oracles.relevance import Oracle, normalized
 
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory import FiniteDistribution
 
 
 def counted(functions, *, bits, odds=None):

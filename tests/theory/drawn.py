@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory import FiniteDistribution
 
 
 @st.composite

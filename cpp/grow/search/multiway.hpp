@@ -58,22 +58,23 @@ class Multiway {
     bool split = false;
     while (!split && range.degree < most) {
       search.best = Split{};
-      std::size_t known = low - range.degree;  // constant columns that can be drawn
+      std::size_t constants_left = low - range.degree;  // constant columns that can be drawn
       std::size_t high = universe;
       std::uint32_t n_constant = 0;
       std::uint32_t n_best = 0;
       if (tests_) test_.start_node();
       if (decoys_) decoys_->start_draws();
       for (std::uint32_t drawn = 0; drawn < settings.max_features; ++drawn) {
-        if (known + (high - low) == 0) break;
-        const std::size_t pick = random.below(static_cast<std::uint32_t>(known + (high - low)));
-        if (pick < known) {
-          --known;
+        if (constants_left + (high - low) == 0) break;
+        const std::size_t pick =
+            random.below(static_cast<std::uint32_t>(constants_left + (high - low)));
+        if (pick < constants_left) {
+          --constants_left;
           ++n_constant;
           if (decoys_) note_constant(low);
           continue;
         }
-        const std::size_t at = low + (pick - known);
+        const std::size_t at = low + (pick - constants_left);
         const std::uint32_t column = pool[at];
         const double before = search.best.score;
         if (!search.splits.group(node, column, rows)) {

@@ -18,13 +18,13 @@ bool draw_one_by_one(NodeSearch<T, Node>& search, Range& range, Random& random, 
   ColumnPool& pool = search.pool;
   std::size_t low = range.n_constant;
   std::size_t high = search.universe;
-  std::size_t known = range.n_constant;
+  std::size_t constants_left = range.n_constant;
   for (std::uint32_t drawn = 0; drawn < settings.max_features;) {
     if (settings.count_constants) {
-      const std::size_t left = known + (high - low);
+      const std::size_t left = constants_left + (high - low);
       if (left == 0) break;
-      if (random.below(static_cast<std::uint32_t>(left)) < known) {
-        --known;
+      if (random.below(static_cast<std::uint32_t>(left)) < constants_left) {
+        --constants_left;
         ++drawn;
         continue;
       }

@@ -35,14 +35,14 @@ template <class Node>
   const std::uint64_t at =
       std::min(partners[n] - 1,
                static_cast<std::uint64_t>(random.uniform() * static_cast<double>(partners[n])));
-  const std::uint32_t one = static_cast<std::uint32_t>(
+  const std::uint32_t first = static_cast<std::uint32_t>(
       std::upper_bound(partners.begin(), partners.end(), at) - partners.begin() - 1);
-  std::uint64_t left = at - partners[one];
-  const std::uint32_t k = node.groups()[one];
+  std::uint64_t left = at - partners[first];
+  const std::uint32_t k = node.groups()[first];
   std::uint32_t other = 0;
   for (;; ++other) {
     if (other == starts[k]) other = starts[k + 1];
-    if (group[other] != group[one] && left-- == 0) return {one, other};
+    if (group[other] != group[first] && left-- == 0) return {first, other};
   }
 }
 

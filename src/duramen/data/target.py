@@ -195,7 +195,15 @@ class Target(KernelOwner, ABC):
 
 @dataclass(frozen=True, eq=False)
 class ClassTarget(Target):
-    """Classes: codes of sorted labels (see :class:`Target`)."""
+    """Classes: codes of sorted labels (see :class:`Target`).
+
+    Examples
+    --------
+    >>> from duramen.data import ClassTarget
+    >>> target = ClassTarget.encode(["ill", "well", "ill"])
+    >>> target.codes.tolist(), target.labels.tolist()
+    ([0, 1, 0], ['ill', 'well', 'ill'])
+    """
 
     task: ClassVar[Task] = "classification"
     words: ClassVar[str] = "classes"
@@ -272,7 +280,15 @@ class ClassTarget(Target):
 
 @dataclass(frozen=True, eq=False)
 class NumberTarget(Target):
-    """Finite numbers (see :class:`Target`)."""
+    """Finite numbers (see :class:`Target`).
+
+    Examples
+    --------
+    >>> from duramen.data import NumberTarget
+    >>> target = NumberTarget.encode([4.0, 2.0, 9.0])
+    >>> target.origin, target.less(target.origin).tolist()
+    (4.0, [0.0, -2.0, 5.0])
+    """
 
     task: ClassVar[Task] = "regression"
     words: ClassVar[str] = "numbers"
@@ -346,7 +362,18 @@ class NumberTarget(Target):
 
 @dataclass(frozen=True, eq=False)
 class SurvivalTarget(Target):
-    """Times until an event, some of them right-censored (see :class:`Target`)."""
+    """Times until an event, some of them right-censored (see :class:`Target`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from duramen.data import SurvivalTarget
+    >>> dtype = [("event", bool), ("time", float)]
+    >>> y = np.array([(True, 2.5), (False, 4.0), (True, 4.0)], dtype=dtype)
+    >>> target = SurvivalTarget.encode(y)
+    >>> target.times.tolist(), target.events.tolist(), target.values.tolist()
+    ([2.5, 4.0], [True, False, True], [1, 2, 3])
+    """
 
     task: ClassVar[Task] = "survival"
     words: ClassVar[str] = "survival"

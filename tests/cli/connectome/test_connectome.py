@@ -40,11 +40,11 @@ def test_links_are_those_of_the_library(made):
     x, folder = made
     _, record = done(folder / "out", "connectome", folder / "traces.csv")
     expected = dm.connectome(x, names=NAMES)
-    found = table(folder / "out")
-    assert list(found) == ["source", "target", "weight"]
-    assert len(found) == 28
-    assert np.allclose(found["weight"], expected.edges()["weight"], rtol=1e-9)
-    assert found["source"].tolist() == expected.edges()["source"].tolist()
+    actual = table(folder / "out")
+    assert list(actual) == ["source", "target", "weight"]
+    assert len(actual) == 28
+    assert np.allclose(actual["weight"], expected.edges()["weight"], rtol=1e-9)
+    assert actual["source"].tolist() == expected.edges()["source"].tolist()
     assert record["settings"]["method"] == "averaged"
     assert record["results"] == {"candidate_links": 28}
     assert (record["n_rows"], record["n_features"]) == (3000, 8)
@@ -61,8 +61,8 @@ def test_all_forms_of_the_recording_give_the_same_weights(made):
     ):
         done(folder / "out", "connectome", folder / words[0], *words[1:], *QUICK)
         weights.append(table(folder / "out")["weight"])
-    for one in weights[1:]:
-        assert np.allclose(one, weights[0], rtol=1e-9)
+    for weight in weights[1:]:
+        assert np.allclose(weight, weights[0], rtol=1e-9)
 
 
 def test_parameters_go_to_the_library(made):
@@ -86,12 +86,12 @@ def test_parameters_go_to_the_library(made):
 def test_methods(made, method, words):
     x, folder = made
     done(folder / "out", "connectome", folder / "traces.npy", "--method", method, *words)
-    given = {
+    options = {
         "pearson": {},
         "transfer-entropy": {"quiet": 0.5},
         "genie3": {"n_estimators": 4, "max_depth": 2, "random_state": 0},
     }
-    expected = dm.connectome(x, method=method.replace("-", "_"), **given[method])
+    expected = dm.connectome(x, method=method.replace("-", "_"), **options[method])
     assert np.allclose(table(folder / "out")["weight"], expected.edges()["weight"])
 
 
@@ -107,11 +107,11 @@ def test_known_links_are_scored_beside_the_best_undirected_network(made):
     truth = [(NAMES[i], NAMES[j]) for i, j in LINKS]
     expected = network.score(truth, pairs="directed")
     best = dm.networks.undirected_ceiling(truth, network.names)
-    for one in scores:
-        assert one["known_links"] == 3
-        assert one["auroc"] == pytest.approx(expected.auroc)
-        assert one["aupr"] == pytest.approx(expected.aupr)
-        assert one["undirected_aupr"] == pytest.approx(best.aupr) == pytest.approx(0.5)
+    for score in scores:
+        assert score["known_links"] == 3
+        assert score["auroc"] == pytest.approx(expected.auroc)
+        assert score["aupr"] == pytest.approx(expected.aupr)
+        assert score["undirected_aupr"] == pytest.approx(best.aupr) == pytest.approx(0.5)
     page = (folder / "out" / "report.html").read_text()
     assert "perfect undirected network" in page
 

@@ -46,11 +46,11 @@ def test_links_are_those_of_the_library(made):
         source_scaling="variance",
         random_state=0,
     )
-    found = table(folder / "out")
-    assert list(found) == ["source", "target", "weight"]
-    assert len(found) == 56
-    assert np.allclose(found["weight"], expected.edges()["weight"], rtol=1e-12)
-    assert found["source"].tolist() == expected.edges()["source"].tolist()
+    actual = table(folder / "out")
+    assert list(actual) == ["source", "target", "weight"]
+    assert len(actual) == 56
+    assert np.allclose(actual["weight"], expected.edges()["weight"], rtol=1e-12)
+    assert actual["source"].tolist() == expected.edges()["source"].tolist()
     assert record["settings"]["max_features"] == "auto"
     assert record["results"] == {"candidate_links": 56}
     assert (record["n_rows"], record["n_features"]) == (30, 8)
@@ -102,9 +102,9 @@ def test_published_settings_regulators_and_known_links(made):
         n_estimators=20,
         random_state=0,
     )
-    found = table(folder / "out")
-    assert set(found["target"]) == {"G6"}
-    assert np.allclose(found["weight"], expected.edges()["weight"])
+    actual = table(folder / "out")
+    assert set(actual["target"]) == {"G6"}
+    assert np.allclose(actual["weight"], expected.edges()["weight"])
     scores = expected.score(data.links)
     assert record["results"]["auroc"] == pytest.approx(scores.auroc)
     assert f"AUPR {scores.aupr:.3f}" in " ".join(result.stdout.split())
@@ -138,10 +138,10 @@ def test_p_values_and_q_values(made):
     _, folder = made
     words = ("network", folder / "columns.csv", *QUICK, "--permutations", "5", "--links", "7")
     done(folder / "out", *words)
-    found = table(folder / "out")
-    assert list(found) == ["source", "target", "weight", "p_value", "q_value"]
-    assert len(found) == 7
-    assert (found["q_value"] >= found["p_value"]).all()
+    result = table(folder / "out")
+    assert list(result) == ["source", "target", "weight", "p_value", "q_value"]
+    assert len(result) == 7
+    assert (result["q_value"] >= result["p_value"]).all()
 
 
 def test_demo_and_the_command_of_its_record(tmp_path):

@@ -8,8 +8,7 @@ import pytest
 from tests.cli.commands import FILES, as_program, assert_refused, done, duramen, left_over
 
 from duramen.cli.commands.plan import found_curves, parsed_memory, parsed_relevant
-from duramen.theory.subspaces.convergence import expected_trees
-from duramen.theory.subspaces.planning import plan
+from duramen.theory import expected_trees, plan
 
 ASKED = ["--rows", 1000, "--features", 10_000, "--memory", "1MB", "--relevant", "0:5,1:3,2:1"]
 
@@ -20,8 +19,13 @@ def out(tmp_path):
 
 
 def advice(**changes):
-    given = {"n_rows": 1000, "n_features": 10_000, "memory": 10**6, "relevant": {0: 5, 1: 3, 2: 1}}
-    return plan(**{**given, **changes})
+    options = {
+        "n_rows": 1000,
+        "n_features": 10_000,
+        "memory": 10**6,
+        "relevant": {0: 5, 1: 3, 2: 1},
+    }
+    return plan(**{**options, **changes})
 
 
 # --- what it says --------------------------------------------------------------------------------
@@ -181,8 +185,8 @@ def test_numbers_of_relevant_features(given, counts):
     ],
 )
 def test_mistakes_of_the_user(changes, message, out):
-    given = {**dict(zip(ASKED[::2], ASKED[1::2], strict=True)), **changes}
-    assert_refused("plan", out, [word for pair in given.items() for word in pair], message)
+    options = {**dict(zip(ASKED[::2], ASKED[1::2], strict=True)), **changes}
+    assert_refused("plan", out, [word for pair in options.items() for word in pair], message)
 
 
 @pytest.mark.parametrize("name", ["--rows", "--features", "--memory", "--relevant"])

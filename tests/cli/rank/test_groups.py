@@ -66,10 +66,10 @@ def test_groups_are_permuted_together(folder, tmp_path):
 def test_clusters_as_groups(folder, tmp_path):
     words = [*FEW, "--clusters", 0.8, "--feature-groups", "clusters"]
     _, record = done(tmp_path / "out", "rank", folder / "t.parquet", *words)
-    found = of_groups(tmp_path / "out")
-    assert sorted(found[0]["features"].split(";")) == ["x0", "x1"]
-    assert found[0]["name"] in ("x0", "x1")
-    assert len(found) == 4
+    result = of_groups(tmp_path / "out")
+    assert sorted(result[0]["features"].split(";")) == ["x0", "x1"]
+    assert result[0]["name"] in ("x0", "x1")
+    assert len(result) == 4
     assert "--feature-groups" not in record["paths"]
 
 

@@ -14,19 +14,21 @@ from tests.cli.commands import assert_refused, done, duramen
 import duramen as dm
 from duramen.analyses.ranking.measuring import choose
 from duramen.estimators.catalogue import FORESTS
-from duramen.importances import catalogue
-from duramen.importances.measures.fitted.conditional_mda import conditional_mda
-from duramen.importances.measures.fitted.frequency import frequency
-from duramen.importances.measures.fitted.influence import prediction_change
-from duramen.importances.measures.fitted.mda import mda
-from duramen.importances.measures.fitted.mdi import mdi
-from duramen.importances.measures.fitted.minimal_depth import minimal_depth
-from duramen.importances.measures.fitted.noising import noising
-from duramen.importances.measures.fitted.vote_change import vote_change
-from duramen.importances.measures.refitting.air import air
-from duramen.importances.measures.refitting.holdout_mda import holdout_mda
-from duramen.importances.measures.refitting.mcfs import mcfs
-from duramen.importances.measures.refitting.sandri import sandri
+from duramen.importances import (
+    air,
+    catalogue,
+    conditional_mda,
+    frequency,
+    holdout_mda,
+    mcfs,
+    mda,
+    mdi,
+    minimal_depth,
+    noising,
+    prediction_change,
+    sandri,
+    vote_change,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 
@@ -341,8 +343,8 @@ def test_the_first_measure_ranks_and_others_follow(file, tmp_path):
     alone = {}
     for name in names[:4]:
         run(file, tmp_path / "alone", *asked(name))
-        found = written(tmp_path / "alone")
-        alone[name] = dict(zip(found["name"], found["importance"], strict=True))
+        result = written(tmp_path / "alone")
+        alone[name] = dict(zip(result["name"], result["importance"], strict=True))
     for name in ("mda", "mdi", "holdout-mda"):
         column = columns[name.replace("-", "_")]
         assert dict(zip(columns["name"], column, strict=True)) == alone[name]
@@ -453,10 +455,10 @@ def test_what_a_measure_that_was_asked_for_says_is_the_users_error(tmp_path):
 
 
 def test_choice_keeps_the_order_and_drops_what_comes_twice():
-    given = {"forest": "random-forest", "task": "classification", "out_of_bag": True}
-    chosen = choose(("air", "mdi", "air"), **given).measures
+    options = {"forest": "random-forest", "task": "classification", "out_of_bag": True}
+    chosen = choose(("air", "mdi", "air"), **options).measures
     assert [one.name for one in chosen] == ["air", "mdi"]
-    assert [one.name for one in choose((), **given).measures] == ["mdi_oob", "mdi", "mda"]
+    assert [one.name for one in choose((), **options).measures] == ["mdi_oob", "mdi", "mda"]
 
 
 def test_help_names_the_measures():

@@ -90,7 +90,7 @@ def test_writes_four_files(file, tmp_path):
     ]
     assert len(run["fingerprint"]) == 64
     assert run["paths"]["file"].startswith(str(tmp_path))
-    assert any("Louppe" in one for one in run["references"])
+    assert any("Louppe" in reference for reference in run["references"])
     assert str(tmp_path) not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "cells.parquet: 600 rows x 20 features" in result.stdout
     assert "... and" not in result.stdout
@@ -126,11 +126,11 @@ def test_formats_give_the_same_ranking(table, tmp_path):
     pa_csv.write_csv(exact, tmp_path / "t.tsv", pa_csv.WriteOptions(delimiter="\t"))
     pq.write_table(exact, tmp_path / "t.parquet")
     feather.write_feather(exact, str(tmp_path / "t.arrow"))
-    found = set()
+    result = set()
     for name in ("t.csv", "t.tsv", "t.parquet", "t.arrow"):
         _, run = run_in(tmp_path, tmp_path / name, "--target", "state", "--trees", 9)
-        found.add(((tmp_path / "out/result.csv").read_bytes(), run["fingerprint"]))
-    assert len(found) == 1
+        result.add(((tmp_path / "out/result.csv").read_bytes(), run["fingerprint"]))
+    assert len(result) == 1
 
 
 def test_regression_has_variance_and_its_own_error(file, tmp_path):
@@ -338,7 +338,7 @@ def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
     out = tmp_path / "out"
     if before:
         run_in(tmp_path, file, "--target", "state", "--trees", 5)
-        kept = {path.name: path.read_bytes() for path in out.iterdir()}
+        contents = {path.name: path.read_bytes() for path in out.iterdir()}
 
     def fail(*_, **__):
         raise ValueError("a bug")
@@ -349,7 +349,7 @@ def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
     assert str(result.exception) == "a bug"
     assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".part")] == []
     if before:
-        assert {path.name: path.read_bytes() for path in out.iterdir()} == kept
+        assert {path.name: path.read_bytes() for path in out.iterdir()} == contents
     else:
         assert not out.exists()
 

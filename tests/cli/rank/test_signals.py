@@ -99,8 +99,8 @@ def test_a_forest_on_representatives(folder, tmp_path):
     table = dm.open_store(folder / "a.bed").as_table()
     wanted = dm.importances.representatives(table, threshold=0.7)
     by_name = dict(zip(found["name"], found["representative"], strict=True))
-    for one, members in wanted.members().items():
-        assert {by_name[name] for name in members} == {one}
+    for member, members in wanted.members().items():
+        assert {by_name[name] for name in members} == {member}
         rows = [found["name"].index(name) for name in members]
         assert len({found["importance"][row] for row in rows}) == 1
         assert len({found["verdict"][row] for row in rows}) == 1
@@ -115,17 +115,17 @@ def test_clusters_of_a_table_and_of_a_selection(folder, tmp_path):
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
     words = ["--target", "y", *FEW, "--clusters", 0.9]
     done(tmp_path / "out", "rank", tmp_path / "t.parquet", *words)
-    found = pq.read_table(tmp_path / "out" / "result.parquet").to_pydict()
-    assert dict(zip(found["name"], found["cluster"], strict=True)) == {"a": 1, "b": 1, "c": 2}
-    assert "position" not in found
+    result = pq.read_table(tmp_path / "out" / "result.parquet").to_pydict()
+    assert dict(zip(result["name"], result["cluster"], strict=True)) == {"a": 1, "b": 1, "c": 2}
+    assert "position" not in result
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Clusters of correlated features" in page
     assert "Manhattan" not in page
     few = ["--trees", 60, "--relevance", "probe", "--clusters", 0.7]
-    _result, _run, found = ranked(folder, tmp_path / "select", *few, command="select")
-    j = np.array(number(found["name"]))
-    assert found["position"] == (1000 * (j + 1)).tolist()
-    assert len(set(zip(TRUTH[j].tolist(), found["cluster"], strict=True))) == len(SIZES)
+    _result, _run, result = ranked(folder, tmp_path / "select", *few, command="select")
+    j = np.array(number(result["name"]))
+    assert result["position"] == (1000 * (j + 1)).tolist()
+    assert len(set(zip(TRUTH[j].tolist(), result["cluster"], strict=True))) == len(SIZES)
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,12 @@ from tests.cli.commands import assert_refused, done, duramen
 from tests.cli.rank.tables import write_sum
 
 import duramen as dm
+from duramen import Importances, Significance
 from duramen.analyses.ranking.request import Request
 from duramen.cli.ending import Stopped
 from duramen.importances import catalogue as measures
 from duramen.reports.significance import Verdict, verdict_sections
 from duramen.results.error_rates import ErrorRates
-from duramen.results.importances import Importances
-from duramen.results.significance import Significance
 from duramen.significance import catalogue as tests
 from duramen.significance.measured import Measured
 
@@ -243,10 +242,10 @@ def test_report_has_histogram_line_and_promise(file, tmp_path):
     assert "Benjamini and Hochberg" in html
     columns = written(tmp_path / "out")
     pairs = zip(columns["name"], columns["one_probe_q_value"], strict=True)
-    found = {name for name, q in pairs if q <= 0.05}
+    results = {name for name, q in pairs if q <= 0.05}
     listed = re.search(r"features have q up to 0.05 by one probe of MDI: ([^.]*)\.", html)
-    assert found
-    assert set(listed[1].split(", ")) == found
+    assert results
+    assert set(listed[1].split(", ")) == results
 
 
 def test_report_says_so_where_nothing_is_selected(file, tmp_path):
@@ -442,10 +441,10 @@ def test_threads_do_not_change_a_byte(method, file, tmp_path):
 
 def test_command_of_the_record_asks_for_the_test(file, tmp_path):
     out, again = tmp_path / "out", tmp_path / "again"
-    kept = tmp_path / "kept"
+    path = tmp_path / "kept"
     words = ("--measure", "vote-change", "--significance", "mean-rank-test", "--permutations", 4)
-    _, record = run(file, out, *words, "--checkpoint", kept)
-    assert kept.is_file()
+    _, record = run(file, out, *words, "--checkpoint", path)
+    assert path.is_file()
     command = shlex.split(record["command"])
     test = "--significance mean-rank-test --permutations 4"
     end = f"--measure vote-change --measure mdi {test} --seed 0"
@@ -503,15 +502,15 @@ def test_a_signal_during_a_test_leaves_the_ranking_beside_the_results(
     out, partial = tmp_path / "out", tmp_path / "out.partial"
     words = "rank", file, "--target", "y", "--trees", TREES, "--out"
     done(out, *words[:-1], "--no-test", "--quiet")
-    kept = {path.name: path.read_bytes() for path in out.iterdir()}
+    contents = {path.name: path.read_bytes() for path in out.iterdir()}
     count_forests(monkeypatch, fail_after=5, error=Stopped(signal.Signals[number]))
     result = duramen(*words, out, "--significance", "altmann", "--permutations", 19, "--jobs", 1)
     assert result.exit_code == code
     assert result.stdout == ""
     said = f"duramen rank: stopped by {number}, the results so far are in {partial}"
     assert result.stderr.splitlines()[-2:] == [f"note: {LEFT_OUT}", said]
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == kept
-    assert {path.name for path in partial.iterdir()} == set(kept)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == contents
+    assert {path.name for path in partial.iterdir()} == set(contents)
     ranking, whole = written(partial), written(out)
     assert "altmann_p_value" not in ranking
     assert all(whole[name] == column for name, column in ranking.items())

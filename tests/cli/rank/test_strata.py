@@ -118,9 +118,9 @@ def test_hold_out_importance_keeps_blocks_together(file, tmp_path):
     wanted = dm.importances.holdout_mda(
         forest, pa.table(named), y, random_state=0, groups=labels["person"]
     )
-    found = written(tmp_path / "out")
-    place = [wanted.names.index(name) for name in found["name"]]
-    assert found["importance"] == wanted.values[place].tolist()
+    result = written(tmp_path / "out")
+    place = [wanted.names.index(name) for name in result["name"]]
+    assert result["importance"] == wanted.values[place].tolist()
 
 
 def test_labels_of_a_store_and_of_its_samples(tmp_path):

@@ -162,14 +162,14 @@ def test_sample_of_a_store(table, tmp_path):
     dm.pack(table, tmp_path / "store")
     words = [tmp_path / "store", "--target", "y", "--max-rows", 100]
     for command in (["rank", "--trees", 9, "--no-test"], ["select", "--method", "mrmr"]):
-        found = []
+        results = []
         for name, place in {"store": words[0], "table": table}.items():
             out = tmp_path / f"{command[0]}-{name}"
             result = duramen(*command, place, *words[1:], "--out", out)
             assert result.exit_code == 0, result.output
             assert "a random sample of 100 of 240" in " ".join(result.stderr.split())
-            found.append((out / "result.csv").read_bytes())
-        assert found[0] == found[1]
+            results.append((out / "result.csv").read_bytes())
+        assert results[0] == results[1]
 
 
 def test_rows_drawn_keep_proportions():

@@ -49,7 +49,7 @@ def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path):
     _, other = run(file, tmp_path / "mdi", "--permutations", 39, "--measure", "mdi")
     by_mdi = written(tmp_path / "mdi")
     assert "mda" not in by_mdi
-    pairs = [dict(zip(one["name"], one["verdict"], strict=True)) for one in (columns, by_mdi)]
+    pairs = [dict(zip(first["name"], first["verdict"], strict=True)) for first in (columns, by_mdi)]
     assert pairs[0] == pairs[1]
     assert other["settings"]["significance"]["measure"] == "mdi_oob"
     assert "by max-T of MDI-oob" in result.stdout

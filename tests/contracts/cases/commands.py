@@ -28,8 +28,8 @@ def write(folder: Path) -> None:
         "batch": strata(),
         "person": groups(),
     }
-    given = {"given": np.array(["x", "y", "y"])[np.arange(N) // 2 % 3]}
-    io.write_table(pa.table({**columns, **more, **given, "y": y}), folder / "few.csv")
+    options = {"given": np.array(["x", "y", "y"])[np.arange(N) // 2 % 3]}
+    io.write_table(pa.table({**columns, **more, **options, "y": y}), folder / "few.csv")
     many = {name: missing()[:, j] for j, name in enumerate("abcde")}
     table = pa.table({**many, "y": classes(), "z": features()[:, 0] + features()[:, 1]})
     io.write_table(table, folder / "many.csv")

@@ -92,18 +92,18 @@ def _several() -> Any:
 
 @case("ContextImportances/methods", dm.ContextImportances, dm.Significance)
 def _methods() -> Any:
-    found = analyzed(names=NAMES)
+    result = analyzed(names=NAMES)
     with tempfile.TemporaryDirectory() as folder:
-        found.save(Path(folder) / "context.npz")
+        result.save(Path(folder) / "context.npz")
         again = dm.ContextImportances.load(Path(folder) / "context.npz")
     return (
-        found.q_values("signed"),
-        found.order(),
-        [str(one) for one in found.verdicts(0.5).ravel()],
-        found.mask("absolute", 0.5, "none"),
-        extracts.significance(found.significance("signed")),
-        extracts.frame(found)[2:],
-        again.equals(found),
+        result.q_values("signed"),
+        result.order(),
+        [str(one) for one in result.verdicts(0.5).ravel()],
+        result.mask("absolute", 0.5, "none"),
+        extracts.significance(result.significance("signed")),
+        extracts.frame(result)[2:],
+        again.equals(result),
     )
 
 

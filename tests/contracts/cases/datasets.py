@@ -38,22 +38,22 @@ from duramen import datasets
     random_state=1,
 )
 def _made(make: Any, **given: Any) -> Any:
-    found = make(**given)
-    return (np.asarray(found.X), found.y, found.names, found.relevant, found.n_rows)
+    result = make(**given)
+    return (np.asarray(result.X), result.y, result.names, result.relevant, result.n_rows)
 
 
 @case("datasets/load_leukemia", datasets.load_leukemia)
 def _leukemia() -> Any:
-    found = datasets.load_leukemia()
-    names = hashlib.sha256("\n".join(found.names).encode()).hexdigest()
-    return (found.X[:, ::500], found.X.sum(axis=1), found.y.tolist(), names, found.n_features)
+    result = datasets.load_leukemia()
+    names = hashlib.sha256("\n".join(result.names).encode()).hexdigest()
+    return (result.X[:, ::500], result.X.sum(axis=1), result.y.tolist(), names, result.n_features)
 
 
 @case("datasets/load_primary_tumor", datasets.load_primary_tumor)
 def _tumor() -> Any:
-    found = datasets.load_primary_tumor()
-    columns = [[str(x) for x in found.X[name].to_pylist()] for name in found.names]
-    return (columns, found.y.tolist(), found.names)
+    result = datasets.load_primary_tumor()
+    columns = [[str(x) for x in result.X[name].to_pylist()] for name in result.names]
+    return (columns, result.y.tolist(), result.names)
 
 
 @case(
@@ -100,8 +100,8 @@ def _wiring(**given: Any) -> Any:
 @case("datasets/network_bursts", datasets.network_bursts, datasets.NetworkBursts)
 def _bursts() -> Any:
     spikes = datasets.Spikes(np.array([0, 1, 2, 0, 2]), np.array([10.0, 20, 30, 400, 430]))
-    found = datasets.network_bursts(spikes, 3, 1000.0, window=40.0, active=0.6)
-    return (found.start, found.rate, found.intervals)
+    result = datasets.network_bursts(spikes, 3, 1000.0, window=40.0, active=0.6)
+    return (result.start, result.rate, result.intervals)
 
 
 @case("datasets/load_chalearn_topology", datasets.load_chalearn_topology)

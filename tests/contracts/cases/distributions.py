@@ -152,10 +152,10 @@ def _specified() -> Any:
 @case("discretize/mdl", theory.discretize, method="mdl", y=classes())
 def _discretized(y: Any = None, **given: Any) -> Any:
     X = uniform(N, 5)
-    found = theory.discretize(X, y, **given)
+    result = theory.discretize(X, y, **given)
     return (
-        [np.asarray(one) for one in found.columns],
-        [[str(one) for one in labels] for labels in found.labels],
-        dict(found.cuts),
-        found.names,
+        [np.asarray(column) for column in result.columns],
+        [[str(column) for column in labels] for labels in result.labels],
+        dict(result.cuts),
+        result.names,
     )

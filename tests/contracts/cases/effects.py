@@ -15,19 +15,19 @@ TASKS = ("classification", "regression")
 
 
 def _curve(function: Any, task: str, **given: Any) -> Any:
-    found = function(forest(task), table(), n_jobs=jobs(), **given)
-    return found.values, found.points, found.labels, extracts.frame(found)
+    result = function(forest(task), table(), n_jobs=jobs(), **given)
+    return result.values, result.points, result.labels, extracts.frame(result)
 
 
 def _pairs(task: str) -> Any:
-    found = effects.interaction_strength(forest(task), table(), NAMES[:3], n_jobs=jobs())
-    return found.strengths, found.h, extracts.frame(found)
+    result = effects.interaction_strength(forest(task), table(), NAMES[:3], n_jobs=jobs())
+    return result.strengths, result.h, extracts.frame(result)
 
 
 def _described(task: str) -> Any:
     data = dm.learning_set(table(), target(task), task=task)
-    found = effects.describe_effects(forest(task), data, NAMES, n_jobs=jobs())
-    return found.outputs, [one.words for one in found.directions]
+    result = effects.describe_effects(forest(task), data, NAMES, n_jobs=jobs())
+    return result.outputs, [direction.words for direction in result.directions]
 
 
 for task in TASKS:

@@ -102,7 +102,7 @@ def _exact_probes(**given: Any) -> Any:
 
 @case("ErrorRates/methods", significance.ErrorRates)
 def _kept() -> Any:
-    found = significance.ErrorRates(
+    result = significance.ErrorRates(
         names=NAMES,
         scores=np.array([5.0, 4.0, 3.0, 2.0, 1.0]),
         rates=np.array([0.01, 0.03, 0.3, 0.8, 1.0]),
@@ -110,11 +110,11 @@ def _kept() -> Any:
         meaning="rate",
     )
     with tempfile.TemporaryDirectory() as folder:
-        found.save(Path(folder) / "rates.npz")
+        result.save(Path(folder) / "rates.npz")
         again = significance.ErrorRates.load(Path(folder) / "rates.npz")
     return (
-        list(found.selected(0.05)),
-        extracts.error_rates(found.top(2)),
-        extracts.frame(found),
-        again.equals(found),
+        list(result.selected(0.05)),
+        extracts.error_rates(result.top(2)),
+        extracts.frame(result),
+        again.equals(result),
     )

@@ -30,10 +30,10 @@ def evaluated(task: str = "classification", **given: Any) -> Any:
 
 
 def _columns(**given: Any) -> Any:
-    found = evaluated(**given)
+    result = evaluated(**given)
     return {
-        name: np.nan_to_num(np.asarray(one), nan=-1.0) if name != "method" else one
-        for name, one in found.columns().items()
+        name: np.nan_to_num(np.asarray(column), nan=-1.0) if name != "method" else column
+        for name, column in result.columns().items()
     }
 
 
@@ -49,8 +49,8 @@ for label, options in (
 
 @case("SelectionEvaluation/enough", evaluation.EnoughFeatures)
 def _enough() -> Any:
-    found = evaluated().enough("mdi", n_bootstraps=200)
-    return (found.n_features, found.low, found.high, found.best, found.columns())
+    result = evaluated().enough("mdi", n_bootstraps=200)
+    return (result.n_features, result.low, result.high, result.best, result.columns())
 
 
 @case("SelectionEvaluation/interrupted", evaluation.EvaluationInterrupted)

@@ -28,10 +28,16 @@ from duramen.forests import (
 @case("forests.grow/weights", grow, GrowthSettings, weighted=True)
 @case("forests.grow/later trees", grow, GrowthSettings, first_tree=3)
 def _grown(weighted: bool = False, first_tree: int = 0, **changes: Any) -> Any:
-    given = {"criterion": "entropy", "cut": "random", "max_features": 2, "max_depth": 4, **changes}
+    options = {
+        "criterion": "entropy",
+        "cut": "random",
+        "max_features": 2,
+        "max_depth": 4,
+        **changes,
+    }
     grown = grow(
         dm.learning_set(table(), classes(), sample_weight=weights() if weighted else None),
-        GrowthSettings(**given),
+        GrowthSettings(**options),
         n_trees=3,
         seed=7,
         first_tree=first_tree,

@@ -135,15 +135,15 @@ def _any_predictor() -> Any:
     from sklearn.tree import DecisionTreeClassifier
 
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(features(), classes())
-    found = measures.mda(model, features(), classes(), rows=None, n_repeats=3, **ROWS)
-    return extracts.importances(found)
+    importances = measures.mda(model, features(), classes(), rows=None, n_repeats=3, **ROWS)
+    return extracts.importances(importances)
 
 
 @case("vote_change/classes", measures.vote_change)
 @case("vote_change/all rows", measures.vote_change, rows=None)
 def _votes(rows: str | None = "oob") -> Any:
-    found = measures.vote_change(forest(), table(), classes(), rows=rows, **ROWS)
-    return extracts.significance(found)
+    importances = measures.vote_change(forest(), table(), classes(), rows=rows, **ROWS)
+    return extracts.significance(importances)
 
 
 @case("holdout_mda/classification", measures.holdout_mda, measure="holdout_mda", **ROWS)
@@ -173,15 +173,15 @@ def _refitted(measure: str, task: str = "classification", **given: Any) -> Any:
 @case("first_splits", measures.first_splits, measures.FirstSplits)
 @case("first_splits/regression", measures.first_splits, measures.FirstSplits, task="regression")
 def _first_splits(task: str = "classification") -> Any:
-    found = measures.first_splits(forest(task))
+    importances = measures.first_splits(forest(task))
     return (
-        found.depths,
-        found.used,
-        found.threshold,
-        found.null,
-        list(found.selected()),
-        found.standard_error,
-        extracts.frame(found),
+        importances.depths,
+        importances.used,
+        importances.threshold,
+        importances.null,
+        list(importances.selected()),
+        importances.standard_error,
+        extracts.frame(importances),
     )
 
 
@@ -204,15 +204,17 @@ def _law(multiway: bool = False) -> Any:
 )
 def _mcfs(frame: Any = features, **given: Any) -> Any:
     y = mixed_target() if frame is mixed else classes()
-    found = measures.mcfs(frame(), y, n_subsets=20, n_splits=2, subset_size=3, **given, **ROWS)
+    importances = measures.mcfs(
+        frame(), y, n_subsets=20, n_splits=2, subset_size=3, **given, **ROWS
+    )
     return (
-        extracts.importances(found.importances),
-        found.n_drawn,
-        found.accuracy,
-        found.source,
-        found.target,
-        found.weight,
-        found.maxima,
+        extracts.importances(importances.importances),
+        importances.n_drawn,
+        importances.accuracy,
+        importances.source,
+        importances.target,
+        importances.weight,
+        importances.maxima,
     )
 
 
@@ -220,8 +222,8 @@ def _mcfs(frame: Any = features, **given: Any) -> Any:
 @case("group/mean, spread", measures.group, how="mean", spread=True)
 @case("group/max, rest kept", measures.group, how="max", rest="own")
 def _grouped(**given: Any) -> Any:
-    found = measures.mdi(forest(), by_degree=True)
-    return extracts.importances(measures.group(found, {"u": ["a", "c"], "v": ["b"]}, **given))
+    importances = measures.mdi(forest(), by_degree=True)
+    return extracts.importances(measures.group(importances, {"u": ["a", "c"], "v": ["b"]}, **given))
 
 
 PLACES = [[0.0], [1.0], [1.5], [4.0], [9.0]]
@@ -248,12 +250,12 @@ def _smoothed(**given: Any) -> Any:
 def _represented(**given: Any) -> Any:
     X = features().copy()
     X[:, 4] = (X[:, 0] + X[:, 1]).round(2)
-    found = measures.representatives(dm.encode(X, names=NAMES), **given)
+    result = measures.representatives(dm.encode(X, names=NAMES), **given)
     spread = None
-    if len(found.table.names) == len(found.medoids):
-        model = estimator().fit(found.table, classes())
-        spread = extracts.importances(found.spread(measures.mdi(model)))
-    return (found.labels, found.medoids, found.members(), extracts.encoded(found.table), spread)
+    if len(result.table.names) == len(result.medoids):
+        model = estimator().fit(result.table, classes())
+        spread = extracts.importances(result.spread(measures.mdi(model)))
+    return (result.labels, result.medoids, result.members(), extracts.encoded(result.table), spread)
 
 
 @case("clusters/ranks", measures.clusters, measures.Clusters, threshold=0.5)
@@ -263,8 +265,8 @@ def _clustered(**given: Any) -> Any:
     X[:, 4] = (X[:, 0] + X[:, 1]).round(2)
     if "distance" in given:
         given["positions"] = {"chromosome": ["1", "1", "1", "2", "1"], "position": [1, 2, 9, 2, 3]}
-    found = measures.clusters(measures.mdi(forest()), dm.encode(X, names=NAMES), **given)
-    return (found.labels, found.representatives, found.correlations.round(6), found.members())
+    result = measures.clusters(measures.mdi(forest()), dm.encode(X, names=NAMES), **given)
+    return (result.labels, result.representatives, result.correlations.round(6), result.members())
 
 
 @case("compare", measures.compare, measures.Comparison)
@@ -274,34 +276,34 @@ def _compared() -> Any:
         "two": measures.frequency(forest()),
         "three": measures.mda(forest(), table(), classes(), **ROWS),
     }
-    found = measures.compare(given)
+    report = measures.compare(given)
     return (
-        found.spearman,
-        found.kendall,
-        found.overlap(2),
-        found.ranks,
-        found.scores,
-        found.names,
-        found.top(2).names,
-        extracts.frame(found),
+        report.spearman,
+        report.kendall,
+        report.overlap(2),
+        report.ranks,
+        report.scores,
+        report.names,
+        report.top(2).names,
+        extracts.frame(report),
     )
 
 
 @case("Importances/methods", dm.Importances)
 def _methods() -> Any:
-    found = measures.mdi(forest(), by_degree=True)
+    importances = measures.mdi(forest(), by_degree=True)
     with tempfile.TemporaryDirectory() as folder:
-        found.save(Path(folder) / "mdi.npz")
+        importances.save(Path(folder) / "mdi.npz")
         again = dm.Importances.load(Path(folder) / "mdi.npz")
     return (
-        found.order(),
-        extracts.importances(found.top(2)),
-        extracts.importances(found.take([3, 1])),
-        extracts.importances(found.normalized()),
-        extracts.frame(found),
+        importances.order(),
+        extracts.importances(importances.top(2)),
+        extracts.importances(importances.take([3, 1])),
+        extracts.importances(importances.normalized()),
+        extracts.frame(importances),
         extracts.importances(again),
-        again.equals(found),
-        found.equals(found.normalized()),
+        again.equals(importances),
+        importances.equals(importances.normalized()),
     )
 
 

@@ -64,41 +64,41 @@ def _dream4() -> Any:
     splits="multiway",
 )
 def _network(expression: Any = None, **given: Any) -> Any:
-    found = dm.genie3(
+    network = dm.genie3(
         _expression() if expression is None else expression, n_jobs=jobs(), **{**SMALL, **given}
     )
-    return (found.weights, found.p_values, found.names, found.sources, found.targets)
+    return (network.weights, network.p_values, network.names, network.sources, network.targets)
 
 
 @case("Network/methods", dm.Network)
 def _methods() -> Any:
-    found = dm.genie3(_expression(), n_permutations=3, **SMALL)
+    network = dm.genie3(_expression(), n_permutations=3, **SMALL)
     with tempfile.TemporaryDirectory() as folder:
-        found.save(Path(folder) / "network.npz")
+        network.save(Path(folder) / "network.npz")
         again = dm.Network.load(Path(folder) / "network.npz")
-        found.write_tsv(Path(folder) / "links.tsv", 4)
+        network.write_tsv(Path(folder) / "links.tsv", 4)
         lines = (Path(folder) / "links.tsv").read_text().splitlines()
-    graph = found.to_networkx(4)
+    graph = network.to_networkx(4)
     return (
-        extracts.frame(found),
-        found.top(3),
-        found.q_values(),
-        found.undirected().weights,
+        extracts.frame(network),
+        network.top(3),
+        network.q_values(),
+        network.undirected().weights,
         [line.split("\t")[:2] for line in lines],
         sorted(graph.edges),
-        again.equals(found),
+        again.equals(network),
     )
 
 
 @case("Network/sparse", dm.Network)
 def _sparse() -> Any:
-    found = dm.genie3(_expression(), **SMALL)
-    of_target, above = found.heaviest(per_target=2), found.heaviest(above=0.2)
+    network = dm.genie3(_expression(), **SMALL)
+    of_target, above = network.heaviest(per_target=2), network.heaviest(above=0.2)
     return (
-        [one.weights.toarray() for one in (found.heaviest(4), of_target, above)],
+        [one.weights.toarray() for one in (network.heaviest(4), of_target, above)],
         of_target.top(3),
         of_target.undirected().weights.toarray(),
-        found.reweighted(np.zeros((5, 5)), measure="none").measure,
+        network.reweighted(np.zeros((5, 5)), measure="none").measure,
     )
 
 
@@ -107,8 +107,8 @@ def _sparse() -> Any:
 @case("group_links/max", dm.networks.group_links, how="max")
 def _grouped(**given: Any) -> Any:
     groups = {"first": ["x0", "x1"], "last": ["x1", "x4"]}
-    found = dm.networks.group_links(dm.genie3(_expression(), **SMALL), groups, **given)
-    return (found.weights, found.names, found.sources, found.targets)
+    result = dm.networks.group_links(dm.genie3(_expression(), **SMALL), groups, **given)
+    return (result.weights, result.names, result.sources, result.targets)
 
 
 @case(
@@ -119,14 +119,16 @@ def _grouped(**given: Any) -> Any:
     dm.networks.Orientation,
 )
 def _scores() -> Any:
-    found = dm.genie3(_expression(), **SMALL)
+    network = dm.genie3(_expression(), **SMALL)
     gold = [("x0", "x1", 1), ("x2", "x3", 1), ("x4", "x0", 0), ("x1", "x4", 0)]
-    scores = {pairs: found.score(gold, pairs=pairs) for pairs in ("candidates", "listed", "dream5")}
+    scores = {
+        pairs: network.score(gold, pairs=pairs) for pairs in ("candidates", "listed", "dream5")
+    }
     overall = dm.networks.challenge_score(scores, n_random=1000)
-    oriented = found.orientation(gold)
+    oriented = network.orientation(gold)
     return (
-        [(one.auroc, one.aupr, one.early_precision) for one in scores.values()],
-        [(one.true_positives, one.ranked) for one in scores.values()],
+        [(score.auroc, score.aupr, score.early_precision) for score in scores.values()],
+        [(score.true_positives, score.ranked) for score in scores.values()],
         overall.log10_p_auroc,
         (oriented.fraction, oriented.n_links, oriented.p_value),
     )
@@ -160,8 +162,8 @@ def _rounded(values: Any) -> Any:
 @case("connectome/transfer entropy", dm.connectome, method="transfer_entropy", quiet=1.0)
 @case("connectome/genie3", dm.connectome, method="genie3", n_estimators=4, random_state=1)
 def _connectome(**given: Any) -> Any:
-    found = dm.connectome(_calcium(), n_jobs=jobs(), **given)
-    return (found.names, _rounded(found.weights), found.directed)
+    result = dm.connectome(_calcium(), n_jobs=jobs(), **given)
+    return (result.names, _rounded(result.weights), result.directed)
 
 
 @case(

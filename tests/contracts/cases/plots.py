@@ -97,10 +97,10 @@ def _p_values() -> Any:
 
 @case("plots/ranking of permuted importances", plots.ranking)
 def _ranking_of_permuted() -> Any:
-    found = significance.permuted_importances(
+    result = significance.permuted_importances(
         estimator(), table(), classes(), n_permutations=19, random_state=1
     )
-    return drawn(plots.ranking(found, k=3))
+    return drawn(plots.ranking(result, k=3))
 
 
 @case("plots/rank_correlations", plots.rank_correlations)
@@ -161,6 +161,6 @@ def _stages() -> Any:
 
 @case("plots/component_spectrum", plots.component_spectrum)
 def _spectrum() -> Any:
-    found = dm.networks.connectome.components(np.diag([3.0, 2.0, 1.0, 0.0]))
-    named = {"a": found, "b": found}
+    result = dm.networks.connectome.components(np.diag([3.0, 2.0, 1.0, 0.0]))
+    named = {"a": result, "b": result}
     return drawn(plots.component_spectrum(named, quantity="singular_value_ratio"))

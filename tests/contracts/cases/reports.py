@@ -122,11 +122,11 @@ def _record() -> Any:
 def _connectome() -> Any:
     from tests.contracts.cases.networks import _calcium
 
-    found = dm.connectome(_calcium(), method="pearson")
+    result = dm.connectome(_calcium(), method="pearson")
     gold = [("N1", "N2"), ("N4", "N3")]
     known = {
-        "scores": found.score(gold, pairs="directed"),
-        "ceiling": dm.networks.undirected_ceiling(gold, found.names),
+        "scores": result.score(gold, pairs="directed"),
+        "ceiling": dm.networks.undirected_ceiling(gold, result.names),
         "positions": np.column_stack([np.arange(6), np.arange(6) % 2]),
     }
-    return read(reports.summarize_connectome(found, run(), **known))
+    return read(reports.summarize_connectome(result, run(), **known))

@@ -191,9 +191,9 @@ def _parameters_of_knock_out() -> Any:
 def _selected(kind: Any, names: tuple[str, ...] = (), **given: Any) -> Any:
     """What a selector finds of few columns, with some of its attributes."""
     X, y = given.pop("X", wide()[:, :8]), given.pop("y", two())
-    known = kind().get_params()
+    parameters = kind().get_params()
     settings = {"n_estimators": 10, "random_state": 3, "n_jobs": jobs()}
-    settings = {name: value for name, value in settings.items() if name in known}
+    settings = {name: value for name, value in settings.items() if name in parameters}
     model = kind(**{**settings, **given}).fit(X, y)
     return (
         model.selected_,

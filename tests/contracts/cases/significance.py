@@ -140,8 +140,8 @@ def _step_down(task: str = "classification", **given: Any) -> Any:
 
 @case("max_t/nominal columns", MAX_T)
 def _step_down_mixed() -> Any:
-    found = MAX_T(estimator(), mixed(), mixed_target(), n_permutations=19, **SEED)
-    return (extracts.adjusted(found), extracts.frame(found), extracts.significance(found.top(2)))
+    result = MAX_T(estimator(), mixed(), mixed_target(), n_permutations=19, **SEED)
+    return (extracts.adjusted(result), extracts.frame(result), extracts.significance(result.top(2)))
 
 
 def _correlations(X: Any, y: Any, seed: int) -> Any:
@@ -162,8 +162,8 @@ def _any_function(**given: Any) -> Any:
 @case("janitza/add one", significance.janitza)
 @case("janitza/as in the paper", significance.janitza, add_one=False)
 def _janitza(**given: Any) -> Any:
-    found = holdout_mda(estimator(max_depth=None), table(), classes(), random_state=2)
-    values = np.concatenate([found.values, [-0.02, -0.01, 0.0, -0.03]])
+    importances = holdout_mda(estimator(max_depth=None), table(), classes(), random_state=2)
+    values = np.concatenate([importances.values, [-0.02, -0.01, 0.0, -0.03]])
     made = dm.Importances(
         names=tuple("abcdefghi"), values=values, measure="holdout_mda", unit="accuracy"
     )
@@ -179,19 +179,19 @@ def _z_scores() -> Any:
 
 @case("Significance/methods", dm.Significance)
 def _methods() -> Any:
-    found = _tested(ALTMANN, n_permutations=19)
+    result = _tested(ALTMANN, n_permutations=19)
     with tempfile.TemporaryDirectory() as folder:
-        found.save(Path(folder) / "p.npz")
+        result.save(Path(folder) / "p.npz")
         again = dm.Significance.load(Path(folder) / "p.npz")
     return (
-        found.holm(),
-        found.order(),
-        list(found.selected(0.3, "none")),
-        found.mask(0.3, "fdr"),
-        extracts.significance(found.top(2)),
-        extracts.frame(found),
+        result.holm(),
+        result.order(),
+        list(result.selected(0.3, "none")),
+        result.mask(0.3, "fdr"),
+        extracts.significance(result.top(2)),
+        extracts.frame(result),
         extracts.significance(again),
-        again.equals(found),
+        again.equals(result),
     )
 
 
@@ -211,20 +211,20 @@ def _intervals(**given: Any) -> Any:
 
 @case("Intervals/methods", significance.Intervals)
 def _intervals_kept() -> Any:
-    found = _tested(INTERVALS, measure="mdi", n_resamples=8)
+    result = _tested(INTERVALS, measure="mdi", n_resamples=8)
     return (
-        extracts.frame(found),
-        found.order(),
-        list(found.above(0.05)),
-        extracts.intervals(found.top(2)),
+        extracts.frame(result),
+        result.order(),
+        list(result.above(0.05)),
+        extracts.intervals(result.top(2)),
     )
 
 
 @case("stability/named", significance.stability, significance.Stability)
 def _stability() -> Any:
     masks = np.array([[1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], [1, 1, 0, 1, 0, 0]], dtype=bool)
-    found = significance.stability(masks, names=("a", "b", "c", "d", "e", "f"))
-    return (extracts.stability(found), found.mean_size, extracts.frame(found))
+    result = significance.stability(masks, names=("a", "b", "c", "d", "e", "f"))
+    return (extracts.stability(result), result.mean_size, extracts.frame(result))
 
 
 @case("stability/masks", significance.stability)
@@ -248,26 +248,26 @@ def _ranking_stability(**given: Any) -> Any:
 @case("trees_needed/mda", significance.trees_needed, measure="mda")
 def _trees_needed(**given: Any) -> Any:
     model = estimator().set_params(n_estimators=24).fit(table(), classes())
-    found = significance.trees_needed(model, table(), classes(), k=2, random_state=3, **given)
+    result = significance.trees_needed(model, table(), classes(), k=2, random_state=3, **given)
     return (
-        found.trees_to_rank,
-        found.agreement,
-        found.sizes,
-        found.expected_agreement,
-        found.extrapolated,
-        found.splits_per_tree,
-        found.all_seen,
-        found.trees_to_see,
-        found.n_unused,
-        found.drawn,
-        found.trees,
+        result.trees_to_rank,
+        result.agreement,
+        result.sizes,
+        result.expected_agreement,
+        result.extrapolated,
+        result.splits_per_tree,
+        result.all_seen,
+        result.trees_to_see,
+        result.n_unused,
+        result.drawn,
+        result.trees,
     )
 
 
 @case("estimate_cost/forests", significance.estimate_cost, significance.Cost)
 def _cost() -> Any:
-    found = significance.estimate_cost(estimator(), table(), classes(), 10, n_jobs=1)
-    return (found.n_forests, found.seconds > 0)
+    result = significance.estimate_cost(estimator(), table(), classes(), 10, n_jobs=1)
+    return (result.n_forests, result.seconds > 0)
 
 
 @case("covariate_strata/a number", significance.covariate_strata, columns=1)
@@ -278,10 +278,10 @@ def _covariates(columns: int, **given: Any) -> Any:
 
 @case("mean_of_maxima", significance.mean_of_maxima, significance.MeanOfMaxima)
 def _mean_of_maxima() -> Any:
-    found = significance.mean_of_maxima(
+    result = significance.mean_of_maxima(
         estimator("classification"), table(), target("classification"), n_permutations=7, **SEED
     )
-    return [found.maxima, found.threshold, found.selected()]
+    return [result.maxima, result.threshold, result.selected()]
 
 
 @case("permuted_importances/of classes", significance.permuted_importances)
@@ -290,21 +290,21 @@ def _mean_of_maxima() -> Any:
 @case("permuted_importances/groups", significance.permuted_importances, groups=groups())
 @case("permuted_importances/without marginal", significance.permuted_importances, marginal=False)
 def _permuted(task: str = "classification", **given: Any) -> Any:
-    found = _tested(significance.permuted_importances, task, n_permutations=7, **given)
-    return (found.importances.values, found.permuted, found.marginal, found.maxima)
+    result = _tested(significance.permuted_importances, task, n_permutations=7, **given)
+    return (result.importances.values, result.permuted, result.marginal, result.maxima)
 
 
 @case("PermutedImportances/readings", significance.PermutedImportances)
 def _permuted_readings() -> Any:
-    found = _tested(significance.permuted_importances, n_permutations=39)
+    result = _tested(significance.permuted_importances, n_permutations=39)
     with tempfile.TemporaryDirectory() as folder:
-        found.save(Path(folder) / "permuted.npz")
+        result.save(Path(folder) / "permuted.npz")
         again = significance.PermutedImportances.load(Path(folder) / "permuted.npz")
     maxima = significance.mean_of_maxima(again)
     return (
-        again.equals(found),
-        extracts.frame(found),
-        found.threshold(0.1),
+        again.equals(result),
+        extracts.frame(result),
+        result.threshold(0.1),
         extracts.significance(ALTMANN(again)),
         extracts.significance(ALTMANN(again, stop_after=2)),
         extracts.adjusted(MAX_T(again)),
@@ -320,7 +320,7 @@ def _average_effects() -> Any:
         "outcome": dm.RandomForestRegressor(10, random_state=0),
         "propensity": dm.RandomForestClassifier(10, min_samples_leaf=5, random_state=0),
     }
-    found = significance.average_effects(
+    result = significance.average_effects(
         features(), numbers(), features=[0, 2], cv=2, **models, random_state=3
     )
-    return extracts.intervals(found)
+    return extracts.intervals(result)

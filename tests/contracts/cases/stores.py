@@ -177,6 +177,6 @@ def _forest(folder: Path) -> Any:
 
 @in_folder("ColumnStore/target", dm.ColumnStore)
 def _target(folder: Path) -> Any:
-    found = dm.pack(mixed(), folder / "s").target("count")
-    parts = found if isinstance(found, tuple) else (found,)
+    result = dm.pack(mixed(), folder / "s").target("count")
+    parts = result if isinstance(result, tuple) else (result,)
     return [getattr(part, "shape", None) or len(part) for part in parts]

@@ -49,8 +49,8 @@ def _findings() -> Any:
     n = np.arange(40)
     table = pd.DataFrame({"id": n, "site": 1, "age": n % 7, "years": n % 7, "Unnamed: 0": n % 9})
     table["dose"] = np.where(n == 5, -999.0, np.sqrt(n % 8))
-    found = findings.findings(table, ["ill"] + ["well"] * 39)
-    return [(one.kind, one.columns, one.refused, one.values) for one in found]
+    result = findings.findings(table, ["ill"] + ["well"] * 39)
+    return [(one.kind, one.columns, one.refused, one.values) for one in result]
 
 
 @case("encode/polars", dm.encode)
@@ -113,8 +113,8 @@ def _stray() -> Any:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         dm.encode(column[:, None], names=["almost"])
-    found = [one for one in caught if issubclass(one.category, data.StrayValuesWarning)]
-    return [len(found), [str(name) for one in found for name in one.message.columns]]
+    results = [result for result in caught if issubclass(result.category, data.StrayValuesWarning)]
+    return [len(results), [str(name) for result in results for name in result.message.columns]]
 
 
 @case(
@@ -160,19 +160,25 @@ def _units() -> Any:
     table, found = data.numbers_in_text(pa.table({"a": doses, "b": incomes}))
     warning = data.NumbersInTextWarning("text")
     warning.findings = found
-    return (table["a"].to_pylist(), table["b"].to_pylist(), [one.kind for one in warning.findings])
+    return (
+        table["a"].to_pylist(),
+        table["b"].to_pylist(),
+        [finding.kind for finding in warning.findings],
+    )
 
 
 @case("write_table and read_table", io.write_table, io.read_table, io.target_column)
 def _written() -> Any:
-    found = []
+    results = []
     for ending in ("csv", "tsv", "parquet"):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"t.{ending}"
             io.write_table(pa.Table.from_pandas(mixed()), path)
             rest, column = io.target_column(io.read_table(path), "count")
-            found.append((column.to_pylist(), {n: rest[n].to_pylist() for n in rest.column_names}))
-    return found
+            results.append(
+                (column.to_pylist(), {n: rest[n].to_pylist() for n in rest.column_names})
+            )
+    return results
 
 
 @case("read_recording/text", io.read_recording, io.Recording, missing="interpolate")
@@ -187,5 +193,5 @@ def _recorded(suite2p: bool = False, **given: Any) -> Any:
             for name, values in (("F", features().T), ("Fneu", 0.1 * features().T)):
                 np.save(path / f"{name}.npy", values)
             np.save(path / "iscell.npy", np.arange(2 * features().shape[1]).reshape(-1, 2) % 3)
-        found = io.read_recording(path, **given)
-        return (np.array(found.fluorescence), found.names)
+        result = io.read_recording(path, **given)
+        return (np.array(result.fluorescence), result.names)

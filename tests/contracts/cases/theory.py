@@ -79,8 +79,8 @@ def _last(**given: Any) -> Any:
     "irrelevant_importances/depth", theory.population.irrelevant_importances, count=2, max_depth=2
 )
 def _irrelevant(**given: Any) -> Any:
-    found = theory.population.irrelevant_importances(empirical(), n_jobs=jobs(), **given)
-    return extracts.importances(found)
+    result = theory.population.irrelevant_importances(empirical(), n_jobs=jobs(), **given)
+    return extracts.importances(result)
 
 
 @case("redundant_importances", theory.population.redundant_importances, copies=2)
@@ -91,8 +91,8 @@ def _irrelevant(**given: Any) -> Any:
     criterion="gini",
 )
 def _redundant(**given: Any) -> Any:
-    found = theory.population.redundant_importances(empirical(), 0, n_jobs=jobs(), **given)
-    return extracts.importances(found)
+    result = theory.population.redundant_importances(empirical(), 0, n_jobs=jobs(), **given)
+    return extracts.importances(result)
 
 
 @case(
@@ -100,14 +100,14 @@ def _redundant(**given: Any) -> Any:
 )
 @case("conditioning_terms/depth", theory.population.conditioning_terms, max_depth=2)
 def _terms(**given: Any) -> Any:
-    found = theory.population.conditioning_terms(empirical(), 0, **given)
-    return (found.values, found.weights, found.contributions, found.sizes, found.sets)
+    result = theory.population.conditioning_terms(empirical(), 0, **given)
+    return (result.values, result.weights, result.contributions, result.sizes, result.sets)
 
 
 @case("lattice_cost", theory.population.lattice_cost, theory.population.LatticeCost)
 def _cost() -> Any:
-    found = theory.population.lattice_cost(examples.digits7(), n_jobs=1)
-    return (found.n_subsets, len(found.by_size), found.seconds > 0)
+    result = theory.population.lattice_cost(examples.digits7(), n_jobs=1)
+    return (result.n_subsets, len(result.by_size), result.seconds > 0)
 
 
 @case("additive_mda", theory.population.additive_mda)
@@ -164,8 +164,8 @@ def _relevance(make: Any = empirical, **given: Any) -> Any:
 
 @case("relevance", theory.relevance)
 def _relevance_frame() -> Any:
-    found = theory.relevance(empirical())
-    return [[str(value) for value in found[name].tolist()][:4] for name in found.columns[:3]]
+    result = theory.relevance(empirical())
+    return [[str(value) for value in result[name].tolist()][:4] for name in result.columns[:3]]
 
 
 @case(
@@ -191,24 +191,26 @@ def _relevant() -> Any:
 @case("markov_boundaries", theory.markov_boundaries, minimal_optimal)
 def _boundaries() -> Any:
     dists = (empirical(), examples.digits7(), examples.noisy_copy(), examples.correlated_xor())
-    return [(sorted(theory.markov_boundaries(one)), sorted(minimal_optimal(one))) for one in dists]
+    return [
+        (sorted(theory.markov_boundaries(dist)), sorted(minimal_optimal(dist))) for dist in dists
+    ]
 
 
 @case("redundancy", theory.redundancy, Redundancy)
 def _redundancy() -> Any:
-    found = [theory.redundancy(one) for one in (empirical(), examples.noisy_copy())]
+    results = [theory.redundancy(result) for result in (empirical(), examples.noisy_copy())]
     return [
         (
-            one.degree,
-            one.relevant,
-            one.total,
-            one.determined,
-            one.partial,
-            one.lowest,
-            one.highest,
-            dict(one.shields),
+            result.degree,
+            result.relevant,
+            result.total,
+            result.determined,
+            result.partial,
+            result.lowest,
+            result.highest,
+            dict(result.shields),
         )
-        for one in found
+        for result in results
     ]
 
 
@@ -229,9 +231,9 @@ def _bayes_model(**given: Any) -> Any:
 @case("faithfulness", faithfulness, Faithfulness, d_separated)
 def _faithfulness() -> Any:
     parents = {"x0": ["x1"], "Y": ["x0", "x2"]}
-    found = faithfulness(empirical(), parents)
+    result = faithfulness(empirical(), parents)
     apart = [d_separated(parents, "x1", "Y", given) for given in ((), ("x0",))]
-    return [found.dependent, found.independent, apart]
+    return [result.dependent, result.independent, apart]
 
 
 @case("conditioning_order", conditioning_order)
@@ -251,20 +253,20 @@ def _total_correlation() -> Any:
 @case("properties", theory.properties, Properties, Counterexample)
 def _properties() -> Any:
     makers = (examples.xor, examples.noisy_copy, examples.example_5_1, examples.problem_1)
-    found = [theory.properties(make()) for make in makers]
+    results = [theory.properties(make()) for make in makers]
     return [
         (
-            one.strictly_positive,
-            one.positive_features,
-            one.intersection,
-            one.composition,
-            one.weak_transitivity,
-            one.P,
-            one.PC,
-            one.PCWT,
-            [(x.a, x.c, x.d, x.given) for x in one.counterexamples.values()],
+            result.strictly_positive,
+            result.positive_features,
+            result.intersection,
+            result.composition,
+            result.weak_transitivity,
+            result.P,
+            result.PC,
+            result.PCWT,
+            [(x.a, x.c, x.d, x.given) for x in result.counterexamples.values()],
         )
-        for one in found
+        for result in results
     ]
 
 
@@ -311,8 +313,8 @@ def _dependence() -> Any:
 
 @case("context_dependence", theory.context_dependence)
 def _dependence_frame() -> Any:
-    found = theory.context_dependence(examples.problem_1())
-    return [[str(value) for value in found[name].tolist()] for name in found.columns[:6]]
+    result = theory.context_dependence(examples.problem_1())
+    return [[str(value) for value in result[name].tolist()] for name in result.columns[:6]]
 
 
 # --- convergence and planning ---------------------------------------------------------------------
@@ -386,7 +388,7 @@ def _simulated(drawn: bool = False, scenario: Any = None, **given: Any) -> Any:
         if drawn
         else scenario
     )
-    found = theory.subspaces.simulate(
+    result = theory.subspaces.simulate(
         scenario,
         n_features=20,
         subspace=8,
@@ -396,7 +398,13 @@ def _simulated(drawn: bool = False, scenario: Any = None, **given: Any) -> Any:
         random_state=5,
         **given,
     )
-    return (found.curve, found.found_at, found.degrees, found.standard_error, found.feature_curves)
+    return (
+        result.curve,
+        result.found_at,
+        result.degrees,
+        result.standard_error,
+        result.feature_curves,
+    )
 
 
 @case("conditionings", theory.subspaces.named_conditionings, theory.subspaces.random_conditionings)
@@ -424,26 +432,26 @@ def _conditionings() -> Any:
     keep=0.5,
 )
 def _plan(**given: Any) -> Any:
-    found = theory.plan(n_rows=200, n_features=1000, memory=64_000, **given)
+    result = theory.plan(n_rows=200, n_features=1000, memory=64_000, **given)
     return (
-        found.n_trees,
-        found.subspace,
-        found.keep,
-        found.overhead,
-        found.bytes_per_feature,
+        result.n_trees,
+        result.subspace,
+        result.keep,
+        result.overhead,
+        result.bytes_per_feature,
         [
             (
-                one.keep,
-                one.places,
-                one.chances,
-                one.trees_by_degree,
-                one.trees_to_find,
-                one.trees_to_see,
-                one.chain_trees,
-                one.marginal_trees,
-                one.trees,
+                option.keep,
+                option.places,
+                option.chances,
+                option.trees_by_degree,
+                option.trees_to_find,
+                option.trees_to_see,
+                option.chain_trees,
+                option.marginal_trees,
+                option.trees,
             )
-            for one in found.options
+            for option in result.options
         ],
     )
 
@@ -476,12 +484,12 @@ def _finite() -> Any:
 @case("node_test", theory.samples.node_test, theory.samples.NodeTest)
 @case("node_test/candidates", theory.samples.node_test, n_candidates=7)
 def _node(**given: Any) -> Any:
-    found = theory.samples.node_test([[30, 10, 2], [10, 30, 5]], **given)
+    result = theory.samples.node_test([[30, 10, 2], [10, 30, 5]], **given)
     return (
-        found.information,
-        found.n_rows,
-        found.freedom,
-        found.expected,
-        found.p_value,
-        found.corrected,
+        result.information,
+        result.n_rows,
+        result.freedom,
+        result.expected,
+        result.p_value,
+        result.corrected,
     )

@@ -55,18 +55,18 @@ def test_they_are_those_of_sequential_clumping(monkeypatch, block):
         same = np.equal.outer(place["chromosome"], place["chromosome"])
         r = np.corrcoef(X, rowvar=False)
         for positions, near in ((None, r == r), (place, same & (apart <= 4))):
-            found = dm.importances.clusters(
+            result = dm.importances.clusters(
                 scores(values), X, threshold=0.5, correlation="pearson",
                 positions=positions, distance=4,
             )  # fmt: skip
-            assert found.labels.tolist() == clumped(r, np.argsort(-values), 0.5, near).tolist()
-            own = r[np.arange(30), found.representatives[found.labels]]
-            assert np.allclose(found.correlations, own)
+            assert result.labels.tolist() == clumped(r, np.argsort(-values), 0.5, near).tolist()
+            own = r[np.arange(30), result.representatives[result.labels]]
+            assert np.allclose(result.correlations, own)
             few = dm.importances.clusters(
                 scores(values), X, threshold=0.5, correlation="pearson", most=5,
                 positions=positions, distance=4,
             )  # fmt: skip
-            assert (few.labels[few.labels >= 0] == found.labels[few.labels >= 0]).all()
+            assert (few.labels[few.labels >= 0] == result.labels[few.labels >= 0]).all()
             assert set(few.representatives) <= set(np.argsort(-values)[:5])
 
 
@@ -107,17 +107,17 @@ def test_r_is_that_of_rows_where_both_are_known():
     X[random.random(X.shape) < 0.2] = np.nan
     both = ~np.isnan(X).any(axis=1)
     r = np.corrcoef(X[both], rowvar=False)[0, 1]
-    found = dm.importances.clusters(scores([2, 1]), X, threshold=0.5, correlation="pearson")
-    assert found.correlations[1] == pytest.approx(r)
+    result = dm.importances.clusters(scores([2, 1]), X, threshold=0.5, correlation="pearson")
+    assert result.correlations[1] == pytest.approx(r)
 
 
 def test_unplaced_constant_and_unused_features():
     x = np.arange(20.0)
     X = np.column_stack([x, x, np.ones(20), x, -x])
     place = {"chromosome": ["1", "0", "1", "1", "1"], "position": [5, 5, 5, 0, 9]}
-    found = dm.importances.clusters(scores([5, 4, 3, 2, 0]), X, positions=place)
-    assert found.members() == {"x0": ("x0", "x4"), "x1": ("x1",), "x2": ("x2",), "x3": ("x3",)}
-    assert found.columns()["correlation"].tolist()[4] == -1
+    result = dm.importances.clusters(scores([5, 4, 3, 2, 0]), X, positions=place)
+    assert result.members() == {"x0": ("x0", "x4"), "x1": ("x1",), "x2": ("x2",), "x3": ("x3",)}
+    assert result.columns()["correlation"].tolist()[4] == -1
     nothing = dm.importances.clusters(scores([0, 0, 0, 0, 0]), X)
     assert len(nothing) == 0
     assert nothing.members() == {}
@@ -133,9 +133,9 @@ def test_labels_without_an_order_are_alone():
     }
     import pyarrow as pa
 
-    found = dm.importances.clusters(scores([4, 3, 2, 1], "abcd"), pa.table(table))
-    assert found.members() == {"a": ("a",), "b": ("b",), "c": ("c", "d")}
-    assert "others" in repr(found)
+    result = dm.importances.clusters(scores([4, 3, 2, 1], "abcd"), pa.table(table))
+    assert result.members() == {"a": ("a",), "b": ("b",), "c": ("c", "d")}
+    assert "others" in repr(result)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,6 @@ def test_labels_without_an_order_are_alone():
     ],
 )
 def test_what_cannot_be_asked(changed, error, message):
-    given = {"importances": scores([1, 2]), "X": np.eye(2), **changed}
+    options = {"importances": scores([1, 2]), "X": np.eye(2), **changed}
     with pytest.raises(error, match=message):
-        dm.importances.clusters(given.pop("importances"), given.pop("X"), **given)
+        dm.importances.clusters(options.pop("importances"), options.pop("X"), **options)

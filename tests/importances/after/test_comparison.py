@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.grid import one_test
 
-from duramen.importances.after.comparison import Comparison, compare
-from duramen.results.importances import Importances
-from duramen.results.significance import Significance
+from duramen import Importances, Significance
+from duramen.importances import Comparison, compare
 
 
 def measure(values, name, names=None, **changes):
@@ -198,11 +197,11 @@ def test_load_refuses_other_things(tmp_path):
 
 
 def test_equals_compares_numbers_and_labels():
-    one, other = measure([1.0, 2.0], "x"), measure([2.0, 1.0], "y")
-    assert compare([one, other]).equals(compare([one, other]))
-    assert not compare([one, other]).equals(compare([other, one]))
-    assert not compare([one, other]).equals(compare([one, measure([3.0, 1.0], "y")]))
-    assert not compare([one, other]).equals("other")
+    first, other = measure([1.0, 2.0], "x"), measure([2.0, 1.0], "y")
+    assert compare([first, other]).equals(compare([first, other]))
+    assert not compare([first, other]).equals(compare([other, first]))
+    assert not compare([first, other]).equals(compare([first, measure([3.0, 1.0], "y")]))
+    assert not compare([first, other]).equals("other")
 
 
 def test_one_feature_or_none_has_no_correlation():

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.importances.after.group import group
-from duramen.results.importances import Importances
+from duramen import Importances
+from duramen.importances import group
 
 
 def example(**changes):

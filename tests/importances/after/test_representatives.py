@@ -4,11 +4,9 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen import estimators
-from duramen.importances import mdi
+from duramen import Importances, estimators
+from duramen.importances import mdi, representatives
 from duramen.importances.after.correlations import absolute, standardized
-from duramen.importances.after.representatives import representatives
-from duramen.results.importances import Importances
 
 
 def correlated(n=200, seed=0):
@@ -89,8 +87,8 @@ def test_centroids_are_means_of_standardised_columns_turned_alike():
     expected = np.column_stack(
         [(z[:, 0] + z[:, 2] - z[:, 4]) / 3, (z[:, 1] + z[:, 3]) / 2, z[:, 5]]
     )
-    found = np.column_stack([result.table.values(j)[result.table.codes(j)] for j in range(3)])
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    actual = np.column_stack([result.table.values(j)[result.table.codes(j)] for j in range(3)])
+    np.testing.assert_allclose(actual, expected, atol=1e-12)
     assert result.table.names == ("x0", "x1", "x5")
 
 
@@ -153,10 +151,10 @@ def test_rows_taken_from_a_table_serve():
     X = correlated()
     table, rows = dm.encode(X), np.arange(0, 200, 3)
     for correlation in ("spearman", "pearson"):
-        one = representatives(table.take_rows(rows), threshold=0.8, correlation=correlation)
+        first = representatives(table.take_rows(rows), threshold=0.8, correlation=correlation)
         other = representatives(X[rows], threshold=0.8, correlation=correlation)
-        np.testing.assert_array_equal(one.labels, other.labels)
-        np.testing.assert_array_equal(one.medoids, other.medoids)
+        np.testing.assert_array_equal(first.labels, other.labels)
+        np.testing.assert_array_equal(first.medoids, other.medoids)
 
 
 def test_duplicates_are_at_no_distance_at_all():
@@ -203,8 +201,8 @@ def test_clear_errors(options, message):
 
 def test_labels_without_an_order_are_alone():
     frame = pd.DataFrame({"a": ["x", "y", "z"] * 4, "b": range(12), "c": range(3, 15)})
-    found = representatives(frame, threshold=0.1)
-    assert found.members() == {"a": ("a",), "b": ("b", "c")}
+    result = representatives(frame, threshold=0.1)
+    assert result.members() == {"a": ("a",), "b": ("b", "c")}
     with pytest.raises(ValueError, match=r"method must be 'medoid' .* 3 labels in column 'a'"):
         representatives(frame, threshold=0.5, method="centroid")
 
@@ -214,10 +212,10 @@ def test_correlations_are_over_the_rows_where_both_are_known():
     X = random.normal(size=(80, 4)) + random.normal(size=(80, 1))
     X[random.random(X.shape) < 0.2] = np.nan
     columns = standardized(dm.encode(X), "pearson")
-    found = absolute(columns, columns)
+    result = absolute(columns, columns)
     for i, j in np.ndindex(4, 4):
         both = ~np.isnan(X[:, [i, j]]).any(axis=1)
-        assert found[i, j] == pytest.approx(abs(np.corrcoef(X[both][:, [i, j]].T)[0, 1]))
+        assert result[i, j] == pytest.approx(abs(np.corrcoef(X[both][:, [i, j]].T)[0, 1]))
 
 
 def test_missing_values_are_kept():
@@ -227,9 +225,9 @@ def test_missing_values_are_kept():
     X[:, 2] = X[:, 0]
     X[random.random(60) < 0.3, 2] = np.nan
     X[0, [0, 2]] = np.nan
-    found = representatives(X, threshold=0.9)
-    assert found.members() == {"x0": ("x0", "x2"), "x1": ("x1",)}
-    assert found.table.missing.tolist() == [True, False]
+    result = representatives(X, threshold=0.9)
+    assert result.members() == {"x0": ("x0", "x2"), "x1": ("x1",)}
+    assert result.table.missing.tolist() == [True, False]
     chosen = {"method": "centroid", "correlation": "pearson"}
     centroids = representatives(X, threshold=0.9, **chosen).table
     codes, values = centroids.codes(0), centroids.values(0)
@@ -269,5 +267,5 @@ def test_spread_is_for_these_representatives():
 def test_pearson_correlations_do_not_depend_on_the_unit(power):
     columns = np.random.default_rng(0).integers(0, 2, (30, 4)).astype(float)
     wanted = standardized(dm.encode(columns), "pearson")
-    found = standardized(dm.encode(np.ldexp(columns, power)), "pearson")
-    np.testing.assert_array_equal(found, wanted)
+    result = standardized(dm.encode(np.ldexp(columns, power)), "pearson")
+    np.testing.assert_array_equal(result, wanted)

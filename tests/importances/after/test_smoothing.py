@@ -3,8 +3,8 @@ import pytest
 from scipy import sparse
 from tests.grid import one_test
 
-from duramen.importances.after.smoothing import smooth
-from duramen.results.importances import Importances
+from duramen import Importances
+from duramen.importances import smooth
 
 
 def line(values=(8.0, 0.0, 4.0, 0.0), **changes):

@@ -20,23 +20,23 @@ def fitted():
 def test_mdi_adds_up_log_rank_statistics(fitted):
     """The mean over the trees of the sums by feature, in all and by degree."""
     model, *_ = fitted
-    found = dm.importances.mdi(model, by_degree=True)
+    importances = dm.importances.mdi(model, by_degree=True)
     sums = np.zeros(4)
     for tree in model.forest_:
         inner = tree.feature >= 0
         np.add.at(sums, tree.feature[inner], tree.impurity[inner])
-    assert np.allclose(found.values, sums / 60)
-    assert np.allclose(found.by_degree.sum(axis=1), found.values)
-    assert found.unit == "chi-square"
-    assert found.top(1).names == ("x0",)
+    assert np.allclose(importances.values, sums / 60)
+    assert np.allclose(importances.by_degree.sum(axis=1), importances.values)
+    assert importances.unit == "chi-square"
+    assert importances.top(1).names == ("x0",)
 
 
 def test_mda_is_what_the_concordance_of_a_tree_loses(fitted):
     """By each tree's own out-of-bag rows, with the permutation that the kernel draws."""
     model, X, y = fitted
-    found = dm.importances.mda(model, X, y, n_repeats=40)
-    assert found.unit == "concordance"
-    assert found.top(1).names == ("x0",)
+    importances = dm.importances.mda(model, X, y, n_repeats=40)
+    assert importances.unit == "concordance"
+    assert importances.top(1).names == ("x0",)
     forest, losses = model.forest_, []
     random = np.random.default_rng(0)
     for t in range(forest.n_trees):
@@ -49,7 +49,7 @@ def test_mda_is_what_the_concordance_of_a_tree_loses(fitted):
         shuffled[:, 0] = random.permutation(rows[:, 0])
         losses.append(before - oracle.concordance(*given, single.predict(shuffled)))
     error = np.std(losses) / np.sqrt(len(losses))
-    assert abs(found.values[0] - np.mean(losses)) < 4 * error
+    assert abs(importances.values[0] - np.mean(losses)) < 4 * error
 
 
 @pytest.mark.parametrize("measure", ["mda", "conditional_mda", "holdout_mda"])
@@ -70,9 +70,9 @@ def test_no_importance_on_average_without_an_effect(measure):
 def test_the_ensemble_loses_concordance_too(fitted):
     """Out-of-bag mortalities before and after a permutation."""
     model, X, y = fitted
-    found = dm.importances.mda(model, X, y, votes="ensemble", n_repeats=3)
-    assert found.top(1).names == ("x0",)
-    assert found.unit == "concordance"
+    importances = dm.importances.mda(model, X, y, votes="ensemble", n_repeats=3)
+    assert importances.top(1).names == ("x0",)
+    assert importances.unit == "concordance"
 
 
 def test_measures_of_the_trees_alone(fitted):
@@ -121,8 +121,12 @@ def test_tests_of_significance_permute_times_with_their_events():
     X, time, event = drawn(3, 150, 3, distinct=50, values=9)
     y = outcome(time, event)
     model = dm.ExtraSurvivalTrees(15, random_state=0)
-    found = dm.significance.max_t(model, X, y, measure="mdi", n_permutations=19, random_state=0)
-    assert found.selected(0.05) == ("x0",)
+    significance = dm.significance.max_t(
+        model, X, y, measure="mdi", n_permutations=19, random_state=0
+    )
+    assert significance.selected(0.05) == ("x0",)
     model = dm.RandomSurvivalForest(15, random_state=0)
-    found = dm.significance.altmann(model, X, y, measure="mda", n_permutations=19, random_state=0)
-    assert found.p_values[0] == 0.05
+    significance = dm.significance.altmann(
+        model, X, y, measure="mda", n_permutations=19, random_state=0
+    )
+    assert significance.p_values[0] == 0.05

@@ -55,41 +55,41 @@ def test_every_pair_of_kinds_against_the_oracle(seed, missing):
     columns = mixed(seed=seed, missing=missing)
     table = encoded(columns)
     assert list(table.kinds) == ["numeric", "numeric", "ordinal", "nominal", "nominal"]
-    found = association_p_values(table)
+    actual = association_p_values(table)
     np.testing.assert_allclose(
-        found, expected(columns, [False] * 3 + [True] * 2), rtol=1e-8, atol=1e-12
+        actual, expected(columns, [False] * 3 + [True] * 2), rtol=1e-8, atol=1e-12
     )
-    assert np.array_equal(found, found.T)
-    assert found[0, 1] < 0.05  # these two are related
+    assert np.array_equal(actual, actual.T)
+    assert actual[0, 1] < 0.05  # these two are related
 
 
 def test_closed_forms_of_scipy():
     columns = mixed(n=60)
     n = len(columns)
-    found = association_p_values(encoded(columns))
+    result = association_p_values(encoded(columns))
     r = stats.pearsonr(columns[:, 0], columns[:, 2]).statistic
-    assert found[0, 2] == pytest.approx(stats.chi2.sf((n - 1) * r**2, 1), rel=1e-9)
+    assert result[0, 2] == pytest.approx(stats.chi2.sf((n - 1) * r**2, 1), rel=1e-9)
 
     counts = stats.contingency.crosstab(columns[:, 3], columns[:, 4]).count
     pearson = stats.chi2_contingency(counts, correction=False)
     tail = stats.chi2.sf(pearson.statistic * (n - 1) / n, pearson.dof)
-    assert found[3, 4] == pytest.approx(tail, rel=1e-9)
+    assert result[3, 4] == pytest.approx(tail, rel=1e-9)
 
     groups = [columns[columns[:, 4] == c, 0] for c in np.unique(columns[:, 4])]
     f = stats.f_oneway(*groups).statistic
     ratio = f * (len(groups) - 1) / (n - len(groups))  # between over within
     tail = stats.chi2.sf((n - 1) * ratio / (1 + ratio), len(groups) - 1)
-    assert found[0, 4] == pytest.approx(tail, rel=1e-9)
+    assert result[0, 4] == pytest.approx(tail, rel=1e-9)
 
 
 def test_a_perfect_association_and_none():
     x = np.arange(20.0)
     even = np.where(np.arange(20) % 2, 1.0, -1.0)
     X = np.column_stack([x, -3 * x + 7, np.r_[x[:10], x[:10][::-1]], even])
-    found = association_p_values(dm.encode(X))
-    assert found[0, 1] == pytest.approx(stats.chi2.sf(19, 1))  # r^2 = 1
-    assert found[0, 2] == pytest.approx(1.0)  # r = 0: a hill
-    assert found[2, 3] == pytest.approx(1.0)
+    result = association_p_values(dm.encode(X))
+    assert result[0, 1] == pytest.approx(stats.chi2.sf(19, 1))  # r^2 = 1
+    assert result[0, 2] == pytest.approx(1.0)  # r = 0: a hill
+    assert result[2, 3] == pytest.approx(1.0)
 
 
 @one_test
@@ -98,9 +98,9 @@ def test_constant_columns_are_associated_with_nothing(value):
     # Their mean is not always what they hold: of three values .1 it is 0.10000000000000002.
     for n in range(3, 30):
         X = np.column_stack([np.full(n, value), np.full(n, 0.05), np.arange(n)])
-        found = association_p_values(dm.encode(X))
-        assert found[0].tolist() == [0.0, 1.0, 1.0]
-        assert found[1].tolist() == [1.0, 0.0, 1.0]
+        result = association_p_values(dm.encode(X))
+        assert result[0].tolist() == [0.0, 1.0, 1.0]
+        assert result[1].tolist() == [1.0, 0.0, 1.0]
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -110,10 +110,10 @@ def test_columns_that_are_constant_where_the_other_is_present(seed):
     X = np.column_stack([np.full(n, 0.1), random.normal(size=n), random.normal(size=n)])
     X[0] = [0.2, 0.5, np.nan]
     X[1:3, 1] = np.nan
-    found = association_p_values(dm.encode(X))
-    assert found[0, 2] == 1.0
-    assert found[0, 1] == pytest.approx(oracle.p_value(X[:, 0], X[:, 1]), rel=1e-8)
-    assert found[1, 2] == pytest.approx(oracle.p_value(X[:, 1], X[:, 2]), rel=1e-8, abs=1e-12)
+    result = association_p_values(dm.encode(X))
+    assert result[0, 2] == 1.0
+    assert result[0, 1] == pytest.approx(oracle.p_value(X[:, 0], X[:, 1]), rel=1e-8)
+    assert result[1, 2] == pytest.approx(oracle.p_value(X[:, 1], X[:, 2]), rel=1e-8, abs=1e-12)
 
 
 def test_a_constant_category_and_pairs_without_a_common_row():
@@ -125,10 +125,10 @@ def test_a_constant_category_and_pairs_without_a_common_row():
             "late": [None, None, None, "u", "v", "w"],
         }
     )
-    found = association_p_values(dm.encode(frame))
-    assert found[0].tolist() == [0.0, 1.0, 1.0, 1.0]
-    assert found[2, 3] == 1.0
-    assert found[1, 2] == pytest.approx(1.0)  # means of "a" and "b" agree
+    result = association_p_values(dm.encode(frame))
+    assert result[0].tolist() == [0.0, 1.0, 1.0, 1.0]
+    assert result[2, 3] == 1.0
+    assert result[1, 2] == pytest.approx(1.0)  # means of "a" and "b" agree
 
 
 def test_p_values_of_independent_columns_are_uniform():
@@ -140,12 +140,12 @@ def test_p_values_of_independent_columns_are_uniform():
         f"c{j}": random.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2]).tolist()
         for j in range(p // 2)
     }
-    found = association_p_values(dm.encode(pl.DataFrame(frame)))
+    result = association_p_values(dm.encode(pl.DataFrame(frame)))
     half = p // 2
     for block in (
-        found[:half, :half][np.triu_indices(half, 1)],
-        found[half:, half:][np.triu_indices(half, 1)],
-        found[:half, half:].ravel(),
+        result[:half, :half][np.triu_indices(half, 1)],
+        result[half:, half:][np.triu_indices(half, 1)],
+        result[:half, half:].ravel(),
     ):
         assert stats.kstest(block, "uniform").pvalue > 0.01
 
@@ -155,5 +155,5 @@ def test_p_values_of_independent_columns_are_uniform():
 def test_the_size_of_the_numbers_does_not_matter(power):
     columns = np.round(4 * mixed(missing=0.1)[:, :2])
     wanted = association_p_values(dm.encode(columns))
-    found = association_p_values(dm.encode(np.ldexp(columns, power)))
-    np.testing.assert_array_equal(found, wanted)
+    result = association_p_values(dm.encode(np.ldexp(columns, power)))
+    np.testing.assert_array_equal(result, wanted)

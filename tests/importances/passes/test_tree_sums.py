@@ -97,8 +97,8 @@ def same_bits(task, weighted, way, monkeypatch):
     criteria = ["squared_error"] if task == "numbers" else ["gini", "entropy"]
     for criterion in criteria[: 1 + (way == "bootstrap")]:
         made = {**parameters, "criterion": criterion}
-        kept = estimator(data, **made).fit(data)
-        whole = Inputs(kept, data, 7, 1, by_degree=True)
+        model = estimator(data, **made).fit(data)
+        whole = Inputs(model, data, 7, 1, by_degree=True)
         # Runs of few trees, which begin and end within parts.
         monkeypatch.setattr(nodes, "_BLOCK", 3_000)
         for one in SUMMED:
@@ -110,7 +110,7 @@ def same_bits(task, weighted, way, monkeypatch):
             for n_jobs, first, size in ((1, 1, 1), (2, 4, 3), (3, 2, 30)):
                 given = replace(
                     whole,
-                    estimator=stream_of(data, kept, first, size, n_jobs=n_jobs, **made),
+                    estimator=stream_of(data, model, first, size, n_jobs=n_jobs, **made),
                     n_jobs=n_jobs,
                 )
                 assert_same(one.result(one.sums(given).over_all(), given), expected)
@@ -122,7 +122,7 @@ def same_bits(task, weighted, way, monkeypatch):
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_out_of_bag_attributes_are_those_of_fit(task, weighted, n_jobs, monkeypatch):
     data = learning_set(task, weighted=weighted)
-    kept = estimator(data).fit(data)
+    model = estimator(data).fit(data)
     trees = []
     monkeypatch.setattr(growth, "PILOT_TREES", 3)
     monkeypatch.setattr(growth, "_MOST_TREES", 4)
@@ -131,15 +131,15 @@ def test_out_of_bag_attributes_are_those_of_fit(task, weighted, n_jobs, monkeypa
     assert isinstance(let_go.forest_, TreeStream)
     assert [part.n_trees for part in trees] == [3, 4, 4, 4, 4, 4]
     for name in ("oob_score_", "oob_error_curve_", "oob_decision_function_", "oob_prediction_"):
-        assert hasattr(kept, name) == hasattr(let_go, name)
-        if hasattr(kept, name):
-            np.testing.assert_array_equal(getattr(let_go, name), getattr(kept, name))
+        assert hasattr(model, name) == hasattr(let_go, name)
+        if hasattr(model, name):
+            np.testing.assert_array_equal(getattr(let_go, name), getattr(model, name))
     joined = {name: [] for name in ("feature", "impurity", "rows")}
     for part in trees:
         for name, arrays in joined.items():
             arrays.append(getattr(part, name))
     for name, arrays in joined.items():
-        np.testing.assert_array_equal(np.concatenate(arrays), getattr(kept.forest_, name))
+        np.testing.assert_array_equal(np.concatenate(arrays), getattr(model.forest_, name))
 
 
 def test_forests_that_fit_are_kept():

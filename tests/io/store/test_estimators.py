@@ -35,10 +35,10 @@ def test_forests(problem, splits, n_jobs):
         SPLITS[splits](20, splits=splits, random_state=3, n_jobs=n_jobs).fit(X, y)
         for X in (frame, store)
     ]
-    one, other = (fit.forest_ for fit in fits)
-    assert one.fingerprint == other.fingerprint
+    first, other = (fit.forest_ for fit in fits)
+    assert first.fingerprint == other.fingerprint
     for name in ("feature", "cut", "child", "impurity", "leaf_values"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        np.testing.assert_array_equal(getattr(first, name), getattr(other, name))
     for rows in (store, dm.encode(store)):
         np.testing.assert_array_equal(fits[0].predict_proba(frame), fits[1].predict_proba(rows))
     np.testing.assert_array_equal(fits[0].apply(frame), fits[1].apply(store))

@@ -40,19 +40,19 @@ def test_plink_files_go_by_iid(bed, tmp_path, title, form):
     known = annotations().rename(columns={"IID": title})
     mixed = known.iloc[ORDER]
     mixed.to_csv(tmp_path / "known.csv", index=False)
-    given = {
+    options = {
         "csv": tmp_path / "known.csv",
         "pandas": mixed,
         "arrow": pa.table(mixed.to_dict("list")),
     }
-    store = open_store(bed, given[form])
+    store = open_store(bed, options[form])
     assert store.samples.column("age").to_pylist() == known["age"].tolist()
     assert store.target("state")[1].tolist() == known["state"].tolist()
     assert store.samples_pairing == (
         f"Rows of samples were paired with those of a.bed by column {title!r}."
     )
     assert store.row_names == tuple(known[title])
-    packed = pack(bed, tmp_path / "s", samples=given[form])
+    packed = pack(bed, tmp_path / "s", samples=options[form])
     assert packed.target("age")[1].tolist() == known["age"].tolist()
     assert packed.samples_pairing == store.samples_pairing
     again = open_store(tmp_path / "s", mixed.iloc[::-1])  # a store keeps the names
@@ -63,12 +63,12 @@ def test_plink_files_go_by_iid(bed, tmp_path, title, form):
 def test_what_is_paired_can_be_pickled_and_seen_in_part(bed):
     from duramen.io.store.view import without
 
-    known = annotations()
-    store = without(open_store(bed, known.iloc[ORDER]), [0])
+    samples = annotations()
+    store = without(open_store(bed, samples.iloc[ORDER]), [0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for one in (store, pickle.loads(pickle.dumps(store))):
-            assert one.samples.column("age").to_pylist() == known["age"].tolist()
+            assert one.samples.column("age").to_pylist() == samples["age"].tolist()
             assert one.samples_pairing.endswith("by column 'IID'.")
 
 
@@ -146,95 +146,97 @@ def test_h5ad_files_go_by_their_names(tmp_path, transpose):
 def test_transposed_text_goes_by_its_first_line(tmp_path):
     frame = pd.DataFrame(genotypes(N, 5), index=[f"I{i}" for i in range(N)])
     frame.T.rename_axis("gene").rename(lambda j: f"g{j}").to_csv(tmp_path / "a.csv")
-    known = annotations()
-    store = pack(tmp_path / "a.csv", tmp_path / "s", transpose=True, samples=known.iloc[ORDER])
-    assert store.target("age")[1].tolist() == known["age"].tolist()
+    samples = annotations()
+    store = pack(tmp_path / "a.csv", tmp_path / "s", transpose=True, samples=samples.iloc[ORDER])
+    assert store.target("age")[1].tolist() == samples["age"].tolist()
     pd.read_csv(tmp_path / "a.csv").to_parquet(tmp_path / "a.parquet")
-    other = pack(tmp_path / "a.parquet", tmp_path / "t", transpose=True, samples=known.iloc[ORDER])
-    assert other.target("age")[1].tolist() == known["age"].tolist()
+    other = pack(
+        tmp_path / "a.parquet", tmp_path / "t", transpose=True, samples=samples.iloc[ORDER]
+    )
+    assert other.target("age")[1].tolist() == samples["age"].tolist()
 
 
 def test_a_column_of_the_store_names_rows(tmp_path):
-    known = annotations()
-    frame = pd.DataFrame({"IID": known["IID"], "x": np.random.default_rng(0).normal(size=N)})
+    samples = annotations()
+    frame = pd.DataFrame({"IID": samples["IID"], "x": np.random.default_rng(0).normal(size=N)})
     pack(frame, tmp_path / "s")
     for options in ({}, {"samples_id": "IID"}):
-        store = open_store(tmp_path / "s", known.iloc[ORDER], **options)
-        assert store.target("age")[1].tolist() == known["age"].tolist()
-    other = known.rename(columns={"IID": "patient"}).iloc[ORDER]
+        store = open_store(tmp_path / "s", samples.iloc[ORDER], **options)
+        assert store.target("age")[1].tolist() == samples["age"].tolist()
+    other = samples.rename(columns={"IID": "patient"}).iloc[ORDER]
     for options in ({}, {"samples_id": "IID"}, {"samples_id": "patient"}):
         store = open_store(tmp_path / "s", other, **options)
-        assert store.target("age")[1].tolist() == known["age"].tolist()
+        assert store.target("age")[1].tolist() == samples["age"].tolist()
         assert "by column 'IID' of s and column 'patient' of samples" in store.samples_pairing
     pack(frame.assign(IID=range(100, 100 + N)), tmp_path / "n")
-    numbered = known.assign(IID=range(100, 100 + N)).iloc[ORDER]
+    numbered = samples.assign(IID=range(100, 100 + N)).iloc[ORDER]
     for options in ({}, {"samples_id": "IID"}):
         store = open_store(tmp_path / "n", numbered, **options)
-        assert store.target("age")[1].tolist() == known["age"].tolist()
+        assert store.target("age")[1].tolist() == samples["age"].tolist()
     pack(frame.assign(IID=np.linspace(0, 1, N)), tmp_path / "f")
     with pytest.raises(ValueError, match=r"column 'IID' of .*f must hold the name of every row"):
-        open_store(tmp_path / "f", known, samples_id="IID")
+        open_store(tmp_path / "f", samples, samples_id="IID")
 
 
 def test_packing_looks_for_a_column_of_names(tmp_path):
-    known = annotations()
-    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=N), "who": known["IID"]})
+    samples = annotations()
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=N), "who": samples["IID"]})
     frame.to_csv(tmp_path / "a.csv", index=False)
     for source in (frame, tmp_path / "a.csv"):
-        store = pack(source, tmp_path / "s", samples=known.iloc[ORDER], overwrite=True)
-        assert store.target("age")[1].tolist() == known["age"].tolist()
+        store = pack(source, tmp_path / "s", samples=samples.iloc[ORDER], overwrite=True)
+        assert store.target("age")[1].tolist() == samples["age"].tolist()
         assert "by column 'who' of" in store.samples_pairing
     with pytest.raises(ValueError, match="'I0' is like 'i0'"):
-        pack(frame, tmp_path / "t", samples=known.assign(IID=known["IID"].str.lower()))
+        pack(frame, tmp_path / "t", samples=samples.assign(IID=samples["IID"].str.lower()))
     with pytest.raises(ValueError, match=r"samples_by_position .* is wrong here"):
-        pack(frame, tmp_path / "t", samples=known.iloc[ORDER], samples_by_position=True)
+        pack(frame, tmp_path / "t", samples=samples.iloc[ORDER], samples_by_position=True)
 
 
 # --- rows that are missing, double or too many ---------------------------------------------------
 
 
 def test_rows_that_are_not_in_the_data_are_ignored(bed):
-    known = annotations()
-    more = pd.concat([known, known.assign(IID="other"), known.assign(IID=None)[:1]])
+    samples = annotations()
+    more = pd.concat([samples, samples.assign(IID="other"), samples.assign(IID=None)[:1]])
     store = open_store(bed, more.iloc[np.random.default_rng(0).permutation(len(more))])
-    assert store.target("age")[1].tolist() == known["age"].tolist()
+    assert store.target("age")[1].tolist() == samples["age"].tolist()
     assert store.samples_pairing.endswith(" 41 rows of samples are not in a.bed and were ignored.")
 
 
 def test_rows_without_annotations_have_missing_values(bed):
-    known = annotations().iloc[ORDER]
-    store = open_store(bed, known[~known["IID"].isin(["I3", "I7"])])
+    samples = annotations().iloc[ORDER]
+    store = open_store(bed, samples[~samples["IID"].isin(["I3", "I7"])])
     wanted = annotations()["age"].tolist()
     wanted[3] = wanted[7] = None
     assert store.samples.column("age").to_pylist() == wanted
     assert "38 of 40 rows have annotations; 2 rows have none" in store.samples_pairing
     assert "'I3', 'I7'" in store.samples_pairing
     assert store.row_names == tuple(f"I{i}" for i in range(N))
-    lower = known.assign(IID=known["IID"].where(known["IID"] != "I3", "i3"))
+    lower = samples.assign(IID=samples["IID"].where(samples["IID"] != "I3", "i3"))
     assert "(--samples-match fold) pairs 40" in open_store(bed, lower).samples_pairing
 
 
 def test_few_annotations_are_refused(bed):
-    known = annotations()
+    samples = annotations()
     with pytest.raises(ValueError, match=r"column 'IID' lacks 30 of 40: 'I10', 'I11', .* Hint:"):
-        open_store(bed, known[:10])
+        open_store(bed, samples[:10])
     with pytest.raises(ValueError, match=r"no column of samples .* of a\.bed, such as 'I0', 'I1'"):
-        open_store(bed, known.assign(IID=[f"P{i}" for i in range(N)]))
+        open_store(bed, samples.assign(IID=[f"P{i}" for i in range(N)]))
     with pytest.raises(ValueError, match=r"pack: samples must have a row for most rows of a\.bed"):
-        pack(bed, bed.parent / "s", samples=known[:19])
+        pack(bed, bed.parent / "s", samples=samples[:19])
     assert not (bed.parent / "s").exists()
 
 
 def test_names_that_are_double_are_refused(bed):
-    known = annotations()
+    samples = annotations()
     with pytest.raises(ValueError, match="but column 'IID' has 'I0' more than once"):
-        open_store(bed, pd.concat([known, known[:1]]))
+        open_store(bed, pd.concat([samples, samples[:1]]))
     rewritten_fam(bed, [("F", "same" if i < 2 else f"I{i}") for i in range(N)])
     with pytest.raises(ValueError, match=r"a\.bed \(FID and IID\) must be unique .* 'F_same'"):
-        open_store(bed, known.assign(FID="F", IID=["same", "same", *known["IID"][2:]]))
-    store = open_store(bed, known, samples_by_position=True)
-    assert store.target("age")[1].tolist() == known["age"].tolist()
-    twice = pd.concat([known, known]).drop(columns="age")
+        open_store(bed, samples.assign(FID="F", IID=["same", "same", *samples["IID"][2:]]))
+    store = open_store(bed, samples, samples_by_position=True)
+    assert store.target("age")[1].tolist() == samples["age"].tolist()
+    twice = pd.concat([samples, samples]).drop(columns="age")
     with pytest.raises(ValueError, match=r"column 'IID' has 'I0', .* more than once"):
         open_store(write_bed(bed.parent / "b.bed", genotypes(N, 6)), twice)
 
@@ -243,27 +245,27 @@ def test_names_that_are_double_are_refused(bed):
 
 
 def test_the_column_can_be_named(bed):
-    known = annotations()
-    known["mother"] = known["IID"].iloc[::-1].tolist()  # holds the same names, in another order
-    known["copy"] = known["IID"]
-    assert open_store(bed, known.iloc[ORDER]).target("age")[1].tolist() == known["age"].tolist()
-    one = open_store(bed, known.iloc[ORDER], samples_id="mother")
-    assert one.target("age")[1].tolist() == known["age"].tolist()[::-1]
-    renamed = known.rename(columns={"IID": "person"}).drop(columns="copy")
+    samples = annotations()
+    samples["mother"] = samples["IID"].iloc[::-1].tolist()  # holds the same names, in another order
+    samples["copy"] = samples["IID"]
+    assert open_store(bed, samples.iloc[ORDER]).target("age")[1].tolist() == samples["age"].tolist()
+    store = open_store(bed, samples.iloc[ORDER], samples_id="mother")
+    assert store.target("age")[1].tolist() == samples["age"].tolist()[::-1]
+    renamed = samples.rename(columns={"IID": "person"}).drop(columns="copy")
     with pytest.raises(
         ValueError,
         match="several columns of samples could hold the row names: column 'person', column 'mo",
     ):
         open_store(bed, renamed)
     both = renamed.assign(mother=renamed["person"])  # the same order: either will do
-    assert open_store(bed, both.iloc[ORDER]).target("age")[1].tolist() == known["age"].tolist()
+    assert open_store(bed, both.iloc[ORDER]).target("age")[1].tolist() == samples["age"].tolist()
 
 
 def test_by_position_only_when_asked_or_without_names(bed, tmp_path):
-    known = annotations()
-    plain = known.drop(columns="IID")
+    samples = annotations()
+    plain = samples.drop(columns="IID")
     store = open_store(bed, plain.iloc[ORDER], samples_by_position=True)
-    assert store.target("age")[1].tolist() == known["age"].iloc[ORDER].tolist()
+    assert store.target("age")[1].tolist() == samples["age"].iloc[ORDER].tolist()
     assert store.samples_pairing == "Rows of samples were paired by position, as asked."
     assert store.row_names == tuple(f"I{i}" for i in range(N))
     with pytest.raises(ValueError, match=r"samples_by_position \(--samples-by-position\) pairs"):
@@ -277,14 +279,17 @@ def test_by_position_only_when_asked_or_without_names(bed, tmp_path):
     with pytest.raises(ValueError, match="samples has 39 rows, but the table has 40"):
         open_store(tmp_path / "s", plain[:39])
     with pytest.raises(ValueError, match=r"samples has names of rows \(column 'IID'\), but s has"):
-        open_store(tmp_path / "s", known)
-    assert open_store(tmp_path / "s", known, samples_by_position=True).samples.num_rows == N
+        open_store(tmp_path / "s", samples)
+    assert open_store(tmp_path / "s", samples, samples_by_position=True).samples.num_rows == N
 
 
 def test_positions_that_names_contradict_are_refused(bed):
-    known = annotations()
-    assert open_store(bed, known, samples_by_position=True).row_names == tuple(known["IID"])
-    for frame in (known, known.rename(columns={"IID": "x"}).assign(x=known["IID"].str.lower())):
+    samples = annotations()
+    assert open_store(bed, samples, samples_by_position=True).row_names == tuple(samples["IID"])
+    for frame in (
+        samples,
+        samples.rename(columns={"IID": "x"}).assign(x=samples["IID"].str.lower()),
+    ):
         with pytest.raises(ValueError, match=r"in another order, 'I\d+' in row \d+ instead of 1"):
             open_store(bed, frame.iloc[ORDER], samples_by_position=True)
 

@@ -56,7 +56,7 @@ def test_lines_are_cut_as_a_machine_of_states_would(text, chunk):
     data = text.encode()
     expected = fields_by_state(data)
     try:
-        found = [
+        actual = [
             lines.fields(i)
             for lines in lines_of(io.BytesIO(data), b",", chunk)
             for i in range(len(lines))
@@ -65,7 +65,7 @@ def test_lines_are_cut_as_a_machine_of_states_would(text, chunk):
         assert unclosed(data)
     else:
         assert not unclosed(data)
-        assert found == expected
+        assert actual == expected
 
 
 def unclosed(data: bytes) -> bool:

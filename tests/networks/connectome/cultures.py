@@ -18,7 +18,7 @@ def bursting(n_frames=1500, p=12, seed=0):
     """Return fluorescence with bursts of many neurons, on random links."""
     rng = np.random.default_rng(seed)
     pairs = [(i, j) for i in range(p) for j in range(i + 1, p) if rng.random() < 0.15]
-    found = culture(pairs, n_frames, p, seed=seed, noise=0.02)
+    result = culture(pairs, n_frames, p, seed=seed, noise=0.02)
     for t in rng.integers(0, n_frames - 40, 8):
-        found[t : t + 30] += np.linspace(0.3, 0, 30)[:, None] * (rng.random(p) < 0.8)
-    return found
+        result[t : t + 30] += np.linspace(0.3, 0, 30)[:, None] * (rng.random(p) < 0.8)
+    return result

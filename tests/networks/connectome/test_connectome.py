@@ -25,15 +25,15 @@ FEW = (0.1, 0.13, 0.16)
 def test_averaged_partial_correlation_equals_the_dense_formulas(filters, exponent, weighting, form):
     x = bursting()
     settings = {"exponent": exponent, "weighting": weighting, "form": form}
-    found = dm.connectome(x, filters=filters, thresholds=FEW, **settings)
+    actual = dm.connectome(x, filters=filters, thresholds=FEW, **settings)
     expected = oracle.averaged(x, filters, FEW, **settings)
-    np.testing.assert_allclose(found.weights, expected, atol=1e-9)
-    assert not found.directed
+    np.testing.assert_allclose(actual.weights, expected, atol=1e-9)
+    assert not actual.directed
 
 
 def test_full_method_equals_the_formulas():
     x = bursting()
-    found = dm.connectome(x, method="full", thresholds=FEW)
+    actual = dm.connectome(x, method="full", thresholds=FEW)
     weights = {"f1": 1.0, "f2": 0.9, "f3": 0.01, "f4": 0.7}
     p = oracle.averaged(x, weights, FEW, exponent=0.9, weighting="w_star")
     s = oracle.precedence(oracle.processed(x, "f2", 0.12, exponent=0.9, weighting="none"))
@@ -43,17 +43,17 @@ def test_full_method_equals_the_formulas():
         return (m - m[off].min()) / (m[off].max() - m[off].min())
 
     expected = np.where(off, 0.997 * scaled(p) + 0.003 * scaled(s - s.T), 0)
-    np.testing.assert_allclose(found.weights, expected, atol=1e-9)
-    assert found.directed
+    np.testing.assert_allclose(actual.weights, expected, atol=1e-9)
+    assert actual.directed
 
 
 def test_settings_of_the_records():
     x = bursting()
-    found = {
+    results = {
         name: dm.connectome(x, method=name, n_estimators=3, random_state=0)
         for name in ("averaged", "partial_correlation", "pearson", "transfer_entropy", "genie3")
     }
-    settings = found["averaged"].metadata
+    settings = results["averaged"].metadata
     assert len(settings["thresholds"]) == 111
     assert settings["thresholds"][0] == 0.1
     assert settings["thresholds"][53] == 0.153
@@ -61,36 +61,36 @@ def test_settings_of_the_records():
     assert dict(settings["filters"]) == {"f1": 1.0, "f2": 0.9}
     plain = oracle.processed(x, None, 0.12)
     np.testing.assert_allclose(
-        found["pearson"].weights, np.corrcoef(plain, rowvar=False) - np.eye(12), atol=1e-12
+        results["pearson"].weights, np.corrcoef(plain, rowvar=False) - np.eye(12), atol=1e-12
     )
     np.testing.assert_array_equal(
-        found["transfer_entropy"].weights, dm.networks.connectome.generalized_transfer_entropy(x)
+        results["transfer_entropy"].weights, dm.networks.connectome.generalized_transfer_entropy(x)
     )
     signal = oracle.processed(x, "f1", 0.12, weighting="none")
     trees = dm.genie3(signal, n_estimators=3, max_depth=3, random_state=0)
-    np.testing.assert_allclose(found["genie3"].weights, trees.weights, atol=1e-9)
-    assert [one.directed for one in found.values()] == [False, False, False, True, True]
-    assert found["transfer_entropy"].unit == "bit"
+    np.testing.assert_allclose(results["genie3"].weights, trees.weights, atol=1e-9)
+    assert [result.directed for result in results.values()] == [False, False, False, True, True]
+    assert results["transfer_entropy"].unit == "bit"
 
 
 @pytest.mark.parametrize("method", [method.name for method in METHODS])
 def test_same_bytes_for_any_number_of_threads(method):
     x = bursting()
-    given = {"method": method, "n_estimators": 4, "random_state": 1}
+    options = {"method": method, "n_estimators": 4, "random_state": 1}
     if method in ("averaged", "full"):
-        given["thresholds"] = np.arange(100, 130) / 1000
-    one = dm.connectome(x, n_jobs=1, **given)
+        options["thresholds"] = np.arange(100, 130) / 1000
+    first = dm.connectome(x, n_jobs=1, **options)
     for n_jobs in (2, 3):
-        other = dm.connectome(x, n_jobs=n_jobs, **given)
-        assert one.weights.tobytes() == other.weights.tobytes()
+        other = dm.connectome(x, n_jobs=n_jobs, **options)
+        assert first.weights.tobytes() == other.weights.tobytes()
 
 
 @pytest.mark.parametrize("method", ["averaged", "full", "pearson"])
 def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch, method):
     x = bursting()
-    given = {"method": method, "thresholds": np.arange(100, 140) / 1000}
-    whole = dm.connectome(x, **given)
-    kept = tmp_path / "kept"
+    options = {"method": method, "thresholds": np.arange(100, 140) / 1000}
+    whole = dm.connectome(x, **options)
+    path = tmp_path / "kept"
     original = methods.AveragedAssociation.__call__
     done = []
 
@@ -102,7 +102,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch, met
 
     monkeypatch.setattr(methods.AveragedAssociation, "__call__", stops)
     with pytest.raises(KeyboardInterrupt):
-        dm.connectome(x, checkpoint=kept, **given)
+        dm.connectome(x, checkpoint=path, **options)
     assert done == [0, 1, 2]
 
     def goes_on(self, b, seed):
@@ -110,10 +110,10 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch, met
         return original(self, b, seed)
 
     monkeypatch.setattr(methods.AveragedAssociation, "__call__", goes_on)
-    found = dm.connectome(x, checkpoint=kept, **given)
-    assert found.weights.tobytes() == whole.weights.tobytes()
+    result = dm.connectome(x, checkpoint=path, **options)
+    assert result.weights.tobytes() == whole.weights.tobytes()
     with pytest.raises(ValueError, match="checkpoint"):
-        dm.connectome(x + 0.001, checkpoint=kept, **given)
+        dm.connectome(x + 0.001, checkpoint=path, **options)
 
 
 def test_kinds_of_input_give_the_same():
@@ -121,12 +121,12 @@ def test_kinds_of_input_give_the_same():
     names = [f"cell {i}" for i in range(12)]
     plain = dm.connectome(x, method="partial_correlation", names=names)
     for frame in (pd.DataFrame(x, columns=names), pl.DataFrame(x, schema=names)):
-        found = dm.connectome(frame, method="partial_correlation")
-        assert found.names == tuple(names)
-        np.testing.assert_array_equal(found.weights, plain.weights)
+        result = dm.connectome(frame, method="partial_correlation")
+        assert result.names == tuple(names)
+        np.testing.assert_array_equal(result.weights, plain.weights)
     for other in (np.asfortranarray(x), x.astype(np.float32).astype(np.float64)):
-        found = dm.connectome(other, method="partial_correlation")
-        np.testing.assert_allclose(found.weights, plain.weights, atol=1e-3)
+        result = dm.connectome(other, method="partial_correlation")
+        np.testing.assert_allclose(result.weights, plain.weights, atol=1e-3)
 
 
 def test_a_mapped_file_is_read_in_blocks(tmp_path, monkeypatch):
@@ -134,19 +134,19 @@ def test_a_mapped_file_is_read_in_blocks(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", x)
     monkeypatch.setattr("duramen.networks.connectome.filters._FRAMES", 1000)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
-    found = dm.connectome(mapped, method="partial_correlation")
+    actual = dm.connectome(mapped, method="partial_correlation")
     expected = dm.connectome(x, method="partial_correlation")
-    np.testing.assert_array_equal(found.weights, expected.weights)
+    np.testing.assert_array_equal(actual.weights, expected.weights)
 
 
 def test_invariances():
     x = bursting()
-    found = dm.connectome(x, method="averaged", thresholds=FEW).weights
+    weights = dm.connectome(x, method="averaged", thresholds=FEW).weights
     shifted = dm.connectome(x + 3, thresholds=FEW).weights
-    np.testing.assert_allclose(shifted, found, atol=1e-9)
+    np.testing.assert_allclose(shifted, weights, atol=1e-9)
     order = np.random.default_rng(0).permutation(12)
     moved = dm.connectome(x[:, order], thresholds=FEW).weights
-    np.testing.assert_allclose(moved, found[np.ix_(order, order)], atol=1e-9)
+    np.testing.assert_allclose(moved, weights[np.ix_(order, order)], atol=1e-9)
 
 
 def test_links_of_a_culture_come_first():
@@ -165,26 +165,26 @@ def test_silent_neurons_are_named():
     x[:, 4] = 0.2
     for method in ("averaged", "genie3"):
         with pytest.warns(UserWarning, match=r"1 neuron has no signal above the threshold.*N5"):
-            found = dm.connectome(x, method=method, thresholds=FEW, n_estimators=2, random_state=0)
-        assert not found.weights[4].any()
-        assert not found.weights[:, 4].any()
-        assert found.notes
+            result = dm.connectome(x, method=method, thresholds=FEW, n_estimators=2, random_state=0)
+        assert not result.weights[4].any()
+        assert not result.weights[:, 4].any()
+        assert result.notes
 
 
 def test_a_recording_in_another_unit_is_named():
     with pytest.warns(
         UserWarning, match=r"% of the differences between frames reach the threshold 0.12"
     ):
-        found = dm.connectome(1000 * bursting(), method="pearson")
-    assert "scale the recording" in found.notes[0]
+        result = dm.connectome(1000 * bursting(), method="pearson")
+    assert "scale the recording" in result.notes[0]
 
 
 def test_fewer_frames_than_neurons_are_named_first():
     x = np.random.default_rng(0).random((20, 30))
     with pytest.warns(UserWarning, match="connectome: ") as caught:
-        found = dm.connectome(x, method="pearson")
+        result = dm.connectome(x, method="pearson")
     assert "fewer frames (20) than neurons (30)" in str(caught[0].message)
-    assert "fewer frames" in found.notes[0]
+    assert "fewer frames" in result.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -262,11 +262,11 @@ def test_order_of_the_methods_on_a_simulated_culture():
 
     raw = dm.networks.connectome.partial_correlation(made.fluorescence, precision="exact")
     unfiltered = aupr(dm.Network(made.names, raw, directed=False))
-    found = {method: aupr(dm.connectome(made, method=method)) for method in ("averaged", "full")}
+    results = {method: aupr(dm.connectome(made, method=method)) for method in ("averaged", "full")}
     single = aupr(dm.connectome(made, method="partial_correlation"))
     entropy = aupr(dm.connectome(made, method="transfer_entropy"))
     pearson = aupr(dm.connectome(made, method="pearson", weighting="none"))
     # .106 < .185 < .274; .164; .106. With seed 1: .096 < .152 < .247; .142; .100.
-    assert 1.2 * unfiltered < single < 0.8 * min(found.values())
-    assert 1.3 * entropy < min(found.values())
+    assert 1.2 * unfiltered < single < 0.8 * min(results.values())
+    assert 1.3 * entropy < min(results.values())
     assert 1.2 * pearson < entropy

@@ -61,8 +61,8 @@ def test_partial_correlation_of_a_known_gaussian_chain():
     expected = np.zeros((4, 4))
     for (i, j), value in {(0, 1): inner, (1, 2): inner, (2, 3): last}.items():
         expected[i, j] = expected[j, i] = value
-    found = dc.partial_correlation(chain(200_000), precision="exact")
-    np.testing.assert_allclose(found, expected, atol=0.01)  # 4 standard errors
+    actual = dc.partial_correlation(chain(200_000), precision="exact")
+    np.testing.assert_allclose(actual, expected, atol=0.01)  # 4 standard errors
 
 
 @pytest.mark.parametrize("components", [None, 0.5, 0.8])
@@ -87,14 +87,14 @@ def test_all_components_are_the_exact_inverse():
 
 def test_partial_correlation_does_not_depend_on_unit_order_or_sign_of_a_neuron():
     x = spiky()
-    found = dc.partial_correlation(x, precision="exact")
+    result = dc.partial_correlation(x, precision="exact")
     order = np.random.default_rng(0).permutation(9)
     np.testing.assert_allclose(
-        dc.partial_correlation(x[:, order], precision="exact"), found[np.ix_(order, order)]
+        dc.partial_correlation(x[:, order], precision="exact"), result[np.ix_(order, order)]
     )
     units = np.array([1, 3, 0.2, 5, 1, 1, 2, 7, 1])
-    np.testing.assert_allclose(dc.partial_correlation(x * units + 4, precision="exact"), found)
-    np.testing.assert_allclose(dc.partial_correlation(x[::-1], precision="exact"), found)
+    np.testing.assert_allclose(dc.partial_correlation(x * units + 4, precision="exact"), result)
+    np.testing.assert_allclose(dc.partial_correlation(x[::-1], precision="exact"), result)
 
 
 @pytest.mark.parametrize("precision", ["ledoit_wolf", "oas", "auto"])
@@ -102,23 +102,23 @@ def test_shrinkage_serves_fewer_frames_than_neurons(precision):
     from sklearn.covariance import OAS, LedoitWolf
 
     x = np.random.default_rng(0).standard_normal((20, 30))
-    found = dc.partial_correlation(sparse.csr_array(x), precision=precision)
+    actual = dc.partial_correlation(sparse.csr_array(x), precision=precision)
     inverse = (LedoitWolf if precision == "ledoit_wolf" else OAS)().fit(x).precision_
     scale = np.sqrt(np.diag(inverse))
     expected = -inverse / np.outer(scale, scale)
     np.fill_diagonal(expected, 0)
-    np.testing.assert_allclose(found, expected, atol=1e-10)
+    np.testing.assert_allclose(actual, expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("precision", ["exact", "pca"])
 def test_silent_neurons_have_no_links_and_change_no_others(precision):
     x = spiky()
     silent = np.column_stack([x[:, :4], np.full(len(x), 0.3), x[:, 4:]])
-    found = dc.partial_correlation(silent, precision=precision)
-    assert not found[4].any()
+    result = dc.partial_correlation(silent, precision=precision)
+    assert not result[4].any()
     others = np.arange(10) != 4
     np.testing.assert_allclose(
-        found[np.ix_(others, others)], dc.partial_correlation(x, precision=precision), atol=1e-12
+        result[np.ix_(others, others)], dc.partial_correlation(x, precision=precision), atol=1e-12
     )
 
 
@@ -178,15 +178,15 @@ def test_auto_shrinks_where_few_frames_hold_a_signal_or_neurons_are_equal():
 def test_components_of_networks():
     network = np.zeros((10, 10))
     network[:3, :3] = np.eye(3)
-    found = dc.components(network)
-    assert found.singular_value_ratio == pytest.approx([1 / 3] * 3 + [0] * 7)
-    assert found.count(1.0) == 3
-    assert found.explained_variance_ratio.sum() == pytest.approx(1)
-    assert "Components: 10" in str(found)
+    result = dc.components(network)
+    assert result.singular_value_ratio == pytest.approx([1 / 3] * 3 + [0] * 7)
+    assert result.count(1.0) == 3
+    assert result.explained_variance_ratio.sum() == pytest.approx(1)
+    assert "Components: 10" in str(result)
     signal = spiky()
     dense, few = dc.components(signal), dc.components(sparse.csr_array(signal))
-    for one in ("explained_variance_ratio", "singular_value_ratio"):
-        np.testing.assert_allclose(getattr(dense, one), getattr(few, one), atol=1e-12)
+    for name in ("explained_variance_ratio", "singular_value_ratio"):
+        np.testing.assert_allclose(getattr(dense, name), getattr(few, name), atol=1e-12)
     assert dense.count(0.5) < dense.count(0.9) <= 9
 
 

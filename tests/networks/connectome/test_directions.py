@@ -37,12 +37,12 @@ def test_bounds_are_open():
 def test_directed_formulas():
     p = np.array([[0, 0.4, 0.1], [0.4, 0, -0.1], [0.1, -0.1, 0]])
     s = np.array([[0, 9, 3], [5, 0, 4], [3, 2, 0]])
-    found = dc.directed(p, s)
+    actual = dc.directed(p, s)
     z = s - s.T
     for i, j in ((0, 1), (1, 0), (0, 2), (2, 1)):
         expected = 0.997 * (p[i, j] + 0.1) / 0.5 + 0.003 * (z[i, j] + 4) / 8
-        assert found[i, j] == pytest.approx(expected)
-    assert not np.diag(found).any()
+        assert actual[i, j] == pytest.approx(expected)
+    assert not np.diag(actual).any()
     masked = dc.directed(p, s, rule="masked", excess=1)
     np.testing.assert_array_equal(masked, [[0, 0.4, 0], [0, 0, -0.1], [0, 0, 0]])
 
@@ -53,8 +53,8 @@ def test_directed_keeps_the_order_of_clearly_different_weights():
     weights = np.zeros((20, 20))
     weights[np.triu_indices(20, 1)] = p
     weights += weights.T
-    found = dc.directed(weights, rng.integers(0, 50, (20, 20)))
-    both = np.maximum(found, found.T)[np.triu_indices(20, 1)]
+    result = dc.directed(weights, rng.integers(0, 50, (20, 20)))
+    both = np.maximum(result, result.T)[np.triu_indices(20, 1)]
     np.testing.assert_array_equal(np.argsort(both), np.argsort(p))
 
 
@@ -64,9 +64,9 @@ def test_directed_keeps_the_order_of_clearly_different_weights():
 def test_a_repeated_coin_transfers_one_bit_one_way():
     source = np.random.default_rng(0).integers(0, 2, 100_000)
     target = np.concatenate([[0], source[:-1]])
-    found = dc.transfer_entropy(np.column_stack([source, target]))
-    assert found[0, 1] == pytest.approx(1, abs=1e-3)
-    assert found[1, 0] == pytest.approx(0, abs=1e-3)
+    result = dc.transfer_entropy(np.column_stack([source, target]))
+    assert result[0, 1] == pytest.approx(1, abs=1e-3)
+    assert result[1, 0] == pytest.approx(0, abs=1e-3)
 
 
 def test_an_unbiased_coin_transfers_nothing():
@@ -84,14 +84,14 @@ def test_transfer_entropy_equals_the_oracle(monkeypatch, order, same_frame, n_st
     states = rng.choice(n_states, (400, 4), p=[0.7, 0.3] if n_states == 2 else [0.2, 0.7, 0.1])
     states[1:, 3] = (states[:-1, 0] + states[1:, 3] * (rng.random(399) < 0.3)) % n_states
     kept = rng.random(400) < 0.8
-    found = dc.transfer_entropy(states, order=order, same_frame=same_frame, kept=kept, n_jobs=2)
+    actual = dc.transfer_entropy(states, order=order, same_frame=same_frame, kept=kept, n_jobs=2)
     for j in range(4):
         for i in range(4):
             if i == j:
-                assert found[j, i] == 0
+                assert actual[j, i] == 0
                 continue
             expected = oracle.transfer_entropy(states[:, j], states[:, i], order, same_frame, kept)
-            assert found[j, i] == pytest.approx(expected, abs=1e-10)
+            assert actual[j, i] == pytest.approx(expected, abs=1e-10)
 
 
 def test_silence_transfers_nothing():
@@ -103,13 +103,13 @@ def test_silence_transfers_nothing():
 
 def test_generalized_transfer_entropy_is_that_of_the_rises_in_quiet_frames():
     x = bursting(p=5)
-    found = dc.generalized_transfer_entropy(x, threshold=0.3)
+    actual = dc.generalized_transfer_entropy(x, threshold=0.3)
     states = (oracle.difference(x) >= 0.12).astype(int)
     quiet = x.mean(axis=1) < 0.3
     assert 0 < quiet.sum() < len(x)
     for j, i in ((0, 1), (1, 0), (3, 4)):
         expected = oracle.transfer_entropy(states[:, j], states[:, i], kept=quiet)
-        assert found[j, i] == pytest.approx(expected, abs=1e-10)
+        assert actual[j, i] == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,9 @@ def test_a_constant_recording_has_no_rises(name):
 
 def test_threshold_keeps_its_own_value():
     x = np.array([[0.12, 0.1199], [-0.5, 0.3]])
-    found = dc.hard_threshold(x, 0.12)
-    assert sparse.issparse(found)
-    assert found.toarray().tolist() == [[0.12, 0], [0, 0.3]]
+    result = dc.hard_threshold(x, 0.12)
+    assert sparse.issparse(result)
+    assert result.toarray().tolist() == [[0.12, 0], [0, 0.3]]
 
 
 def test_w_of_frames_made_by_hand():
@@ -65,8 +65,8 @@ def test_w_star_of_frames_made_by_hand():
 
 def test_the_sum_of_the_program_takes_half_of_the_frame_before():
     x = np.array([[2.0, 0.0], [1.0, 0.0]])
-    found = dc.emphasize(x, k=1)
-    np.testing.assert_allclose(found, [[3**1.5, 1], [2**1.5, 1]], rtol=1e-14)
+    result = dc.emphasize(x, k=1)
+    np.testing.assert_allclose(result, [[3**1.5, 1], [2**1.5, 1]], rtol=1e-14)
 
 
 @pytest.mark.parametrize("form", ["program", "paper"])
@@ -98,16 +98,16 @@ def test_blocks_of_frames_do_not_change_the_peaks(monkeypatch, name):
     for numbers in (7, 50, 1 << 20):
         monkeypatch.setattr("duramen.networks.connectome.filters._FRAMES", numbers)
         for n_threads in (1, 3):
-            found = peaks_of(x, name, 0.1, n_threads=n_threads)
+            result = peaks_of(x, name, 0.1, n_threads=n_threads)
             for part in ("data", "indices", "indptr"):
-                np.testing.assert_array_equal(getattr(found, part), getattr(composed, part))
+                np.testing.assert_array_equal(getattr(result, part), getattr(composed, part))
 
 
 def test_composition_as_in_the_thesis():
     x = bursting()
-    found = dc.emphasize(dc.hard_threshold(dc.difference(dc.low_pass(x, "f1")), 0.12))
+    actual = dc.emphasize(dc.hard_threshold(dc.difference(dc.low_pass(x, "f1")), 0.12))
     expected = Processing("f1", 0.12).of(peaks_of(x, "f1", 0.12))
-    np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    np.testing.assert_array_equal(actual.toarray(), expected.toarray())
     assert Processing("f1", 0.12).words == "w h g f1"
 
 

@@ -7,11 +7,11 @@ from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
+from duramen import Importances
 from duramen.data.recoding import with_permuted
 from duramen.importances import group
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
-from duramen.results.importances import Importances
-from duramen.significance.error_rates.conditional_error_rate import conditional_error_rate
+from duramen.significance import conditional_error_rate
 from duramen.significance.measured import measured
 from duramen.significance.refits import Refits
 from duramen.support.checks import draw_seed
@@ -291,7 +291,7 @@ def test_by_its_own_rank_many_irrelevant_features_are_taken():
 
 
 def share_taken(data, n_sets, most, forest, **settings):
-    """Share of data sets in which more than `most` features are taken at .05."""
+    """Fraction of data sets in which more than `most` features are taken at .05."""
     more = 0
     for seed in range(n_sets):
         X, y = data(seed)

@@ -7,10 +7,9 @@ from tests.oracles.monte_carlo import false_discovery_curve
 
 import duramen as dm
 from duramen.jobs.replicates import Plan
+from duramen.significance import altmann, fdr_curve
 from duramen.significance.discoveries import expected_discoveries
-from duramen.significance.error_rates.fdr_curve import fdr_curve
 from duramen.significance.measured import measured
-from duramen.significance.p_values.altmann import altmann
 from duramen.significance.refits import Refits
 from duramen.support.checks import draw_seed
 
@@ -105,7 +104,7 @@ def test_permutations_are_shared_with_altmann(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_relevant", [0, 5])
 def test_share_of_false_ones_is_about_what_was_asked_for(n_relevant):
-    """150 linear problems of 30 independent features: mean share of false ones at .2.
+    """150 linear problems of 30 independent features: mean fraction of false ones at .2.
 
     At most .2 plus 3.3 standard errors, of which .02 or so are those of 60 permutations.
     """

@@ -13,7 +13,7 @@ from tests.significance.noise import (
 
 import duramen as dm
 from duramen.jobs import replicates
-from duramen.significance.error_rates.multiple_probes import multiple_probes
+from duramen.significance import multiple_probes
 
 
 def scripted(runs):
@@ -119,16 +119,18 @@ def test_same_bits_for_any_threads_and_seed_matters():
 def test_killed_run_goes_on_to_the_same_result(tmp_path, monkeypatch):
     monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
     X, y = signal()
-    given = {"n_permutations": 12, "random_state": 1}
-    whole = multiple_probes(TINY, X, y, measure=correlation, **given)
+    options = {"n_permutations": 12, "random_state": 1}
+    whole = multiple_probes(TINY, X, y, measure=correlation, **options)
     path = tmp_path / "runs"
     with pytest.raises(Interrupted):
-        multiple_probes(TINY, X, y, measure=killed_after(correlation, 7), checkpoint=path, **given)
+        multiple_probes(
+            TINY, X, y, measure=killed_after(correlation, 7), checkpoint=path, **options
+        )
     rest = killed_after(correlation, 5)  # 7 are on disk
-    assert multiple_probes(TINY, X, y, measure=rest, checkpoint=path, **given).equals(whole)
+    assert multiple_probes(TINY, X, y, measure=rest, checkpoint=path, **options).equals(whole)
     X[0, 0] += 1
     with pytest.raises(ValueError, match=r"multiple_probes: the checkpoint .* is of another run"):
-        multiple_probes(TINY, X, y, measure=correlation, checkpoint=path, **given)
+        multiple_probes(TINY, X, y, measure=correlation, checkpoint=path, **options)
 
 
 def test_wrong_arguments_are_refused():

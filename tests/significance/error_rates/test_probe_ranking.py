@@ -17,13 +17,10 @@ from tests.significance.noise import (
 
 import duramen as dm
 from duramen.jobs import replicates
-from duramen.significance.error_rates.probe_ranking import (
-    forest_probe_ranking,
-    probe_ranking,
-    probe_tail,
-)
+from duramen.significance import forest_probe_ranking, probe_ranking
+from duramen.significance.error_rates.probe_ranking import probe_tail
 
-# --- the law of a probe --------------------------------------------------------------------------
+# --- the distribution of a probe -----------------------------------------------------------------
 
 
 def test_known_answer_of_the_tail():
@@ -131,10 +128,10 @@ def test_copies_and_sums_are_not_ranked_again():
 
 def test_shift_and_scale_do_not_matter():
     X, y = noise(5, p=6)
-    one = probe_ranking(X, y, alpha=1.0)
+    first = probe_ranking(X, y, alpha=1.0)
     other = probe_ranking(1e9 + 1e-3 * X, 1e6 - 7.0 * y, alpha=1.0)
-    assert other.names == one.names
-    np.testing.assert_allclose(other.rates, one.rates, rtol=1e-3)
+    assert other.names == first.names
+    np.testing.assert_allclose(other.rates, first.rates, rtol=1e-3)
 
 
 def test_a_target_that_is_explained_ends_the_ranking():
@@ -165,7 +162,7 @@ def test_labels_and_ordered_categories_are_numbered():
 
 def test_wrong_tables_and_arguments_are_refused():
     X, y = noise(0, n=20, p=2)
-    with pytest.raises(ValueError, match="probe_ranking: risk"):
+    with pytest.raises(ValueError, match="probe_ranking: alpha"):
         probe_ranking(X, y, alpha=2.0)
     with pytest.raises(ValueError, match="probe_ranking: n_probes"):
         probe_ranking(X, y, n_probes=0)
@@ -275,7 +272,7 @@ def test_one_probe_is_no_match_for_the_best_of_many_features():
 
 @pytest.mark.slow
 def test_risk_against_real_probes():
-    """3000 probes ranked along: a share of P_1 come first, and no more than P_k up to place k."""
+    """3000 probes are ranked: a fraction of P_1 come first, and no more than P_k up to place k."""
     random = np.random.default_rng(7)
     X, y = random.normal(size=(15, 4)), random.exponential(size=15)
     result = probe_ranking(X, y, alpha=1.0)

@@ -21,29 +21,29 @@ def confounded(seed, n=300):
 def test_confounding_is_taken_out():
     X, y = confounded(0, 2000)
     naive = y[X[:, 0] == 1].mean() - y[X[:, 0] == 0].mean()
-    found = average_effects(X, y, features=[0], random_state=0, **MODELS)
+    result = average_effects(X, y, features=[0], random_state=0, **MODELS)
     assert naive > 2
-    assert abs(found.values[0] - 1) < 4 * found.standard_error[0]
-    assert found.low[0] < 1 < found.high[0]
-    assert found.p_values[0] < 1e-6
-    assert found.names == ("x0",)
+    assert abs(result.values[0] - 1) < 4 * result.standard_error[0]
+    assert result.low[0] < 1 < result.high[0]
+    assert result.p_values[0] < 1e-6
+    assert result.names == ("x0",)
 
 
 def test_a_feature_alone_has_the_difference_of_means():
     random = np.random.default_rng(0)
     a = np.repeat([0.0, 1.0], 50)
     y = 3 * a + random.normal(size=100)
-    found = average_effects(a[:, np.newaxis], y, cv=2, random_state=0, outcome=LinearRegression())
-    assert found.values[0] == pytest.approx(y[50:].mean() - y[:50].mean(), abs=0.05)
+    result = average_effects(a[:, np.newaxis], y, cv=2, random_state=0, outcome=LinearRegression())
+    assert result.values[0] == pytest.approx(y[50:].mean() - y[:50].mean(), abs=0.05)
 
 
 def test_forests_are_the_default():
     X, y = confounded(1, 200)
-    found = average_effects(X, y, random_state=0, names=["drug", "age"])
+    result = average_effects(X, y, random_state=0, names=["drug", "age"])
     again = average_effects(X, y, random_state=0, names=["drug", "age"])
-    np.testing.assert_array_equal(found.values, again.values)
-    assert found["drug"][1] > 0
-    cuts = found.metadata["average_effects"]["cuts"]
+    np.testing.assert_array_equal(result.values, again.values)
+    assert result["drug"][1] > 0
+    cuts = result.metadata["average_effects"]["cuts"]
     assert cuts["drug"] == 0.0
     assert cuts["age"] == pytest.approx(np.median(X[:, 1]))
 
@@ -52,10 +52,10 @@ def test_forests_are_the_default():
 def test_intervals_cover_as_they_say():
     covered = 0
     for seed in range(80):
-        found = average_effects(
+        result = average_effects(
             *confounded(seed), features=[0], confidence_level=0.9, random_state=seed, **MODELS
         )
-        covered += found.low[0] < 1 < found.high[0]
+        covered += result.low[0] < 1 < result.high[0]
     assert 0.78 < covered / 80 < 0.98
 
 

@@ -7,16 +7,13 @@ from scipy import stats
 from tests.grid import one_test
 
 import duramen as dm
+from duramen import Importances
 from duramen.forests.growth import bag
 from duramen.importances import mda
 from duramen.importances.passes.permutation import Permutations, permutation_losses
 from duramen.importances.samples import Sample
-from duramen.results.importances import Importances
-from duramen.significance.intervals.confidence_intervals import (
-    METHODS,
-    confidence_intervals,
-    importances_of_copies,
-)
+from duramen.significance import confidence_intervals
+from duramen.significance.intervals.confidence_intervals import METHODS, importances_of_copies
 from duramen.significance.intervals.limits import Tails
 from duramen.significance.intervals.spread import (
     Replicated,
@@ -225,7 +222,7 @@ def test_the_standard_error_over_trees_is_separated_where_there_is_one():
 def test_double_bootstrap_leaves_1636_of_the_rows_out():
     """e^-1 (e^(1/e) - 1) = .1636 of n, and on so many the trees are measured.
 
-    The share of one first sample has a standard error of about .005, that of 16 of .0013.
+    The fraction of one first sample has a standard error of about .005, that of 16 of .0013.
     """
     n, shares = 1000, []
     X, y = linear(n, 2, classes=True)
@@ -251,9 +248,9 @@ def test_double_bootstrap_leaves_1636_of_the_rows_out():
 def test_copies_that_are_none_are_the_ordinary_mda():
     X, y = linear(classes=True)
     subject = measured(dm.RandomForestClassifier(30), X, y, "mda", "test")
-    found = importances_of_copies(subject, 5, np.arange(80, dtype=np.uint32))
+    result = importances_of_copies(subject, 5, np.arange(80, dtype=np.uint32))
     forest = dm.RandomForestClassifier(30, random_state=5).fit(X, y)
-    np.testing.assert_array_equal(found, mda(forest, X, y).values)
+    np.testing.assert_array_equal(result, mda(forest, X, y).values)
 
 
 def test_copies_in_the_bag_would_make_noise_look_important(monkeypatch):
@@ -279,8 +276,8 @@ def test_subsamples_hold_each_class_in_proportion():
     for seed in range(20):
         rows = draw(np.random.default_rng(seed))
         assert len(set(rows.tolist())) == 20
-        found = dict(zip(*np.unique(labels[rows], return_counts=True), strict=True))
-        assert found == {"a": 12, "b": 6, "c": 1, "d": 1}  # of 12, 6, 1.8 and .2
+        result = dict(zip(*np.unique(labels[rows], return_counts=True), strict=True))
+        assert result == {"a": 12, "b": 6, "c": 1, "d": 1}  # of 12, 6, 1.8 and .2
     rows = bootstraps(labels, 100)(np.random.default_rng(0))
     assert np.unique(labels[rows], return_counts=True)[1].tolist() == [60, 30, 9, 1]
     assert len(set(rows.tolist())) < 80
@@ -455,19 +452,19 @@ def test_fractions_are_those_of_an_own_function():
 
     forest, options = dm.RandomForestRegressor(10), {"n_resamples": 6, "random_state": 0}
     own = confidence_intervals(forest, X, y, measure=fractions, **options)
-    found = confidence_intervals(forest, X, y, measure="mdi", scale="fraction", **options)
+    intervals = confidence_intervals(forest, X, y, measure="mdi", scale="fraction", **options)
     for name in ("values", "standard_error", "low", "high", "replicate_mean"):
-        np.testing.assert_allclose(getattr(found, name), getattr(own, name), rtol=1e-12)
-    assert found.values.sum() == pytest.approx(1)
-    assert (found.unit, found.metadata["scale"]) == ("fraction", "fraction")
+        np.testing.assert_allclose(getattr(intervals, name), getattr(own, name), rtol=1e-12)
+    assert intervals.values.sum() == pytest.approx(1)
+    assert (intervals.unit, intervals.metadata["scale"]) == ("fraction", "fraction")
 
 
 def test_fractions_do_not_depend_on_the_unit_of_the_target():
     X, y = linear()
     forest = dm.RandomForestRegressor(10)
     options = {"measure": "mdi", "scale": "fraction", "n_resamples": 4, "random_state": 0}
-    one, other = (confidence_intervals(forest, X, k * y, **options) for k in (1, 1024))
-    np.testing.assert_allclose(one.high, other.high, rtol=1e-12)
+    first, other = (confidence_intervals(forest, X, k * y, **options) for k in (1, 1024))
+    np.testing.assert_allclose(first.high, other.high, rtol=1e-12)
 
 
 def test_fractions_of_a_sum_that_is_not_positive_are_refused():
@@ -514,9 +511,11 @@ def test_rare_classes_are_noted():
 @pytest.mark.slow
 def test_fractions_are_covered_where_the_target_is_log_normal():
     """benchmarks.intervals in small: 60 data sets of 60 rows, 30 trees, 30 replicates."""
-    found = coverage(Cell("log-normal", 60, n_trees=30, n_resamples=30), 60, 300, kinds=("wilson",))
-    assert found.covers["mdi, fraction", "wilson"][:, :4].mean() > 0.88
-    assert found.covers["mdi", "wilson"][:, :4].mean() < 0.85
+    result = coverage(
+        Cell("log-normal", 60, n_trees=30, n_resamples=30), 60, 300, kinds=("wilson",)
+    )
+    assert result.covers["mdi, fraction", "wilson"][:, :4].mean() > 0.88
+    assert result.covers["mdi", "wilson"][:, :4].mean() < 0.85
 
 
 @one_test
@@ -570,14 +569,14 @@ def test_coverage_of_features_that_matter(problem):
     independent, so that .86 is three binomial standard errors below .92, the bar of the benchmark.
     """
     cell = Cell(problem, 90, n_trees=30, n_resamples=30)
-    found = coverage(cell, 60, 400, seed=1, kinds=("wilson",))
+    result = coverage(cell, 60, 400, seed=1, kinds=("wilson",))
     for measure in ("mda", "mdi"):
-        covers = found.covers[measure, "wilson"]
+        covers = result.covers[measure, "wilson"]
         assert covers[:, :4].mean() > 0.86, measure
         assert covers[:, 4:].mean() > 0.93, measure
-        ratio = found.error[measure].mean(axis=0) / found.deviation[measure]
+        ratio = result.error[measure].mean(axis=0) / result.deviation[measure]
         assert ratio[0] == pytest.approx(1, abs=0.25)
-    assert (found.p_values["mda"][:, 4:] <= 0.05).mean() < 0.05
+    assert (result.p_values["mda"][:, 4:] <= 0.05).mean() < 0.05
 
 
 def test_intervals_lie_around_importances_that_were_there_before():
@@ -585,13 +584,15 @@ def test_intervals_lie_around_importances_that_were_there_before():
     X = np.random.default_rng(0).normal(size=(80, 3))
     forest = dm.RandomForestRegressor(20, random_state=3)
     grown = forest.fit(X, X[:, 0])
-    known = dm.importances.mda(grown, X, X[:, 0])
+    importances = dm.importances.mda(grown, X, X[:, 0])
     choices = {"n_resamples": 5, "random_state": 0, "kind": "normal"}
-    found = dm.significance.confidence_intervals(forest, X, X[:, 0], observed=known, **choices)
-    np.testing.assert_array_equal(found.values, known.values)
-    np.testing.assert_allclose((found.low + found.high) / 2, known.values, atol=1e-12)
+    intervals = dm.significance.confidence_intervals(
+        forest, X, X[:, 0], observed=importances, **choices
+    )
+    np.testing.assert_array_equal(intervals.values, importances.values)
+    np.testing.assert_allclose((intervals.low + intervals.high) / 2, importances.values, atol=1e-12)
     own = dm.significance.confidence_intervals(forest, X, X[:, 0], **choices)
-    np.testing.assert_array_equal(found.replicate_mean, own.replicate_mean)
+    np.testing.assert_array_equal(intervals.replicate_mean, own.replicate_mean)
     again = dm.significance.confidence_intervals(
         forest,
         X,

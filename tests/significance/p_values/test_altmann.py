@@ -7,10 +7,10 @@ from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
+from duramen import Significance
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
-from duramen.results.significance import Significance
+from duramen.significance import altmann
 from duramen.significance.measured import measured
-from duramen.significance.p_values.altmann import altmann
 from duramen.significance.p_values.nulls import fitted_tails
 from duramen.significance.refits import Refits
 from duramen.support.checks import draw_seed
@@ -85,7 +85,7 @@ def test_nothing_is_selected_where_there_is_nothing():
 
 @pytest.mark.slow
 def test_p_values_are_valid_under_the_null():
-    """400 data sets of noise: each column's share of p <= .05 and .25 in its binomial band (99.9%).
+    """400 data sets of noise: each column's fraction of p <= .05 and .25 in its band (99.9%).
 
     Columns of 2, 5 and all-different values. p has 19 permutations, so it takes both exactly.
     """
@@ -103,11 +103,11 @@ def test_p_values_are_valid_under_the_null():
         assert (share >= low).all()
 
 
-# --- fitted laws ---------------------------------------------------------------------------
+# --- fitted distributions ------------------------------------------------------------------
 
 
 def oracle(values, score, law):
-    """Tail and whether the law fits, by scipy's own fits and test."""
+    """Tail and whether the distribution fits, by scipy's own fits and test."""
     if law != "normal" and values.min() <= 0:
         return 1.0, False
     if law == "normal":

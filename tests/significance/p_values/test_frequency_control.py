@@ -8,10 +8,10 @@ from tests.significance.noise import band, noise, signal
 import duramen as dm
 from duramen.importances import frequency
 from duramen.jobs import replicates
-from duramen.significance.p_values.altmann import altmann
-from duramen.significance.p_values.frequency_control import frequency_control, split_probability
+from duramen.significance import altmann, frequency_control
+from duramen.significance.p_values.frequency_control import split_probability
 
-# --- the binomial law ----------------------------------------------------------------------------
+# --- the binomial distribution -------------------------------------------------------------------
 
 
 def test_known_answer_of_the_probability_of_a_split():
@@ -103,12 +103,12 @@ def test_same_bits_for_any_threads_and_from_a_checkpoint(tmp_path, monkeypatch):
     X, y = signal()
     forest = dm.RandomForestClassifier(5)
     settings = {"n_permutations": 9, "random_state": 1}
-    one = frequency_control(forest, X, y, **settings)
-    assert frequency_control(forest, X, y, n_jobs=2, **settings).equals(one)
+    significance = frequency_control(forest, X, y, **settings)
+    assert frequency_control(forest, X, y, n_jobs=2, **settings).equals(significance)
     path = tmp_path / "permutations"
     short = {**settings, "n_permutations": 4}
     frequency_control(forest, X, y, checkpoint=path, **short)  # 4 of the 9
-    assert frequency_control(forest, X, y, checkpoint=path, **settings).equals(one)
+    assert frequency_control(forest, X, y, checkpoint=path, **settings).equals(significance)
     with pytest.raises(ValueError, match=r"frequency_control: the checkpoint .* of another run"):
         frequency_control(forest, X, y, checkpoint=path, n_permutations=9, random_state=2)
 
@@ -145,7 +145,7 @@ def test_wrong_arguments_are_refused():
 
 
 def false_positives(max_features, n_trees, replicates=100):
-    """Share of binomial p-values <= .05 in noise of 60 x 30."""
+    """Fraction of binomial p-values <= .05 in noise of 60 x 30."""
     small = []
     for seed in range(replicates):
         X, y = noise(seed)
@@ -158,7 +158,7 @@ def false_positives(max_features, n_trees, replicates=100):
 
 @pytest.mark.slow
 def test_binomial_law_keeps_the_level_for_one_candidate():
-    """200 x 30 p-values: .05 within the band, less the steps of a law of counts."""
+    """200 x 30 p-values: .05 within the band, less the steps of a distribution of counts."""
     assert 0.04 < false_positives(1, 100, 200) < 0.05 + band(0.05, 6000)
 
 

@@ -9,7 +9,7 @@ from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
 from duramen.jobs.replicates import OBSERVED, replicate_seed
-from duramen.significance.p_values.hapfelmeier import hapfelmeier as with_any
+from duramen.significance import hapfelmeier as with_any
 from duramen.support.checks import draw_seed
 
 hapfelmeier = partial(with_any, measure="mdi")  # most forests here have no rows out of bag
@@ -85,11 +85,11 @@ def test_each_feature_is_on_its_own():
 def test_threads_change_nothing():
     X, y = problem()
     settings = {"n_permutations": 12, "stop_after": 2, "random_state": 0}
-    one = hapfelmeier(FOREST, X, y, n_jobs=1, **settings)
+    significance = hapfelmeier(FOREST, X, y, n_jobs=1, **settings)
     for n_jobs in (2, 5):
         other = hapfelmeier(FOREST, X, y, n_jobs=n_jobs, **settings)
-        assert other.equals(one)
-        assert other.metadata["n_grown"] == one.metadata["n_grown"]
+        assert other.equals(significance)
+        assert other.metadata["n_grown"] == significance.metadata["n_grown"]
 
 
 def test_nothing_is_selected_where_there_is_nothing():
@@ -126,7 +126,7 @@ def test_correlated_with_a_relevant_feature_is_not_the_null_it_tests():
 def test_p_values_are_valid_under_the_null():
     """300 data sets: a relevant column and two of noise, of 2 and of all-different values.
 
-    The shares of p <= .05 and .25 of each column of noise lie in their binomial bands (99.9 %).
+    The fractions of p <= .05 and .25 of each column of noise lie in their binomial bands (99.9 %).
     """
     p_values = []
     for seed in range(300):

@@ -8,9 +8,9 @@ from tests.oracles import probes as oracle
 from tests.significance.noise import noise
 
 import duramen as dm
+from duramen import Importances
 from duramen.importances import air, frequency, holdout_mda, mda, mdi, noising, sandri
-from duramen.results.importances import Importances
-from duramen.significance.p_values.janitza import janitza
+from duramen.significance import janitza
 
 FEW = "ignore:janitza. only:UserWarning"
 
@@ -153,7 +153,7 @@ SKEWED = {
 
 
 def false_positives(measure, replicates, n_trees):
-    """Share of p-values <= .05 in noise of 60 x 400, for each of so many data sets."""
+    """Fraction of p-values <= .05 in noise of 60 x 400, for each of so many data sets."""
     shares = []
     for seed in range(replicates):
         X, y = noise(seed, p=400)
@@ -167,7 +167,7 @@ def false_positives(measure, replicates, n_trees):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 def test_symmetric_measures_keep_the_level(name):
-    """200 data sets: the share of p-values <= .05 within 3.3 standard errors of .05."""
+    """200 data sets: the fraction of p-values <= .05 within 3.3 standard errors of .05."""
     shares = false_positives(MEASURES[name], 200, 200)
     assert abs(shares.mean() - 0.05) < 3.3 * shares.std(ddof=1) / np.sqrt(200)
 

@@ -10,15 +10,14 @@ from tests.oracles import step_down as oracle
 from tests.significance.noise import TINY, Interrupted, band, correlation, killed_after, noise
 
 import duramen as dm
-from duramen.data.exchangeability import Exchangeability
+from duramen.data import Exchangeability
 from duramen.data.recoding import with_permuted
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
+from duramen.significance import altmann, fdr_curve, max_t
 from duramen.significance.discoveries import pooled_rates
-from duramen.significance.error_rates.fdr_curve import fdr_curve
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import measured
-from duramen.significance.p_values.altmann import altmann
-from duramen.significance.p_values.max_t import max_t, step_down
+from duramen.significance.p_values.max_t import step_down
 from duramen.significance.refits import Refits
 from duramen.significance.standardized import standardized
 from duramen.support.checks import draw_seed
@@ -85,10 +84,10 @@ def test_equal_statistics_have_equal_p_values_whatever_the_order_of_columns():
 def test_standardized_as_defined_and_rows_are_treated_alike(seed, p, draws):
     random = np.random.default_rng(seed)
     rows = random.choice([0.0, 0.0, 0.1, 1.0, 7.0], (draws + 1, p))
-    found = standardized(rows)
-    np.testing.assert_allclose(found, oracle.standardized(rows.tolist()), atol=2e-9)
+    result = standardized(rows)
+    np.testing.assert_allclose(result, oracle.standardized(rows.tolist()), atol=2e-9)
     order = random.permutation(draws + 1)
-    np.testing.assert_array_equal(standardized(rows[order]), found[order])
+    np.testing.assert_array_equal(standardized(rows[order]), result[order])
 
 
 def test_known_answers_of_standardizing():
@@ -224,8 +223,8 @@ def test_a_feature_that_acts_in_one_group_only_is_found_in_a_table_of_few_column
     X[:, 0] = X[:, 0] > 0
     y = 2.5 * X[:, 1] * X[:, 0] + random.logistic(size=200) > 0
     forest = dm.RandomForestClassifier(100)
-    found = max_t(forest, X, y, n_permutations=39, random_state=0)
-    assert found.selected(control="fwer") == ("x1",)
+    significance = max_t(forest, X, y, n_permutations=39, random_state=0)
+    assert significance.selected(control="fwer") == ("x1",)
 
 
 def test_nothing_is_confirmed_where_there_is_nothing():
@@ -310,7 +309,9 @@ def assert_like(result, expected):
         "q_value": result.q_values,
     }
     for name, values in fields.items():
-        np.testing.assert_allclose(values, [one[name] for one in features], rtol=1e-7, err_msg=name)
+        np.testing.assert_allclose(
+            values, [feature[name] for feature in features], rtol=1e-7, err_msg=name
+        )
     return steps
 
 

@@ -16,21 +16,25 @@ def noise(seed, n=30, p=5):
 
 def test_maxima_are_those_of_the_permutations_of_max_t():
     X, y = noise(0)
-    given = {"measure": "mdi", "n_permutations": 19, "random_state": 1}  # max_t does not end early
-    found = mean_of_maxima(FOREST, X, y, **given)
-    joint = max_t(FOREST, X, y, balanced=False, marginal=False, max_stages=1, **given)
-    np.testing.assert_array_equal(found.importances.values, joint.scores)
+    options = {
+        "measure": "mdi",
+        "n_permutations": 19,
+        "random_state": 1,
+    }  # max_t does not end early
+    result = mean_of_maxima(FOREST, X, y, **options)
+    joint = max_t(FOREST, X, y, balanced=False, marginal=False, max_stages=1, **options)
+    np.testing.assert_array_equal(result.importances.values, joint.scores)
     largest = joint.scores.max()
-    reached = np.count_nonzero(found.maxima >= largest)
+    reached = np.count_nonzero(result.maxima >= largest)
     assert joint.p_adjusted.min() == (1 + reached) / 20
-    assert found.threshold == found.maxima.mean()
+    assert result.threshold == result.maxima.mean()
 
 
 def test_relevant_features_are_above_it():
     X, _ = noise(1, n=100)
     y = X[:, 3] > 0
-    found = mean_of_maxima(FOREST, X, y, n_permutations=19, random_state=0)
-    assert found.selected() == ("x3",)
+    result = mean_of_maxima(FOREST, X, y, n_permutations=19, random_state=0)
+    assert result.selected() == ("x3",)
     with pytest.raises(ValueError, match="n_permutations"):
         mean_of_maxima(FOREST, X, y, n_permutations=0)
 

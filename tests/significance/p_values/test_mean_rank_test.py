@@ -15,11 +15,8 @@ from tests.significance.noise import (
 
 import duramen as dm
 from duramen.jobs import replicates
-from duramen.significance.p_values.mean_rank_test import (
-    last_by_rank,
-    mean_rank_test,
-    shares_of_ranks,
-)
+from duramen.significance import mean_rank_test
+from duramen.significance.p_values.mean_rank_test import last_by_rank, shares_of_ranks
 
 
 def scripted(runs):
@@ -57,8 +54,8 @@ def test_shares_of_ranks_against_loops(runs, share):
     expected, last = oracle.mean_rank_shares(runs, share)
     ranks = np.array([oracle.ranks_of(values) for values in runs])
     assert last_by_rank(ranks.sum(axis=0), share).tolist() == last
-    found = shares_of_ranks(ranks.sum(axis=0) / len(runs), ranks[:, last])
-    np.testing.assert_allclose(found, expected, atol=1e-15)
+    actual = shares_of_ranks(ranks.sum(axis=0) / len(runs), ranks[:, last])
+    np.testing.assert_allclose(actual, expected, atol=1e-15)
 
 
 def test_known_answer_under_permutation():
@@ -123,9 +120,9 @@ def test_same_bits_for_any_threads_and_seed_matters(null):
     X, y = signal()
     forest = dm.RandomForestClassifier(5)
     settings = {"n_resamples": 4, "n_permutations": 9, "null": null}
-    one = mean_rank_test(forest, X, y, random_state=3, **settings)
-    assert mean_rank_test(forest, X, y, random_state=3, n_jobs=2, **settings).equals(one)
-    assert not mean_rank_test(forest, X, y, random_state=4, **settings).equals(one)
+    significance = mean_rank_test(forest, X, y, random_state=3, **settings)
+    assert mean_rank_test(forest, X, y, random_state=3, n_jobs=2, **settings).equals(significance)
+    assert not mean_rank_test(forest, X, y, random_state=4, **settings).equals(significance)
 
 
 @pytest.mark.parametrize(("null", "before", "after"), [("permuted", 18, 24), ("irrelevant", 2, 2)])

@@ -13,7 +13,7 @@ from tests.significance.noise import (
 
 import duramen as dm
 from duramen.jobs import replicates
-from duramen.significance.p_values.one_probe import one_probe
+from duramen.significance import one_probe
 
 
 def scripted(features, probes):
@@ -106,9 +106,9 @@ def test_features_that_are_all_alike_are_not_selected():
 def test_same_bits_for_any_threads_and_seed_matters():
     X, y = signal()
     forest = dm.RandomForestClassifier(10)
-    one = one_probe(forest, X, y, n_permutations=10, random_state=3)
-    assert one_probe(forest, X, y, n_permutations=10, random_state=3, n_jobs=2).equals(one)
-    assert not one_probe(forest, X, y, n_permutations=10, random_state=4).equals(one)
+    significance = one_probe(forest, X, y, n_permutations=10, random_state=3)
+    assert one_probe(forest, X, y, n_permutations=10, random_state=3, n_jobs=2).equals(significance)
+    assert not one_probe(forest, X, y, n_permutations=10, random_state=4).equals(significance)
 
 
 def test_killed_run_goes_on_to_the_same_result(tmp_path, monkeypatch):

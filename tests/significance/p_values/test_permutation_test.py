@@ -8,8 +8,7 @@ from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
 from duramen.jobs.replicates import replicate_seed
-from duramen.significance.p_values.altmann import altmann
-from duramen.significance.p_values.permutation_test import permutation_test
+from duramen.significance import altmann, permutation_test
 from duramen.support.checks import draw_seed
 
 
@@ -49,17 +48,17 @@ def test_p_values_by_hand():
 
 def test_of_a_forest_it_is_altmann():
     X, y = problem()
-    one = permutation_test(of_forest, X, y, n_permutations=9, random_state=5)
+    significance = permutation_test(of_forest, X, y, n_permutations=9, random_state=5)
     other = altmann(dm.RandomForestClassifier(10), X, y, n_permutations=9, random_state=5)
-    np.testing.assert_array_equal(one.scores, other.scores)
-    np.testing.assert_array_equal(one.p_values, other.p_values)
-    for what, column in one.details.items():
+    np.testing.assert_array_equal(significance.scores, other.scores)
+    np.testing.assert_array_equal(significance.p_values, other.p_values)
+    for what, column in significance.details.items():
         np.testing.assert_array_equal(column, other.details[what])
 
 
 @pytest.mark.parametrize("stop_after", [None, 3])
 def test_p_values_are_valid_under_the_null(stop_after):
-    """250 data sets of noise; each column's shares of p <= a in their binomial band (99.9 %)."""
+    """250 data sets of noise; each column's fractions of p <= a in their binomial band (99.9 %)."""
     p_values = []
     for seed in range(250):
         random = np.random.default_rng(seed)
@@ -166,9 +165,9 @@ def test_rows_of_several_targets_stay_together():
         assert (y[:, 0] == y[:, 1]).all()
         return noisy(X, y[:, 0], seed)
 
-    one = permutation_test(importance, X, targets, n_permutations=9, random_state=0)
+    significance = permutation_test(importance, X, targets, n_permutations=9, random_state=0)
     other = permutation_test(noisy, X, y, n_permutations=9, random_state=0)
-    np.testing.assert_array_equal(one.p_values, other.p_values)
+    np.testing.assert_array_equal(significance.p_values, other.p_values)
 
 
 def returning(*values):

@@ -3,9 +3,9 @@ import pytest
 from scipy import stats
 
 import duramen as dm
+from duramen import Importances
 from duramen.importances import mda, mdi, sandri
-from duramen.results.importances import Importances
-from duramen.significance.p_values.z_scores import z_scores
+from duramen.significance import z_scores
 
 WARNING = "z grows with the square root"
 

@@ -10,7 +10,7 @@ from tests.grid import one_test
 from tests.oracles import selections as oracle
 
 import duramen as dm
-from duramen.significance.reproducibility.stability import Stability, ranking_stability, stability
+from duramen.significance import Stability, ranking_stability, stability
 
 KNOWN = [[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]]
 
@@ -51,11 +51,11 @@ def test_against_loops(shape):
         assert math.isnan(stability(chosen).nogueira)
         return
     phi, variance = oracle.nogueira(chosen.astype(int).tolist())
-    found = stability(chosen)
-    assert found.nogueira == pytest.approx(phi, abs=1e-12)
-    assert found.variance == pytest.approx(variance, abs=1e-12)
+    result = stability(chosen)
+    assert result.nogueira == pytest.approx(phi, abs=1e-12)
+    assert result.variance == pytest.approx(variance, abs=1e-12)
     if len(set(chosen.sum(axis=1))) > 1:
-        assert math.isnan(found.kuncheva)
+        assert math.isnan(result.kuncheva)
 
 
 @given(tables, st.data())
@@ -64,9 +64,9 @@ def test_of_equal_sizes_both_indices_are_the_same(shape, data):
     k = data.draw(st.integers(1, p - 1))
     random = np.random.default_rng(seed)
     chosen = np.array([random.permutation(p) < k for _ in range(m)])
-    found = stability(chosen)
-    assert found.kuncheva == pytest.approx(oracle.kuncheva(chosen.astype(int).tolist()), abs=1e-12)
-    assert found.nogueira == pytest.approx(found.kuncheva, abs=1e-12)
+    result = stability(chosen)
+    assert result.kuncheva == pytest.approx(oracle.kuncheva(chosen.astype(int).tolist()), abs=1e-12)
+    assert result.nogueira == pytest.approx(result.kuncheva, abs=1e-12)
 
 
 def test_the_same_selection_every_time_and_random_ones():

@@ -10,8 +10,9 @@ from tests.grid import one_test
 from tests.oracles import selections as oracle
 
 import duramen as dm
+from duramen import Importances
 from duramen.importances import mda, mdi
-from duramen.results.importances import Importances
+from duramen.significance import TreesNeeded, trees_needed
 from duramen.significance.reproducibility.agreement import (
     agreement_curve,
     agreement_on_line,
@@ -19,7 +20,6 @@ from duramen.significance.reproducibility.agreement import (
     trees_for,
 )
 from duramen.significance.reproducibility.best import chance_among_best, drawn_best
-from duramen.significance.reproducibility.trees_needed import TreesNeeded, trees_needed
 
 
 def linear(n=150, p=12, seed=0):
@@ -36,9 +36,9 @@ def test_chance_among_the_best_against_all_ways_to_break_ties(values, data):
     k = data.draw(st.integers(1, len(values)))
     sets = oracle.sets_of_best(values, k)
     expected = [sum(j in best for best in sets) / len(sets) for j in range(len(values))]
-    found = chance_among_best(np.array(values, dtype=float), k)
-    np.testing.assert_allclose(found, expected)
-    assert found.sum() == pytest.approx(k)
+    actual = chance_among_best(np.array(values, dtype=float), k)
+    np.testing.assert_allclose(actual, expected)
+    assert actual.sum() == pytest.approx(k)
     drawn = drawn_best(np.array(values, dtype=float), k, np.random.default_rng(0))
     assert set(np.flatnonzero(drawn).tolist()) in sets
 
@@ -318,10 +318,10 @@ def test_own_measures_may_return_importances():
 
 def test_the_interval_of_the_agreement_is_wilsons_of_four_times_the_features():
     for k, agreed in ((10, 0.25), (3, 0.75), (1, 1.0)):
-        found = TreesNeeded(
+        result = TreesNeeded(
             *(100, "mdi", k, 0.9, np.array([50]), np.array([agreed]), 0.8, 500.0, True),
             *(20, 4, 12.0, 0.05, 0.99, 5.0, 0),
         )
         successes = round(4 * k * agreed)
         wanted = binomtest(successes, 4 * k).proportion_ci(0.95, method="wilson")
-        assert found.interval() == pytest.approx((wanted.low, wanted.high), abs=1e-4)
+        assert result.interval() == pytest.approx((wanted.low, wanted.high), abs=1e-4)

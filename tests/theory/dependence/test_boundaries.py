@@ -6,15 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
-from duramen.theory.dependence import boundaries
-from duramen.theory.dependence.assumptions import properties
-from duramen.theory.dependence.boundaries import (
-    markov_boundaries,
-    minimal_optimal,
-    smallest_boundary,
-)
-from duramen.theory.dependence.relevant_features import all_relevant, strongly_relevant
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory import FiniteDistribution, markov_boundaries, properties
+from duramen.theory.dependence import all_relevant, boundaries, minimal_optimal, strongly_relevant
+from duramen.theory.dependence.boundaries import smallest_boundary
 
 
 def test_xor_needs_both() -> None:
@@ -97,20 +91,20 @@ def test_agrees_with_the_definition(counts) -> None:
 def test_boundaries_hold_the_strong_and_no_irrelevant_features(counts) -> None:
     dist = distribution_of(counts)
     strong, relevant = set(strongly_relevant(dist)), set(all_relevant(dist))
-    found = [set(one) for one in markov_boundaries(dist)]
-    for one, other in itertools.permutations(found, 2):
-        assert not one <= other
-    for one in found:  # thesis, properties 2.1 and 2.2
-        assert strong <= one <= relevant
+    results = [set(first) for first in markov_boundaries(dist)]
+    for first, other in itertools.permutations(results, 2):
+        assert not first <= other
+    for first in results:  # thesis, properties 2.1 and 2.2
+        assert strong <= first <= relevant
 
 
 @settings(max_examples=80)
 @given(joints())
 def test_one_boundary_where_features_are_strictly_positive_or_intersection_holds(counts) -> None:
     dist = distribution_of(counts)
-    found = properties(dist)
-    assert found.intersection or not found.strictly_positive
-    if found.positive_features or found.intersection:
+    result = properties(dist)
+    assert result.intersection or not result.strictly_positive
+    if result.positive_features or result.intersection:
         assert markov_boundaries(dist) == [strongly_relevant(dist)]
 
 
@@ -130,10 +124,10 @@ def test_many_copies_are_all_combined() -> None:
     noise = rng.integers(0, 2, size=(200, 1))
     y = bits @ (2 ** np.arange(6))
     dist = FiniteDistribution.from_table(np.hstack([bits, 1 - bits, noise * 0]), y)
-    found = markov_boundaries(dist)
-    assert len(found) == 2**6
+    actual = markov_boundaries(dist)
+    assert len(actual) == 2**6
     expected = itertools.product(*((f"x{j}", f"x{j + 6}") for j in range(6)))
-    assert set(map(frozenset, found)) == set(map(frozenset, expected))
+    assert set(map(frozenset, actual)) == set(map(frozenset, expected))
 
 
 def test_hundreds_of_features_with_one_boundary() -> None:

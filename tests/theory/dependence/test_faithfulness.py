@@ -32,9 +32,9 @@ def separated_by_moral_graph(parents, a, c, given):
     edges = {v: set() for v in ancestral}
     for v in ancestral:
         family = [v, *parents.get(v, ())]
-        for one, other in combinations(family, 2):
-            edges[one].add(other)
-            edges[other].add(one)
+        for first, other in combinations(family, 2):
+            edges[first].add(other)
+            edges[other].add(first)
     reached, waiting = {a}, [a]
     while waiting:
         for v in edges[waiting.pop()] - reached - set(given):
@@ -55,9 +55,9 @@ def test_d_separation_is_that_of_moral_graphs():
     for _ in range(25):
         parents = random_graph(random, names)
         for a, c in combinations(names, 2):
-            for given in subsets([v for v in names if v not in (a, c)]):
-                expected = separated_by_moral_graph(parents, a, c, given)
-                assert d_separated(parents, a, c, given) == expected
+            for subset in subsets([v for v in names if v not in (a, c)]):
+                expected = separated_by_moral_graph(parents, a, c, subset)
+                assert d_separated(parents, a, c, subset) == expected
 
 
 def of_graph(random, parents, names):
@@ -77,9 +77,9 @@ def test_random_tables_of_a_graph_are_faithful_to_it():
     names = ["X1", "X2", "X3", "X4", "Y"]
     for _ in range(8):
         parents = random_graph(random, names)
-        found = faithfulness(of_graph(random, parents, names), parents)
-        assert found.markov
-        assert found.faithful
+        result = faithfulness(of_graph(random, parents, names), parents)
+        assert result.markov
+        assert result.faithful
 
 
 def test_disagreements_are_those_of_all_pairs_and_sets():
@@ -88,21 +88,21 @@ def test_disagreements_are_those_of_all_pairs_and_sets():
     for _ in range(5):
         dist = of_graph(random, random_graph(random, names), names)
         other = random_graph(random, names)
-        found = faithfulness(dist, other)
+        result = faithfulness(dist, other)
         dependent, independent = set(), set()
         for a, c in combinations(names, 2):
-            for given in subsets([v for v in names if v not in (a, c)]):
-                free = dist.mutual_information(a, given, other=c) <= TOLERANCE
-                apart = separated_by_moral_graph(other, a, c, given)
+            for subset in subsets([v for v in names if v not in (a, c)]):
+                free = dist.mutual_information(a, subset, other=c) <= TOLERANCE
+                apart = separated_by_moral_graph(other, a, c, subset)
                 if apart and not free:
-                    dependent.add((a, c, given))
+                    dependent.add((a, c, subset))
                 if free and not apart:
-                    independent.add((a, c, given))
-        assert set(found.dependent) == dependent
-        assert set(found.independent) == independent
-        assert found.faithful == (not dependent and not independent)
-        assert len(found.columns()["a"]) == len(dependent) + len(independent)
-    assert "disagreement" in str(found)
+                    independent.add((a, c, subset))
+        assert set(result.dependent) == dependent
+        assert set(result.independent) == independent
+        assert result.faithful == (not dependent and not independent)
+        assert len(result.columns()["a"]) == len(dependent) + len(independent)
+    assert "disagreement" in str(result)
 
 
 @one_test

@@ -7,9 +7,8 @@ from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, oracle_of, positive
 
 from duramen.support import arrays
-from duramen.theory.dependence.assumptions import properties
-from duramen.theory.dependence.relevant_features import feature_relevance
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory import FiniteDistribution, properties
+from duramen.theory.dependence import feature_relevance
 
 XOR = {(0, 0, 0): 1, (0, 1, 1): 1, (1, 0, 1): 1, (1, 1, 0): 1}
 COPIES = {(0, 0, 0): 3, (0, 0, 1): 1, (1, 1, 0): 1, (1, 1, 1): 3}
@@ -30,12 +29,12 @@ TWO_HALVES = {
 
 
 def holds(counts):
-    found = properties(distribution_of(counts))
+    result = properties(distribution_of(counts))
     return (
-        found.strictly_positive,
-        found.intersection,
-        found.composition,
-        found.weak_transitivity,
+        result.strictly_positive,
+        result.intersection,
+        result.composition,
+        result.weak_transitivity,
     )
 
 
@@ -75,9 +74,9 @@ def test_classes() -> None:
 
 
 def test_a_function_of_its_features_is_positive_over_these_alone() -> None:
-    found = properties(distribution_of(XOR))
-    assert found.positive_features
-    assert not found.strictly_positive
+    result = properties(distribution_of(XOR))
+    assert result.positive_features
+    assert not result.strictly_positive
 
 
 def test_a_context_is_no_variable() -> None:
@@ -92,12 +91,12 @@ def test_a_context_is_no_variable() -> None:
 
 @pytest.mark.parametrize("p", [0, 1])
 def test_few_features(p) -> None:
-    found = properties(FiniteDistribution.from_table(np.eye(2)[:, :p], [0, 1]))
-    assert found.intersection
-    assert found.composition
-    assert found.weak_transitivity
-    assert found.strictly_positive == (p == 0)
-    assert found.positive_features
+    result = properties(FiniteDistribution.from_table(np.eye(2)[:, :p], [0, 1]))
+    assert result.intersection
+    assert result.composition
+    assert result.weak_transitivity
+    assert result.strictly_positive == (p == 0)
+    assert result.positive_features
 
 
 # --- against the definitions ---------------------------------------------------------------
@@ -105,12 +104,12 @@ def test_few_features(p) -> None:
 
 def agrees(counts) -> None:
     dist, oracle = distribution_of(counts), oracle_of(counts)
-    found = properties(dist)
-    assert found.strictly_positive == oracle.positive(oracle.features | {oracle.y})
-    assert found.positive_features == oracle.positive(oracle.features)
-    assert found.intersection == oracle.intersection()
-    assert found.composition == oracle.composition()
-    assert found.weak_transitivity == oracle.weak_transitivity()
+    result = properties(dist)
+    assert result.strictly_positive == oracle.positive(oracle.features | {oracle.y})
+    assert result.positive_features == oracle.positive(oracle.features)
+    assert result.intersection == oracle.intersection()
+    assert result.composition == oracle.composition()
+    assert result.weak_transitivity == oracle.weak_transitivity()
 
 
 @pytest.mark.slow
@@ -118,30 +117,30 @@ def agrees(counts) -> None:
 @given(joints(most_features=4))
 def test_agrees_with_the_definitions_for_all_sets(counts) -> None:
     dist, oracle = distribution_of(counts), oracle_of(counts)
-    found = properties(dist)
-    assert found.strictly_positive == oracle.positive(oracle.features | {oracle.y})
-    assert found.positive_features == oracle.positive(oracle.features)
-    assert found.intersection == oracle.intersection()
-    assert found.composition == oracle.composition()
-    assert found.weak_transitivity == oracle.weak_transitivity()
+    result = properties(dist)
+    assert result.strictly_positive == oracle.positive(oracle.features | {oracle.y})
+    assert result.positive_features == oracle.positive(oracle.features)
+    assert result.intersection == oracle.intersection()
+    assert result.composition == oracle.composition()
+    assert result.weak_transitivity == oracle.weak_transitivity()
 
 
 @settings(max_examples=80)
 @given(joints())
 def test_counterexamples_are_some(counts) -> None:
     dist = distribution_of(counts)
-    found = properties(dist)
+    result = properties(dist)
     y = dist.target_name
-    assert set(found.counterexamples) == {
+    assert set(result.counterexamples) == {
         name
         for name in ("intersection", "composition", "weak_transitivity")
-        if not getattr(found, name)
+        if not getattr(result, name)
     }
 
     def apart(a, c, given):
         return dist.mutual_information(a, given, other=c) <= 1e-10
 
-    for name, case in found.counterexamples.items():
+    for name, case in result.counterexamples.items():
         a, c, d, z = case.a, case.c, case.d, list(case.given)
         assert len({a, c, d, *z}) == 3 + len(z)
         assert {a, c, d, *z} <= {*dist.names, y}
@@ -167,10 +166,10 @@ def test_conditionings_of_pc_distributions_have_lower_degrees(counts) -> None:
     dist = distribution_of(counts)
     if not properties(dist).PC:
         return
-    found = {one.name: one for one in feature_relevance(dist)}
-    for one in found.values():
-        for b in one.conditionings:
-            assert all(found[other].degree < len(b) for other in b)
+    results = {first.name: first for first in feature_relevance(dist)}
+    for first in results.values():
+        for b in first.conditionings:
+            assert all(results[other].degree < len(b) for other in b)
 
 
 def test_pc_with_a_conditioning() -> None:

@@ -8,9 +8,8 @@ from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
 from duramen.support import arrays
-from duramen.theory.dependence.redundant_features import degree_of_redundancy, redundancy
-from duramen.theory.dependence.relevant_features import feature_relevance
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory import FiniteDistribution, redundancy
+from duramen.theory.dependence import degree_of_redundancy, feature_relevance
 
 COPIES = counted(
     [
@@ -32,25 +31,25 @@ def pairs_of(dist):
 
 
 def test_copies() -> None:
-    found = redundancy(distribution_of(COPIES))
-    assert found.copies == [("X1", "X3")]
-    assert found.totally_redundant == [("X1", "X3")]
-    assert found.shields == {"X1": (("X3",),), "X3": (("X1",),)}
-    assert found.redundant_to("X1", ["X2", "X3"])
-    assert not found.redundant_to("X1", ["X2", "X4"])
-    assert not found.redundant_to("X2", ["X1", "X3"])  # strong
-    assert found.relevant.tolist() == [True, True, True, False]
+    result = redundancy(distribution_of(COPIES))
+    assert result.copies == [("X1", "X3")]
+    assert result.totally_redundant == [("X1", "X3")]
+    assert result.shields == {"X1": (("X3",),), "X3": (("X1",),)}
+    assert result.redundant_to("X1", ["X2", "X3"])
+    assert not result.redundant_to("X1", ["X2", "X4"])
+    assert not result.redundant_to("X2", ["X1", "X3"])  # strong
+    assert result.relevant.tolist() == [True, True, True, False]
     # Irrelevant: never anything to add, to whatever feature.
-    assert found.total[3].tolist() == [True, True, True, False]
+    assert result.total[3].tolist() == [True, True, True, False]
 
 
 def test_xor_is_complementary() -> None:
     dist = distribution_of({(0, 0, 0): 1, (0, 1, 1): 1, (1, 0, 1): 1, (1, 1, 0): 1})
-    found = redundancy(dist)
-    assert found.degree[0, 1] == pytest.approx(-1.0)
+    result = redundancy(dist)
+    assert result.degree[0, 1] == pytest.approx(-1.0)
     assert degree_of_redundancy(dist, 0, 1) == pytest.approx(-1.0)
-    assert not found.total.any()
-    assert not found.partial.any()
+    assert not result.total.any()
+    assert not result.partial.any()
 
 
 def test_a_noisy_copy_is_partially_redundant_and_totally_so_one_way_only() -> None:
@@ -62,12 +61,12 @@ def test_a_noisy_copy_is_partially_redundant_and_totally_so_one_way_only() -> No
             odds=[1, 0.25, 0.25],
         )
     )
-    found = redundancy(dist)
-    assert found.total.tolist() == [[False, False], [True, False]]
-    assert found.partial.tolist() == [[False, True], [False, False]]
-    assert not found.determined.any()
-    assert found.totally_redundant == []
-    assert found.shields == {"X2": (("X1",),)}
+    result = redundancy(dist)
+    assert result.total.tolist() == [[False, False], [True, False]]
+    assert result.partial.tolist() == [[False, True], [False, False]]
+    assert not result.determined.any()
+    assert result.totally_redundant == []
+    assert result.shields == {"X2": (("X1",),)}
 
 
 def test_total_redundancy_is_weaker_than_being_copies() -> None:
@@ -75,10 +74,10 @@ def test_total_redundancy_is_weaker_than_being_copies() -> None:
     dist = distribution_of(
         counted([lambda y, a: y + 2 * a, lambda y, a: y, lambda y, a: y], bits=2)
     )
-    found = redundancy(dist)
-    assert found.totally_redundant == [("X1", "X2")]
-    assert found.copies == []
-    assert found.determined.tolist() == [[False, False], [True, False]]
+    result = redundancy(dist)
+    assert result.totally_redundant == [("X1", "X2")]
+    assert result.copies == []
+    assert result.determined.tolist() == [[False, False], [True, False]]
 
 
 def test_total_redundancy_is_not_yu_and_lius() -> None:
@@ -86,11 +85,11 @@ def test_total_redundancy_is_not_yu_and_lius() -> None:
     dist = distribution_of(
         counted([lambda y, a: y + 2 * a, lambda y, a: y, lambda y, a: a, lambda y, a: y], bits=2)
     )
-    found = redundancy(dist)
-    assert ("X1", "X2") in found.totally_redundant
-    assert not found.redundant_to("X1", ["X2"])
-    assert found.redundant_to("X1", ["X2", "X3"])
-    assert found.redundant_to("X2", "X1")
+    result = redundancy(dist)
+    assert ("X1", "X2") in result.totally_redundant
+    assert not result.redundant_to("X1", ["X2"])
+    assert result.redundant_to("X1", ["X2", "X3"])
+    assert result.redundant_to("X2", "X1")
 
 
 def test_degree_given_others() -> None:
@@ -99,20 +98,20 @@ def test_degree_given_others() -> None:
     assert degree_of_redundancy(dist, "X1", "X3", given=["X2"]) == pytest.approx(1.0)
     assert degree_of_redundancy(dist, "X1", "X3", given="X2") == pytest.approx(1.0)
     assert degree_of_redundancy(dist, "X1", "X3") == pytest.approx(0.0)
-    found = redundancy(dist)
-    assert found.lowest[0, 2] == pytest.approx(0.0)
-    assert found.highest[0, 2] == pytest.approx(1.0)
+    result = redundancy(dist)
+    assert result.lowest[0, 2] == pytest.approx(0.0)
+    assert result.highest[0, 2] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("p", [0, 1])
 def test_without_pairs(p) -> None:
     dist = FiniteDistribution.from_table(np.eye(2)[:, :p], [0, 1])
-    found = redundancy(dist)
-    assert found.total.shape == (p, p)
-    assert not found.total.any()
-    assert np.isfinite(found.lowest).all()
-    assert found.shields == {}
-    assert "no relevant feature is redundant" in repr(found)
+    result = redundancy(dist)
+    assert result.total.shape == (p, p)
+    assert not result.total.any()
+    assert np.isfinite(result.lowest).all()
+    assert result.shields == {}
+    assert "no relevant feature is redundant" in repr(result)
 
 
 # --- against the definitions ---------------------------------------------------------------
@@ -122,15 +121,15 @@ def test_without_pairs(p) -> None:
 @given(joints())
 def test_agrees_with_the_definitions(counts) -> None:
     dist, oracle = distribution_of(counts), oracle_of(counts)
-    found = redundancy(dist)
+    result = redundancy(dist)
     for i, j in pairs_of(dist):
-        assert found.total[i, j] == oracle.totally_redundant_to(i, j)
-        assert found.determined[i, j] == oracle.determined_by(i, j)
-        assert found.partial[i, j] == oracle.partially_redundant_to(i, j)
+        assert result.total[i, j] == oracle.totally_redundant_to(i, j)
+        assert result.determined[i, j] == oracle.determined_by(i, j)
+        assert result.partial[i, j] == oracle.partially_redundant_to(i, j)
         degrees = oracle.degrees(i, j)
-        assert found.degree[i, j] == pytest.approx(degrees[frozenset()], abs=1e-12)
-        assert found.lowest[i, j] == pytest.approx(min(degrees.values()), abs=1e-12)
-        assert found.highest[i, j] == pytest.approx(max(degrees.values()), abs=1e-12)
+        assert result.degree[i, j] == pytest.approx(degrees[frozenset()], abs=1e-12)
+        assert result.lowest[i, j] == pytest.approx(min(degrees.values()), abs=1e-12)
+        assert result.highest[i, j] == pytest.approx(max(degrees.values()), abs=1e-12)
     for i, name in enumerate(dist.names):
         others = sorted(oracle.features - {i})
         works = {
@@ -140,10 +139,10 @@ def test_agrees_with_the_definitions(counts) -> None:
             if oracle.redundant_to_set(i, frozenset(b))
         }
         smallest = {b for b in works if not any(other < b for other in works)}
-        assert found.shields.get(name, ()) == named(smallest, dist.names)
-        assert found.relevant[i] == (oracle.kind(i) != "irrelevant")
+        assert result.shields.get(name, ()) == named(smallest, dist.names)
+        assert result.relevant[i] == (oracle.kind(i) != "irrelevant")
         for b in works:
-            assert found.redundant_to(name, [dist.names[j] for j in b])
+            assert result.redundant_to(name, [dist.names[j] for j in b])
 
 
 @settings(max_examples=60)
@@ -161,20 +160,20 @@ def test_degree_of_redundancy(counts, data) -> None:
 @given(joints())
 def test_what_the_notions_imply(counts) -> None:
     dist = distribution_of(counts)
-    found = redundancy(dist)
+    result = redundancy(dist)
     kinds = [one.relevance for one in feature_relevance(dist)]
-    np.testing.assert_allclose(found.degree, found.degree.T, atol=1e-12)
-    assert not (found.total & found.partial).any()
+    np.testing.assert_allclose(result.degree, result.degree.T, atol=1e-12)
+    assert not (result.total & result.partial).any()
     for i, j in pairs_of(dist):
-        if found.determined[i, j]:  # whoever knows X_j knows X_i
-            assert found.total[i, j]
-        if found.total[i, j]:
+        if result.determined[i, j]:  # whoever knows X_j knows X_i
+            assert result.total[i, j]
+        if result.total[i, j]:
             assert kinds[i] != "strong"
-        if found.total[i, j] and found.total[j, i]:
+        if result.total[i, j] and result.total[j, i]:
             assert (kinds[i] == "irrelevant") == (kinds[j] == "irrelevant")
-        if found.partial[i, j]:  # thesis, property 2.3
+        if result.partial[i, j]:  # thesis, property 2.3
             assert "irrelevant" not in (kinds[i], kinds[j])
-    for name in found.shields:
+    for name in result.shields:
         assert kinds[dist.index(name)] == "weak"
 
 
@@ -196,15 +195,15 @@ def test_frames(backend, monkeypatch) -> None:
     import narwhals.stable.v2 as nw
 
     monkeypatch.setattr(arrays, "_backend", lambda: backend)
-    found = redundancy(distribution_of(COPIES))
-    frame = nw.from_native(found.to_frame(), eager_only=True)
+    result = redundancy(distribution_of(COPIES))
+    frame = nw.from_native(result.to_frame(), eager_only=True)
     assert len(frame) == 4 * 3
     assert frame.columns[:5] == ["feature", "other", "total", "determined", "partial"]
     rows = {(row["feature"], row["other"]): row for row in frame.iter_rows(named=True)}
     assert rows["X1", "X3"]["total"]
     assert not rows["X1", "X2"]["total"]
     assert rows["X1", "X2"]["degree"] == pytest.approx(-1.0)
-    shields = nw.from_native(found.shields_frame(), eager_only=True)
+    shields = nw.from_native(result.shields_frame(), eager_only=True)
     assert shields["feature"].to_list() == ["X1", "X3"]
     assert [[list(b) for b in sets] for sets in shields["shields"].to_list()] == [
         [["X3"]],
@@ -213,8 +212,8 @@ def test_frames(backend, monkeypatch) -> None:
 
 
 def test_result_cannot_be_changed() -> None:
-    found = redundancy(distribution_of(COPIES))
-    for matrix in (found.total, found.determined, found.partial, found.degree, found.relevant):
+    result = redundancy(distribution_of(COPIES))
+    for matrix in (result.total, result.determined, result.partial, result.degree, result.relevant):
         with pytest.raises(ValueError, match="read-only"):
             matrix[0] = 0
 
@@ -224,11 +223,11 @@ def test_result_cannot_be_changed() -> None:
 
 def test_unknown_or_equal_features() -> None:
     dist = distribution_of(COPIES)
-    found = redundancy(dist)
+    result = redundancy(dist)
     with pytest.raises(ValueError, match="redundant_to: there is no feature 'X9'"):
-        found.redundant_to("X1", ["X9"])
+        result.redundant_to("X1", ["X9"])
     with pytest.raises(ValueError, match="must not contain the feature itself, 'X1'"):
-        found.redundant_to("X1", ["X1", "X2"])
+        result.redundant_to("X1", ["X1", "X2"])
     with pytest.raises(ValueError, match="i, j and given must be different features"):
         degree_of_redundancy(dist, 0, "X1")
     with pytest.raises(ValueError, match="must be different features"):

@@ -9,14 +9,13 @@ from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
 from duramen.support import arrays
-from duramen.theory.dependence.relevant_features import (
+from duramen.theory import FiniteDistribution, relevance
+from duramen.theory.dependence import (
     all_relevant,
     feature_relevance,
-    relevance,
     strong_informations,
     strongly_relevant,
 )
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
 
 SEGMENTS = ["1110111", "0010010", "1011101", "1011011", "0111010"]
 SEGMENTS += ["1101011", "1101111", "1010010", "1111111", "1111011"]
@@ -61,27 +60,27 @@ def by_name(dist, **options):
 
 
 def test_xor_is_relevant_only_together() -> None:
-    found = by_name(distribution_of(XOR))
+    result = by_name(distribution_of(XOR))
     for name, other in (("X1", "X2"), ("X2", "X1")):
-        one = found[name]
-        assert (one.relevance, one.degree, one.marginal) == ("strong", 1, False)
-        assert one.conditionings == ((other,),)
-        assert one.strong_information == pytest.approx(1.0)
-        assert one.largest_information == pytest.approx(1.0)
+        first = result[name]
+        assert (first.relevance, first.degree, first.marginal) == ("strong", 1, False)
+        assert first.conditionings == ((other,),)
+        assert first.strong_information == pytest.approx(1.0)
+        assert first.largest_information == pytest.approx(1.0)
 
 
 def test_a_copy_makes_both_weak_and_a_stranger_is_irrelevant() -> None:
-    found = by_name(distribution_of(XOR_WITH_COPIES))
-    assert {name: one.relevance for name, one in found.items()} == {
+    result = by_name(distribution_of(XOR_WITH_COPIES))
+    assert {name: one.relevance for name, one in result.items()} == {
         "X1": "weak",
         "X2": "strong",
         "X3": "weak",
         "X4": "irrelevant",
     }
-    assert found["X2"].conditionings == (("X1",), ("X3",))
-    assert found["X1"].conditionings == (("X2",),)
-    assert found["X4"].conditionings == ()
-    assert found["X4"].degree is None
+    assert result["X2"].conditionings == (("X1",), ("X3",))
+    assert result["X1"].conditionings == (("X2",),)
+    assert result["X4"].conditionings == ()
+    assert result["X4"].degree is None
 
 
 def test_correlated_xor_of_kohavi_and_john() -> None:
@@ -106,16 +105,16 @@ def test_correlated_xor_of_kohavi_and_john() -> None:
 
 
 def test_a_noisy_copy_is_marginal_but_weak_beside_the_xor() -> None:
-    found = by_name(distribution_of(NOISY_COPY))
-    copy = found["X3"]
+    result = by_name(distribution_of(NOISY_COPY))
+    copy = result["X3"]
     assert (copy.relevance, copy.degree, copy.conditionings) == ("weak", 0, ((),))
     entropy = -(0.25 * math.log2(0.25) + 0.75 * math.log2(0.75))
     assert copy.largest_information == pytest.approx(1 - entropy)
     for name, other in (("X1", "X2"), ("X2", "X1")):
-        assert found[name].relevance == "strong"
-        assert found[name].conditionings == ((other,),)
+        assert result[name].relevance == "strong"
+        assert result[name].conditionings == ((other,),)
         # I(X1;Y|X2,X3) = H(Y|X2,X3) - 0 = H(Y|X3)
-        assert found[name].strong_information == pytest.approx(entropy)
+        assert result[name].strong_information == pytest.approx(entropy)
 
 
 def test_chain_has_rising_degrees() -> None:
@@ -172,9 +171,9 @@ def test_context_is_no_feature() -> None:
 @given(joints())
 def test_agrees_with_the_definitions(counts) -> None:
     dist, oracle = distribution_of(counts), oracle_of(counts)
-    found = feature_relevance(dist)
-    assert [one.name for one in found] == list(dist.names)
-    for m, one in enumerate(found):
+    actual = feature_relevance(dist)
+    assert [one.name for one in actual] == list(dist.names)
+    for m, one in enumerate(actual):
         expected = oracle.conditionings(m)
         assert one.relevance == oracle.kind(m)
         assert one.conditionings == named(expected, dist.names)
@@ -191,11 +190,11 @@ def test_level_draws_the_line_between_relevant_and_not(counts, data) -> None:
     dist, oracle = distribution_of(counts), oracle_of(counts)
     level = data.draw(st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.9]))
     tight, loose = feature_relevance(dist, level=level), feature_relevance(dist, level=2 * level)
-    for m, (one, other) in enumerate(zip(tight, loose, strict=True)):
-        assert (one.relevance == "irrelevant") == (oracle.largest(m) <= level + 1e-10)
+    for m, (first, other) in enumerate(zip(tight, loose, strict=True)):
+        assert (first.relevance == "irrelevant") == (oracle.largest(m) <= level + 1e-10)
         # What is approximately irrelevant at a level is so at any higher one.
-        assert one.relevance != "irrelevant" or other.relevance == "irrelevant"
-        assert other.degree is None or one.degree <= other.degree
+        assert first.relevance != "irrelevant" or other.relevance == "irrelevant"
+        assert other.degree is None or first.degree <= other.degree
 
 
 @settings(max_examples=40)
@@ -204,16 +203,16 @@ def test_minimal_conditionings_are_minimal_and_hold_relevant_features_of_no_high
     counts,
 ) -> None:
     dist = distribution_of(counts)
-    found = by_name(dist)
-    for one in found.values():
-        for b in one.conditionings:
-            assert dist.mutual_information(one.name, b) > 1e-10
+    result = by_name(dist)
+    for first in result.values():
+        for b in first.conditionings:
+            assert dist.mutual_information(first.name, b) > 1e-10
             for fewer in itertools.combinations(b, max(len(b) - 1, 0)):
-                assert len(b) == 0 or dist.mutual_information(one.name, fewer) <= 1e-10
+                assert len(b) == 0 or dist.mutual_information(first.name, fewer) <= 1e-10
             for other in b:  # thesis, propositions 5.1 and 5.2
-                assert found[other].degree is not None
-                assert found[other].degree <= len(b)
-        for b, other in itertools.permutations(one.conditionings, 2):
+                assert result[other].degree is not None
+                assert result[other].degree <= len(b)
+        for b, other in itertools.permutations(first.conditionings, 2):
             assert not set(b) <= set(other)
 
 
@@ -223,13 +222,13 @@ def test_the_order_of_the_columns_does_not_matter(counts, data) -> None:
     dist = distribution_of(counts)
     order = data.draw(st.permutations(range(dist.n_features)))
     shuffled = by_name(dist.marginal(order))
-    for one in feature_relevance(dist):
-        other = shuffled[one.name]
-        assert (one.relevance, one.degree) == (other.relevance, other.degree)
-        assert {frozenset(b) for b in one.conditionings} == {
+    for first in feature_relevance(dist):
+        other = shuffled[first.name]
+        assert (first.relevance, first.degree) == (other.relevance, other.degree)
+        assert {frozenset(b) for b in first.conditionings} == {
             frozenset(b) for b in other.conditionings
         }
-        assert one.strong_information == pytest.approx(other.strong_information, abs=1e-12)
+        assert first.strong_information == pytest.approx(other.strong_information, abs=1e-12)
 
 
 @settings(max_examples=40)

@@ -9,14 +9,13 @@ from tests.grid import one_test
 from tests.oracles import mdl as oracle
 
 import duramen as dm
-from duramen.theory.distributions.discretization import discretize
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory import FiniteDistribution, discretize
 
 
 def column(values, **options):
     """Codes and cuts of a single column."""
-    found = discretize(np.asarray(values, dtype=float).reshape(-1, 1), **options)
-    return found.codes(0).tolist(), found.cuts.get("x0")
+    result = discretize(np.asarray(values, dtype=float).reshape(-1, 1), **options)
+    return result.codes(0).tolist(), result.cuts.get("x0")
 
 
 # --- quantiles and uniform bins ----------------------------------------------------------------
@@ -132,11 +131,11 @@ def test_mdl_against_oracle(rows, step):
 def test_mdl_does_not_depend_on_the_order_of_the_classes(first):
     """Of two cuts that leave equally much the lower one is taken, whatever order sums have."""
     y = np.array(list(map(int, first)))
-    found = [
+    results = [
         column(range(len(y)), y=np.array(names)[y], method="mdl", n_bins=2)[1].tolist()
         for names in permutations(range(3))
     ]
-    assert all(cuts == oracle.cuts(range(len(y)), y.tolist()) for cuts in found)
+    assert all(cuts == oracle.cuts(range(len(y)), y.tolist()) for cuts in results)
 
 
 def test_cuts_between_neighbouring_floats_separate_them():
@@ -168,21 +167,21 @@ def frame():
 
 
 def test_only_columns_with_many_numbers_are_discretised(frame):
-    found = discretize(frame, n_bins=4)
-    assert found.names == tuple(frame.columns)
-    assert list(found.cuts) == ["dose", "age"]
-    assert found.values(1).tolist() == ["a", "b"]
-    assert found.values(2).tolist() == [0, 1, 2, 3]
-    assert found.values(3).tolist() == [1.0]
-    assert found.values(5).tolist() == [False, True]
+    result = discretize(frame, n_bins=4)
+    assert result.names == tuple(frame.columns)
+    assert list(result.cuts) == ["dose", "age"]
+    assert result.values(1).tolist() == ["a", "b"]
+    assert result.values(2).tolist() == [0, 1, 2, 3]
+    assert result.values(3).tolist() == [1.0]
+    assert result.values(5).tolist() == [False, True]
     assert list(discretize(frame, n_bins=3).cuts) == ["dose", "stage", "age"]
 
 
 def test_missing_values_stay_missing(frame):
-    found = discretize(frame, n_bins=4)
-    assert found.codes(0)[7] == 4
-    assert np.flatnonzero(found.codes(0) == 4).tolist() == [7]
-    assert found.values(0)[4] is None
+    result = discretize(frame, n_bins=4)
+    assert result.codes(0)[7] == 4
+    assert np.flatnonzero(result.codes(0) == 4).tolist() == [7]
+    assert result.values(0)[4] is None
     nothing = column([np.nan] * 4, n_bins=2)
     assert nothing == ([0] * 4, None)
     nullable = pd.DataFrame({"a": pd.array([1, 2, None, 3, 4, 5], dtype="Int64")})
@@ -201,13 +200,13 @@ def test_labels_are_intervals():
 @pytest.mark.parametrize("method", ["quantile", "uniform", "mdl"])
 def test_a_distribution_records_how_its_columns_were_cut(frame, method, tmp_path):
     y = frame["age"] > 30
-    found = discretize(frame, y, method=method, n_bins=4)
-    dist = FiniteDistribution.from_table(found, y, context=frame["group"])
+    result = discretize(frame, y, method=method, n_bins=4)
+    dist = FiniteDistribution.from_table(result, y, context=frame["group"])
     record = dist.metadata["discretization"]
     assert (record["method"], record["n_bins"]) == (method, 4)
     assert list(record["cuts"]) == ["dose", "age"]
-    assert record["cuts"]["age"] == found.cuts["age"].tolist()
-    assert dist.names == found.names
+    assert record["cuts"]["age"] == result.cuts["age"].tolist()
+    assert dist.names == result.names
     assert dist.mutual_information("age") > 0.4
     dist.save(tmp_path / "d")
     assert FiniteDistribution.load(tmp_path / "d").metadata["discretization"] == record
@@ -215,17 +214,17 @@ def test_a_distribution_records_how_its_columns_were_cut(frame, method, tmp_path
 
 def test_encoded_tables_tell_which_columns_are_numeric(frame):
     kinds = {"age": "nominal"}
-    found = discretize(dm.encode(frame.drop(columns="smoker"), kinds=kinds), n_bins=4)
-    assert list(found.cuts) == ["dose"]
-    np.testing.assert_array_equal(found.codes(0), discretize(frame, n_bins=4).codes(0))
+    result = discretize(dm.encode(frame.drop(columns="smoker"), kinds=kinds), n_bins=4)
+    assert list(result.cuts) == ["dose"]
+    np.testing.assert_array_equal(result.codes(0), discretize(frame, n_bins=4).codes(0))
     part = dm.encode(np.arange(20.0).reshape(-1, 1)).take_rows(np.arange(10))
     assert discretize(part, n_bins=2).cuts["x0"].tolist() == [4.5]
 
 
 def test_names_can_be_given():
-    found = discretize(np.arange(20.0).reshape(10, 2), names=["a", "b"], n_bins=2)
-    assert list(found.cuts) == ["a", "b"]
-    assert FiniteDistribution.from_table(found, np.arange(10)).names == ("a", "b")
+    result = discretize(np.arange(20.0).reshape(10, 2), names=["a", "b"], n_bins=2)
+    assert list(result.cuts) == ["a", "b"]
+    assert FiniteDistribution.from_table(result, np.arange(10)).names == ("a", "b")
 
 
 def test_it_prints_its_cuts(frame):

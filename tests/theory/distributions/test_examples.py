@@ -7,10 +7,8 @@ from tests.oracles import information as oracle
 from tests.theory.drawn import as_table
 
 from duramen import datasets
-from duramen.theory import examples
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.information import TOLERANCE
-from duramen.theory.distributions.variables import CONTEXT
+from duramen.theory import CONTEXT, FiniteDistribution, examples
+from duramen.theory.distributions import TOLERANCE
 
 DIGITS = [0.4127, 0.5815, 0.5312, 0.5421, 0.6566, 0.2258, 0.3720]
 
@@ -113,15 +111,15 @@ def test_features_of_a_clique_need_all_others(r):
 def test_features_of_a_chain_need_all_earlier_ones(r):
     dist = examples.chain(r)
     for m in range(r):
-        found = informative_sets(dist, m)
-        assert tuple(range(m)) in found
-        assert all(set(chosen) >= set(range(m)) for chosen in found)
+        result = informative_sets(dist, m)
+        assert tuple(range(m)) in result
+        assert all(set(chosen) >= set(range(m)) for chosen in result)
 
 
 def test_correlated_xor_has_opposites():
     dist = examples.correlated_xor()
-    for one, other in (("X2", "X4"), ("X3", "X5")):
-        np.testing.assert_array_equal(dist.probabilities([one, other]), [[0, 0.5], [0.5, 0]])
+    for first, other in (("X2", "X4"), ("X3", "X5")):
+        np.testing.assert_array_equal(dist.probabilities([first, other]), [[0, 0.5], [0.5, 0]])
     assert dist.mutual_information("X1", ["X2", "X3", "X4", "X5"]) == 1.0
 
 

@@ -14,9 +14,7 @@ from tests.grid import one_test
 from tests.theory.drawn import distributions, of_rows, weighted_rows
 
 import duramen as dm
-from duramen.theory import examples
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.variables import CONTEXT, TARGET
+from duramen.theory import CONTEXT, TARGET, FiniteDistribution, examples
 
 from_table = FiniteDistribution.from_table
 
@@ -496,14 +494,14 @@ def test_samples_have_values_and_follow_the_probabilities():
 
 def test_the_same_seed_gives_the_same_rows():
     dist = examples.problem_1()
-    one, same, other = (dist.sample(50, seed) for seed in (3, 3, 4))
-    assert np.array_equal(one.X, same.X)
-    assert np.array_equal(one.y, same.y)
-    assert np.array_equal(one.context, same.context)
-    assert not np.array_equal(one.X, other.X)
+    first, same, other = (dist.sample(50, seed) for seed in (3, 3, 4))
+    assert np.array_equal(first.X, same.X)
+    assert np.array_equal(first.y, same.y)
+    assert np.array_equal(first.context, same.context)
+    assert not np.array_equal(first.X, other.X)
     random = np.random.default_rng(3)
-    assert np.array_equal(dist.sample(50, random).X, one.X)
-    assert not np.array_equal(dist.sample(50, random).X, one.X)
+    assert np.array_equal(dist.sample(50, random).X, first.X)
+    assert not np.array_equal(dist.sample(50, random).X, first.X)
 
 
 def test_types_of_samples():
@@ -546,8 +544,8 @@ def test_values_of_any_type_come_back(tmp_path):
     dist.save(tmp_path / "d")
     back = FiniteDistribution.load(tmp_path / "d")
     assert back.equals(dist)
-    for one, other in zip(back.labels, dist.labels, strict=True):
-        assert one.dtype == other.dtype
+    for first, other in zip(back.labels, dist.labels, strict=True):
+        assert first.dtype == other.dtype
     assert examples.digits7().metadata["specification"]["Y"] == "uniform(10)"
 
 

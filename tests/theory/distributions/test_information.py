@@ -5,10 +5,9 @@ from hypothesis import strategies as st
 from tests.oracles import information as oracle
 from tests.theory.drawn import as_table, distributions, with_sets
 
+from duramen.theory import CONTEXT, TARGET, FiniteDistribution
 from duramen.theory.distributions import examples
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.partition import Partition
-from duramen.theory.distributions.variables import CONTEXT, TARGET
 
 EXACT = 1e-12
 CRITERIA = ["entropy", "gini", "variance"]
@@ -83,8 +82,8 @@ def test_mutual_information_against_oracle(case):
 def test_multivariate_information_against_oracle(case):
     dist, *sets, condition = case
     expected = oracle.shared_information(as_table(dist), sets, condition)
-    found = dist.multivariate_information(*sets, given=condition)
-    assert found == pytest.approx(expected, abs=EXACT)
+    actual = dist.multivariate_information(*sets, given=condition)
+    assert actual == pytest.approx(expected, abs=EXACT)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -93,13 +92,13 @@ def test_impurity_decrease_against_oracle(criterion, case):
     dist, a, b = case
     table = [({**row, "Y": float(dist.classes[row["Y"]])}, p) for row, p in as_table(dist)]
     expected = oracle.decrease(table, "Y", a, b, criterion)
-    found = dist.impurity_decrease(a, b, criterion=criterion)
-    assert found == pytest.approx(expected, abs=EXACT)
+    actual = dist.impurity_decrease(a, b, criterion=criterion)
+    assert actual == pytest.approx(expected, abs=EXACT)
     before, after = (dist.impurity(c, criterion=criterion) for c in (b, [*b, *a]))
-    assert found == pytest.approx(before - after, abs=EXACT)
+    assert actual == pytest.approx(before - after, abs=EXACT)
 
 
-# --- laws --------------------------------------------------------------------------------------
+# --- distributions -----------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -129,9 +128,9 @@ def test_information_is_symmetric_and_bounded(case):
 @given(with_sets(4), st.permutations([0, 1, 2]))
 def test_multivariate_information_does_not_depend_on_the_order(case, order):
     dist, *sets, condition = case
-    one = dist.multivariate_information(*sets, given=condition)
+    first = dist.multivariate_information(*sets, given=condition)
     other = dist.multivariate_information(*(sets[i] for i in order), given=condition)
-    assert one == pytest.approx(other, abs=EXACT)
+    assert first == pytest.approx(other, abs=EXACT)
 
 
 @given(with_sets(2))
@@ -161,12 +160,12 @@ def test_independent_variables_share_nothing_at_all():
 @given(st.lists(st.tuples(*[st.integers(0, 3)] * 4), min_size=1, max_size=30))
 def test_partition_numbers_cells_in_lexicographic_order(rows):
     columns = np.array(rows)
-    found = Partition.by([(columns[:, j], 4) for j in range(4)], len(rows))
+    result = Partition.by([(columns[:, j], 4) for j in range(4)], len(rows))
     place = {row: cell for cell, row in enumerate(sorted(set(rows)))}
-    assert found.cell.tolist() == [place[row] for row in rows]
-    assert found.n_cells == len(place)
-    assert [rows[i] for i in found.first_rows()] == sorted(set(rows))
-    assert [rows.index(rows[i]) for i in found.first_rows()] == found.first_rows().tolist()
+    assert result.cell.tolist() == [place[row] for row in rows]
+    assert result.n_cells == len(place)
+    assert [rows[i] for i in result.first_rows()] == sorted(set(rows))
+    assert [rows.index(rows[i]) for i in result.first_rows()] == result.first_rows().tolist()
 
 
 def test_products_of_many_values_do_not_overflow():

@@ -7,18 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory import CONTEXT, FiniteDistribution, specify
 from duramen.theory.distributions.specification import (
     bernoulli,
     categorical,
     copy,
     function,
-    specify,
     table,
     uniform,
     xor,
 )
-from duramen.theory.distributions.variables import CONTEXT
 
 
 def test_the_sentence_of_the_issue():
@@ -189,8 +187,8 @@ def test_random_networks_against_fractions(network, random):
             expected[values] = float(p)
     codes = [*(dist.codes[:, dist.index(name)] for name in names[:-1]), dist.target]
     columns = [dist.values(name)[own].tolist() for name, own in zip(names, codes, strict=True)]
-    found = dict(zip(zip(*columns, strict=True), dist.weights.tolist(), strict=True))
-    assert found == pytest.approx(expected, abs=1e-14)
+    actual = dict(zip(zip(*columns, strict=True), dist.weights.tolist(), strict=True))
+    assert actual == pytest.approx(expected, abs=1e-14)
 
 
 @one_test

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from tests.grid import one_test
 from tests.theory.dependences import distribution_of, joints
 
+from duramen.theory import TARGET, FiniteDistribution
 from duramen.theory.distributions import subsets
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.subsets import (
     conditional_entropies,
     count_subsets,
@@ -18,7 +18,6 @@ from duramen.theory.distributions.subsets import (
     layers,
     minimal,
 )
-from duramen.theory.distributions.variables import TARGET
 
 
 @one_test
@@ -53,10 +52,10 @@ def test_entropies(at_once, counts) -> None:
     p = dist.n_features
     lattice = layers(p, p)
     with mock.patch.object(subsets, "_AT_ONCE", at_once):
-        found = conditional_entropies(dist.codes, dist.target, dist.weights, lattice)
+        result = conditional_entropies(dist.codes, dist.target, dist.weights, lattice)
         variables, joint = joint_entropies("test", dist)
-    informations = gains(lattice, found)
-    for layer, entropies, gained in zip(lattice, found, informations, strict=True):
+    informations = gains(lattice, result)
+    for layer, entropies, gained in zip(lattice, result, informations, strict=True):
         for row, entropy, shares in zip(layer.members.tolist(), entropies, gained, strict=True):
             assert entropy == pytest.approx(dist.entropy(TARGET, row), abs=1e-12)
             for m, bits in zip(row, shares, strict=True):
@@ -78,9 +77,9 @@ def test_entropies_of_many_values_and_of_repeated_rows(largest, at_once) -> None
     dist = FiniteDistribution.from_table(X, y, context=rng.integers(0, 3, size=80))
     lattice = layers(4, largest)
     with mock.patch.object(subsets, "_AT_ONCE", at_once):
-        found = conditional_entropies(dist.codes, dist.target, dist.weights, lattice)
-    assert len(found) == largest + 1
-    for layer, entropies in zip(lattice, found, strict=True):
+        result = conditional_entropies(dist.codes, dist.target, dist.weights, lattice)
+    assert len(result) == largest + 1
+    for layer, entropies in zip(lattice, result, strict=True):
         for row, entropy in zip(layer.members.tolist(), entropies, strict=True):
             assert entropy == pytest.approx(dist.entropy(TARGET, row), abs=1e-12)
 

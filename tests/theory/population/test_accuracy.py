@@ -24,11 +24,11 @@ def random_table(random, weighted):
     X = random.integers(0, sizes, (n, p)).tolist()
     y = random.integers(0, n_classes, n).tolist()
     w = random.integers(1, 4, n).tolist() if weighted else [1] * n
-    found = Counter()
+    result = Counter()
     for x, label, weight in zip(X, y, w, strict=True):
-        found[tuple(x), label] += weight
-    total = sum(found.values())
-    return [(x, label, Fraction(times, total)) for (x, label), times in sorted(found.items())]
+        result[tuple(x), label] += weight
+    total = sum(result.values())
+    return [(x, label, Fraction(times, total)) for (x, label), times in sorted(result.items())]
 
 
 def factorial_table(random):
@@ -75,9 +75,9 @@ def agrees_with_oracle(rows, k, chosen):
     chosen = dict(chosen)
     depth, conditions = chosen.pop("depth"), chosen.pop("given")
     given = {dist.names[m]: some for m, some in enumerate(conditions) if some}
-    found = population_mda(dist, max_features=k, max_depth=depth, given=given, **chosen)
-    np.testing.assert_allclose(found.values, [float(v) for v in expected], rtol=0, atol=1e-12)
-    assert abs(found.metadata["loss"] - float(loss)) < 1e-12
+    actual = population_mda(dist, max_features=k, max_depth=depth, given=given, **chosen)
+    np.testing.assert_allclose(actual.values, [float(v) for v in expected], rtol=0, atol=1e-12)
+    assert abs(actual.metadata["loss"] - float(loss)) < 1e-12
 
 
 def random_table_agrees(seed):
@@ -131,9 +131,9 @@ def test_a_sum_by_a_modulus_needs_every_feature(criterion, K):
     """A value that is drawn anew is right in one of its r cases, and so is the prediction."""
     X = np.array(list(product(range(3), range(2), range(3))))
     dist = FiniteDistribution.from_table(X, X.sum(axis=1) % 3)
-    found = population_mda(dist, max_features=K, criterion=criterion, loss="zero-one")
-    np.testing.assert_allclose(found.values, [2 / 3, 1 / 2, 2 / 3], rtol=0, atol=1e-15)
-    assert found.metadata["loss"] == 0
+    importances = population_mda(dist, max_features=K, criterion=criterion, loss="zero-one")
+    np.testing.assert_allclose(importances.values, [2 / 3, 1 / 2, 2 / 3], rtol=0, atol=1e-15)
+    assert importances.metadata["loss"] == 0
 
 
 # --- known answers -------------------------------------------------------------------------------
@@ -143,11 +143,11 @@ def test_a_sum_by_a_modulus_needs_every_feature(criterion, K):
 @pytest.mark.parametrize("votes", ["tree", "ensemble", "predictor"])
 def test_xor_and_a_copy(votes):
     assert population_mda(dm.theory.examples.xor(), votes=votes).values.tolist() == [0.5, 0.5]
-    one = dm.theory.specify({"X1": uniform(3), "X2": uniform(2), "Y": copy("X1")})
-    found = population_mda(one, votes=votes)
-    np.testing.assert_allclose(found.values, [2 / 3, 0], rtol=0, atol=1e-15)
-    assert found.metadata["loss"] == 0
-    assert (found.measure, found.unit) == ("population mda", "accuracy")
+    dist = dm.theory.specify({"X1": uniform(3), "X2": uniform(2), "Y": copy("X1")})
+    importances = population_mda(dist, votes=votes)
+    np.testing.assert_allclose(importances.values, [2 / 3, 0], rtol=0, atol=1e-15)
+    assert importances.metadata["loss"] == 0
+    assert (importances.measure, importances.unit) == ("population mda", "accuracy")
 
 
 def test_redundant_copies_share_in_trees_and_tie_in_the_vote():
@@ -168,8 +168,8 @@ def test_permuted_within_a_copy_a_feature_loses_nothing():
     dist = dm.theory.specify(
         {"X1": uniform(2), "X2": copy("X1"), "X3": uniform(2), "Y": xor("X1", "X3")}
     )
-    given = population_mda(dist, given="associated")
-    np.testing.assert_allclose(given.values, [0, 0, 0.5], rtol=0, atol=1e-15)
+    importances = population_mda(dist, given="associated")
+    np.testing.assert_allclose(importances.values, [0, 0, 0.5], rtol=0, atol=1e-15)
     named = population_mda(dist, given={"X1": ["X2"]})
     assert named["X1"] == 0
     assert named["X2"] == population_mda(dist)["X2"]
@@ -182,9 +182,9 @@ def test_the_squared_loss_of_an_additive_target_is_twice_the_variance():
     X = np.array(np.meshgrid(*[[0, 1]] * 3)).reshape(3, -1).T
     dist = FiniteDistribution.from_table(X, X @ terms)
     for K in (1, 2, 3):
-        found = population_mda(dist, loss="squared", criterion="variance", max_features=K)
+        actual = population_mda(dist, loss="squared", criterion="variance", max_features=K)
         expected = additive_mda(terms**2 / 4).values
-        np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(actual.values, expected, rtol=0, atol=1e-12)
 
 
 def positive_distribution(random):
@@ -216,8 +216,8 @@ def test_where_all_combinations_occur_full_trees_are_the_bayes_model(seed):
                     change += chance * (mass * changed * np.abs(2 * mean - 1)).sum()
             expected.append(change)
         for K in (1, 2, 3):
-            found = population_mda(dist, max_features=K, loss=loss)
-            np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-12)
+            actual = population_mda(dist, max_features=K, loss=loss)
+            np.testing.assert_allclose(actual.values, expected, rtol=0, atol=1e-12)
             whole = population_mda(dist, max_features=K, loss=loss, votes="predictor")
             np.testing.assert_allclose(whole.values, expected, rtol=0, atol=1e-12)
 
@@ -235,8 +235,8 @@ def test_relabeling_values_changes_nothing_where_nodes_predict():
     X, y = random.integers(0, 3, (12, 4)), random.integers(0, 2, 12)
     renamed = FiniteDistribution.from_table(2 - X, y)
     as_it_is = FiniteDistribution.from_table(X, y)
-    one, other = (population_mda(d, unseen="node").values for d in (as_it_is, renamed))
-    np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+    first, other = (population_mda(d, unseen="node").values for d in (as_it_is, renamed))
+    np.testing.assert_allclose(first, other, rtol=0, atol=1e-12)
 
 
 # --- forests -------------------------------------------------------------------------------------
@@ -249,10 +249,10 @@ def multiway_trees(n_trees, **settings):
 def tree_distances(dist, X, y, n_trees, forest, **chosen):
     """Distances of the MDA of a forest on its rows, in standard errors."""
     grown = forest(n_trees, random_state=0, count_constant_features=True, **chosen).fit(X, y)
-    found = dm.importances.mda(grown, X, y, rows=None, n_repeats="all")
+    importances = dm.importances.mda(grown, X, y, rows=None, n_repeats="all")
     exact = population_mda(dist, **chosen)
-    error = np.maximum(found.standard_error, 1e-9)
-    return np.abs(found.values - exact.values) / error
+    error = np.maximum(importances.standard_error, 1e-9)
+    return np.abs(importances.values - exact.values) / error
 
 
 @one_test
@@ -299,10 +299,10 @@ def test_regression_forests_converge():
     grown = dm.ExtraTreesRegressor(500, max_features=2, splits="multiway", random_state=0)
     grown.fit(dm.encode(X, kinds="nominal"), y)
     table = dm.encode(X, kinds="nominal")
-    found = dm.importances.mda(grown, table, y, rows=None, n_repeats="all")
+    importances = dm.importances.mda(grown, table, y, rows=None, n_repeats="all")
     exact = population_mda(dist, max_features=2, criterion="variance")
-    assert exact.unit == found.unit
-    assert np.all(np.abs(found.values - exact.values) < 4 * found.standard_error)
+    assert exact.unit == importances.unit
+    assert np.all(np.abs(importances.values - exact.values) < 4 * importances.standard_error)
 
 
 def test_the_vote_of_a_large_forest_is_the_ensemble():
@@ -312,11 +312,11 @@ def test_the_vote_of_a_large_forest_is_the_ensemble():
     forest = dm.TotallyRandomizedTreesClassifier(2001, random_state=0)
     table = dm.encode(X, kinds="nominal")
     forest.fit(table, y)
-    found = dm.importances.mda(
+    importances = dm.importances.mda(
         forest, table, y, rows=None, votes="ensemble", n_repeats=10, random_state=0
     )
     exact = population_mda(dist, votes="ensemble")
-    np.testing.assert_allclose(found.values, exact.values, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(importances.values, exact.values, rtol=0, atol=1e-9)
 
 
 # --- errors --------------------------------------------------------------------------------------

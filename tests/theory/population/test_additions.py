@@ -8,9 +8,8 @@ from tests.grid import one_test
 from tests.oracles import population as oracle
 from tests.theory.tables import distribution, random_rows, tables
 
-from duramen.theory import examples
-from duramen.theory.population.additions import irrelevant_importances, redundant_importances
-from duramen.theory.population.importances import population_importances
+from duramen.theory import examples, population_importances
+from duramen.theory.population import irrelevant_importances, redundant_importances
 
 CRITERIA = ("entropy", "gini", "variance")
 
@@ -29,11 +28,11 @@ def test_copies_against_adding_them(rows, copies, criterion, data):
     depth = data.draw(st.none() | st.integers(1, p + copies))
     longer = distribution(oracle.with_copies(rows, j, copies))
     wanted = population_importances(longer, max_depth=depth, criterion=criterion)
-    found = redundant_importances(
+    result = redundant_importances(
         distribution(rows), j, copies=copies, max_depth=depth, criterion=criterion
     )
-    np.testing.assert_allclose(found.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
-    assert found.unit == wanted.unit
+    np.testing.assert_allclose(result.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
+    assert result.unit == wanted.unit
 
 
 @given(rows=tables(most=3, n_rows=8), copies=st.integers(1, 2), data=st.data())
@@ -42,8 +41,8 @@ def test_copies_against_the_double_sum(rows, copies, data):
     p = len(rows[0][0])
     j = data.draw(st.integers(0, p - 1))
     wanted = oracle.importances(oracle.with_copies(rows, j, copies), p + copies)
-    found = redundant_importances(distribution(rows), j, copies=copies)
-    np.testing.assert_allclose(found.by_degree, wanted, rtol=0, atol=1e-12)
+    result = redundant_importances(distribution(rows), j, copies=copies)
+    np.testing.assert_allclose(result.by_degree, wanted, rtol=0, atol=1e-12)
 
 
 @given(
@@ -56,17 +55,17 @@ def test_copies_against_the_double_sum(rows, copies, data):
 def test_irrelevant_features_against_adding_them(rows, laws, criterion, depth):
     longer = distribution(oracle.with_irrelevant(rows, laws))
     wanted = population_importances(longer, max_depth=depth, criterion=criterion)
-    found = irrelevant_importances(
+    result = irrelevant_importances(
         distribution(rows), count=len(laws), max_depth=depth, criterion=criterion
     )
-    np.testing.assert_allclose(found.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(result.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
 
 
 def test_fifty_copies_against_adding_them():
     rows = random_rows(np.random.default_rng(0), 40, 5, 3, 3)
     wanted = population_importances(distribution(oracle.with_copies(rows, 2, 50)))
-    found = redundant_importances(distribution(rows), 2, copies=50)
-    np.testing.assert_allclose(found.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
+    result = redundant_importances(distribution(rows), 2, copies=50)
+    np.testing.assert_allclose(result.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
 
 
 @given(rows=tables(most=4, weights=("equal", "whole")), copies=st.integers(1, 30))
@@ -75,10 +74,10 @@ def test_the_total_stays(rows, copies):
     """All importances together are still I(V;Y); each copy has as much as the feature."""
     dist = distribution(rows)
     plain = population_importances(dist)
-    found = redundant_importances(dist, 0, copies=copies)
-    assert found.values.sum() == pytest.approx(plain.values.sum(), abs=1e-11)
-    np.testing.assert_array_equal(found.values[dist.n_features :], found.values[0])
-    assert found.values[0] <= plain.values[0] + 1e-12
+    result = redundant_importances(dist, 0, copies=copies)
+    assert result.values.sum() == pytest.approx(plain.values.sum(), abs=1e-11)
+    np.testing.assert_array_equal(result.values[dist.n_features :], result.values[0])
+    assert result.values[0] <= plain.values[0] + 1e-12
     irrelevant = irrelevant_importances(dist, count=copies)
     np.testing.assert_allclose(
         irrelevant.values[: dist.n_features], plain.values, rtol=0, atol=1e-12
@@ -89,14 +88,14 @@ def test_the_factor_of_proposition_5_9():
     # Each term of degree k is multiplied by (p - k) / (p + 1).
     dist = examples.digits7()
     plain = population_importances(dist).by_degree[3]
-    found = redundant_importances(dist, "X4", copies=1).by_degree[3]
+    result = redundant_importances(dist, "X4", copies=1).by_degree[3]
     factor = (7 - np.arange(7)) / 8
-    np.testing.assert_allclose(found[:7], factor * plain, rtol=1e-13)
-    assert found[7] == 0
+    np.testing.assert_allclose(result[:7], factor * plain, rtol=1e-13)
+    assert result[7] == 0
 
 
 def test_a_copy_raises_some_features_and_lowers_others():
-    # Proposition 5.10: what is told given X_j gains weight, what is told without it loses.
+    # Proposition 5.10: information given X_j gains weight, information without it loses.
     exclusive_or = redundant_importances(examples.xor(), "X1", copies=3)
     plain = population_importances(examples.xor())
     assert exclusive_or["X2"] > plain["X2"]
@@ -106,9 +105,9 @@ def test_a_copy_raises_some_features_and_lowers_others():
 
 def test_names_of_what_was_added():
     dist = distribution(random_rows(np.random.default_rng(0), 10, 2))
-    found = redundant_importances(dist, 1, copies=2)
-    assert found.names == ("x0", "x1", "x1 copy 1", "x1 copy 2")
-    assert found.metadata["population"]["redundant_with"] == "x1"
+    result = redundant_importances(dist, 1, copies=2)
+    assert result.names == ("x0", "x1", "x1 copy 1", "x1 copy 2")
+    assert result.metadata["population"]["redundant_with"] == "x1"
     assert irrelevant_importances(dist, count=2).names == (
         "x0",
         "x1",

@@ -13,15 +13,18 @@ from tests.theory.dependences import joints
 from tests.theory.tables import tables
 
 import duramen as dm
-from duramen.theory import CONTEXT, FiniteDistribution, examples, population_importances
-from duramen.theory.dependence.contexts import (
-    EQUATIONS,
+from duramen.theory import (
+    CONTEXT,
+    FiniteDistribution,
     context_dependence,
-    feature_context_dependence,
+    examples,
+    population_context_importances,
+    population_importances,
 )
+from duramen.theory.dependence import feature_context_dependence
+from duramen.theory.dependence.contexts import EQUATIONS
 from duramen.theory.population import cells
 from duramen.theory.population.cells import CellWalk
-from duramen.theory.population.context import population_context_importances
 
 CRITERIA = ("entropy", "gini", "variance")
 EFFECTS = ("absolute", "signed", "conditional")
@@ -60,8 +63,8 @@ def contextual(draw, *, most=3):
 
 def by_oracle(rows, **options):
     p, contexts = len(rows[0][0]), sorted({c for _, c, _, _ in rows})
-    found = [[oracle.effects(rows, m, p, c, **options) for m in range(p)] for c in contexts]
-    return np.array(found).reshape(len(contexts), p, 3).transpose(2, 0, 1)
+    results = [[oracle.effects(rows, m, p, c, **options) for m in range(p)] for c in contexts]
+    return np.array(results).reshape(len(contexts), p, 3).transpose(2, 0, 1)
 
 
 # --- the tables of the thesis --------------------------------------------------------------------
@@ -227,7 +230,7 @@ def test_sum_rules(rows, criterion):
     left = zero.importances - zero.conditional
     np.testing.assert_allclose(zero.signed, left, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(zero.conditional, skip.conditional)
-    # Cells without the context: what is told there is lost, or does not count.
+    # Cells without the context: information there is lost, or does not count.
     lost = zero.signed - skip.signed
     assert lost.min(initial=0) >= -1e-12
     np.testing.assert_allclose(zero.absolute - skip.absolute, lost, rtol=0, atol=1e-12)
@@ -244,8 +247,8 @@ def test_sum_rules(rows, criterion):
 @settings(max_examples=40)
 def test_dependence_is_that_of_the_definitions(rows):
     p = len(rows[0][0])
-    found = feature_context_dependence(distribution(rows))
-    for m, one in enumerate(found):
+    result = feature_context_dependence(distribution(rows))
+    for m, one in enumerate(result):
         wanted = oracle.definitions(rows, m, p)
         assert {what: getattr(one, what) for what in wanted} == wanted
         assert one.weakly_sensitive == oracle.weakly_sensitive(rows, m, p)
@@ -414,9 +417,9 @@ def test_the_order_of_features_and_rows_does_not_matter(rows, order):
     order.shuffle(places)
     moved = [(tuple(x[j] for j in places), c, y, 3 * w) for x, c, y, w in rows]
     order.shuffle(moved)
-    one, other = (population_context_importances(distribution(r)) for r in (rows, moved))
+    first, other = (population_context_importances(distribution(r)) for r in (rows, moved))
     for effect in EFFECTS:
-        moved_back = getattr(one, effect)[:, places]
+        moved_back = getattr(first, effect)[:, places]
         np.testing.assert_allclose(getattr(other, effect), moved_back, rtol=0, atol=1e-12)
 
 
@@ -428,8 +431,8 @@ def test_the_size_of_batches_does_not_matter(monkeypatch):
     assert expected.equals(population_context_importances(dist, n_jobs=2))
     monkeypatch.setattr(cells, "_NUMBERS", 1 << 12)
     monkeypatch.setattr(cells, "_MERGED", 3)
-    found = population_context_importances(dist)
-    assert found.equals(expected, rtol=1e-12, atol=1e-14)
+    actual = population_context_importances(dist)
+    assert actual.equals(expected, rtol=1e-12, atol=1e-14)
 
 
 def test_cells_come_once_with_the_chance_of_each_size():
@@ -446,16 +449,16 @@ def test_cells_come_once_with_the_chance_of_each_size():
                 if len(set(dist.target[list(rows)].tolist())) > 1:
                     chances = expected.setdefault(rows, np.zeros(5))
                     chances[k] += 1 / math.comb(5, k)
-    found = {}
+    actual = {}
     for some in CellWalk("test", dist, 5, 10_000):
         bits = np.unpackbits(some.rows.view(np.uint8), axis=1, bitorder="little")
         for at, chances in zip(bits, some.reach, strict=True):
             rows = frozenset(np.flatnonzero(at).tolist())
-            assert rows not in found
-            found[rows] = chances
-    assert found.keys() == expected.keys()
+            assert rows not in actual
+            actual[rows] = chances
+    assert actual.keys() == expected.keys()
     for rows, chances in expected.items():
-        np.testing.assert_allclose(found[rows], chances, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(actual[rows], chances, rtol=0, atol=1e-14)
 
 
 def test_the_number_of_cells_is_estimated_well():
@@ -474,10 +477,10 @@ def test_the_variance_of_a_shifted_target():
     dist, moved = (
         FiniteDistribution.from_table(X, values, context=context) for values in (y, 1e6 + 10 * y)
     )
-    one, other = (population_context_importances(d, criterion="variance") for d in (dist, moved))
-    assert one.unit == "variance"
+    first, other = (population_context_importances(d, criterion="variance") for d in (dist, moved))
+    assert first.unit == "variance"
     for effect in EFFECTS:
-        expected = 100 * getattr(one, effect)
+        expected = 100 * getattr(first, effect)
         np.testing.assert_allclose(getattr(other, effect), expected, rtol=1e-6, atol=1e-8)
 
 

@@ -12,12 +12,10 @@ from tests.oracles import population as oracle
 from tests.theory.tables import distribution, random_rows, tables
 
 import duramen as dm
+from duramen import Importances
 from duramen.importances import mdi
-from duramen.results.importances import Importances
-from duramen.theory import FiniteDistribution, discretize, examples
-from duramen.theory.population.importances import last_level_importances, population_importances
-from duramen.theory.population.recursion import tree_importances
-from duramen.theory.population.terms import conditioning_terms
+from duramen.theory import FiniteDistribution, discretize, examples, population_importances
+from duramen.theory.population import conditioning_terms, last_level_importances, tree_importances
 
 CRITERIA = ("entropy", "gini", "variance")
 
@@ -154,9 +152,9 @@ def test_irrelevant_features_leave_the_others_unchanged(rows, laws, criterion):
     p = len(rows[0][0])
     alone = population_importances(distribution(rows), criterion=criterion).values
     joined = distribution(oracle.with_irrelevant(rows, laws))
-    found = population_importances(joined, criterion=criterion).values
-    np.testing.assert_allclose(found[:p], alone, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(found[p:], 0.0, rtol=0, atol=1e-12)
+    importances = population_importances(joined, criterion=criterion).values
+    np.testing.assert_allclose(importances[:p], alone, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(importances[p:], 0.0, rtol=0, atol=1e-12)
 
 
 @given(rows=tables(most=4), criterion=st.sampled_from(CRITERIA))
@@ -352,13 +350,13 @@ def errors_of_forests(n_trees, n_forests, criterion):
             forest = dm.TotallyRandomizedTreesClassifier(
                 n_trees, splits="multiway", criterion=criterion, random_state=1000 * seed + repeat
             ).fit(X, y)
-            found = mdi(forest)
-            varies = found.standard_error > 1e-9
+            importances = mdi(forest)
+            varies = importances.standard_error > 1e-9
             np.testing.assert_allclose(
-                found.values[~varies], exact.values[~varies], rtol=0, atol=1e-9
+                importances.values[~varies], exact.values[~varies], rtol=0, atol=1e-9
             )
-            errors.append((found.values - exact.values)[varies])
-            standard.append(found.standard_error[varies])
+            errors.append((importances.values - exact.values)[varies])
+            standard.append(importances.standard_error[varies])
     return np.concatenate(errors), np.concatenate(standard)
 
 
@@ -394,9 +392,9 @@ def test_a_forest_comes_close():
     forest = dm.TotallyRandomizedTreesClassifier(
         4000, splits="multiway", criterion="entropy", random_state=0
     ).fit(X, y)
-    found = mdi(forest, by_degree=True)
-    assert np.all(np.abs(found.values - exact.values) < 5 * found.standard_error)
-    np.testing.assert_allclose(found.by_degree, exact.by_degree, atol=0.02)
+    importances = mdi(forest, by_degree=True)
+    assert np.all(np.abs(importances.values - exact.values) < 5 * importances.standard_error)
+    np.testing.assert_allclose(importances.by_degree, exact.by_degree, atol=0.02)
 
 
 # --- the result, and errors ----------------------------------------------------------------------

@@ -16,8 +16,8 @@ from tests.oracles import population as oracle
 from tests.theory.tables import distribution, random_rows, tables
 
 from duramen.theory import FiniteDistribution
-from duramen.theory.population import lattice
-from duramen.theory.population.lattice import lattice_cost, lattice_importances, multiplicities
+from duramen.theory.population import lattice, lattice_cost
+from duramen.theory.population.lattice import lattice_importances, multiplicities
 
 CRITERIA = ("entropy", "gini", "variance")
 
@@ -54,8 +54,8 @@ def test_against_the_double_sum(rows, criterion, data):
 @settings(max_examples=30)
 def test_against_the_mean_over_orders(rows, criterion):
     expected = oracle.importance_by_order(rows, len(rows[0][0]), criterion)
-    found = lattice_importances(distribution(rows), criterion=criterion)
-    np.testing.assert_allclose(found.sum(axis=1), expected, rtol=0, atol=1e-12)
+    actual = lattice_importances(distribution(rows), criterion=criterion)
+    np.testing.assert_allclose(actual.sum(axis=1), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow
@@ -79,37 +79,37 @@ def test_rows_of_one_word_and_of_many(criterion, n, p, sizes, n_classes, weighte
     if weighted:
         rows = [(x, y, float(random.uniform(0.1, 1.0))) for x, y, _ in rows]
     expected = brute(rows, criterion)
-    found = lattice_importances(distribution(rows), criterion=criterion)
+    actual = lattice_importances(distribution(rows), criterion=criterion)
     scale = expected.sum() if criterion == "variance" else 1.0
-    np.testing.assert_allclose(found / scale, expected / scale, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(actual / scale, expected / scale, rtol=0, atol=1e-12)
 
 
 @one_test
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_more_features_than_bits_in_a_word(depth):
     rows = random_rows(np.random.default_rng(5), 20, 70)
-    found = lattice_importances(distribution(rows), max_depth=depth)
-    assert found.shape == (70, depth)
+    actual = lattice_importances(distribution(rows), max_depth=depth)
+    assert actual.shape == (70, depth)
     for m in (0, 63, 64, 69):
         others = [j for j in range(70) if j != m]
         for k in range(min(depth, 2)):
             sets = [()] if k == 0 else [(j,) for j in others]
             total = sum(oracle.decrease(rows, m, B, oracle.entropy) for B in sets)
             expected = total / math.comb(70, k) / (70 - k)
-            assert found[m, k] == pytest.approx(expected, abs=1e-14)
+            assert actual[m, k] == pytest.approx(expected, abs=1e-14)
 
 
 def test_two_to_the_hundredth_subsets():
     """Checked by the total, and by the terms of the smallest and largest sets."""
     rows = random_rows(np.random.default_rng(3), 8, 100)
     dist = distribution(rows)
-    found = lattice_importances(dist)
-    assert found.sum() == pytest.approx(dist.entropy(), abs=1e-12)
+    result = lattice_importances(dist)
+    assert result.sum() == pytest.approx(dist.entropy(), abs=1e-12)
     alone = [oracle.decrease(rows, m, (), oracle.entropy) / 100 for m in range(100)]
-    np.testing.assert_allclose(found[:, 0], alone, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(result[:, 0], alone, rtol=0, atol=1e-15)
     others = list(range(99))
     np.testing.assert_allclose(
-        found[99, 99], oracle.decrease(rows, 99, others, oracle.entropy) / 100, atol=1e-15
+        result[99, 99], oracle.decrease(rows, 99, others, oracle.entropy) / 100, atol=1e-15
     )
 
 
@@ -124,16 +124,16 @@ def test_row_column_and_total_sums(criterion, n, p, weighted):
     random = np.random.default_rng(n)
     weights = random.uniform(0.1, 1.0, n) if weighted else None
     dist = bits(n, p, seed=n, sizes=3, n_classes=3, weights=weights)
-    found = lattice_importances(dist, criterion=criterion)
+    result = lattice_importances(dist, criterion=criterion)
     whole = dist.impurity_decrease(range(p), criterion=criterion)
-    assert found.sum() == pytest.approx(whole, abs=1e-12)
+    assert result.sum() == pytest.approx(whole, abs=1e-12)
     first = [dist.impurity_decrease(m, criterion=criterion) / p for m in range(p)]
-    np.testing.assert_allclose(found[:, 0], first, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(result[:, 0], first, rtol=0, atol=1e-12)
     last = [
         dist.impurity_decrease(m, [j for j in range(p) if j != m], criterion=criterion) / p
         for m in range(p)
     ]
-    np.testing.assert_allclose(found[:, -1], last, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(result[:, -1], last, rtol=0, atol=1e-12)
 
 
 @given(rows=tables(), criterion=st.sampled_from(CRITERIA), data=st.data())
@@ -163,11 +163,11 @@ def test_equal_rows_and_weights_give_the_same(rows, criterion):
 @settings(max_examples=40)
 def test_multiplicities_are_recovered(counts):
     wanted = np.array(counts) // math.gcd(*counts)
-    found = multiplicities(np.array(counts) / sum(counts))
+    result = multiplicities(np.array(counts) / sum(counts))
     if wanted.sum() > 4 * len(counts):
-        assert found is None
+        assert result is None
     else:
-        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(result, wanted)
 
 
 def test_weights_that_are_no_multiples_stay_weights():
@@ -183,11 +183,11 @@ def test_weights_that_are_no_multiples_stay_weights():
 def test_threads_change_no_bit(criterion, weighted, n, p, depth):
     weights = np.random.default_rng(1).uniform(0.5, 1.0, n) if weighted else None
     dist = bits(n, p, n_classes=3, weights=weights)
-    found = [
+    results = [
         lattice_importances(dist, criterion=criterion, max_depth=depth, n_jobs=jobs).tobytes()
         for jobs in (1, 2, 3, -1)
     ]
-    assert len(set(found)) == 1
+    assert len(set(results)) == 1
 
 
 @one_test
@@ -196,11 +196,11 @@ def test_threads_change_no_bit(criterion, weighted, n, p, depth):
 def test_builds_give_the_same_bits(both_kernels, use_build, criterion, weighted):
     weights = np.random.default_rng(1).uniform(0.5, 1.0, 200) if weighted else None
     dist = bits(200, 9, sizes=3, n_classes=4, weights=weights)
-    found = []
+    results = []
     for build in both_kernels:
         use_build(build)
-        found.append(lattice_importances(dist, criterion=criterion).tobytes())
-    assert found[0] == found[1]
+        results.append(lattice_importances(dist, criterion=criterion).tobytes())
+    assert results[0] == results[1]
 
 
 def test_a_context_is_left_out():
@@ -341,8 +341,8 @@ def test_variance_keeps_its_digits_whatever_the_numbers(shift, scale):
     X, y = random.integers(0, 2, (60, 5)), random.integers(0, 8, 60)
     plain = lattice_importances(FiniteDistribution.from_table(X, y), criterion="variance")
     moved = FiniteDistribution.from_table(X, (y + shift) * scale)
-    found = lattice_importances(moved, criterion="variance")
-    np.testing.assert_allclose(found / scale**2, plain, rtol=0, atol=1e-12 * plain.sum())
+    result = lattice_importances(moved, criterion="variance")
+    np.testing.assert_allclose(result / scale**2, plain, rtol=0, atol=1e-12 * plain.sum())
 
 
 def test_variance_of_endless_numbers_is_refused():

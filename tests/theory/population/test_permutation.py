@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesRegressor
 from tests.grid import one_test
 
-from duramen.theory.population.permutation import additive_mda, block_mda, gaussian_mda
+from duramen.theory.population import additive_mda, block_mda, gaussian_mda
 
 
 def by_definition(rows, weights, predictor, group):

@@ -18,8 +18,8 @@ from duramen.importances import mdi
 from duramen.theory import FiniteDistribution
 from duramen.theory.dependence import strong_informations
 from duramen.theory.distributions import TOLERANCE
+from duramen.theory.population import tree_importances
 from duramen.theory.population.choice import best_of_cuts, best_of_features
-from duramen.theory.population.recursion import tree_importances
 
 FAMILIES = ("multiway", "ordered", "one-vs-rest", "any")
 BINARY = FAMILIES[1:]
@@ -48,11 +48,11 @@ def digits_with_four_values():
 
 @st.composite
 def tables(draw, most_values=(4, 3, 2), n_classes=3, n_rows=8):
-    """Rows (x, y, w) of a small table, their weights being shares of equal rows."""
+    """Rows (x, y, w) of a small table, their weights being fractions of equal rows."""
     row = st.tuples(*(st.integers(0, m - 1) for m in most_values), st.integers(0, n_classes - 1))
-    found = Counter(draw(st.lists(row, min_size=2, max_size=n_rows)))
-    n = sum(found.values())
-    return [(cells[:-1], cells[-1], Fraction(times, n)) for cells, times in sorted(found.items())]
+    result = Counter(draw(st.lists(row, min_size=2, max_size=n_rows)))
+    n = sum(result.values())
+    return [(cells[:-1], cells[-1], Fraction(times, n)) for cells, times in sorted(result.items())]
 
 
 @st.composite
@@ -80,17 +80,17 @@ def settings_of_trees(draw):
     ],
 )
 def test_digits(K, expected):
-    found = tree_importances(digits(), max_features=K)
-    assert found.shape == (7, 7)
-    assert found.dtype == np.float64
-    np.testing.assert_allclose(found.sum(axis=1), expected, atol=5e-4 + 1e-6)
-    assert found.sum() == pytest.approx(log2(10), abs=1e-12)
+    actual = tree_importances(digits(), max_features=K)
+    assert actual.shape == (7, 7)
+    assert actual.dtype == np.float64
+    np.testing.assert_allclose(actual.sum(axis=1), expected, atol=5e-4 + 1e-6)
+    assert actual.sum() == pytest.approx(log2(10), abs=1e-12)
 
 
 def test_digits_at_degree_zero():
-    found = tree_importances(digits(), max_features=1)[:, 0]
+    result = tree_importances(digits(), max_features=1)[:, 0]
     np.testing.assert_allclose(
-        found, [0.103, 0.139, 0.103, 0.126, 0.139, 0.067, 0.126], atol=5.1e-4
+        result, [0.103, 0.139, 0.103, 0.126, 0.139, 0.067, 0.126], atol=5.1e-4
     )
 
 
@@ -106,9 +106,9 @@ def test_digits_at_degree_zero():
 )
 def test_digits_with_a_feature_of_four_values(family, expected):
     """Thesis, section 5.7.3 and Figure 5.5."""
-    found = tree_importances(digits_with_four_values(), max_features=1, splits=family)
-    np.testing.assert_allclose(found.sum(axis=1), expected, atol=5.1e-4)
-    assert found.sum() == pytest.approx(log2(10), abs=1e-12)
+    actual = tree_importances(digits_with_four_values(), max_features=1, splits=family)
+    np.testing.assert_allclose(actual.sum(axis=1), expected, atol=5.1e-4)
+    assert actual.sum() == pytest.approx(log2(10), abs=1e-12)
 
 
 @one_test
@@ -116,9 +116,9 @@ def test_digits_with_a_feature_of_four_values(family, expected):
 @pytest.mark.parametrize("family", ["ordered", "any"])
 def test_best_cuts_do_not_see_the_four_values(family, K):
     """The best split of X1 restores its two values (thesis, end of section 5.7)."""
-    found = tree_importances(digits_with_four_values(), max_features=K, splits=family, cut="best")
+    actual = tree_importances(digits_with_four_values(), max_features=K, splits=family, cut="best")
     expected = tree_importances(digits(), max_features=K)
-    np.testing.assert_allclose(found.sum(axis=1), expected.sum(axis=1), atol=1e-12)
+    np.testing.assert_allclose(actual.sum(axis=1), expected.sum(axis=1), atol=1e-12)
 
 
 def test_example_5_2():
@@ -126,21 +126,21 @@ def test_example_5_2():
     dist = distribution([[0, 0], [1, 1], [2, 1]], [0, 1, 1])
     H = log2(3) - 2 / 3
     for K in (1, 2):
-        found = tree_importances(dist, max_features=K)
-        np.testing.assert_allclose(found, [[H / 2, 0], [H / 2, 0]], atol=1e-12)
-    found = tree_importances(dist, max_features=1, splits="ordered")
+        actual = tree_importances(dist, max_features=K)
+        np.testing.assert_allclose(actual, [[H / 2, 0], [H / 2, 0]], atol=1e-12)
+    actual = tree_importances(dist, max_features=1, splits="ordered")
     cut = H - 2 / 3  # X1 <= 1 | 2 leaves one bit in two thirds of the rows
     expected = [[cut / 4 + H / 4, 1 / 12], [H / 2, 1 / 12]]
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-    np.testing.assert_allclose(found.sum(axis=1), [0.376, 0.542], atol=5.1e-4)
+    np.testing.assert_allclose(actual, expected, atol=1e-12)
+    np.testing.assert_allclose(actual.sum(axis=1), [0.376, 0.542], atol=5.1e-4)
 
 
 def test_exclusive_or_with_a_noisy_copy():
     X = list(product((0, 1), repeat=3))
     y = [a ^ b for a, b, _ in X]
     weights = [0.95 if c == label else 0.05 for (_, _, c), label in zip(X, y, strict=True)]
-    found = tree_importances(distribution(X, y, weights), max_features=1).sum(axis=1)
-    np.testing.assert_allclose(found, [0.262, 0.262, 0.476], atol=5.1e-4)
+    result = tree_importances(distribution(X, y, weights), max_features=1).sum(axis=1)
+    np.testing.assert_allclose(result, [0.262, 0.262, 0.476], atol=5.1e-4)
 
 
 @one_test
@@ -148,24 +148,24 @@ def test_exclusive_or_with_a_noisy_copy():
 @pytest.mark.parametrize("K", [1, 2])
 def test_a_node_where_nothing_gains_is_split_all_the_same(family, K):
     xor = dm.datasets.xor()
-    found = tree_importances(distribution(xor.X, xor.y), max_features=K, splits=family)
-    np.testing.assert_allclose(found, [[0, 0.5], [0, 0.5]], atol=1e-15)
+    result = tree_importances(distribution(xor.X, xor.y), max_features=K, splits=family)
+    np.testing.assert_allclose(result, [[0, 0.5], [0, 0.5]], atol=1e-15)
 
 
 def test_single_copy_of_two_is_the_best_at_random():
     """Three equal features and one of noise, K = 2: the pair of noise and one copy still wins."""
     X = [[a, a, a, b] for a in (0, 1) for b in (0, 1)]
-    found = tree_importances(distribution(X, [0, 0, 1, 1]), max_features=2)
-    np.testing.assert_allclose(found[:, 0], [1 / 3, 1 / 3, 1 / 3, 0], atol=1e-15)
-    assert not found[:, 1:].any()
+    result = tree_importances(distribution(X, [0, 0, 1, 1]), max_features=2)
+    np.testing.assert_allclose(result[:, 0], [1 / 3, 1 / 3, 1 / 3, 0], atol=1e-15)
+    assert not result[:, 1:].any()
 
 
 def test_constant_feature_ties_with_those_that_gain_nothing():
     """X1 is constant, Y = X2 xor X3: a third of the trees use X1 up first, and gain one later."""
     X = [[0, a, b] for a in (0, 1) for b in (0, 1)]
-    found = tree_importances(distribution(X, [0, 1, 1, 0]), max_features=3)
+    actual = tree_importances(distribution(X, [0, 1, 1, 0]), max_features=3)
     expected = [[0, 0, 0], [0, 1 / 3, 1 / 6], [0, 1 / 3, 1 / 6]]
-    np.testing.assert_allclose(found, expected, atol=1e-15)
+    np.testing.assert_allclose(actual, expected, atol=1e-15)
 
 
 @one_test
@@ -182,9 +182,9 @@ def test_small_decreases_count_and_rounding_does_not(family):
     dist = distribution([x[:2] for x in X], [x[2] for x in X], weights)
     expected = dist.mutual_information(0)
     assert 1e-10 < expected < 2e-9
-    found = tree_importances(dist, max_features=2, splits=family)
-    assert found[0, 0] == pytest.approx(expected, rel=1e-6)
-    assert found[0, 0] == found.sum()
+    actual = tree_importances(dist, max_features=2, splits=family)
+    assert actual[0, 0] == pytest.approx(expected, rel=1e-6)
+    assert actual[0, 0] == actual.sum()
 
 
 # --- against the oracle --------------------------------------------------------------------------
@@ -257,16 +257,16 @@ def assert_agrees_with_every_tree(rows, trees, max_depth):
         cut=trees["cut"],
         max_depth=max_depth,
     )
-    found = tree_importances(of_rows(rows), max_depth=max_depth, **trees)
-    depths = max([found.shape[1], *(depth + 1 for _, depth in expected)])
+    actual = tree_importances(of_rows(rows), max_depth=max_depth, **trees)
+    depths = max([actual.shape[1], *(depth + 1 for _, depth in expected)])
     table = np.zeros((p, depths))
     for (m, depth), value in expected.items():
         table[m, depth] = value
     np.testing.assert_allclose(
-        np.pad(found, [(0, 0), (0, depths - found.shape[1])]), table, atol=1e-12
+        np.pad(actual, [(0, 0), (0, depths - actual.shape[1])]), table, atol=1e-12
     )
     if trees["splits"] == "multiway":
-        assert found.shape[1] == min(p, max_depth or p)
+        assert actual.shape[1] == min(p, max_depth or p)
 
 
 @given(tables(most_values=(2, 3, 2, 2), n_rows=10))
@@ -279,8 +279,8 @@ def test_one_feature_drawn_gives_the_sum_over_subsets(rows):
             k = len(given_)
             term = oracle.information(rows, [m], ["y"], given_)
             expected[m, k] += term / (comb(4, k) * (4 - k))
-    found = tree_importances(of_rows(rows), max_features=1)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    actual = tree_importances(of_rows(rows), max_features=1)
+    np.testing.assert_allclose(actual, expected, atol=1e-12)
 
 
 # --- against forests -----------------------------------------------------------------------------
@@ -351,27 +351,29 @@ def test_regression_trees_converge_to_it(family, K):
 @settings(max_examples=60)
 def test_everything_adds_up_to_what_the_features_tell(rows, trees):
     dist = of_rows(rows)
-    found = tree_importances(dist, **trees)
+    actual = tree_importances(dist, **trees)
     expected = dist.impurity_decrease([0, 1, 2], criterion=trees["criterion"])
-    assert found.sum() == pytest.approx(expected, abs=1e-12)
-    assert found.min() >= 0
+    assert actual.sum() == pytest.approx(expected, abs=1e-12)
+    assert actual.min() >= 0
 
 
 @given(tables(), settings_of_trees())
 @settings(max_examples=40)
 def test_drawing_more_features_than_there_are_is_drawing_all(rows, trees):
-    found = [tree_importances(of_rows(rows), **{**trees, "max_features": K}) for K in (3, 4, 10**9)]
-    assert np.array_equal(found[0], found[1])
-    assert np.array_equal(found[0], found[2])
+    results = [
+        tree_importances(of_rows(rows), **{**trees, "max_features": K}) for K in (3, 4, 10**9)
+    ]
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
 
 
 @given(tables(), settings_of_trees(), st.integers(1, 3))
 @settings(max_examples=40)
 def test_a_bounded_tree_is_the_top_of_a_full_one(rows, trees, max_depth):
     full = tree_importances(of_rows(rows), **trees)
-    found = tree_importances(of_rows(rows), max_depth=max_depth, **trees)
-    width = found.shape[1]
-    np.testing.assert_allclose(found, full[:, :width], atol=1e-15)
+    result = tree_importances(of_rows(rows), max_depth=max_depth, **trees)
+    width = result.shape[1]
+    np.testing.assert_allclose(result, full[:, :width], atol=1e-15)
     assert not full[:, width:max_depth].any()
 
 
@@ -382,18 +384,18 @@ def test_names_do_not_matter(rows, trees, order, values):
     if trees["splits"] == "ordered":
         values = [3, 2, 1, 0]
     turned = [(tuple(values[x[m]] for m in order), 2 - y, w) for x, y, w in sorted(rows, key=repr)]
-    found = tree_importances(of_rows(turned), **trees)
+    actual = tree_importances(of_rows(turned), **trees)
     expected = tree_importances(of_rows(rows), **trees)
-    np.testing.assert_allclose(found, expected[list(order)], atol=1e-12)
+    np.testing.assert_allclose(actual, expected[list(order)], atol=1e-12)
 
 
 @pytest.mark.slow
 @given(tables(most_values=(2, 2, 2), n_rows=10), st.sampled_from(BINARY))
 @settings(max_examples=30)
 def test_families_are_one_for_features_of_two_values(rows, family):
-    found = tree_importances(of_rows(rows), max_features=1, splits=family)
+    actual = tree_importances(of_rows(rows), max_features=1, splits=family)
     expected = tree_importances(of_rows(rows), max_features=1)
-    np.testing.assert_allclose(found.sum(axis=1), expected.sum(axis=1), atol=1e-12)
+    np.testing.assert_allclose(actual.sum(axis=1), expected.sum(axis=1), atol=1e-12)
 
 
 @given(tables(n_classes=2), settings_of_trees(), st.integers(-3, 3), st.floats(0.1, 1e3))
@@ -421,9 +423,9 @@ def test_a_context_is_left_out():
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nothing_to_split(family):
     for X, y in (([[0, 0], [1, 0]], [1, 1]), ([[3], [3]], [0, 1])):
-        found = tree_importances(distribution(X, y), max_features=1, splits=family)
+        actual = tree_importances(distribution(X, y), max_features=1, splits=family)
         expected = np.zeros_like(X[:1]).T if family != "multiway" else np.zeros((len(X[0]),) * 2)
-        assert np.array_equal(found, expected)
+        assert np.array_equal(actual, expected)
 
 
 @one_test
@@ -451,16 +453,16 @@ def test_primary_tumor_for_any_K():
     complete = X.notna().all(axis=1).to_numpy()
     dist = FiniteDistribution.from_table(X[complete], np.asarray(tumor.y)[complete])
     for K in (1, 4, 16):
-        found = tree_importances(dist, max_features=K)
-        assert found.sum() == pytest.approx(3.2915, abs=5e-5)
+        result = tree_importances(dist, max_features=K)
+        assert result.sum() == pytest.approx(3.2915, abs=5e-5)
         if K == 1:
-            values = dict(zip(dist.names, found.sum(axis=1), strict=True))
+            values = dict(zip(dist.names, result.sum(axis=1), strict=True))
             assert values["age"] == pytest.approx(0.2958, abs=5e-5)
             assert values["histologic-type"] == pytest.approx(0.3522, abs=5e-5)
             assert values["abdominal"] == pytest.approx(0.2553, abs=5e-5)
     for family in BINARY:
-        found = tree_importances(dist, max_features=4, max_depth=4, splits=family)
-        assert found.shape == (16, 4)
+        result = tree_importances(dist, max_features=4, max_depth=4, splits=family)
+        assert result.shape == (16, 4)
 
 
 @one_test
@@ -469,10 +471,10 @@ def test_ties_of_variances_hold_far_below_the_largest_number(family):
     """A decrease is as exact as the numbers of its node, whatever those of others are."""
     rows = table_with_an_outlier()
     expected = oracle.importances(rows, 4, 4, family=family, criterion="variance")
-    found = tree_importances(
+    actual = tree_importances(
         of_rows(rows), max_features=4, splits=family, criterion="variance", max_depth=4
     )
-    values = [found[m, depth] for m, depth in expected if depth > 0]
+    values = [actual[m, depth] for m, depth in expected if depth > 0]
     assert len(values) > 4
     np.testing.assert_allclose(
         values, [value for (_, depth), value in expected.items() if depth > 0], rtol=1e-12
@@ -518,8 +520,8 @@ def test_who_wins_when_all_tie():
     p = 101
     gains, divides = np.zeros(p), np.ones((1, p), dtype=bool)
     for K in (2, 50, 101):
-        found = best_of_cuts(np.zeros(p, np.int64), np.arange(p), gains, (1, p), K)
-        np.testing.assert_allclose(found, 1 / p, rtol=1e-11)
+        result = best_of_cuts(np.zeros(p, np.int64), np.arange(p), gains, (1, p), K)
+        np.testing.assert_allclose(result, 1 / p, rtol=1e-11)
         by_group, _ = best_of_features(gains[np.newaxis], divides, p, K)
         np.testing.assert_allclose(by_group[0], 1 / p, rtol=1e-11)
 
@@ -593,8 +595,8 @@ def test_theorem_5_21_does_not_hold_for_irrelevant_features(family):
     rows = chain_through_three_values()
     assert not oracle.is_relevant(rows, 2, 1)
     assert tree_importances(of_rows(rows), max_features=1)[1].sum() == pytest.approx(0, abs=1e-12)
-    found = tree_importances(of_rows(rows), max_features=1, splits=family)
-    assert found[1].sum() > 1e-3
+    result = tree_importances(of_rows(rows), max_features=1, splits=family)
+    assert result[1].sum() > 1e-3
     told, _ = oracle.indicators(rows, 0, family)
     assert any(oracle.depends(told, [0], ["y"], [split]) for split in range(1, len(told[0][0])))
 
@@ -603,9 +605,9 @@ def test_theorem_5_21_does_not_hold_for_irrelevant_features(family):
 @settings(max_examples=30)
 def test_theorem_5_21_relevant_features(rows, family):
     """Relevant features have a positive importance in totally randomised binary trees."""
-    found = tree_importances(of_rows(rows), max_features=1, splits=family).sum(axis=1)
+    result = tree_importances(of_rows(rows), max_features=1, splits=family).sum(axis=1)
     for m in range(3):
-        assert found[m] > 1e-10 or not oracle.is_relevant(rows, 3, m)
+        assert result[m] > 1e-10 or not oracle.is_relevant(rows, 3, m)
 
 
 @st.composite
@@ -638,8 +640,8 @@ def test_theorem_5_21_irrelevant_features_with_nothing_to_split_halfway(rows, fa
     ]
     irrelevant = [m for m in range(3) if not oracle.is_relevant(mixed, 3, m)]
     assert {0, 2} <= set(irrelevant)
-    found = tree_importances(of_rows(mixed), max_features=1, splits=family).sum(axis=1)
-    np.testing.assert_allclose(found[irrelevant], 0.0, atol=1e-12)
+    result = tree_importances(of_rows(mixed), max_features=1, splits=family).sum(axis=1)
+    np.testing.assert_allclose(result[irrelevant], 0.0, atol=1e-12)
 
 
 @given(tables(most_values=(2, 3), n_rows=8), st.sampled_from(FAMILIES), st.integers(1, 3))
@@ -651,8 +653,8 @@ def test_independent_noise_has_no_importance(rows, family, K):
         for x, y, w in rows
         for noise, share in enumerate((Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)))
     ]
-    found = tree_importances(of_rows(noisy), max_features=K, splits=family)
-    assert not found[2].any()
+    result = tree_importances(of_rows(noisy), max_features=K, splits=family)
+    assert not result[2].any()
 
 
 @given(tables(most_values=(3, 2, 2)), st.sampled_from(BINARY))
@@ -685,9 +687,9 @@ def test_propositions_5_12_and_5_24(rows, family, K, cut):
     """Strongly relevant features have a positive importance for any K, in binary trees too."""
     if family == "multiway":
         cut = "random"
-    found = tree_importances(of_rows(rows), max_features=K, splits=family, cut=cut).sum(axis=1)
+    result = tree_importances(of_rows(rows), max_features=K, splits=family, cut=cut).sum(axis=1)
     for m in range(3):
-        assert found[m] > 1e-10 or not oracle.is_strong(rows, 3, m)
+        assert result[m] > 1e-10 or not oracle.is_strong(rows, 3, m)
 
 
 @given(tables(most_values=(2, 2, 2)))
@@ -699,10 +701,10 @@ def test_theorem_5_26(rows):
     Y and none of them alone does. The thesis asks less, the composition property; see below.
     """
     assume(oracle.has_composition_within(rows, 3))
-    found = tree_importances(of_rows(rows), max_features=3).sum(axis=1)
+    result = tree_importances(of_rows(rows), max_features=3).sum(axis=1)
     for m in range(3):
         least = oracle.least_importance(rows, 3, m, 3, "multiway")
-        assert least <= found[m] + 1e-12
+        assert least <= result[m] + 1e-12
         assert least > 1e-10 or not oracle.is_strong(rows, 3, m)
 
 
@@ -721,8 +723,8 @@ def test_theorem_5_26_needs_more_than_composition():
     assert not oracle.has_composition_within(rows, 3)
     assert oracle.is_strong(rows, 3, 1)
     assert oracle.least_importance(rows, 3, 1, 3, "multiway") == 0
-    found = tree_importances(of_rows(rows), max_features=3).sum(axis=1)
-    assert found[1] == pytest.approx(0.25)  # half the trees take X2 last where X1 = 0
+    result = tree_importances(of_rows(rows), max_features=3).sum(axis=1)
+    assert result[1] == pytest.approx(0.25)  # half the trees take X2 last where X1 = 0
 
 
 # --- errors --------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ tables = st.integers(1, 4).flatmap(
 ).filter(lambda rows: sum(map(sum, rows)) > 0)  # fmt: skip
 
 
-# --- the law of plug-in information ---------------------------------------------------------------
+# --- the distribution of plug-in information ------------------------------------------------------
 
 
 def mean_plug_in(n_rows, x, y):
@@ -198,7 +198,7 @@ def test_node_prints_itself():
         (lambda: information_p_value(np.nan, 5, 2, 2), "information must be finite numbers"),
         (lambda: information_p_value(0.1, 0, 2, 2), "n_rows must be at least 1"),
         (lambda: information_p_value(0.1, 5, 2, 2, n_candidates=0), "n_candidates must be"),
-        (lambda: information_threshold(0, 5, 2, 2), "information_threshold: level must be"),
+        (lambda: information_threshold(0, 5, 2, 2), "information_threshold: alpha must be"),
         (lambda: node_test([1, 2]), "node_test: counts must be numbers with axes"),
         (lambda: node_test([["a", "b"]]), "counts must be numbers"),
         (lambda: node_test([[0.5, 1]]), "counts must be whole numbers >= 0.*not fractions"),

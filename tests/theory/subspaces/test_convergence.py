@@ -8,18 +8,16 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles import convergence as oracle
 
-from duramen.theory.subspaces.convergence import (
+from duramen.theory import expected_trees, found_curve
+from duramen.theory.subspaces import (
     blind_probability,
     companions_probability,
-    expected_trees,
-    found_curve,
+    draws_needed,
     found_distribution,
-    hypergeometric,
-    kept_places,
     transition_matrix,
     trees_to_find_all,
 )
-from duramen.theory.subspaces.coverage import draws_needed
+from duramen.theory.subspaces.convergence import hypergeometric, kept_places
 
 SCENARIOS = ("chain", "clique", "marginal")
 
@@ -331,8 +329,8 @@ def test_more_relevant_features_than_places(keep):
     assert found_curve("clique", **crowded, n_trees=100)[-1] == 0.0
     trees = expected_trees("marginal", **crowded)
     assert math.isinf(trees) == (keep == 1)
-    found = found_curve("marginal", **crowded, n_trees=5000)[-1]
-    assert found == pytest.approx(4.0 if keep == 1 else 6.0, abs=1e-9)
+    result = found_curve("marginal", **crowded, n_trees=5000)[-1]
+    assert result == pytest.approx(4.0 if keep == 1 else 6.0, abs=1e-9)
 
 
 def test_full_subspace_is_no_obstacle():
@@ -370,8 +368,8 @@ def test_a_risk_that_is_met_exactly_takes_no_further_tree():
             for t in (1, 2, 3, 6):
                 risk = float(Fraction(p - q, p) ** t)
                 for scenario in ("marginal", "chain", "clique"):
-                    found = trees_to_find_all(scenario, **setting(p, q, 1, 0), risk=risk)
-                    assert found == t, (scenario, p, q, t)
+                    result = trees_to_find_all(scenario, **setting(p, q, 1, 0), risk=risk)
+                    assert result == t, (scenario, p, q, t)
                 if p * risk < 1:
                     assert draws_needed(p, q, p * risk) == t
 

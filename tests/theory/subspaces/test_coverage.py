@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles import convergence as oracle
 
-from duramen.theory.subspaces.convergence import expected_trees
-from duramen.theory.subspaces.coverage import (
+from duramen.theory import expected_trees
+from duramen.theory.subspaces import (
     all_seen_probability,
     draws_needed,
     expected_draws,

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.theory.subspaces.convergence import expected_trees
-from duramen.theory.subspaces.coverage import draws_needed
-from duramen.theory.subspaces.planning import chance_of_the_best, plan
-from duramen.theory.subspaces.simulation import simulate
+from duramen.theory import expected_trees, plan
+from duramen.theory.subspaces import draws_needed, simulate
+from duramen.theory.subspaces.planning import chance_of_the_best
 
 ROWS = 1000
 # 24 bytes a row, 41 a node of the largest tree and 8 a class and leaf.

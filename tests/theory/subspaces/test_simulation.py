@@ -5,13 +5,8 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles import convergence as oracle
 
-from duramen.theory.subspaces.convergence import expected_trees, found_curve
-from duramen.theory.subspaces.simulation import (
-    Simulation,
-    named_conditionings,
-    random_conditionings,
-    simulate,
-)
+from duramen.theory import expected_trees, found_curve
+from duramen.theory.subspaces import Simulation, named_conditionings, random_conditionings, simulate
 
 SCENARIOS = ("chain", "clique", "marginal")
 # Feature 3 has two minimal conditionings, 4 needs a feature that is itself hard to find.

@@ -6,8 +6,8 @@ from tests.importances.trees import Opened, small_forest
 from tests.oracles import association, permutation
 
 import duramen as dm
+from duramen import Importances
 from duramen.importances import conditional_mda, mda
-from duramen.results.importances import Importances
 
 
 def expected(model, X, y, rule, threshold, score, nominal=()):
@@ -270,11 +270,11 @@ def test_null_columns_lose_nothing_on_average():
 def test_same_bytes_for_any_number_of_threads(task, rule):
     model, X, y = small_forest(task, n=60, n_trees=50)
     options = {"association": rule, "n_repeats": 2, "random_state": 1}
-    one, two, four = (conditional_mda(model, X, y, n_jobs=k, **options) for k in (1, 2, 4))
-    assert one.equals(two)
-    assert one.equals(four)
+    first, two, four = (conditional_mda(model, X, y, n_jobs=k, **options) for k in (1, 2, 4))
+    assert first.equals(two)
+    assert first.equals(four)
     other = conditional_mda(model, X, y, association=rule, n_repeats=2, random_state=2)
-    assert not one.equals(other)
+    assert not first.equals(other)
 
 
 @pytest.mark.parametrize("rule", ["permimp", "party"])

@@ -9,7 +9,7 @@ from tests.oracles import mdi as walk
 from tests.oracles import subtrees as oracle
 
 from duramen import estimators
-from duramen.importances.measures.fitted.frequency import frequency
+from duramen.importances import frequency
 
 
 def table(n=120, seed=0):
@@ -55,7 +55,7 @@ def test_agrees_with_the_arrays_of_scikit_learn_within_noise(task):
     peer = theirs(**settings).fit(X[:, :5], y)
     result = frequency(ours(**settings).fit(X[:, :5], y))
     counts = oracle.features_on_splits([tree.tree_.feature for tree in peer.estimators_])
-    # Two independent forests of one law: their difference has sqrt(2) times the error of one.
+    # Two independent forests of one distribution: a difference has sqrt(2) times the error.
     scaled = (result.values - shares(counts, 5)) / (np.sqrt(2) * result.standard_error)
     assert np.abs(scaled).max() < 4
     assert np.ptp(result.values) > 20 * result.standard_error.max()  # and it tells features apart
@@ -147,8 +147,8 @@ def test_blocks_of_trees_do_not_show(monkeypatch):
     whole = [frequency(forest, weighted=weighted, by_degree=True) for weighted in (False, True)]
     monkeypatch.setattr("duramen.importances.passes.nodes._BLOCK", 100)
     parts = [frequency(forest, weighted=weighted, by_degree=True) for weighted in (False, True)]
-    for one, other in zip(whole, parts, strict=True):
-        assert one.equals(other, rtol=1e-9, atol=1e-12)
+    for first, other in zip(whole, parts, strict=True):
+        assert first.equals(other, rtol=1e-9, atol=1e-12)
 
 
 # --- corners -------------------------------------------------------------------------------------

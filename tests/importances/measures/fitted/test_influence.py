@@ -21,9 +21,9 @@ def test_the_influence_of_a_linear_model_is_its_slope_times_the_spread():
     X, y = table()
     line = LinearRegression().fit(X, y)
     for step in (0.01, 1.0, 3.0):
-        found = relative_influence(line, X, step=step)
-        np.testing.assert_allclose(found.values, np.abs(line.coef_) * X.std(axis=0), rtol=1e-8)
-    assert found.measure == "relative_influence"
+        result = relative_influence(line, X, step=step)
+        np.testing.assert_allclose(result.values, np.abs(line.coef_) * X.std(axis=0), rtol=1e-8)
+    assert result.measure == "relative_influence"
 
 
 def test_small_steps_are_the_derivative():
@@ -33,8 +33,8 @@ def test_small_steps_are_the_derivative():
     p = logit.predict_proba(X)[:, 1]
     slopes = (p * (1 - p))[:, np.newaxis] * logit.coef_
     expected = np.sqrt((slopes**2).mean(axis=0)) * X.std(axis=0)
-    found = relative_influence(logit, X, step=1e-4)
-    np.testing.assert_allclose(found.values, expected, rtol=1e-5)
+    actual = relative_influence(logit, X, step=1e-4)
+    np.testing.assert_allclose(actual.values, expected, rtol=1e-5)
 
 
 def test_forests_rank_by_influence():
@@ -65,18 +65,18 @@ def test_changes_of_the_best_model_are_the_population_mda():
     y = 1.0 * X[:, 0] * X[:, 1] + 0.5 * X[:, 2]
     exact = dm.theory.population_mda(dm.theory.FiniteDistribution.from_table(X, y), loss="squared")
     tree = dm.TotallyRandomizedTreesRegressor(1, random_state=0).fit(X.astype(float), y)
-    found = prediction_change(tree, X.astype(float), n_repeats=4000, random_state=0)
-    assert np.all(np.abs(found.values - exact.values) < 4 * found.standard_error)
+    result = prediction_change(tree, X.astype(float), n_repeats=4000, random_state=0)
+    assert np.all(np.abs(result.values - exact.values) < 4 * result.standard_error)
 
 
 def test_probabilities_of_two_classes_count_once():
     X, _ = table()
     y = X[:, 0] > 0
     forest = dm.RandomForestClassifier(50, random_state=0).fit(X[:200], y[:200])
-    found = prediction_change(forest, X[200:], y[200:], random_state=0)
+    result = prediction_change(forest, X[200:], y[200:], random_state=0)
     p = forest.predict_proba(X[200:])[:, 1]
     plain = prediction_change(forest, X[200:], random_state=0)
-    np.testing.assert_allclose(found.values, plain.values / np.mean((p - y[200:]) ** 2))
+    np.testing.assert_allclose(result.values, plain.values / np.mean((p - y[200:]) ** 2))
 
 
 @one_test
@@ -105,11 +105,11 @@ def test_learning_sets_and_names(measure):
     data = dm.learning_set(pd.DataFrame(X, columns=["a", "b", "c"]), y)
     forest = dm.RandomForestRegressor(10, random_state=0).fit(data)
     again = {} if measure is relative_influence else {"random_state": 0}
-    found = measure(forest, data, **again)
-    assert found.names == ("a", "b", "c")
-    assert found.measure == measure.__name__
+    result = measure(forest, data, **again)
+    assert result.names == ("a", "b", "c")
+    assert result.measure == measure.__name__
     for other in (X, pd.DataFrame(X, columns=["a", "b", "c"])):
-        assert measure(forest, other, **again).equals(found)
+        assert measure(forest, other, **again).equals(result)
     with pytest.raises(ValueError, match="columns of X must be those that the model"):
         measure(forest, pd.DataFrame(X, columns=["b", "a", "c"]), **again)
     mixed = dm.learning_set(pd.DataFrame({"a": X[:, 0], "b": np.where(y > 0, "u", "v")}), y)

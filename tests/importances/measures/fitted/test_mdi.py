@@ -268,8 +268,8 @@ def test_blocks_of_trees_do_not_show(monkeypatch):
     whole = [mdi(forest, X, y, rows="oob"), mdi(forest, correction="expected", by_degree=True)]
     monkeypatch.setattr("duramen.importances.passes.nodes._BLOCK", 100)
     parts = [mdi(forest, X, y, rows="oob"), mdi(forest, correction="expected", by_degree=True)]
-    for one, other in zip(whole, parts, strict=True):
-        assert one.equals(other, rtol=1e-12, atol=1e-15)
+    for first, other in zip(whole, parts, strict=True):
+        assert first.equals(other, rtol=1e-12, atol=1e-15)
 
 
 def test_tables_with_categories_and_missing_values():

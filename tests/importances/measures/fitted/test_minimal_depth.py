@@ -10,12 +10,7 @@ from tests.importances.nesting import nested
 from tests.oracles import subtrees as oracle
 
 from duramen import estimators
-from duramen.importances.measures.fitted.minimal_depth import (
-    FirstSplits,
-    first_splits,
-    minimal_depth,
-    minimal_depth_distribution,
-)
+from duramen.importances import FirstSplits, first_splits, minimal_depth, minimal_depth_distribution
 from duramen.importances.passes.nodes import Nodes, maximal
 
 
@@ -33,7 +28,7 @@ def depth_in(root, feature):
     return oracle.height(root) if depth is None else depth
 
 
-# --- the null law --------------------------------------------------------------------------------
+# --- the null distribution -----------------------------------------------------------------------
 
 
 def test_law_has_its_known_answer():
@@ -66,8 +61,8 @@ def counts_of(shape):
 def test_law_against_all_ways_to_put_features_on_a_tree(shape, p, once):
     law = oracle.law_by_enumeration(SHAPES[shape], p, once=once)
     assert sum(law) == 1
-    found = minimal_depth_distribution(p, counts_of(SHAPES[shape]), multiway=once)
-    np.testing.assert_allclose(found, [float(part) for part in law], atol=1e-12)
+    result = minimal_depth_distribution(p, counts_of(SHAPES[shape]), multiway=once)
+    np.testing.assert_allclose(result, [float(part) for part in law], atol=1e-12)
 
 
 def test_law_of_a_single_feature_and_of_no_tree():
@@ -146,19 +141,21 @@ def test_depths_against_recursion(splits):
             ]
         ]
     )
-    found = first_splits(forest)
-    np.testing.assert_allclose(found.depths, depths.mean(axis=0), rtol=1e-12)
+    importances = first_splits(forest)
+    np.testing.assert_allclose(importances.depths, depths.mean(axis=0), rtol=1e-12)
     error = depths.std(axis=0, ddof=1) / 3
-    np.testing.assert_allclose(found.standard_error, error, atol=1e-9)
+    np.testing.assert_allclose(importances.standard_error, error, atol=1e-9)
     known = [[oracle.minimal_depth(root, j) is not None for j in range(6)] for root in roots]
-    np.testing.assert_allclose(found.used, np.mean(known, axis=0))
-    assert found.threshold == pytest.approx(by_chance.mean())
-    assert found.n_trees == 9
+    np.testing.assert_allclose(importances.used, np.mean(known, axis=0))
+    assert importances.threshold == pytest.approx(by_chance.mean())
+    assert importances.n_trees == 9
 
     result = minimal_depth(forest)
     gains = by_chance[:, np.newaxis] - depths
     np.testing.assert_allclose(result.values, gains.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(result.values, found.threshold - found.depths, atol=1e-12)
+    np.testing.assert_allclose(
+        result.values, importances.threshold - importances.depths, atol=1e-12
+    )
     error = gains.std(axis=0, ddof=1) / 3
     np.testing.assert_allclose(result.standard_error, error, atol=1e-9)
     assert (result.measure, result.unit) == ("minimal_depth", "1")
@@ -191,15 +188,15 @@ def test_relevant_features_come_first_and_pass_the_threshold():
 
 def test_features_chosen_by_chance_are_at_the_threshold():
     # Continuous columns are never constant where there is something to split: at every node each
-    # of the five is as likely, and the law is exact.
+    # of the five is as likely, and the distribution is exact.
     random = np.random.default_rng(0)
     X, y = random.normal(size=(60, 5)), random.integers(0, 2, 60)
     forest = estimators.TotallyRandomizedTreesClassifier(3000, random_state=0).fit(X, y)
     result = minimal_depth(forest)
     assert np.abs(result.values / result.standard_error).max() < 4
-    found = first_splits(forest)
+    importances = first_splits(forest)
     first = np.array([tree.feature[0] == 0 for tree in forest.forest_]).mean()
-    assert found.null[0] == pytest.approx(0.2)
+    assert importances.null[0] == pytest.approx(0.2)
     assert abs(first - 0.2) < 4 * np.sqrt(0.16 / 3000)
 
 
@@ -242,15 +239,15 @@ def test_trees_without_a_split_are_left_out():
     forest = estimators.RandomForestClassifier(30, random_state=0).fit(X, y)
     split = [tree.n_nodes > 1 for tree in forest.forest_]
     assert 0 < sum(split) < 30
-    found = first_splits(forest)
-    assert found.n_trees == sum(split)
+    importances = first_splits(forest)
+    assert importances.n_trees == sum(split)
     depths = [
         [depth_in(root, j) for j in range(2)]
         for root, grown in zip(nested(forest, X, X), split, strict=True)
         if grown
     ]
-    np.testing.assert_allclose(found.depths, np.mean(depths, axis=0))
-    assert found.null.sum() == pytest.approx(1)
+    np.testing.assert_allclose(importances.depths, np.mean(depths, axis=0))
+    assert importances.null.sum() == pytest.approx(1)
     assert minimal_depth(forest).metadata["minimal_depth"]["n_split_trees"] == sum(split)
 
 
@@ -288,25 +285,25 @@ def test_blocks_of_trees_do_not_show(monkeypatch):
 def test_result_as_a_frame_in_a_file_and_in_print(tmp_path):
     X, y, _ = table()
     forest = estimators.RandomForestClassifier(20, random_state=0).fit(X, y)
-    found = first_splits(forest)
-    columns = found.columns()
+    importances = first_splits(forest)
+    columns = importances.columns()
     assert columns["rank"][0] == 1
-    assert columns["selected"].sum() == len(found.selected())
+    assert columns["selected"].sum() == len(importances.selected())
     assert list(columns) == ["name", "rank", "depth", "standard_error", "used", "selected"]
-    assert len(found.to_frame()) == len(found) == 6
+    assert len(importances.to_frame()) == len(importances) == 6
 
-    found.save(tmp_path / "depths.npz")
+    importances.save(tmp_path / "depths.npz")
     loaded = FirstSplits.load(tmp_path / "depths.npz")
-    np.testing.assert_array_equal(loaded.depths, found.depths)
-    np.testing.assert_array_equal(loaded.standard_error, found.standard_error)
-    np.testing.assert_array_equal(loaded.null, found.null)
-    assert (loaded.names, loaded.threshold) == (found.names, found.threshold)
-    assert loaded.metadata == found.metadata
+    np.testing.assert_array_equal(loaded.depths, importances.depths)
+    np.testing.assert_array_equal(loaded.standard_error, importances.standard_error)
+    np.testing.assert_array_equal(loaded.null, importances.null)
+    assert (loaded.names, loaded.threshold) == (importances.names, importances.threshold)
+    assert loaded.metadata == importances.metadata
     assert loaded.metadata["seed"] == forest.forest_.seed
     with pytest.raises(ValueError, match="holds a FirstSplits, not Importances"):
         type(minimal_depth(forest)).load(tmp_path / "depths.npz")
 
-    lines = repr(found).splitlines()
+    lines = repr(importances).splitlines()
     assert lines[0].startswith("FirstSplits: minimal depth of 6 features in 20 trees, ")
     assert lines[2].split()[:2] == ["1", "x0"]
     assert lines[-1].split()[-1] == "0%"
@@ -320,9 +317,9 @@ def test_long_results_print_their_best():
 
 def test_depths_cannot_be_changed():
     X, y, _ = table()
-    found = first_splits(estimators.RandomForestClassifier(5, random_state=0).fit(X, y))
+    importances = first_splits(estimators.RandomForestClassifier(5, random_state=0).fit(X, y))
     with pytest.raises(ValueError, match="read-only"):
-        found.depths[0] = 0.0
+        importances.depths[0] = 0.0
 
 
 @pytest.mark.parametrize("function", [minimal_depth, first_splits])

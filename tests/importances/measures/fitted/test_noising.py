@@ -7,7 +7,7 @@ from tests.importances.nesting import nested
 from tests.oracles import noising as oracle
 
 from duramen import datasets, estimators
-from duramen.importances.measures.fitted.noising import noising
+from duramen.importances import noising
 
 
 def mixed(n=60, seed=0):

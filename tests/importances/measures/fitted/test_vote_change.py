@@ -9,11 +9,11 @@ from tests.importances.trees import Opened, small, small_forest
 from tests.oracles import permutation as oracle
 
 import duramen as dm
+from duramen import Significance
 from duramen.importances import compare, mda, vote_change
 from duramen.importances.measures.fitted.vote_change import tail, vote_index
 from duramen.importances.passes.permutation import Permutations, permutation_losses
 from duramen.importances.samples import sample_of
-from duramen.results.significance import Significance
 
 pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 
@@ -67,13 +67,13 @@ def test_cells_without_votes_are_left_out():
 @pytest.mark.parametrize("task", ["classes", "three"])
 def test_votes_before_are_those_of_every_tree_on_its_rows(task):
     model, X, y = small_forest(task, n=40, n_trees=30, min_samples_leaf=1)
-    found = counted(model, X, y).votes
+    result = counted(model, X, y).votes
     np.testing.assert_array_equal(
-        found, votes_of(model, X, y, lambda opened, tree: opened.out_of_bag(tree))
+        result, votes_of(model, X, y, lambda opened, tree: opened.out_of_bag(tree))
     )
-    found = counted(model, X[:9], y[:9], rows=None).votes
+    result = counted(model, X[:9], y[:9], rows=None).votes
     every = np.arange(9)
-    np.testing.assert_array_equal(found, votes_of(model, X[:9], y[:9], lambda *_: every))
+    np.testing.assert_array_equal(result, votes_of(model, X[:9], y[:9], lambda *_: every))
 
 
 @pytest.mark.slow
@@ -100,10 +100,10 @@ def test_the_index_of_one_tree_is_that_of_some_permutation(task):
 
 def test_no_row_changes_its_class():
     model, X, y = small_forest("three", n=60, n_trees=50, min_samples_leaf=1)
-    found = counted(model, X, y)
-    assert (found.changed_votes.sum(axis=2) == 0).all()
-    assert np.abs(found.changed_votes).sum() > 0
-    assert (found.votes + found.changed_votes >= 0).all()
+    result = counted(model, X, y)
+    assert (result.changed_votes.sum(axis=2) == 0).all()
+    assert np.abs(result.changed_votes).sum() > 0
+    assert (result.votes + result.changed_votes >= 0).all()
 
 
 def test_the_permutations_are_those_of_mda():
@@ -112,9 +112,9 @@ def test_the_permutations_are_those_of_mda():
     model = dm.RandomForestClassifier(
         40, bootstrap=False, max_samples=40, max_features=2, random_state=0
     ).fit(X, y)
-    found = counted(model, X, y, seed=vote_change(model, X, y, random_state=3).metadata[
+    result = counted(model, X, y, seed=vote_change(model, X, y, random_state=3).metadata[
         "vote_change"]["permutation_seed"])  # fmt: skip
-    lost = -np.trace(found.changed_votes, axis1=1, axis2=2) / (20 * 40)
+    lost = -np.trace(result.changed_votes, axis1=1, axis2=2) / (20 * 40)
     np.testing.assert_allclose(mda(model, X, y, random_state=3).values, lost, atol=1e-15)
 
 
@@ -122,8 +122,8 @@ def test_votes_of_parts_of_a_forest_add_up():
     model, X, y = small_forest(n=60, n_trees=30, min_samples_leaf=1)
     whole = counted(model, X, y)
     parts = [counted(model.forest_.part(a, b), X, y) for a, b in ((0, 11), (11, 30))]
-    np.testing.assert_array_equal(whole.votes, sum(one.votes for one in parts))
-    np.testing.assert_array_equal(whole.changed_votes, sum(one.changed_votes for one in parts))
+    np.testing.assert_array_equal(whole.votes, sum(part.votes for part in parts))
+    np.testing.assert_array_equal(whole.changed_votes, sum(part.changed_votes for part in parts))
     index = vote_index(whole.votes, whole.changed_votes)
     assert vote_change(model, X, y).scores.tolist() == index.tolist()
 
@@ -266,10 +266,10 @@ def test_false_discoveries_on_the_linear_problem():
 
     # Draws 0 to 3. Over 50 draws the rate is .011 and .018 with 10,000 trees, and 7.3 and 7.9
     # features with a weight are found (docs/guide/mda.md).
-    found = linear_problem.run(draws=4, sizes=(500, 10_000), candidates=("sqrt", 30), n_jobs=2)
-    for row in found:
+    result = linear_problem.run(draws=4, sizes=(500, 10_000), candidates=("sqrt", 30), n_jobs=2)
+    for row in result:
         assert row.false_discovery_rate < 0.05
-    number = {(row.max_features, row.n_trees): row.true_discoveries for row in found}
+    number = {(row.max_features, row.n_trees): row.true_discoveries for row in result}
     assert number["sqrt", 500] < number[30, 500]
     for max_features in ("sqrt", 30):
         assert number[max_features, 500] + 3 < number[max_features, 10_000]

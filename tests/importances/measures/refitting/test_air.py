@@ -10,8 +10,7 @@ from tests.oracles import mdi as oracle
 
 import duramen as dm
 from duramen.forests import prediction
-from duramen.importances import mdi
-from duramen.importances.measures.refitting.air import air
+from duramen.importances import air, mdi
 from duramen.importances.measures.refitting.shadowed import shadowed_forest
 from duramen.importances.refit import repeat_seeds
 from duramen.support.checks import draw_seed
@@ -26,7 +25,7 @@ def null_columns(random, n=100):
 
 
 def on_null_columns(estimator, n_sets):
-    """MDI and AIR of `n_sets` null data sets, as shares of the mean sum of MDI."""
+    """MDI and AIR of `n_sets` null data sets, as fractions of the mean sum of MDI."""
     plain, actual = [], []
     for seed in range(n_sets):
         X, y = null_columns(np.random.default_rng(seed))
@@ -206,11 +205,13 @@ def test_single_tree_has_no_standard_error():
 
 def test_same_seed_same_bits_for_any_threads():
     X, y = null_columns(np.random.default_rng(0))
-    one = air(dm.RandomForestClassifier(12), X, y, random_state=4)
-    assert air(dm.RandomForestClassifier(12, n_jobs=2), X, y, random_state=4).equals(one)
-    assert air(dm.RandomForestClassifier(12, random_state=4), X, y).equals(one)
-    assert air(dm.RandomForestClassifier(12, random_state=9), X, y, random_state=4).equals(one)
-    assert not air(dm.RandomForestClassifier(12), X, y, random_state=5).equals(one)
+    importances = air(dm.RandomForestClassifier(12), X, y, random_state=4)
+    assert air(dm.RandomForestClassifier(12, n_jobs=2), X, y, random_state=4).equals(importances)
+    assert air(dm.RandomForestClassifier(12, random_state=4), X, y).equals(importances)
+    assert air(dm.RandomForestClassifier(12, random_state=9), X, y, random_state=4).equals(
+        importances
+    )
+    assert not air(dm.RandomForestClassifier(12), X, y, random_state=5).equals(importances)
 
 
 def test_estimator_is_not_changed():
@@ -284,8 +285,8 @@ def test_shadows_are_those_of_the_rows_that_may_be_exchanged():
     person = np.repeat(np.arange(8), 3)
     forest = dm.ExtraTreesClassifier(20, random_state=0)
     plain = air(forest, X, y, random_state=3)
-    one = air(forest, X, y, strata=np.zeros(24), random_state=3)
-    assert one.equals(plain)  # a single stratum restricts nothing
+    importances = air(forest, X, y, strata=np.zeros(24), random_state=3)
+    assert importances.equals(plain)  # a single stratum restricts nothing
     assert not air(forest, X, y, groups=person, random_state=3).equals(plain)
     for function in (air, dm.importances.sandri):
         with pytest.raises(ValueError, match=r"groups must leave rows to exchange"):

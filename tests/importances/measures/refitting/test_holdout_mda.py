@@ -10,8 +10,8 @@ from tests.importances.trees import Opened, small
 from tests.oracles import permutation as oracle
 
 import duramen as dm
+from duramen import Importances
 from duramen.importances import holdout_mda, mda
-from duramen.results.importances import Importances
 
 
 class Watched:
@@ -208,21 +208,23 @@ def test_same_bytes_for_the_same_seed_and_any_number_of_threads():
 
 def test_the_seed_of_the_estimator_is_the_default():
     X, y = small(n=40)
-    one, same = (holdout_mda(dm.RandomForestClassifier(9, random_state=4), X, y) for _ in range(2))
-    assert one.equals(same)
+    first, same = (
+        holdout_mda(dm.RandomForestClassifier(9, random_state=4), X, y) for _ in range(2)
+    )
+    assert first.equals(same)
     other = holdout_mda(dm.RandomForestClassifier(9, random_state=5), X, y)
-    assert not one.equals(other)
+    assert not first.equals(other)
 
 
 def test_the_estimator_is_not_changed_and_may_be_fitted():
     X, y = small(n=40)
     estimator = dm.RandomForestClassifier(9, random_state=4)
     before = estimator.get_params()
-    one = holdout_mda(estimator, X, y)
+    importances = holdout_mda(estimator, X, y)
     assert estimator.get_params() == before
     assert not hasattr(estimator, "forest_")
     forest = estimator.fit(X, y).forest_
-    assert holdout_mda(estimator, X, y).equals(one)
+    assert holdout_mda(estimator, X, y).equals(importances)
     assert estimator.forest_ is forest
 
 
@@ -249,9 +251,9 @@ def test_categories_as_the_estimator_is_told():
     X = np.column_stack([code, random.normal(size=80)])
     y = np.isin(code, [0, 2]).astype(int)
     options = {"random_state": 0, "max_depth": 1, "max_features": None}
-    told = dm.RandomForestClassifier(20, categorical_features=[0], **options)
+    forest = dm.RandomForestClassifier(20, categorical_features=[0], **options)
     untold = dm.RandomForestClassifier(20, **options)
-    assert holdout_mda(told, X, y, n_repeats="all")["x0"] > 0.4
+    assert holdout_mda(forest, X, y, n_repeats="all")["x0"] > 0.4
     assert holdout_mda(untold, X, y, n_repeats="all")["x0"] < 0.3
     frame = pd.DataFrame({"word": np.array(["p", "q", "r", "s"])[code], "number": X[:, 1]})
     assert holdout_mda(untold, frame, y, n_repeats="all")["word"] > 0.4

@@ -9,12 +9,13 @@ from tests.grid import one_test
 from tests.oracles import mcfs as oracle
 
 import duramen as dm
+from duramen import Importances
 from duramen.data import memory
 from duramen.forests.growth import out_of_bag
-from duramen.importances.measures.refitting.mcfs import _learner, mcfs
+from duramen.importances import mcfs
+from duramen.importances.measures.refitting.mcfs import _learner
 from duramen.importances.measures.refitting.relative_importance import relative_importances
 from duramen.jobs.replicates import Plan
-from duramen.results.importances import Importances
 from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.support.checks import draw_seed
 
@@ -97,8 +98,8 @@ def test_edges_against_oracle():
     result = mcfs(X, y, **choices)
     forest = grown_by_oracle(X, y, **choices)
     expected = oracle.edges(forest, y.tolist(), 5)
-    found = zip(result.source.tolist(), result.target.tolist(), result.weight, strict=True)
-    assert {(a, b): w for a, b, w in found} == pytest.approx(expected)
+    actual = zip(result.source.tolist(), result.target.tolist(), result.weight, strict=True)
+    assert {(a, b): w for a, b, w in actual} == pytest.approx(expected)
     assert expected != pytest.approx(oracle.edges(forest, y.tolist(), 6))  # there is a sixth level
 
 
@@ -153,16 +154,16 @@ def test_known_genes_of_leukemia_come_first():
 
 def test_threads_and_blocks_change_nothing(monkeypatch):
     X, y = problem()
-    one = mcfs(X, y, n_subsets=40, n_permutations=2, random_state=0)
+    importances = mcfs(X, y, n_subsets=40, n_permutations=2, random_state=0)
     two = mcfs(X, y, n_subsets=40, n_permutations=2, random_state=0, n_jobs=2)
     monkeypatch.setattr("duramen.importances.measures.refitting.subset_trees._MOST_SUBSETS", 7)
     three = mcfs(X, y, n_subsets=40, n_permutations=2, random_state=0)
     for other in (two, three):
-        assert one.importances.equals(other.importances)
-        np.testing.assert_array_equal(one.maxima, other.maxima)
-        np.testing.assert_array_equal(one.source, other.source)
-    np.testing.assert_array_equal(one.weight, two.weight)
-    np.testing.assert_allclose(one.weight, three.weight)
+        assert importances.importances.equals(other.importances)
+        np.testing.assert_array_equal(importances.maxima, other.maxima)
+        np.testing.assert_array_equal(importances.source, other.source)
+    np.testing.assert_array_equal(importances.weight, two.weight)
+    np.testing.assert_allclose(importances.weight, three.weight)
 
 
 def test_seed_decides():
@@ -439,8 +440,8 @@ def test_classes_are_shuffled_within_strata():
     within = dm.importances.mcfs(X, y, strata=place, **options)
     assert within.importances.equals(free.importances)
     assert not np.array_equal(within.maxima, free.maxima)
-    one = dm.importances.mcfs(X, y, strata=np.ones(40), **options)
-    assert np.array_equal(one.maxima, free.maxima)
+    importances = dm.importances.mcfs(X, y, strata=np.ones(40), **options)
+    assert np.array_equal(importances.maxima, free.maxima)
     with pytest.raises(ValueError, match=r"the target is constant in every stratum"):
         dm.importances.mcfs(X, place, strata=place, **options)
     with pytest.raises(ValueError, match=r"need n_permutations of at least 1"):

@@ -5,9 +5,7 @@ from tests.grid import one_test
 import duramen as dm
 from duramen.data.shadows import with_shadows
 from duramen.forests.decreases import mean_decreases
-from duramen.importances import mdi
-from duramen.importances.measures.refitting.air import air
-from duramen.importances.measures.refitting.sandri import sandri
+from duramen.importances import air, mdi, sandri
 from duramen.importances.refit import repeat_seeds
 from duramen.support.checks import draw_seed
 
@@ -42,9 +40,11 @@ def test_null_columns_of_few_and_many_values_are_alike():
 def test_single_repeat_is_air():
     X, y = null_columns(0)
     forest = dm.RandomForestClassifier(20)
-    one = sandri(forest, X, y, n_repeats=1, random_state=3)
-    np.testing.assert_allclose(one.values, air(forest, X, y, random_state=3).values, atol=1e-12)
-    assert one.standard_error is None
+    importances = sandri(forest, X, y, n_repeats=1, random_state=3)
+    np.testing.assert_allclose(
+        importances.values, air(forest, X, y, random_state=3).values, atol=1e-12
+    )
+    assert importances.standard_error is None
 
 
 def test_mean_and_standard_error_over_repeats_by_hand():
