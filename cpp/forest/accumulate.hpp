@@ -51,8 +51,8 @@ struct OutOfBag {
   std::vector<double> error;          // after 1, 2, ... trees; NaN while no row was out of bag
 };
 
-// Fraction of trees in which two rows fall into one leaf: over all trees, or, with out (row by tree),
-// over those where both rows are out of bag (NaN where there is none).
+// Fraction of trees in which two rows fall into one leaf: over all trees, or, with out (row by
+// tree), over those where both rows are out of bag (NaN where there is none).
 void proximity(const std::int32_t* leaves, const std::uint8_t* out, std::size_t n_rows,
                std::size_t n_trees, unsigned n_threads, const Monitor& monitor, double* result);
 

@@ -20,12 +20,12 @@ namespace duramen {
 namespace {
 
 using lattice::CellStack;
+using lattice::fraction_of;
 using lattice::Ground;
 using lattice::ManyWords;
 using lattice::OneWord;
 using lattice::prefix_size;
 using lattice::Rows;
-using lattice::fraction_of;
 using lattice::Sum;
 using lattice::Tally;
 using lattice::Task;
