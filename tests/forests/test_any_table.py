@@ -91,6 +91,8 @@ def problems(draw):
             more["n_best_splits"] = draw(st.sampled_from([1, 1, 3]))
         if more["stop_alpha"] is not None:
             more["stop_permutations"] = draw(st.sampled_from([None, 9]))
+        if kind.__name__.startswith("TotallyRandomizedTrees"):
+            more["max_features"] = 1  # more of them are Extra-Trees, with a warning
         parameters |= {name: value for name, value in more.items() if name in known}
     if task == "classes":
         parameters |= {
