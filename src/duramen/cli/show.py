@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import rich.table
@@ -18,6 +19,7 @@ from duramen.support.text import printable, width
 _LONGEST = 4000  # characters of a line
 _GAP = 3  # characters between two columns
 _NAME = 24  # characters that names keep where the terminal is narrow
+_SHORTEST = 8  # those that they keep in any terminal
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _SHORT, _LONG = 8, 16  # characters of the longest bar
 _FEW = 6  # columns beside which bars are drawn
@@ -58,7 +60,23 @@ def fitting(columns: Sequence[Column], room: int) -> tuple[list[Column], list[st
             break
         gone.add(j)
         kept = [column for i, column in enumerate(columns) if i not in gone]
-    return kept, [columns[j].title for j in sorted(gone)]
+    return _narrowed(kept, room), [columns[j].title for j in sorted(gone)]
+
+
+def _narrowed(columns: list[Column], room: int) -> list[Column]:
+    """Let names keep fewer characters where the columns have no room, where most are to spare."""
+    while sum(map(_taken, columns)) > room:
+        j = max(range(len(columns)), key=lambda j: _spare(columns[j]))
+        if not _spare(columns[j]):
+            break
+        narrower = replace(columns[j], least=(_least(columns[j]) or 0) - 1)
+        columns = [*columns[:j], narrower, *columns[j + 1 :]]
+    return columns
+
+
+def _spare(column: Column) -> int:
+    """Return how many of the characters that names keep they could do without."""
+    return max(0, (_least(column) or 0) - max(_SHORTEST, width(_title(column))))
 
 
 def _least(column: Column) -> int | None:
