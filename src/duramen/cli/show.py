@@ -65,13 +65,14 @@ def fitting(columns: Sequence[Column], room: int) -> tuple[list[Column], list[st
 
 def _narrowed(columns: list[Column], room: int) -> list[Column]:
     """Let names keep fewer characters where the columns have no room, where most are to spare."""
-    while sum(map(_taken, columns)) > room:
-        j = max(range(len(columns)), key=lambda j: _spare(columns[j]))
-        if not _spare(columns[j]):
-            break
-        narrower = replace(columns[j], least=(_least(columns[j]) or 0) - 1)
-        columns = [*columns[:j], narrower, *columns[j + 1 :]]
-    return columns
+    excess, spare = sum(map(_taken, columns)) - room, [_spare(column) for column in columns]
+    remaining = list(spare)
+    for _ in range(min(excess, sum(spare))):
+        remaining[remaining.index(max(remaining))] -= 1
+    return [
+        column if rest == before else replace(column, least=(_least(column) or 0) + rest - before)
+        for column, before, rest in zip(columns, spare, remaining, strict=True)
+    ]
 
 
 def _spare(column: Column) -> int:

@@ -431,8 +431,9 @@ class _Design:
         tested = np.setdiff1d(np.arange(len(self.observed)), kept)
         importance, standing = np.vstack([self.observed, null])[:, tested], of_kept[0]
         if self.balanced:
-            standing = standardized(of_kept, mean_variance(importance))[0]
-            importance = standardized(importance)
+            least = mean_variance(importance)
+            standing = standardized(of_kept, least)[0]
+            importance = standardized(importance, least)
         if not self.marginal.size:
             return _Stage(tested, kept, importance, np.empty((0, 0)), standing)
         marginal = self.marginal[: len(null) + 1]
