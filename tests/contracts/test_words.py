@@ -45,7 +45,7 @@ MOST_VAGUE = {
     "docs": 38,
     "src/duramen": 2,
     "src/duramen/analyses": 133,
-    "src/duramen/cli": 208,
+    "src/duramen/cli": 201,
     "src/duramen/context": 29,
     "src/duramen/data": 3,
     "src/duramen/datasets": 4,

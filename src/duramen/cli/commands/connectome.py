@@ -256,8 +256,8 @@ def _check(options: Options) -> dict[str, Any]:
     """Return the parameters of `connectome` that the options stand for."""
     _check_input(options.input)
     writable(options.work.checkpoint)
-    given = parameters(options.inference)
-    return {**given, "thresholds": given["thresholds"] or None}
+    settings = parameters(options.inference)
+    return {**settings, "thresholds": settings["thresholds"] or None}
 
 
 def _compute(options: Options, settings: dict[str, Any], clock: Clock) -> Result:
@@ -267,19 +267,19 @@ def _compute(options: Options, settings: dict[str, Any], clock: Clock) -> Result
 
     quiet = options.output.quiet
     with clock.step("read"), warnings_as_notes(quiet):
-        given = _read(options.input)
+        recording = _read(options.input)
     with (
         keeping(lambda: checkpoints(options.work.checkpoint), quiet),
         clock.step("infer"),
         warnings_as_notes(quiet),
     ):
         work = options.work.parameters(quiet)
-        found = infer(given.fluorescence, names=given.names, **settings, **work)
-    if given.gold is None:
-        return given, found, None, None
+        network = infer(recording.fluorescence, names=recording.names, **settings, **work)
+    if recording.gold is None:
+        return recording, network, None, None
     with clock.step("score"):
-        scores = found.score(given.gold, pairs="directed")
-        return given, found, scores, undirected_ceiling(given.gold, found.names)
+        scores = network.score(recording.gold, pairs="directed")
+        return recording, network, scores, undirected_ceiling(recording.gold, network.names)
 
 
 def _report(

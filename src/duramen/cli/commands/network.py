@@ -342,10 +342,10 @@ def _check(options: Options) -> dict[str, Any]:
     """Return the parameters of `genie3` that the options stand for."""
     _check_input(options.input)
     writable(options.work.checkpoint)
-    given = parameters(options.scores)
-    asked = given.pop("max_features")
-    given["max_features"] = _AUTO if asked == "auto" else parsed_max_features(asked)
-    return given | {
+    settings = parameters(options.scores)
+    asked = settings.pop("max_features")
+    settings["max_features"] = _AUTO if asked == "auto" else parsed_max_features(asked)
+    return settings | {
         "regulators": _names_of_genes(options.input.regulators),
         "targets": _names_of_genes(options.input.targets),
     }
@@ -359,24 +359,24 @@ def _compute(
 
     quiet = options.output.quiet
     with clock.step("read"), warnings_as_notes(quiet):
-        given = _read(options.input)
-    notes(map(str, given.findings), quiet)
+        expression = _read(options.input)
+    notes(map(str, expression.findings), quiet)
     with (
         keeping(lambda: checkpoints(options.work.checkpoint), quiet),
         clock.step("infer"),
         warnings_as_notes(quiet),
     ):
-        found = genie3(
-            given.table,
-            names=given.names,
-            genes=given.genes,
+        inferred = genie3(
+            expression.table,
+            names=expression.names,
+            genes=expression.genes,
             **settings,
             **options.work.parameters(quiet),
         )
-    if given.gold is None:
-        return given, found, None
+    if expression.gold is None:
+        return expression, inferred, None
     with clock.step("score"):
-        return given, found, found.score(given.gold)
+        return expression, inferred, inferred.score(expression.gold)
 
 
 def _report(
@@ -414,7 +414,7 @@ def record_of(
     options: Any,
     inference: Any,
     file: str,
-    found: Network,
+    inferred: Network,
     results: dict[str, Any],
     clock: Clock,
 ) -> Run:
@@ -426,13 +426,13 @@ def record_of(
     return Run(
         command=command_line(command, options),
         file=file,
-        n_rows=int(found.metadata["n_rows"]),
-        n_features=len(found.names),
-        fingerprint=found.metadata["fingerprint"],
+        n_rows=int(inferred.metadata["n_rows"]),
+        n_features=len(inferred.names),
+        fingerprint=inferred.metadata["fingerprint"],
         seed=options.work.seed,
         settings={name: one for name, one in settings.items() if name not in of_data},
-        versions=found.metadata["versions"],
-        results={"candidate_links": found.n_candidates, **results},
+        versions=inferred.metadata["versions"],
+        results={"candidate_links": inferred.n_candidates, **results},
         timings=dict(clock.seconds),
     )
 
