@@ -145,6 +145,44 @@ std::tuple<Array<std::uint32_t>, Array<std::int64_t>, Array<std::int64_t>> permu
           to_array(std::move(result.changes), {chosen.size(), rows.n_rows, width})};
 }
 
+std::tuple<Array<std::int64_t>, Array<std::int64_t>> replaced_values(
+    const Forest& forest, const Rows& rows, const Vector<std::uint32_t>& chosen,
+    const Vector<std::int64_t>& group_offsets, const Vector<std::uint32_t>& group_columns,
+    const Matrix<std::uint32_t>& donors, double scale, unsigned n_threads) {
+  need_fit(forest, rows);
+  const std::size_t p = rows.view.n_columns;
+  const auto below = [](const auto& numbers, std::size_t end) {
+    return std::all_of(numbers.data(), numbers.data() + numbers.size(),
+                       [&](auto number) { return number < end; });
+  };
+  const std::size_t n_groups = group_offsets.shape(0) - 1;
+  need(group_offsets.shape(0) > 0 &&
+           group_offsets.data()[n_groups] == static_cast<std::int64_t>(group_columns.shape(0)),
+       "the offsets do not fit the columns of the groups");
+  need(below(group_columns, p), "a group holds no column of the table");
+  need(below(chosen, rows.n_rows) && below(donors, rows.n_rows), "a row is not in the table");
+  const std::size_t n_members = group_columns.shape(0);
+  need(n_members > 0 && donors.shape(0) % n_members == 0 && donors.shape(1) == chosen.shape(0),
+       "donors is not one row number a column of a group, draw and row");
+  const duramen::Groups groups{n_groups, group_offsets.data(), group_columns.data()};
+  const duramen::Replacements replacements{.n_rows = chosen.shape(0),
+                                           .rows = chosen.data(),
+                                           .n_draws = donors.shape(0) / n_members,
+                                           .donors = donors.data()};
+  duramen::Replaced result;
+  duramen::Monitor monitor;
+  run_watched(monitor, nb::none(), [&] {
+    rows.visit([&](const auto& source) {
+      result = duramen::replaced_values(forest.view, source, p, groups, replacements, scale,
+                                        n_threads, monitor);
+    });
+  });
+  const std::size_t width = forest.view.n_values;
+  const std::size_t n = chosen.shape(0);
+  return {to_array(std::move(result.sums), n, width),
+          to_array(std::move(result.changes), {n_groups, n, width})};
+}
+
 }  // namespace
 
 void bind_permutations(nb::module_& module) {
@@ -160,6 +198,11 @@ void bind_permutations(nb::module_& module) {
              nb::arg("scale"), nb::arg("n_threads"),
              "Trees of every row, its votes, and how permutations of the wanted groups change "
              "them.");
+  module.def("replaced_values", &replaced_values, nb::arg("forest"), nb::arg("rows"),
+             nb::arg("chosen"), nb::arg("group_offsets"), nb::arg("group_columns"),
+             nb::arg("donors"), nb::arg("scale"), nb::arg("n_threads"),
+             "Sums of the leaves' values of the chosen rows in steps of 1 / scale, and how values "
+             "of each group of columns that donors lend change them.");
 }
 
 }  // namespace duramen::python

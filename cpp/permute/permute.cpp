@@ -253,12 +253,68 @@ Ballots permuted_ballots(const ForestView& forest, const Rows& rows, const Truth
   return ballots;
 }
 
+template <class Rows>
+Replaced replaced_values(const ForestView& forest, const Rows& rows, std::size_t n_columns,
+                         const Groups& groups, const Replacements& replacements, double scale,
+                         unsigned n_threads, Monitor& monitor) {
+  const std::size_t n = replacements.n_rows;
+  const std::size_t width = forest.n_values;
+  const std::vector<std::uint32_t> chosen(replacements.rows, replacements.rows + n);
+  Replaced result;
+  result.sums.assign(n * width, 0);
+  result.changes.assign(groups.count * n * width, 0);
+  // Whole numbers add up to the same in any order, and so for any number of threads.
+  const auto cast = [&](std::int64_t* sums, const double* values, double sign) {
+    for (std::size_t k = 0; k < width; ++k) add(sums[k], std::llrint(values[k] * scale * sign));
+  };
+  over_blocks(forest.n_trees, n_threads, monitor, [&] {
+    return [&, paths = Paths<Rows>(rows), entries = Entries(groups, n_columns),
+            leaves = Leaves(forest)](std::size_t, std::size_t number) mutable {
+      const TreeView tree(forest, number);
+      paths.start(tree, chosen);
+      leaves.start(tree, number);
+      const auto values_at = [&](std::size_t node) { return leaves.values(leaves.number(node)); };
+      for (std::uint32_t i = 0; i < n; ++i) {
+        cast(&result.sums[i * width], values_at(paths.leaf(i)), 1.0);
+      }
+      const auto donor_of = [&](std::size_t place, std::size_t draw, std::uint32_t i) {
+        return replacements.donors[(place * replacements.n_draws + draw) * n + i];
+      };
+      entries.start(paths);
+      for (const std::uint32_t group : entries.groups()) {
+        for (const std::uint32_t entry : entries.of(group)) {
+          for (const std::uint32_t* i = paths.begin(entry); i != paths.end(entry); ++i) {
+            std::int64_t* changes = &result.changes[(group * n + *i) * width];
+            for (std::size_t draw = 0; draw < replacements.n_draws; ++draw) {
+              std::size_t node = entry;
+              while (tree.feature[node] >= 0) {
+                const auto column = static_cast<std::uint32_t>(tree.feature[node]);
+                const std::size_t place = entries.membership().place(group, column);
+                node =
+                    static_cast<std::size_t>(tree.child[node]) +
+                    (place == Membership::kNone ? paths.side(node, *i)
+                                                : tree.side(node, rows, donor_of(place, draw, *i)));
+              }
+              if (node == paths.leaf(*i)) continue;
+              cast(changes, values_at(paths.leaf(*i)), -1.0);
+              cast(changes, values_at(node), 1.0);
+            }
+          }
+        }
+      }
+    };
+  });
+  return result;
+}
+
 #define DURAMEN_PERMUTE(Rows)                                                                     \
   template Losses permutation_losses(const ForestView&, const Rows&, const Truth&, const Groups&, \
                                      const Permutations&, const Counted&, unsigned, Monitor&);    \
   template Ballots permuted_ballots(const ForestView&, const Rows&, const Truth&, const Groups&,  \
                                     const Permutations&, const std::vector<std::uint32_t>&,       \
-                                    double, unsigned, Monitor&);
+                                    double, unsigned, Monitor&);                                  \
+  template Replaced replaced_values(const ForestView&, const Rows&, std::size_t, const Groups&,   \
+                                    const Replacements&, double, unsigned, Monitor&);
 DURAMEN_PERMUTE(CodeRows)
 DURAMEN_PERMUTE(ValueRows)
 

@@ -50,6 +50,14 @@ struct Permutations {
   double level = 0.0;                        // for Condition::chi_square: of 1 - p
 };
 
+// Rows whose values of a group of columns are replaced by those of other rows of the table.
+struct Replacements {
+  std::size_t n_rows = 0;               // rows that are sent down the trees
+  const std::uint32_t* rows = nullptr;  // their numbers in the table
+  std::size_t n_draws = 1;
+  const std::uint32_t* donors = nullptr;  // column of a group by draw by row: number
+};
+
 struct Truth {
   std::size_t n_rows = 0;
   std::uint32_t n_classes = 0;             // 0: regression
@@ -93,5 +101,17 @@ Ballots permuted_ballots(const ForestView& forest, const Rows& rows, const Truth
                          const Groups& groups, const Permutations& permutations,
                          const std::vector<std::uint32_t>& wanted, double scale, unsigned n_threads,
                          Monitor& monitor);
+
+struct Replaced {
+  std::vector<std::int64_t> sums;     // row by value
+  std::vector<std::int64_t> changes;  // group by row by value, over the draws: after less before
+};
+
+// Sums of the leaves' values over the trees, in steps of 1 / scale, and how replaced values change
+// them.
+template <class Rows>
+Replaced replaced_values(const ForestView& forest, const Rows& rows, std::size_t n_columns,
+                         const Groups& groups, const Replacements& replacements, double scale,
+                         unsigned n_threads, Monitor& monitor);
 
 }  // namespace duramen

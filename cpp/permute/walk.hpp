@@ -18,17 +18,20 @@ namespace duramen {
 // Groups by column.
 class Membership {
  public:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
   Membership(const Groups& groups, std::size_t n_columns) : single_(groups.offsets == nullptr) {
     if (single_) return;
     starts_.assign(n_columns + 1, 0);
     const std::size_t n = static_cast<std::size_t>(groups.offsets[groups.count]);
     for (std::size_t i = 0; i < n; ++i) ++starts_[groups.columns[i] + 1];
     for (std::size_t j = 0; j < n_columns; ++j) starts_[j + 1] += starts_[j];
-    groups_.resize(n);
+    members_.resize(n);
     std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
     for (std::size_t g = 0; g < groups.count; ++g) {
       for (std::int64_t i = groups.offsets[g]; i < groups.offsets[g + 1]; ++i) {
-        groups_[next[groups.columns[i]]++] = static_cast<std::uint32_t>(g);
+        members_[next[groups.columns[i]]++] = {static_cast<std::uint32_t>(g),
+                                               static_cast<std::uint32_t>(i)};
       }
     }
   }
@@ -39,20 +42,69 @@ class Membership {
       visit(column);
       return;
     }
-    for (std::size_t i = starts_[column]; i < starts_[column + 1]; ++i) visit(groups_[i]);
+    for (std::size_t i = starts_[column]; i < starts_[column + 1]; ++i) visit(members_[i].group);
+  }
+
+  // Where the column stands in the list of all columns of all groups, as one of the group.
+  std::size_t place(std::uint32_t group, std::uint32_t column) const {
+    if (single_) return group == column ? group : kNone;
+    for (std::size_t i = starts_[column]; i < starts_[column + 1]; ++i) {
+      if (members_[i].group == group) return members_[i].place;
+    }
+    return kNone;
   }
 
   bool holds(std::uint32_t group, std::uint32_t column) const {
-    if (single_) return group == column;
-    const auto first = groups_.begin() + static_cast<std::ptrdiff_t>(starts_[column]);
-    const auto last = groups_.begin() + static_cast<std::ptrdiff_t>(starts_[column + 1]);
-    return std::find(first, last, group) != last;
+    return place(group, column) != kNone;
   }
 
  private:
+  struct Member {
+    std::uint32_t group, place;
+  };
+
   bool single_;
   std::vector<std::size_t> starts_;
-  std::vector<std::uint32_t> groups_;
+  std::vector<Member> members_;
+};
+
+// The nodes of a tree where rows meet a column of each group for the first time.
+class Entries {
+ public:
+  Entries(const Groups& groups, std::size_t n_columns)
+      : membership_(groups, n_columns), of_(groups.count) {}
+
+  const Membership& membership() const { return membership_; }
+  // Groups that a path meets.
+  const std::vector<std::uint32_t>& groups() const { return touched_; }
+  const std::vector<std::uint32_t>& of(std::uint32_t group) const { return of_[group]; }
+
+  template <class Rows>
+  void start(const Paths<Rows>& paths) {
+    for (const std::uint32_t group : touched_) of_[group].clear();
+    touched_.clear();
+    const TreeView& tree = paths.tree();
+    for (std::size_t node = 0; node < tree.n_nodes; ++node) {
+      if (tree.feature[node] < 0 || !paths.reached(node)) continue;
+      membership_.visit(static_cast<std::uint32_t>(tree.feature[node]), [&](std::uint32_t group) {
+        std::vector<std::uint32_t>& entries = of_[group];
+        if (entries.empty()) {
+          touched_.push_back(group);
+        } else {
+          for (std::size_t above = node; above != 0;) {
+            above = paths.parent(above);
+            if (membership_.holds(group, static_cast<std::uint32_t>(tree.feature[above]))) return;
+          }
+        }
+        entries.push_back(static_cast<std::uint32_t>(node));
+      });
+    }
+  }
+
+ private:
+  Membership membership_;
+  std::vector<std::uint32_t> touched_;
+  std::vector<std::vector<std::uint32_t>> of_;
 };
 
 // A sink has start_tree(paths, tree) (false: nothing to be scored), wants(group),
@@ -66,11 +118,10 @@ class Walk {
       : forest_(forest),
         n_rows_(n_rows),
         permutations_(permutations),
-        membership_(groups, n_columns),
+        entries_(groups, n_columns),
         paths_(rows),
         cells_(permutations, n_columns),
-        batch_(rows, n_columns),
-        entries_(groups.count) {
+        batch_(rows, n_columns) {
     if (!permutations.out_of_bag) {
       chosen_.resize(n_rows);
       for (std::uint32_t i = 0; i < n_rows; ++i) chosen_[i] = i;
@@ -86,12 +137,10 @@ class Walk {
     if (!sink.start_tree(paths_, number)) return;
     cells_.start(paths_);
     if (!permutations_.every) batch_.start(paths_);
-    find_entries();
-    for (const std::uint32_t group : touched_) {
+    entries_.start(paths_);
+    for (const std::uint32_t group : entries_.groups()) {
       if (sink.wants(group)) permute(number, group, sink);
-      entries_[group].clear();
     }
-    touched_.clear();
   }
 
  private:
@@ -116,33 +165,13 @@ class Walk {
     }
   }
 
-  // The nodes where rows meet a column of a group for the first time.
-  void find_entries() {
-    const TreeView& tree = paths_.tree();
-    for (std::size_t node = 0; node < tree.n_nodes; ++node) {
-      if (tree.feature[node] < 0 || !paths_.reached(node)) continue;
-      membership_.visit(static_cast<std::uint32_t>(tree.feature[node]), [&](std::uint32_t group) {
-        std::vector<std::uint32_t>& entries = entries_[group];
-        if (entries.empty()) {
-          touched_.push_back(group);
-        } else {
-          for (std::size_t above = node; above != 0;) {
-            above = paths_.parent(above);
-            if (membership_.holds(group, static_cast<std::uint32_t>(tree.feature[above]))) return;
-          }
-        }
-        entries.push_back(static_cast<std::uint32_t>(node));
-      });
-    }
-  }
-
   template <class Sink>
   void permute(std::size_t number, std::uint32_t group, Sink& sink) {
     const Cells& cells = cells_.of(group);
     sink.start_group(group);
     if (permutations_.every) {
       sink.start_repeat();
-      for (const std::uint32_t node : entries_[group]) {
+      for (const std::uint32_t node : entries_.of(group)) {
         for (const std::uint32_t* i = paths_.begin(node); i != paths_.end(node); ++i) {
           const std::uint32_t first = cells.starts[cells.of[*i]];
           const std::uint32_t last = cells.starts[cells.of[*i] + 1];
@@ -173,15 +202,16 @@ class Walk {
         const auto change = [&](std::uint32_t position, std::size_t leaf) {
           sink.change(position, leaf, weight);
         };
-        batch_.replace([&](std::uint32_t column) { return membership_.holds(group, column); });
-        for (const std::uint32_t node : entries_[group]) {
+        batch_.replace(
+            [&](std::uint32_t column) { return entries_.membership().holds(group, column); });
+        for (const std::uint32_t node : entries_.of(group)) {
           for (const std::uint32_t* i = paths_.begin(node); i != paths_.end(node); ++i) {
             batch_.send(node, i, donor_of(*i), change);
           }
         }
         batch_.finish(change);
       } else {
-        for (const std::uint32_t node : entries_[group]) {
+        for (const std::uint32_t node : entries_.of(group)) {
           for (const std::uint32_t* i = paths_.begin(node); i != paths_.end(node); ++i) {
             send(group, node, *i, donor_of(*i), weight, sink);
           }
@@ -200,7 +230,7 @@ class Walk {
     const TreeView& tree = paths_.tree();
     while (tree.feature[node] >= 0) {
       const bool replaced =
-          membership_.holds(group, static_cast<std::uint32_t>(tree.feature[node]));
+          entries_.membership().holds(group, static_cast<std::uint32_t>(tree.feature[node]));
       node = static_cast<std::size_t>(tree.child[node]) + paths_.side(node, replaced ? donor : row);
     }
     if (node != paths_.leaf(row)) sink.change(row, node, weight);
@@ -209,13 +239,12 @@ class Walk {
   const ForestView& forest_;
   std::size_t n_rows_;
   const Permutations& permutations_;
-  Membership membership_;
+  Entries entries_;
   Paths<Rows> paths_;
   ConditionalCells<Rows> cells_;
   Batch<Rows> batch_;
-  std::vector<std::uint32_t> chosen_, bag_, touched_, pool_, next_;
+  std::vector<std::uint32_t> chosen_, bag_, pool_, next_;
   std::vector<std::uint8_t> taken_;
-  std::vector<std::vector<std::uint32_t>> entries_;
 };
 
 }  // namespace duramen

@@ -246,6 +246,16 @@ def permuted_ballots(
     scale: float,
     n_threads: int,
 ) -> tuple[Numbers, Ints, Ints]: ...
+def replaced_values(
+    forest: Forest,
+    rows: Rows,
+    chosen: Numbers,
+    group_offsets: Ints,
+    group_columns: Numbers,
+    donors: Numbers,
+    scale: float,
+    n_threads: int,
+) -> tuple[Ints, Ints]: ...
 
 # context
 

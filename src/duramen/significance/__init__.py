@@ -2,9 +2,11 @@
 
 from duramen.catalogue import Catalogue
 from duramen.results.adjusted_significance import AdjustedSignificance
+from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.error_rates import ErrorRates
 from duramen.results.intervals import Intervals
 from duramen.results.permuted_importances import PermutedImportances
+from duramen.significance.conditional.conditional import conditional
 from duramen.significance.cost import Cost, estimate_cost
 from duramen.significance.covariates import covariate_strata
 from duramen.significance.error_rates.conditional_error_rate import (
@@ -38,6 +40,7 @@ from duramen.significance.significance_test import SignificanceTest
 
 __all__ = [
     "AdjustedSignificance",
+    "ConditionalSignificance",
     "Cost",
     "ErrorRates",
     "Intervals",
@@ -49,6 +52,7 @@ __all__ = [
     "altmann",
     "average_effects",
     "catalogue",
+    "conditional",
     "conditional_error_rate",
     "confidence_intervals",
     "covariate_strata",

@@ -1,0 +1,152 @@
+"""Result of a test of each feature given all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.results.columns import Column, hidden, small
+from duramen.results.fields import PROBABILITY
+from duramen.results.significance import Significance
+from duramen.results.summary import Summary
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+
+DIRECT, SHARED, UNDECIDED = "direct", "shared", "undecided"
+
+LEVEL = 0.1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConditionalSignificance(Significance):
+    """Scores of p features with p-values for what each tells that the others do not.
+
+    Parameters
+    ----------
+    names, scores, p_values, method, null, unit, q_values, adjustment, n_tests, details, metadata
+        As for `Significance`; the hypotheses are about a feature given all others.
+    notes : tuple of str
+        As for `Significance`.
+    association : ndarray of float64, shape (p,)
+        Q-values of the association of each feature with the target, whatever the others tell.
+    explained_by : tuple of p tuples of str
+        Features through which most of the association of each feature with the target goes, the
+        largest part first.
+
+    Raises
+    ------
+    TypeError
+        If a name is not a string.
+    ValueError
+        If a field is missing or not as described.
+
+    Examples
+    --------
+    >>> import numpy as np
+    from numpy.typing import NDArray
+    >>> from duramen.significance import ConditionalSignificance
+    >>> result = ConditionalSignificance(
+    ...     ("a", "b", "c"),
+    ...     scores=np.array([3.0, 0.1, 0.0]),
+    ...     p_values=np.array([0.001, 0.4, 0.7]),
+    ...     method="conditional",
+    ...     null="The feature is independent of the target given all others.",
+    ...     association=np.array([0.001, 0.01, 0.6]),
+    ...     explained_by=((), ("a",), ()),
+    ... )
+    >>> result.verdicts()
+    ('direct', 'shared with a', 'undecided')
+    """
+
+    association: FloatArray = None  # type: ignore[assignment]
+    explained_by: tuple[tuple[str, ...], ...] = ()
+
+    _NUMBERS: ClassVar = {**Significance._NUMBERS, "association": PROBABILITY}
+    _COLUMNS = (*Significance._COLUMNS, "association", "direct")
+
+    def __post_init__(self) -> None:
+        owner = "ConditionalSignificance"
+        if self.association is None:
+            raise ValueError(f"{owner}: association must be given, one number per feature.")
+        super().__post_init__()
+        if len(self.explained_by) != len(self):
+            raise ValueError(
+                f"{owner}: explained_by must have one tuple of names per feature, "
+                f"{len(self)}, got {len(self.explained_by)}."
+            )
+        object.__setattr__(self, "explained_by", tuple(map(tuple, self.explained_by)))
+
+    def verdicts(self, alpha: float = LEVEL) -> tuple[str, ...]:
+        """Return the verdict on each feature, in the order of the columns.
+
+        Parameters
+        ----------
+        alpha : float
+            Bound of the false discovery rate, in [0, 1].
+
+        Returns
+        -------
+        tuple of str
+            ``"direct"`` if the q-value is at most `alpha`: the feature tells something that the
+            others do not; else ``"shared with A, B"`` if it is associated with the target
+            (`association` at most `alpha`), where A and B carry most of that association, or
+            ``"shared"`` where none stands out; else ``"undecided"``. Neither of these two says that
+            a feature tells nothing beside the others, only that the rows do not show it.
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is no probability.
+        """
+        checks.check_real("ConditionalSignificance", "alpha", alpha, 0, 1)
+        return tuple(
+            DIRECT
+            if direct
+            else UNDECIDED
+            if associated > alpha
+            else f"{SHARED} with {', '.join(others)}"
+            if others
+            else SHARED
+            for direct, associated, others in zip(
+                self.mask(alpha), self.association, self.explained_by, strict=True
+            )
+        )
+
+    def _taken(self, index: NDArray[np.integer]) -> dict[str, Any]:
+        explained_by = tuple(self.explained_by[j] for j in index)
+        return {**super()._taken(index), "explained_by": explained_by}
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name.
+
+        They are those of `Significance`, then ``association`` and ``direct``, the verdict at .1.
+        """
+        columns = self._framed(
+            self.scores,
+            self.p_values,
+            self.q_values,
+            self.holm(),
+            self.association,
+            self.verdicts(),
+        )
+        return {**columns, "direct": columns["direct"].tolist()}
+
+    def _summary(self, rows: int) -> Summary:
+        best, verdicts = self.top(rows), self.verdicts()
+        shared = sum(verdict.startswith(SHARED) for verdict in verdicts)
+        heading = (
+            f"ConditionalSignificance: {self.method} of {self._tested()}, "
+            f"{verdicts.count(DIRECT)} direct (false discovery rate {LEVEL:g}), {shared} more "
+            f"associated, {verdicts.count(UNDECIDED)} undecided"
+        )
+        columns = [
+            *best._scored(),
+            Column("p", small(best.p_values)),
+            Column("q", small(best.q_values)),
+            Column("given the others", best.verdicts(), kind="words"),
+        ]
+        below = hidden(len(self), len(best))
+        return Summary((heading, f"null: {self.null}"), columns, below, self.notes)

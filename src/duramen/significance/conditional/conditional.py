@@ -1,0 +1,453 @@
+"""Test of what each feature tells that the others do not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from duramen.data import ClassTarget, NumberTarget
+from duramen.importances.after.group import grouping_of
+from duramen.importances.refit import data_for, leaves_rows_out, template_of
+from duramen.jobs.kept import Arrays
+from duramen.jobs.replicates import ExecutionParameters, Plan, replicate_seed, run_jobs
+from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
+from duramen.results.multiplicity import false_discovery
+from duramen.results.notes import warn_of
+from duramen.significance.conditional.cross_fitted import (
+    CrossFitting,
+    Design,
+    folds_of,
+    response_of,
+)
+from duramen.significance.conditional.inference import (
+    Predictions,
+    covariance_p_value,
+    upper_tail,
+)
+from duramen.significance.conditional.sampler import KnownLaw, KnownSampler, Sampler
+from duramen.significance.marginal import marginal_statistics
+from duramen.significance.measured import Data
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.provenance import versions
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
+
+Method = Literal["covariance", "cpi"]
+SamplerKind = Literal["auto", "gaussian", "forest"]
+
+NULL = (
+    "The feature is independent of the target given all other features: it tells nothing that "
+    "they do not tell."
+)
+_NULL_STATISTICS = 200  # statistics of permuted targets that give the spread of one
+_MOST_RUNS = 20
+_FEW_ROWS = 30.0  # rows' worth of variation of its own below which a feature is hardly tested
+_LARGE_SHARE = 0.2  # of an association that goes through another feature
+_MOST_NAMED = 3
+_PENALTY = 0.01  # of the regression of a feature on the direct ones
+
+
+def conditional(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    method: Method = "covariance",
+    sampler: SamplerKind | KnownLaw = "auto",
+    feature_groups: Any = None,
+    n_folds: int = 5,
+    n_draws: int = 6,
+    strata: Any = None,
+    groups: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> ConditionalSignificance:
+    r"""Test whether each feature tells something about the target that the others do not.
+
+    A small p-value means that the feature is *strongly relevant*: the target depends on it given
+    all others. A feature that only stands in for correlated ones has a uniform p-value, about.
+
+    Rows are predicted by forests that were grown without their fold, each followed by a lasso of
+    its out-of-bag residuals: f(x). With :math:`\bar f_j(x_{-j})` the mean prediction over draws of
+    the j-th feature given the others, and :math:`r_j` the feature less its own prediction from the
+    others, two covariances are 0 if the target does not depend on the feature given the others:
+
+    .. math:: g_j = \frac{1}{n} \sum_i (y_i - \bar f_j)\, r_{ij}, \qquad
+              h_j = \frac{1}{n} \sum_i (y_i - \bar f_j)\, (f - \bar f_j),
+
+    the generalized covariance measure (Shah and Peters 2020), which sees what goes up or down with
+    the feature, and the projected covariance measure (Lundborg et al. 2024), which sees whatever
+    the forest has learned, such as interactions. The p-value is twice the smaller one of both.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen, or None
+        Parameters of the forests; it is cloned, not changed. None for a random forest of 100 trees.
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Classes, numbers or survival (whose martingale residuals are predicted); None with a
+        learning set.
+    method : {"covariance", "cpi"}
+        The test above, or conditional predictive impact (Watson and Wright 2021): whether the
+        squared error of held-out rows is larger with the feature drawn, by a t test.
+    sampler : {"auto", "gaussian", "forest"} or KnownLaw
+        Law of each feature given the others. "gaussian": ridge regressions of normal scores, with
+        residuals of other rows. "forest": forests of what these leave. "auto": a forest for those
+        features whose residuals depend on squares of others. Or an object with a method
+        ``sample(feature, random)`` that draws from a law that is known.
+    feature_groups : mapping or array-like of shape (p,), optional
+        Features that are tested together, as for :func:`duramen.importances.group`: whether a
+        group tells something that the features outside it do not.
+    n_folds : int
+        Number of folds, at least 2.
+    n_draws : int
+        Draws of each feature, an even number.
+    strata : array-like of shape (n,), optional
+        Stratum of each row: effects of strata on target and features are removed, and values are
+        exchanged within strata only.
+    groups : array-like of shape (n,), optional
+        Group of each row; rows of one group may depend on each other.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    ConditionalSignificance
+        `scores` are :math:`h_j`, by how much the mean squared error of the best prediction (of
+        class probabilities, their sum) would grow without the feature; `p_values`, `q_values`
+        (Benjamini and Hochberg), `verdicts()`, `explained_by`, `association`. `details` hold
+        ``explained``, the share of the feature's variance that the others predict, and for
+        "covariance" ``p_linear`` and ``p_any``, the p-values of both covariances.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Warns
+    -----
+    UserWarning
+        If features vary so little beside the others, or rows are so few, that hardly any effect
+        could be told.
+
+    Notes
+    -----
+    The p-values are as good as the law of the features: they hold if it is right, or if the
+    prediction of the target from the others is. The statistic of :math:`h_j` varies more than a t
+    statistic, since rows of one fold are predicted from those of another and the other way round;
+    it is divided by its standard deviation over permuted targets, for which as many forests again
+    are grown as give 200 statistics, at most 20 times as many. Not significant is not the same as
+    telling nothing: of features that are nearly copies, none tells much beside the others. Test
+    them together, by `feature_groups`.
+
+    References
+    ----------
+    R. D. Shah, J. Peters (2020). The hardness of conditional independence testing and the
+    generalised covariance measure. Annals of Statistics 48. A. R. Lundborg, I. Kim, R. D. Shah,
+    R. J. Samworth (2024). The projected covariance measure for assumption-lean variable
+    significance testing. Annals of Statistics 52. D. S. Watson, M. N. Wright (2021). Testing
+    conditional independence in supervised learning algorithms. Machine Learning 110. E. Candes,
+    Y. Fan, L. Janson, J. Lv (2018). Panning for gold: model-X knockoffs for high dimensional
+    controlled variable selection. Journal of the Royal Statistical Society B 80.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> random = np.random.default_rng(0)
+    >>> X = random.normal(size=(300, 4))
+    >>> X[:, 1] = X[:, 0] + 0.5 * X[:, 1]  # x1 stands in for x0
+    >>> y = X[:, 0] + random.normal(size=300)
+    >>> result = dm.significance.conditional(None, X, y, random_state=0)
+    >>> result.verdicts()[:2]
+    ('direct', 'shared with x0')
+    """
+    function = "conditional"
+    checks.check_choice(function, "method", method, get_args(Method))
+    checks.check_integer(function, "n_folds", n_folds, 2)
+    checks.check_integer(function, "n_draws", n_draws, 2)
+    if n_draws % 2:
+        raise ValueError(f"{function}: n_draws must be even, got {n_draws}.")
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    plan = execution.plan(function)
+    data, template = prepared(estimator, X, y, strata, groups, function)
+    names, hypotheses = hypotheses_of(data, feature_groups, function)
+    seed = execution.seed()
+    law = law_of(sampler, data, seed, plan, function)
+    notes = few_rows(law, hypotheses, names)
+    warn_of(function, notes)
+    linear = leaves_rows_out(template)
+    fitting = CrossFitting(
+        template,
+        data,
+        Design.of(data.table, law),
+        hypotheses,
+        donors_of(law, hypotheses, n_draws),
+        folds_of(data, n_folds, np.random.default_rng(replicate_seed(seed, 0))),
+        linear,
+    )
+    identity = {
+        "method": function,
+        "test": method,
+        "estimator": repr(template),
+        "sampler": sampler if isinstance(sampler, str) else type(sampler).__name__,
+        "hypotheses": [features.tolist() for features in hypotheses],
+        "n_folds": n_folds,
+        "n_draws": n_draws,
+        "data": data.fingerprint,
+        "versions": versions(),
+        **data.exchangeability.identity(),
+    }
+    runs = predictions_of(fitting, n_folds, seed, identity, plan, function)
+    p_values, scores, details = evaluated(runs, law, hypotheses, method)
+    tested = np.array([law.scores.widths[features].any() for features in hypotheses])
+    p_values = np.where(tested, p_values, 1.0)
+    association, explained_by = associations(data, law, hypotheses, p_values)
+    return ConditionalSignificance(
+        names=names,
+        scores=np.where(tested, scores, 0.0),
+        p_values=p_values,
+        method=function,
+        null=NULL + data.exchangeability.clause,
+        unit="squared error",
+        details=details,
+        metadata={**identity, "seed": seed},
+        notes=tuple(notes),
+        association=association,
+        explained_by=explained_by,
+    )
+
+
+def prepared(
+    estimator: Any, X: Any, y: Any, strata: Any, groups: Any, function: str
+) -> tuple[Data, BaseForest]:
+    """Return the learning set, with numbers in place of survival, and the forests' parameters."""
+    from duramen.data.learning_sets import learning_set_of
+    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
+
+    if estimator is None:
+        data = learning_set_of(X, y, function, strata=strata, groups=groups).in_memory()
+    else:
+        template = template_of(estimator, function)
+        data = data_for(template, X, y, function, strata=strata, groups=groups)
+    if not isinstance(data.target, ClassTarget | NumberTarget):
+        data = data.with_target(NumberTarget.encode(data.target.association_scores()[:, 0]))
+        estimator = None
+    if estimator is None:
+        template = (
+            RandomForestClassifier(100)
+            if isinstance(data.target, ClassTarget)
+            else RandomForestRegressor(100, max_features=1 / 3)
+        )
+    if leaves_rows_out(template):
+        template.set_params(oob_score=True)
+    template.set_params(n_jobs=1)
+    return data, template
+
+
+def hypotheses_of(
+    data: Data, feature_groups: Any, function: str
+) -> tuple[tuple[str, ...], tuple[IntArray, ...]]:
+    """Return the names of the hypotheses, and the features of each."""
+    if feature_groups is None:
+        return data.names, tuple(np.array([j]) for j in range(data.n_columns))
+    grouping = grouping_of(feature_groups, None, data.names, "sum", "drop", function)
+    return grouping.names, tuple(np.split(grouping.members, grouping.starts[1:]))
+
+
+def law_of(sampler: Any, data: Data, seed: int, plan: Plan, function: str) -> Sampler:
+    """Return the law of the features that is asked for."""
+    if isinstance(sampler, str):
+        checks.check_choice(function, "sampler", sampler, get_args(SamplerKind))
+        return Sampler.of(
+            data.table,
+            sampler,
+            replicate_seed(seed, 1),
+            strata=data.exchangeability.strata,
+            n_threads=plan.threads_within,
+        )
+    if not hasattr(sampler, "sample"):
+        raise TypeError(
+            f'{function}: sampler must be "auto", "gaussian", "forest" or an object with a method '
+            f"sample(feature, random), got {type(sampler).__name__}."
+        )
+    return KnownSampler.around(data.table, sampler, replicate_seed(seed, 1))
+
+
+def donors_of(law: Sampler, hypotheses: tuple[IntArray, ...], n_draws: int) -> np.ndarray:
+    """Return the donors of all members of all hypotheses, (members, draws, n)."""
+    return np.concatenate(
+        [
+            law.donors(int(features[0]), n_draws)[None]
+            if len(features) == 1
+            else law.donors_of(features.tolist(), n_draws)
+            for features in hypotheses
+        ]
+    )
+
+
+def few_rows(law: Sampler, hypotheses: tuple[IntArray, ...], names: tuple[str, ...]) -> list[str]:
+    """Return a note where features vary too little beside the others to be tested."""
+    explained = law.explained()
+    own = np.array([1.0 - explained[features].min() for features in hypotheses])
+    few = int(np.count_nonzero(own * law.table.n_rows < _FEW_ROWS))
+    if not few:
+        return []
+    return [
+        f"{few} of {len(names)} features vary so little beside the others that {law.table.n_rows} "
+        f"rows are worth fewer than {_FEW_ROWS:g} for them: only a very strong direct effect of "
+        "theirs can be told. Hint: test clusters of correlated features together, with "
+        "feature_groups"
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Predictions with the target as it is, and with permuted ones."""
+
+    observed: Predictions
+    permuted: list[Predictions]
+
+
+def predictions_of(
+    fitting: CrossFitting,
+    n_folds: int,
+    seed: int,
+    identity: dict[str, Any],
+    plan: Plan,
+    function: str,
+) -> Runs:
+    """Run all folds, of the target as it is and of permuted ones."""
+    data = fitting.data
+    n_permuted = min(_MOST_RUNS, math.ceil(_NULL_STATISTICS / len(fitting.hypotheses)))
+    orders: list[IntArray | None] = [None]
+    for b in range(n_permuted):
+        random = np.random.default_rng(replicate_seed(seed, 2 + b))
+        orders.append(data.exchangeability.permutation(random, data.target.values))
+
+    def task(number: int, seed_b: int) -> Arrays:
+        run, fold = divmod(number, n_folds)
+        return fitting.fold(fold, seed_b, orders[run])
+
+    folds = run_jobs(
+        task,
+        n_folds * len(orders),
+        seed=seed,
+        identity=identity,
+        plan=plan,
+        function=function,
+        unit="forest",
+    )
+    response, units = response_of(data), data.exchangeability.groups
+    runs = [
+        Predictions.joined(
+            folds[b * n_folds : (b + 1) * n_folds],
+            response if order is None else response[order],
+            units,
+        )
+        for b, order in enumerate(orders)
+    ]
+    return Runs(runs[0], runs[1:])
+
+
+def evaluated(
+    runs: Runs, law: Sampler, hypotheses: tuple[IntArray, ...], method: Method
+) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
+    """Return p-values, scores and details."""
+    observed, n_hypotheses = runs.observed, len(hypotheses)
+    details: dict[str, FloatArray] = {}
+    explained = law.explained()
+    details["explained"] = np.array([explained[features].max() for features in hypotheses])
+    scores = np.array([observed.products(g).mean() for g in range(n_hypotheses)])
+
+    def statistics(run: Predictions) -> FloatArray:
+        of = run.losses if method == "cpi" else run.products
+        return np.array([run.t_statistic(of(g)) for g in range(n_hypotheses)])
+
+    null = np.concatenate([statistics(run) for run in runs.permuted])
+    null = null[null != 0.0]
+    spread = max(1.0, float(np.sqrt(np.square(null).mean()))) if len(null) else 1.0
+    projected = upper_tail(statistics(observed) / spread, observed.n_units)
+    if method == "cpi":
+        return projected, scores, details
+    linear = np.array(
+        [
+            covariance_p_value(observed.of_units(_outer(observed.rest(g), residuals)))
+            for g, residuals in enumerate(map(law.residuals_together, hypotheses))
+        ]
+    )
+    details["p_linear"], details["p_any"] = linear, projected
+    return np.minimum(1.0, 2.0 * np.minimum(linear, projected)), scores, details
+
+
+def _outer(rest: FloatArray, residuals: FloatArray) -> FloatArray:
+    """Return the products of columns of both, row by row, shape (n, c b)."""
+    return np.asarray((rest[:, :, None] * residuals[:, None, :]).reshape(len(rest), -1))
+
+
+def associations(
+    data: Data, law: Sampler, hypotheses: tuple[IntArray, ...], p_values: FloatArray
+) -> tuple[FloatArray, tuple[tuple[str, ...], ...]]:
+    r"""Return q-values of association, and the features through which each association goes.
+
+    Each feature is predicted from the direct ones by a ridge regression, or from all others where
+    none is direct, :math:`\hat z_j = \sum_k b_{jk} z_k`. The parts of its covariance with the
+    target are those through each of them, :math:`b_{jk} \, cov(z_k, y)`.
+    """
+    from scipy.special import ndtr
+
+    identity, scores = np.arange(data.n_rows), law.scores
+    of_features = 1.0 - ndtr(marginal_statistics(data, lambda b: identity, 1)[0])
+    of_features[scores.widths == 0] = 1.0
+    least = [min(1.0, len(members) * of_features[members].min()) for members in hypotheses]
+    q_values = false_discovery(np.array(least), "bh", len(least))
+    single = [int(members[0]) if len(members) == 1 else -1 for members in hypotheses]
+    if min(single) < 0:
+        return q_values, ((),) * len(hypotheses)
+    direct = false_discovery(p_values, "bh", len(p_values)) <= LEVEL
+    owners = np.repeat(np.arange(len(scores.widths)), scores.widths)
+    is_direct = np.zeros(len(scores.widths), dtype=bool)
+    is_direct[np.array(single)[direct]] = True
+    response = response_of(data)
+    covariances = scores.values.T @ (response - response.mean(axis=0)) / data.n_rows
+    chosen = np.flatnonzero(is_direct[owners])
+    coefficients = None
+    if len(chosen):
+        predictors = scores.values[:, chosen]
+        gram = predictors.T @ predictors / data.n_rows + _PENALTY * np.eye(len(chosen))
+        coefficients = np.linalg.solve(gram, predictors.T @ scores.values / data.n_rows)
+    names = []
+    for j in single:
+        first = scores.first[j]
+        own = covariances[first] if scores.widths[j] else np.zeros(response.shape[1])
+        size = float(own @ own)
+        parts = np.zeros(len(owners))
+        if size > 0.0:
+            through = covariances @ own / size
+            if coefficients is None:
+                parts = law.nodewise.weights(j) * through
+            else:
+                parts[chosen] = coefficients[:, first] * through[chosen]
+        of_others = np.bincount(owners, parts, minlength=len(scores.widths))
+        of_others[j] = 0.0
+        largest = np.argsort(-of_others, kind="stable")[:_MOST_NAMED]
+        names.append(tuple(data.names[k] for k in largest if of_others[k] >= _LARGE_SHARE))
+    return q_values, tuple(names)

@@ -1,0 +1,280 @@
+"""Predictions of rows by forests that were grown without them, with features as they are and drawn.
+
+A forest is followed by a lasso of its out-of-bag residuals, since it needs many rows for an effect
+that a line tells with few.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from duramen import _kernel
+from duramen.data import ClassTarget, EncodedTable, NumberTarget
+from duramen.forests.prediction import lent_rows
+from duramen.importances.refit import seeded
+from duramen.jobs.kept import Arrays
+from duramen.significance.conditional.sampler import Sampler
+from duramen.significance.measured import Data
+from duramen.support.arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
+
+_PENALTIES = 15  # of a path of the lasso
+_LEAST_PENALTY = 0.02  # its last one, as a fraction of the first
+_FOLDS = 3  # of the choice of a penalty
+_STEPS = 2.0**61  # sums of predictions are whole numbers below it
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Numeric columns of a table: numbers standardized, and indicators of levels.
+
+    Attributes
+    ----------
+    columns : float64 array of shape (n, q)
+    owners : int64 array of shape (q,)
+        Feature that each column belongs to.
+    """
+
+    columns: FloatArray
+    owners: IntArray
+
+    @classmethod
+    def of(cls, table: EncodedTable, sampler: Sampler) -> Design:
+        """Return the columns of a table: values of numeric features, else the sampler's scores."""
+        scores, columns, owners = sampler.scores, [], []
+        for j in range(table.n_columns):
+            for k, column in enumerate(scores.values[:, scores.columns(j)].T):
+                if k == 0 and not scores.discrete[j] and table.kinds[j] == "numeric":
+                    column = _numbers(scores.codes[j], np.asarray(table.values(j)))
+                columns.append(column)
+                owners.append(j)
+        stacked = np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
+        return cls(stacked, np.array(owners, dtype=np.int64))
+
+
+def _numbers(codes: np.ndarray, values: FloatArray) -> FloatArray:
+    """Return the values of a numeric feature, standardized, 0 where missing."""
+    missing = codes >= len(values)
+    scale = max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    numbers = np.append(values / scale, 0.0)[codes]
+    present = numbers[~missing]
+    spread = float(present.std())
+    return np.where(missing, 0.0, (numbers - present.mean()) / (spread if spread > 0 else 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Lasso of a response: an intercept, shape (c,), and coefficients of a design, shape (c, q)."""
+
+    design: Design
+    intercepts: FloatArray
+    coefficients: FloatArray
+
+    @classmethod
+    def fitted(cls, design: Design, rows: IntArray, response: FloatArray) -> Linear:
+        """Fit some rows; the penalty is that of the least error in cross-validation."""
+        from sklearn.linear_model import LassoCV
+
+        columns = design.columns[rows]
+        coefficients = np.zeros((response.shape[1], columns.shape[1]))
+        for k, numbers in enumerate(response.T):
+            spread = float(numbers.std())
+            if spread == 0.0 or not columns.shape[1] or len(rows) < _FOLDS:
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of convergence: near enough will do
+                model = LassoCV(eps=_LEAST_PENALTY, alphas=_PENALTIES, cv=_FOLDS, tol=1e-3)
+                coefficients[k] = model.fit(columns, numbers / spread).coef_ * spread
+        intercepts = response.mean(axis=0) - columns.mean(axis=0) @ coefficients.T
+        return cls(design, intercepts, coefficients)
+
+    def predict(self, rows: IntArray) -> FloatArray:
+        """Return predictions of some rows, shape (m, c)."""
+        return np.asarray(self.intercepts + self.design.columns[rows] @ self.coefficients.T)
+
+    def changes(
+        self, hypotheses: tuple[IntArray, ...], rows: IntArray, donors: np.ndarray
+    ) -> FloatArray:
+        """Return how draws change the predictions of some rows, shape (2, G, m, c).
+
+        `donors` have shape (members of all hypotheses, draws, m).
+        """
+        changes = np.zeros((2, len(hypotheses), len(rows), len(self.intercepts)))
+        used = (self.coefficients != 0.0).any(axis=0)
+        of_feature = {
+            int(j): used & (self.design.owners == j) for j in np.unique(self.design.owners[used])
+        }
+        member = 0
+        for g, features in enumerate(hypotheses):
+            for j in features.tolist():
+                if j in of_feature:
+                    columns = of_feature[j]
+                    part = self.design.columns[:, columns] @ self.coefficients[:, columns].T
+                    for half in range(2):
+                        drawn = part[donors[member, half::2]].mean(axis=0)
+                        changes[half, g] += drawn - part[rows]
+                member += 1
+        return changes
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFitting:
+    """What the folds of a cross-fitted prediction share.
+
+    Attributes
+    ----------
+    template : estimator
+        Parameters of the forests, of regression or classification as the target.
+    data : LearningSet
+        n rows; their target is classes or numbers.
+    design : Design
+        Columns of the lasso.
+    hypotheses : tuple of int arrays
+        Features that are drawn together, for each of G hypotheses.
+    donors : uint32 array of shape (members of all hypotheses, draws, n)
+        Rows whose values are the draws; an even number of draws.
+    folds : int64 array of shape (n,)
+        Fold of each row.
+    linear : bool
+        Whether a lasso follows the forest.
+    """
+
+    template: BaseForest
+    data: Data
+    design: Design
+    hypotheses: tuple[IntArray, ...]
+    donors: np.ndarray
+    folds: IntArray
+    linear: bool
+
+    @property
+    def response(self) -> FloatArray:
+        """Numbers, or indicators of classes (of the second of two), shape (n, c)."""
+        return response_of(self.data)
+
+    def fold(self, k: int, seed: int, order: IntArray | None = None) -> Arrays:
+        """Grow a forest on the other folds and predict the rows of a fold.
+
+        Parameters
+        ----------
+        k : int
+            Number of the fold.
+        seed : int
+            Seed of the forest.
+        order : int64 array of shape (n,), optional
+            Row whose target each row takes.
+
+        Returns
+        -------
+        dict of arrays
+            ``rows`` of the fold, m; ``predicted``, (m, c); ``replaced``, (2, G, m, c), with the
+            features of a hypothesis drawn, means over the first and the second half of the draws;
+            and both of the lasso alone, ``line`` and ``line_replaced`` (of a permuted
+            target, which needs neither, the same as of both).
+        """
+        data = self.data if order is None else self.data.permuted(order, key=("permuted", seed))
+        response = response_of(data)
+        rows, others = np.flatnonzero(self.folds == k), np.flatnonzero(self.folds != k)
+        donors = self.donors[:, :, rows]
+        forest = seeded(self.template, seed).fit(data.of_rows(others, key=("fold", k)))
+        classes = self._classes(forest)
+        predicted, replaced = self._forest_predictions(forest, classes, rows, donors)
+        line, line_replaced = predicted, replaced
+        if self.linear:
+            rest = response[others] - _out_of_bag(forest, classes, response.shape[1])
+            known = np.isfinite(rest).all(axis=1)
+            after = Linear.fitted(self.design, others[known], rest[known])
+            predicted = predicted + after.predict(rows)
+            changes = after.changes(self.hypotheses, rows, donors)
+            replaced = replaced + after.predict(rows) + changes
+            if order is None:
+                alone = Linear.fitted(self.design, others, response[others])
+                line = alone.predict(rows)
+                line_replaced = line + alone.changes(self.hypotheses, rows, donors)
+        return {
+            "rows": rows,
+            "predicted": predicted,
+            "replaced": replaced,
+            "line": line,
+            "line_replaced": line_replaced,
+        }
+
+    def _classes(self, forest: Any) -> IntArray | None:
+        """Return the column of the response of each class of a forest; -1: of none."""
+        if not isinstance(self.data.target, ClassTarget):
+            return None
+        number = np.searchsorted(self.data.target.classes, forest.classes_)
+        return np.asarray(number - 1 if self.data.target.n_classes == 2 else number)
+
+    def _forest_predictions(
+        self, forest: Any, classes: IntArray | None, rows: IntArray, donors: np.ndarray
+    ) -> tuple[FloatArray, FloatArray]:
+        grown = forest.forest_
+        members = np.concatenate(self.hypotheses).astype(np.uint32)
+        offsets = np.cumsum([0, *map(len, self.hypotheses)], dtype=np.int64)
+        reach = max(float(np.abs(grown.leaf_values).max()), 1e-300) * grown.n_trees
+        n_each = donors.shape[1] // 2
+        scale = 2.0 ** np.floor(np.log2(_STEPS / (reach * n_each)))
+        halves = []
+        for half in range(2):
+            lent = np.ascontiguousarray(donors[:, half::2]).reshape(-1, len(rows))
+            sums, changes = _kernel.replaced_values(
+                grown.kernel,
+                lent_rows(grown, self.data.table),
+                rows.astype(np.uint32),
+                offsets,
+                members,
+                lent,
+                scale,
+                forest.n_jobs or 1,
+            )
+            own = sums / (scale * grown.n_trees)
+            halves.append(own + changes / (scale * grown.n_trees * n_each))
+        replaced = np.stack(halves)
+        if classes is None:
+            return own + grown.origin, replaced + grown.origin
+        width = response_of(self.data).shape[1]
+        kept = classes >= 0
+        predicted, drawn = np.zeros((len(rows), width)), np.zeros((*replaced.shape[:3], width))
+        predicted[:, classes[kept]] = own[:, kept]
+        drawn[..., classes[kept]] = replaced[..., kept]
+        return predicted, drawn
+
+
+def _out_of_bag(forest: Any, classes: IntArray | None, width: int) -> FloatArray:
+    """Return the out-of-bag predictions of the training rows, NaN where there is none."""
+    if classes is None:
+        return np.asarray(forest.oob_prediction_)[:, None]
+    shares = np.asarray(forest.oob_decision_function_)
+    predicted = np.zeros((len(shares), width))
+    predicted[:, classes[classes >= 0]] = shares[:, classes >= 0]
+    predicted[~np.isfinite(shares).all(axis=1)] = np.nan
+    return predicted
+
+
+def response_of(data: Data) -> FloatArray:
+    """Return numbers, or indicators of classes (of the second of two), shape (n, c)."""
+    target = data.target
+    if isinstance(target, NumberTarget):
+        return np.asarray(target.values, dtype=np.float64)[:, None]
+    scores = target.association_scores()
+    return scores[:, 1:] if scores.shape[1] == 2 else scores
+
+
+def folds_of(data: Data, n_folds: int, random: np.random.Generator) -> IntArray:
+    """Return the fold of each row: classes in equal shares, rows of a group in one fold."""
+    n, groups = data.n_rows, data.exchangeability.groups
+    if groups is not None:
+        of_group = random.permutation(np.arange(int(groups.max()) + 1) % n_folds)
+        return np.asarray(of_group[groups], dtype=np.int64)
+    labels = data.target.strata
+    order = np.lexsort((random.random(n), labels))
+    folds = np.empty(n, dtype=np.int64)
+    folds[order] = np.arange(n) % n_folds
+    return folds

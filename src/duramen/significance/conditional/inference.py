@@ -1,0 +1,142 @@
+"""P-values from the cross-fitted predictions of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from duramen.jobs.kept import Arrays
+from duramen.support.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Predictions of all rows, by forests grown without them.
+
+    Attributes
+    ----------
+    response : float64 array of shape (n, c)
+    predicted : float64 array of shape (n, c)
+    replaced : float64 array of shape (2, G, n, c)
+        With the features of each hypothesis drawn: means over two sets of draws.
+    line, line_replaced : float64 arrays of shape (n, c) and (G, n, c)
+        The same by the lasso alone.
+    units : int64 array of shape (n,) or None
+        Groups of rows that may depend on each other.
+    """
+
+    response: FloatArray
+    predicted: FloatArray
+    replaced: FloatArray
+    line: FloatArray
+    line_replaced: FloatArray
+    units: IntArray | None
+
+    @classmethod
+    def joined(
+        cls, folds: list[Arrays], response: FloatArray, units: IntArray | None
+    ) -> Predictions:
+        """Join the predictions of the folds."""
+        rows = np.concatenate([fold["rows"] for fold in folds])
+        back = np.argsort(rows)
+
+        def all_rows(name: str, axis: int) -> FloatArray:
+            values = np.concatenate([fold[name] for fold in folds], axis=axis)
+            return np.asarray(values.take(back, axis=axis))
+
+        return cls(
+            response,
+            all_rows("predicted", 0),
+            all_rows("replaced", 2),
+            all_rows("line", 0),
+            all_rows("line_replaced", 2).mean(axis=0),
+            units,
+        )
+
+    @property
+    def n_units(self) -> int:
+        """Number of independent units: rows or groups."""
+        return len(self.response) if self.units is None else int(self.units.max()) + 1
+
+    def losses(self, g: int) -> FloatArray:
+        """Return how much larger the squared error of each row is with features drawn, (n,)."""
+        (own, other), (rest, rest_2) = self._parts(g)
+        return np.asarray((rest * other + rest_2 * own - own * other).sum(axis=1))
+
+    def products(self, g: int) -> FloatArray:
+        """Return the response less its prediction without the features, times what they add, (n,).
+
+        The two factors come from different draws, so that their errors have no product.
+        """
+        (own, other), (rest, rest_2) = self._parts(g)
+        return np.asarray((rest * other + rest_2 * own).sum(axis=1) / 2.0)
+
+    def _parts(self, g: int) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+        first, second = self.replaced[0, g], self.replaced[1, g]
+        return (
+            (self.predicted - first, self.predicted - second),
+            (self.response - first, self.response - second),
+        )
+
+    def rest(self, g: int) -> FloatArray:
+        """Return the response less the better prediction of it without the features, (n, c)."""
+        without = self.line_replaced[g] if self._by_line else self.replaced[:, g].mean(axis=0)
+        return np.asarray(self.response - without)
+
+    @property
+    def _by_line(self) -> bool:
+        return bool(
+            np.square(self.response - self.line).sum()
+            < np.square(self.response - self.predicted).sum()
+        )
+
+    def t_statistic(self, values: FloatArray) -> float:
+        """Return the mean of values of the rows over its standard error."""
+        sums = self.of_units(values[:, None])[:, 0]
+        spread = float(sums.std(ddof=1))
+        return float(sums.mean() / spread * np.sqrt(len(sums))) if spread > 0 else 0.0
+
+    def of_units(self, values: FloatArray) -> FloatArray:
+        """Return the sums of rows of values over each unit."""
+        if self.units is None:
+            return values
+        sums = np.zeros((self.n_units, values.shape[1]))
+        np.add.at(sums, self.units, values)
+        return sums
+
+
+def upper_tail(t: FloatArray, n_units: int) -> FloatArray:
+    """Return the probability of a t statistic at least this large."""
+    from scipy.special import stdtr
+
+    return np.asarray(stdtr(max(n_units - 1, 1), -t))
+
+
+def covariance_p_value(products: FloatArray) -> float:
+    r"""Return the p-value of the hypothesis that products of residuals have mean 0.
+
+    With d products u of each of n units, the sum of squares of their means is compared with the law
+    of a sum of squares of normal numbers with the covariance S of the products, by its mean and
+    variance (Satterthwaite 1946):
+
+    .. math:: F = n \|\bar u\|^2 / tr S, \qquad (tr S)^2 / tr S^2 \text{ and } n - 1
+
+    degrees of freedom. With d = 1 it is the two-sided t test.
+
+    Parameters
+    ----------
+    products : float64 array of shape (n, d)
+    """
+    from scipy.special import fdtrc
+
+    n = len(products)
+    mean = products.mean(axis=0)
+    centered = products - mean
+    trace = float(np.square(centered).sum()) / (n - 1)
+    if trace <= 0.0:
+        return 1.0
+    gram = centered.T @ centered if products.shape[1] <= n else centered @ centered.T
+    trace_of_square = float(np.square(gram).sum()) / (n - 1) ** 2
+    freedom = trace**2 / trace_of_square
+    return float(fdtrc(freedom, n - 1, n * float(mean @ mean) / trace))

@@ -1,0 +1,367 @@
+r"""Draws of a feature given all others, as values of other rows of the table.
+
+The row whose value a row takes is its *donor*: a draw is then a value that occurs, whatever the
+kind of the column, and missing where that of the donor is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from duramen.data import EncodedTable
+from duramen.jobs.replicates import replicate_seed
+from duramen.significance.conditional.nodewise import Nodewise
+from duramen.significance.conditional.scores import Scores, centered
+from duramen.support.arrays import FloatArray, IntArray
+
+_TREES = 100
+_KNOWN_DRAWS = 200  # of a law that is known, for the mean of a feature
+_LEVEL = 0.01  # of the search for features that depend on squares of others
+
+
+class KnownLaw(Protocol):
+    """Law of the features that is known, such as that of a designed experiment."""
+
+    def sample(self, feature: int, random: np.random.Generator) -> Any:
+        """Return a draw of a feature for every row given its other features, shape (n,).
+
+        Numbers of a numeric column, codes of an ordinal or nominal one.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Sampler:
+    """Law of each feature given all others, estimated from the rows.
+
+    A numeric or ordinal feature has normal scores with a ridge regression on those of the others; a
+    draw is the prediction without the row plus the residual of another row. Where `forests` say so,
+    a forest predicts what the regression leaves. A feature of few values is drawn from predicted
+    probabilities.
+
+    Attributes
+    ----------
+    table : EncodedTable
+        n rows of p columns.
+    nodewise : Nodewise
+        Scores of the columns and their residuals.
+    strata : int64 array of shape (n,) or None
+        Rows lend values within strata only.
+    forests : bool array of shape (p,)
+        Features that a forest predicts.
+    seed : int
+        Seed of all draws; those of a feature depend on it and the feature alone.
+    """
+
+    table: EncodedTable
+    nodewise: Nodewise
+    strata: IntArray | None
+    forests: np.ndarray
+    seed: int
+    _residuals: FloatArray = field(repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        table: EncodedTable,
+        kind: str,
+        seed: int,
+        *,
+        strata: IntArray | None = None,
+        n_threads: int = 1,
+    ) -> Sampler:
+        """Fit the law of every feature.
+
+        Parameters
+        ----------
+        table : EncodedTable
+            The rows.
+        kind : {"gaussian", "forest", "auto"}
+            Ridge regressions of scores; forests for all; or forests for the features whose
+            residuals depend on squares of other features.
+        seed : int
+            Seed of forests and draws.
+        strata : int64 array of shape (n,), optional
+            Rows are exchanged within strata.
+        n_threads : int
+            Threads of a forest.
+        """
+        scores = Scores.of(table, strata)
+        nodewise = Nodewise.of(scores)
+        varies = scores.widths > 0
+        if kind == "gaussian":
+            forests = np.zeros(len(varies), dtype=bool)
+        elif kind == "forest":
+            forests = varies
+        else:
+            forests = varies & depends_on_squares(nodewise)
+        residuals = np.array(nodewise.residuals)
+        for j in np.flatnonzero(forests).tolist():
+            block = scores.columns(j)
+            fitted = _by_forest(table, nodewise, j, replicate_seed(seed, j), n_threads)
+            better = np.square(fitted).sum() < np.square(residuals[:, block]).sum()
+            forests[j] = better
+            if better:
+                residuals[:, block] = fitted
+        return cls(table, nodewise, strata, forests, seed, residuals)
+
+    @property
+    def scores(self) -> Scores:
+        """Scores of the features."""
+        return self.nodewise.scores
+
+    def residuals(self, j: int) -> FloatArray:
+        """Return the scores of a feature less their predictions from the others, shape (n, b)."""
+        return self._residuals[:, self.scores.columns(j)]
+
+    def explained(self) -> FloatArray:
+        """Return the share of each feature's variance that the others predict, shape (p,)."""
+        values = self.scores.values
+        shares = np.zeros(self.table.n_columns)
+        for j in np.flatnonzero(self.scores.widths).tolist():
+            block = self.scores.columns(j)
+            total = max(float(np.square(values[:, block]).sum()), 1e-300)
+            shares[j] = 1.0 - float(np.square(self._residuals[:, block]).sum()) / total
+        return np.asarray(np.clip(shares, 0.0, 1.0))
+
+    def donors(self, j: int, n_draws: int) -> np.ndarray:
+        """Return the row whose value each row takes in each draw, uint32 of shape (n_draws, n)."""
+        random = np.random.default_rng(replicate_seed(self.seed, self.table.n_columns + j))
+        return self._drawn(
+            j, self.residuals(j), [self._order(random) for _ in range(n_draws)], random
+        )
+
+    def donors_of(self, features: Sequence[int], n_draws: int) -> np.ndarray:
+        """Return donors of features given all but these, uint32 of shape (b, n_draws, n).
+
+        The residuals of a row are lent together, so that features of a group keep what they have
+        in common.
+        """
+        random = np.random.default_rng([self.seed, *features])
+        orders = [self._order(random) for _ in range(n_draws)]
+        members = [j for j in features if self.scores.widths[j]]
+        residuals = self.residuals_of(members)
+        ends = np.cumsum(self.scores.widths[members])
+        parts = dict(zip(members, np.split(residuals, ends[:-1], axis=1), strict=True))
+        same = np.tile(np.arange(self.table.n_rows, dtype=np.uint32), (n_draws, 1))
+        return np.stack(
+            [self._drawn(j, parts[j], orders, random) if j in parts else same for j in features]
+        )
+
+    def residuals_of(self, features: Sequence[int]) -> FloatArray:
+        """Return the residuals of several features given all but these."""
+        return self.nodewise.residuals_of(np.asarray(features))
+
+    def residuals_together(self, features: IntArray) -> FloatArray:
+        """Return the residuals of a feature, or of several given all but these, (n, b)."""
+        if len(features) == 1:
+            return self.residuals(int(features[0]))
+        return self.residuals_of(features.tolist())
+
+    def _order(self, random: np.random.Generator) -> IntArray:
+        """Draw the row whose residual each row takes."""
+        n = self.table.n_rows
+        if self.strata is None:
+            return random.permutation(n)
+        order = np.empty(n, dtype=np.int64)
+        for stratum in range(int(self.strata.max()) + 1):
+            rows = np.flatnonzero(self.strata == stratum)
+            order[rows] = random.permutation(rows)
+        return order
+
+    def _drawn(
+        self, j: int, residuals: FloatArray, orders: list[IntArray], random: np.random.Generator
+    ) -> np.ndarray:
+        values = self.scores.values[:, self.scores.columns(j)]
+        codes = self.scores.codes[j]
+        if not values.shape[1]:
+            return np.tile(np.arange(len(codes), dtype=np.uint32), (len(orders), 1))
+        if self.scores.discrete[j]:
+            return self._levels(codes, values, values - residuals, len(orders), random)
+        missing = None
+        if values.shape[1] > 1:
+            missing = values[:, 1] > 0
+            absent = _shares(values[:, 1] - residuals[:, 1], values[:, 1])
+        base = values[:, 0] - residuals[:, 0]
+        spread = residuals[:, 0] - residuals[:, 0].mean()
+        # Residuals of rows left out are too large by as much as the predictions vary by chance.
+        left = max(float(values[:, 0].var() - base.var()), 0.0)
+        spread *= np.sqrt(left / max(float(spread.var()), 1e-300))
+        pool = np.arange(len(codes)) if missing is None else np.flatnonzero(~missing)
+        pool = pool[np.argsort(values[pool, 0], kind="stable")].astype(np.uint32)
+        pool = pool[_shuffled_ties(values[pool, 0], random)]
+        ascending = values[pool, 0]
+        middle = (ascending[1:] + ascending[:-1]) / 2.0
+        donors = np.stack([pool[np.searchsorted(middle, base + spread[o])] for o in orders])
+        if missing is not None:
+            gaps = np.flatnonzero(missing).astype(np.uint32)
+            hidden = random.random(donors.shape) < absent
+            donors[hidden] = gaps[random.integers(len(gaps), size=int(hidden.sum()))]
+        return donors
+
+    def _levels(
+        self,
+        codes: np.ndarray,
+        values: FloatArray,
+        predicted: FloatArray,
+        n_draws: int,
+        random: np.random.Generator,
+    ) -> np.ndarray:
+        """Draw values of a feature of few values from predicted probabilities."""
+        levels, own = np.unique(codes, return_inverse=True)
+        if values.shape[1] == 1:
+            second = _shares(predicted[:, 0], values[:, 0])
+            chances = np.column_stack([1.0 - second, second])
+        else:
+            chances = np.column_stack(
+                [_shares(predicted[:, k], values[:, k]) for k in range(values.shape[1])]
+            )
+        chances /= chances.sum(axis=1, keepdims=True)
+        ends = np.cumsum(chances, axis=1)
+        rows = np.argsort(own, kind="stable")
+        starts = np.searchsorted(own[rows], np.arange(len(levels) + 1))
+        drawn = np.empty((n_draws, len(codes)), dtype=np.uint32)
+        for draw in drawn:
+            level = (random.random(len(codes))[:, None] > ends[:, :-1]).sum(axis=1)
+            width = starts[level + 1] - starts[level]
+            draw[:] = rows[starts[level] + (random.random(len(codes)) * width).astype(np.int64)]
+        return drawn
+
+
+@dataclass(frozen=True, eq=False)
+class KnownSampler(Sampler):
+    """Draws from a law that is known, as the values of the rows that come nearest."""
+
+    law: KnownLaw | None = None
+
+    @classmethod
+    def around(cls, table: EncodedTable, law: KnownLaw, seed: int) -> KnownSampler:
+        """Return the draws of a law."""
+        scores = Scores.of(table)
+        nodewise = Nodewise.of(scores)
+        none = np.zeros(table.n_columns, dtype=bool)
+        residuals = np.zeros_like(nodewise.residuals)
+        sampler = cls(table, nodewise, None, none, seed, residuals, law)
+        for j in np.flatnonzero(scores.widths).tolist():
+            block = scores.columns(j)
+            donors = sampler.donors(j, _KNOWN_DRAWS)
+            residuals[:, block] = scores.values[:, block] - scores.values[donors, block].mean(
+                axis=0
+            )
+        return sampler
+
+    def donors(self, j: int, n_draws: int) -> np.ndarray:
+        """Return the rows whose values are nearest to draws, uint32 of shape (n_draws, n)."""
+        assert self.law is not None
+        random = np.random.default_rng(replicate_seed(self.seed, self.table.n_columns + j))
+        codes, values = self.scores.codes[j], np.asarray(self.table.values(j))
+        numbers = values if self.table.kinds[j] == "numeric" else np.arange(len(values))
+        own = np.append(numbers, np.nan)[codes]
+        order = np.flatnonzero(~np.isnan(own))
+        order = order[np.argsort(own[order], kind="stable")]
+        order = order[_shuffled_ties(own[order], random)].astype(np.uint32)
+        ascending = own[order]
+        middle = (ascending[1:] + ascending[:-1]) / 2.0
+        drawn = [np.asarray(self.law.sample(j, random), dtype=np.float64) for _ in range(n_draws)]
+        if any(column.shape != codes.shape for column in drawn):
+            raise ValueError(
+                f"conditional: sampler.sample({j}, random) must return an array of shape "
+                f"{codes.shape}, got {drawn[0].shape}."
+            )
+        return np.stack([order[_near(middle, ascending, column, random)] for column in drawn])
+
+    def donors_of(self, features: Sequence[int], n_draws: int) -> np.ndarray:
+        """Refuse: the law draws one feature at a time."""
+        raise ValueError(
+            "conditional: feature_groups must be None with a sampler of your own, which draws one "
+            "feature at a time."
+        )
+
+
+def _near(
+    middle: FloatArray, ascending: FloatArray, drawn: FloatArray, random: np.random.Generator
+) -> IntArray:
+    """Return the place of a value nearest to each draw, one of several equal ones by chance."""
+    place = np.searchsorted(middle, drawn)
+    first = np.searchsorted(ascending, ascending[place], side="left")
+    last = np.searchsorted(ascending, ascending[place], side="right")
+    return np.asarray(first + (random.random(len(drawn)) * (last - first)).astype(np.int64))
+
+
+def _shares(predicted: FloatArray, indicator: FloatArray) -> FloatArray:
+    """Return probabilities of a value from predictions of its indicator, in whatever units."""
+    low, high = float(indicator.min()), float(indicator.max())
+    share = (predicted - low) / (high - low)
+    # An estimate of 0 or 1 is less sure than that: as if a row more had the other value.
+    least = 0.5 / len(indicator)
+    return np.asarray(np.clip(share, least, 1.0 - least))
+
+
+def _shuffled_ties(ascending: FloatArray, random: np.random.Generator) -> IntArray:
+    """Return an order in which equal values are shuffled."""
+    group = np.cumsum(np.r_[0, ascending[1:] > ascending[:-1]])
+    return np.lexsort((random.random(len(ascending)), group))
+
+
+def depends_on_squares(nodewise: Nodewise) -> np.ndarray:
+    """Tell which features have residuals that are correlated with the square of another."""
+    from scipy.special import ndtri
+
+    scores, p = nodewise.scores, len(nodewise.scores.widths)
+    n = len(scores.values)
+    numbers = np.flatnonzero((scores.widths > 0) & ~scores.discrete)
+    found = np.zeros(p, dtype=bool)
+    if not len(numbers):
+        return found
+    squares = _standardized(np.square(scores.values[:, scores.first[numbers]]))
+    owners = np.repeat(np.arange(p), scores.widths)
+    limit = -ndtri(_LEVEL / (2.0 * len(numbers)))
+    of_columns = np.abs(_standardized(nodewise.residuals).T @ squares) / np.sqrt(n)
+    of_columns[owners[:, None] == numbers[None, :]] = 0.0
+    np.maximum.at(found, owners, of_columns.max(axis=1) > limit)
+    return found
+
+
+def _standardized(columns: FloatArray) -> FloatArray:
+    columns = columns - columns.mean(axis=0)
+    return np.asarray(columns / np.maximum(columns.std(axis=0), 1e-300))
+
+
+def _by_forest(
+    table: EncodedTable, nodewise: Nodewise, j: int, seed: int, n_threads: int
+) -> FloatArray:
+    """Return the residuals of a feature after a forest, out of bag, shape (n, b)."""
+    from duramen.data import learning_set
+    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
+
+    others = table.take_columns(np.delete(np.arange(table.n_columns), j))
+    scores = nodewise.scores
+    block = scores.columns(j)
+    settings: dict[str, Any] = {
+        "n_estimators": _TREES,
+        "oob_score": True,
+        "min_samples_leaf": 5,
+        "random_state": seed % 2**32,
+        "n_jobs": n_threads,
+    }
+    if scores.discrete[j]:
+        levels, labels = np.unique(scores.codes[j], return_inverse=True)
+        data = learning_set(others, labels, task="classification")
+        forest = RandomForestClassifier(**settings).fit(data)
+        chances = np.asarray(forest.oob_decision_function_)
+        values = scores.values[:, block]
+        if values.shape[1] == 1:
+            low, high = float(values.min()), float(values.max())
+            return np.asarray(values - (low + (high - low) * chances[:, 1:2]))
+        indicators = labels[:, None] == np.arange(len(levels))
+        return np.asarray(indicators - chances)
+    residuals = np.array(nodewise.residuals[:, block])
+    for k in range(residuals.shape[1]):
+        data = learning_set(others, residuals[:, k], task="regression")
+        forest = RandomForestRegressor(max_features=1 / 3, **settings).fit(data)
+        residuals[:, k] -= np.asarray(forest.oob_prediction_)
+    return centered(residuals, None)
