@@ -28,7 +28,7 @@ from duramen.significance.conditional.inference import (
     covariance_p_value,
     upper_tail,
 )
-from duramen.significance.conditional.sampler import KnownLaw, KnownSampler, Sampler
+from duramen.significance.conditional.sampler import KnownLaw, KnownSampler, Sampler, forest_for
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
 from duramen.support import checks
@@ -241,7 +241,6 @@ def prepared(
 ) -> tuple[Data, BaseForest]:
     """Return the learning set, with numbers in place of survival, and the forests' parameters."""
     from duramen.data.learning_sets import learning_set_of
-    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
 
     if estimator is None:
         data = learning_set_of(X, y, function, strata=strata, groups=groups).in_memory()
@@ -252,11 +251,7 @@ def prepared(
         data = data.with_target(NumberTarget.encode(data.target.association_scores()[:, 0]))
         estimator = None
     if estimator is None:
-        template = (
-            RandomForestClassifier(100)
-            if isinstance(data.target, ClassTarget)
-            else RandomForestRegressor(100, max_features=1 / 3)
-        )
+        template = forest_for(data, n_estimators=100)
     if leaves_rows_out(template):
         template.set_params(oob_score=True)
     template.set_params(n_jobs=1)

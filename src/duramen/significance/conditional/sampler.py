@@ -8,19 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from duramen.data import EncodedTable
+from duramen.data import ClassTarget, EncodedTable
+from duramen.forests.growth import EXHAUSTIVE_CATEGORIES
 from duramen.jobs.replicates import replicate_seed
 from duramen.significance.conditional.nodewise import Nodewise
 from duramen.significance.conditional.scores import Scores, centered
+from duramen.significance.measured import Data
 from duramen.support.arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
 
 _TREES = 100
 _KNOWN_DRAWS = 200  # of a law that is known, for the mean of a feature
 _LEVEL = 0.01  # of the search for features that depend on squares of others
+_MOST_CURVED = 5  # of these
+_MOST_LINEAR = 50  # other features beside them
+_RIDGE = np.logspace(-4.0, 1.0, 11)
 
 
 class KnownLaw(Protocol):
@@ -63,6 +71,7 @@ class Sampler:
     forests: np.ndarray
     seed: int
     _residuals: FloatArray = field(repr=False)
+    _spreads: dict[int, FloatArray] = field(repr=False, default_factory=dict)
 
     @classmethod
     def of(
@@ -82,7 +91,7 @@ class Sampler:
             The rows.
         kind : {"gaussian", "forest", "auto"}
             Ridge regressions of scores; forests for all; or forests for the features whose
-            residuals depend on squares of other features.
+            residuals depend on squares of other features (splines of these, then a forest).
         seed : int
             Seed of forests and draws.
         strata : int64 array of shape (n,), optional
@@ -93,21 +102,23 @@ class Sampler:
         scores = Scores.of(table, strata)
         nodewise = Nodewise.of(scores)
         varies = scores.widths > 0
-        if kind == "gaussian":
-            forests = np.zeros(len(varies), dtype=bool)
-        elif kind == "forest":
-            forests = varies
-        else:
-            forests = varies & depends_on_squares(nodewise)
+        curved = [np.empty(0, dtype=np.int64)] * len(varies)
+        if kind != "gaussian":
+            curved = curved_in(nodewise)
+        forests = varies & np.array([kind == "forest" or len(of) > 0 for of in curved])
         residuals = np.array(nodewise.residuals)
+        spreads: dict[int, FloatArray] = {}
         for j in np.flatnonzero(forests).tolist():
             block = scores.columns(j)
-            fitted = _by_forest(table, nodewise, j, replicate_seed(seed, j), n_threads)
-            better = np.square(fitted).sum() < np.square(residuals[:, block]).sum()
-            forests[j] = better
-            if better:
+            if len(curved[j]) and not scores.discrete[j]:
+                fitted, spread = _by_splines(nodewise, j, curved[j])
+                residuals[:, block], spreads[j] = centered(fitted, strata), spread
+            fitted = _by_forest(
+                table, scores, residuals[:, block], j, replicate_seed(seed, j), n_threads
+            )
+            if np.square(fitted).sum() < np.square(residuals[:, block]).sum():
                 residuals[:, block] = fitted
-        return cls(table, nodewise, strata, forests, seed, residuals)
+        return cls(table, nodewise, strata, forests, seed, residuals, spreads)
 
     @property
     def scores(self) -> Scores:
@@ -174,7 +185,12 @@ class Sampler:
         return order
 
     def _drawn(
-        self, j: int, residuals: FloatArray, orders: list[IntArray], random: np.random.Generator
+        self,
+        j: int,
+        residuals: FloatArray,
+        orders: list[IntArray],
+        random: np.random.Generator,
+        sizes: FloatArray | None = None,
     ) -> np.ndarray:
         values = self.scores.values[:, self.scores.columns(j)]
         codes = self.scores.codes[j]
@@ -187,16 +203,20 @@ class Sampler:
             missing = values[:, 1] > 0
             absent = _shares(values[:, 1] - residuals[:, 1], values[:, 1])
         base = values[:, 0] - residuals[:, 0]
-        spread = residuals[:, 0] - residuals[:, 0].mean()
+        sizes = np.ones(len(codes)) if sizes is None else sizes
+        spread = residuals[:, 0] / sizes
+        spread -= spread.mean()
         # Residuals of rows left out are too large by as much as the predictions vary by chance.
         left = max(float(values[:, 0].var() - base.var()), 0.0)
-        spread *= np.sqrt(left / max(float(spread.var()), 1e-300))
+        spread *= np.sqrt(
+            left / max(float(np.square(spread).mean() * np.square(sizes).mean()), 1e-300)
+        )
         pool = np.arange(len(codes)) if missing is None else np.flatnonzero(~missing)
         pool = pool[np.argsort(values[pool, 0], kind="stable")].astype(np.uint32)
         pool = pool[_shuffled_ties(values[pool, 0], random)]
         ascending = values[pool, 0]
         middle = (ascending[1:] + ascending[:-1]) / 2.0
-        donors = np.stack([pool[np.searchsorted(middle, base + spread[o])] for o in orders])
+        donors = np.stack([pool[np.searchsorted(middle, base + sizes * spread[o])] for o in orders])
         if missing is not None:
             gaps = np.flatnonzero(missing).astype(np.uint32)
             hidden = random.random(donors.shape) < absent
@@ -245,7 +265,7 @@ class KnownSampler(Sampler):
         nodewise = Nodewise.of(scores)
         none = np.zeros(table.n_columns, dtype=bool)
         residuals = np.zeros_like(nodewise.residuals)
-        sampler = cls(table, nodewise, None, none, seed, residuals, law)
+        sampler = cls(table, nodewise, None, none, seed, residuals, law=law)
         for j in np.flatnonzero(scores.widths).tolist():
             block = scores.columns(j)
             donors = sampler.donors(j, _KNOWN_DRAWS)
@@ -307,23 +327,70 @@ def _shuffled_ties(ascending: FloatArray, random: np.random.Generator) -> IntArr
     return np.lexsort((random.random(len(ascending)), group))
 
 
-def depends_on_squares(nodewise: Nodewise) -> np.ndarray:
-    """Tell which features have residuals that are correlated with the square of another."""
+def curved_in(nodewise: Nodewise) -> list[IntArray]:
+    """Return for each feature those others whose square its residuals depend on, at most five.
+
+    Both the residuals and their squares are looked at: a mean, or a spread, that depends on how far
+    another feature is from its middle.
+    """
     from scipy.special import ndtri
 
     scores, p = nodewise.scores, len(nodewise.scores.widths)
-    n = len(scores.values)
+    none = [np.empty(0, dtype=np.int64)] * p
     numbers = np.flatnonzero((scores.widths > 0) & ~scores.discrete)
-    found = np.zeros(p, dtype=bool)
     if not len(numbers):
-        return found
+        return none
     squares = _standardized(np.square(scores.values[:, scores.first[numbers]]))
-    owners = np.repeat(np.arange(p), scores.widths)
-    limit = -ndtri(_LEVEL / (2.0 * len(numbers)))
-    of_columns = np.abs(_standardized(nodewise.residuals).T @ squares) / np.sqrt(n)
-    of_columns[owners[:, None] == numbers[None, :]] = 0.0
-    np.maximum.at(found, owners, of_columns.max(axis=1) > limit)
-    return found
+    limit = -ndtri(_LEVEL / (4.0 * len(numbers))) / np.sqrt(len(squares))
+    residuals = _standardized(nodewise.residuals)
+    of_mean = np.abs(residuals.T @ squares) / len(squares)
+    of_spread = np.abs(_standardized(np.square(residuals)).T @ squares) / len(squares)
+    sizes = np.maximum(of_mean, of_spread)
+    for j in np.flatnonzero(scores.widths).tolist():
+        size = sizes[scores.columns(j)].max(axis=0)
+        size[numbers == j] = 0.0
+        largest = np.argsort(-size, kind="stable")[:_MOST_CURVED]
+        none[j] = numbers[largest[size[largest] > limit]]
+    return none
+
+
+def _by_splines(nodewise: Nodewise, j: int, curved: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return residuals of a feature on splines of others, and their standard deviations.
+
+    The predictors are the features that matter most in the linear regression, and B-splines of the
+    `curved` ones; the rows are left out one at a time.
+    """
+    from sklearn.preprocessing import SplineTransformer
+
+    scores = nodewise.scores
+    weights = np.abs(nodewise.weights(j))
+    largest = np.argsort(-weights, kind="stable")[:_MOST_LINEAR]
+    linear = scores.values[:, largest[weights[largest] > 0.0]]
+    basis = SplineTransformer(n_knots=6, knots="quantile", include_bias=False)
+    splines = basis.fit_transform(scores.values[:, scores.first[curved]])
+    columns = _standardized(np.hstack([linear, splines]))
+    residuals = _left_out(columns, scores.values[:, scores.columns(j)])
+    spread = np.abs(residuals[:, :1])
+    middle = float(spread.mean())
+    predicted = spread - _left_out(_standardized(splines), spread - middle)
+    return residuals, np.maximum(predicted[:, 0], 0.2 * middle)
+
+
+def _left_out(columns: FloatArray, responses: FloatArray) -> FloatArray:
+    """Return residuals of ridge regressions without the row, with the best of some penalties."""
+    left, singular, _ = np.linalg.svd(columns, full_matrices=False)
+    n = len(columns)
+    best: FloatArray | None = None
+    centered_responses = responses - responses.mean(axis=0)
+    for penalty in _RIDGE:
+        shrunk = singular**2 / (singular**2 + n * penalty)
+        fitted = (left * shrunk) @ (left.T @ centered_responses)
+        leverage = np.square(left) @ shrunk + 1.0 / n
+        trial = (centered_responses - fitted) / np.maximum(1.0 - leverage, 1e-9)[:, None]
+        if best is None or np.square(trial).sum() < np.square(best).sum():
+            best = trial
+    assert best is not None
+    return best
 
 
 def _standardized(columns: FloatArray) -> FloatArray:
@@ -331,15 +398,35 @@ def _standardized(columns: FloatArray) -> FloatArray:
     return np.asarray(columns / np.maximum(columns.std(axis=0), 1e-300))
 
 
+def forest_for(data: Data, **settings: Any) -> BaseForest:
+    """Return a forest that suits a learning set, with out-of-bag rows."""
+    from duramen.estimators import (
+        ExtraTreesClassifier,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
+
+    if not isinstance(data.target, ClassTarget):
+        return RandomForestRegressor(max_features=1 / 3, **settings)
+    nominal = [j for j, kind in enumerate(data.table.kinds) if kind == "nominal"]
+    most = data.table.n_codes()[nominal].max(initial=0)
+    if data.target.n_classes > 2 and most > EXHAUSTIVE_CATEGORIES:
+        return ExtraTreesClassifier(bootstrap=True, **settings)
+    return RandomForestClassifier(**settings)
+
+
 def _by_forest(
-    table: EncodedTable, nodewise: Nodewise, j: int, seed: int, n_threads: int
+    table: EncodedTable,
+    scores: Scores,
+    residuals: FloatArray,
+    j: int,
+    seed: int,
+    n_threads: int,
 ) -> FloatArray:
     """Return the residuals of a feature after a forest, out of bag, shape (n, b)."""
     from duramen.data import learning_set
-    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
 
     others = table.take_columns(np.delete(np.arange(table.n_columns), j))
-    scores = nodewise.scores
     block = scores.columns(j)
     settings: dict[str, Any] = {
         "n_estimators": _TREES,
@@ -351,7 +438,7 @@ def _by_forest(
     if scores.discrete[j]:
         levels, labels = np.unique(scores.codes[j], return_inverse=True)
         data = learning_set(others, labels, task="classification")
-        forest = RandomForestClassifier(**settings).fit(data)
+        forest = forest_for(data, **settings).fit(data)
         chances = np.asarray(forest.oob_decision_function_)
         values = scores.values[:, block]
         if values.shape[1] == 1:
@@ -359,9 +446,9 @@ def _by_forest(
             return np.asarray(values - (low + (high - low) * chances[:, 1:2]))
         indicators = labels[:, None] == np.arange(len(levels))
         return np.asarray(indicators - chances)
-    residuals = np.array(nodewise.residuals[:, block])
+    residuals = np.array(residuals)
     for k in range(residuals.shape[1]):
         data = learning_set(others, residuals[:, k], task="regression")
-        forest = RandomForestRegressor(max_features=1 / 3, **settings).fit(data)
+        forest = forest_for(data, **settings).fit(data)
         residuals[:, k] -= np.asarray(forest.oob_prediction_)
     return centered(residuals, None)
