@@ -6,7 +6,7 @@ from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.error_rates import ErrorRates
 from duramen.results.intervals import Intervals
 from duramen.results.permuted_importances import PermutedImportances
-from duramen.significance.conditional.conditional import conditional
+from duramen.significance.conditional_tests.conditional import conditional
 from duramen.significance.cost import Cost, estimate_cost
 from duramen.significance.covariates import covariate_strata
 from duramen.significance.error_rates.conditional_error_rate import (

@@ -17,18 +17,23 @@ from duramen.jobs.replicates import ExecutionParameters, Plan, replicate_seed, r
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
 from duramen.results.multiplicity import false_discovery
 from duramen.results.notes import warn_of
-from duramen.significance.conditional.cross_fitted import (
+from duramen.significance.conditional_tests.cross_fitted import (
     CrossFitting,
     Design,
     folds_of,
     response_of,
 )
-from duramen.significance.conditional.inference import (
+from duramen.significance.conditional_tests.inference import (
     Predictions,
     covariance_p_value,
     upper_tail,
 )
-from duramen.significance.conditional.sampler import KnownLaw, KnownSampler, Sampler, forest_for
+from duramen.significance.conditional_tests.sampler import (
+    KnownLaw,
+    KnownSampler,
+    Sampler,
+    forest_for,
+)
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
 from duramen.support import checks
@@ -46,8 +51,8 @@ NULL = (
     "they do not tell."
 )
 _NULL_STATISTICS = 200  # statistics of permuted targets that give the spread of one
-_MOST_RUNS = 20
-_FEW_ROWS = 30.0  # rows' worth of variation of its own below which a feature is hardly tested
+_MOST_RUNS = 10
+_FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
 _LARGE_SHARE = 0.2  # of an association that goes through another feature
 _MOST_NAMED = 3
 _PENALTY = 0.01  # of the regression of a feature on the direct ones
@@ -154,7 +159,7 @@ def conditional(
     prediction of the target from the others is. The statistic of :math:`h_j` varies more than a t
     statistic, since rows of one fold are predicted from those of another and the other way round;
     it is divided by its standard deviation over permuted targets, for which as many forests again
-    are grown as give 200 statistics, at most 20 times as many. Not significant is not the same as
+    are grown as give 200 statistics, at most 10 times as many. Not significant is not the same as
     telling nothing: of features that are nearly copies, none tells much beside the others. Test
     them together, by `feature_groups`.
 

@@ -17,7 +17,7 @@ from duramen.data import ClassTarget, EncodedTable, NumberTarget
 from duramen.forests.prediction import lent_rows
 from duramen.importances.refit import seeded
 from duramen.jobs.kept import Arrays
-from duramen.significance.conditional.sampler import Sampler
+from duramen.significance.conditional_tests.sampler import Sampler
 from duramen.significance.measured import Data
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -175,8 +175,8 @@ class CrossFitting:
         dict of arrays
             ``rows`` of the fold, m; ``predicted``, (m, c); ``replaced``, (2, G, m, c), with the
             features of a hypothesis drawn, means over the first and the second half of the draws;
-            and both of the lasso alone, ``line`` and ``line_replaced`` (of a permuted
-            target, which needs neither, the same as of both).
+            and both of the lasso alone, ``line`` and ``line_replaced``. For a permuted target, of
+            which a lasso finds nothing, all are of the forest.
         """
         data = self.data if order is None else self.data.permuted(order, key=("permuted", seed))
         response = response_of(data)
@@ -186,17 +186,16 @@ class CrossFitting:
         classes = self._classes(forest)
         predicted, replaced = self._forest_predictions(forest, classes, rows, donors)
         line, line_replaced = predicted, replaced
-        if self.linear:
+        if self.linear and order is None:
             rest = response[others] - _out_of_bag(forest, classes, response.shape[1])
             known = np.isfinite(rest).all(axis=1)
             after = Linear.fitted(self.design, others[known], rest[known])
             predicted = predicted + after.predict(rows)
             changes = after.changes(self.hypotheses, rows, donors)
             replaced = replaced + after.predict(rows) + changes
-            if order is None:
-                alone = Linear.fitted(self.design, others, response[others])
-                line = alone.predict(rows)
-                line_replaced = line + alone.changes(self.hypotheses, rows, donors)
+            alone = Linear.fitted(self.design, others, response[others])
+            line = alone.predict(rows)
+            line_replaced = line + alone.changes(self.hypotheses, rows, donors)
         return {
             "rows": rows,
             "predicted": predicted,

@@ -120,9 +120,9 @@ def covariance_p_value(products: FloatArray) -> float:
     of a sum of squares of normal numbers with the covariance S of the products, by its mean and
     variance (Satterthwaite 1946):
 
-    .. math:: F = n \|\bar u\|^2 / tr S, \qquad (tr S)^2 / tr S^2 \text{ and } n - 1
+    .. math:: F = n \|\bar u\|^2 / tr S \quad\text{with } f = (tr S)^2 / tr S^2
 
-    degrees of freedom. With d = 1 it is the two-sided t test.
+    and (n - 1) f degrees of freedom. With d = 1 it is the two-sided t test.
 
     Parameters
     ----------
@@ -137,6 +137,8 @@ def covariance_p_value(products: FloatArray) -> float:
     if trace <= 0.0:
         return 1.0
     gram = centered.T @ centered if products.shape[1] <= n else centered @ centered.T
-    trace_of_square = float(np.square(gram).sum()) / (n - 1) ** 2
-    freedom = trace**2 / trace_of_square
-    return float(fdtrc(freedom, n - 1, n * float(mean @ mean) / trace))
+    # Without bias where the products are normal: that of few rows would add (tr S)^2 / (n - 1).
+    square = float(np.square(gram).sum()) / (n - 1) ** 2 - trace**2 / (n - 1)
+    square *= (n - 1) ** 2 / ((n - 2) * (n + 1))
+    freedom = min(max(1.0, trace**2 / max(square, 1e-300)), float(products.shape[1]))
+    return float(fdtrc(freedom, (n - 1) * freedom, n * float(mean @ mean) / trace))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duramen.significance.conditional.scores import Scores
+from duramen.significance.conditional_tests.scores import Scores
 from duramen.support.arrays import FloatArray
 
 _PENALTIES = np.logspace(-3.0, 1.5, 13)

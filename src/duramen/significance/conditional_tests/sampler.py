@@ -15,8 +15,8 @@ import numpy as np
 from duramen.data import ClassTarget, EncodedTable
 from duramen.forests.growth import EXHAUSTIVE_CATEGORIES
 from duramen.jobs.replicates import replicate_seed
-from duramen.significance.conditional.nodewise import Nodewise
-from duramen.significance.conditional.scores import Scores, centered
+from duramen.significance.conditional_tests.nodewise import Nodewise
+from duramen.significance.conditional_tests.scores import Scores, centered
 from duramen.significance.measured import Data
 from duramen.support.arrays import FloatArray, IntArray
 

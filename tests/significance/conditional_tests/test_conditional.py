@@ -1,0 +1,190 @@
+"""The test of each feature given all others."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import duramen as dm
+from duramen.significance import conditional
+from duramen.significance.conditional_tests.inference import covariance_p_value
+
+FOREST = dm.RandomForestRegressor(30, max_features=1 / 3)
+
+
+def proxies(n=300, seed=0):
+    """x0 and the product of x2 and x3 matter; x1 stands in for x0, x4 and x5 are noise."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 6))
+    X[:, 1] = X[:, 0] + 0.5 * X[:, 1]
+    return X, X[:, 0] + 2 * np.sign(X[:, 2] * X[:, 3]) + random.normal(size=n)
+
+
+def test_direct_features_are_told_from_those_that_stand_in():
+    result = conditional(FOREST, *proxies(), random_state=0)
+    assert result.verdicts() == (
+        "direct",
+        "shared with x0",
+        "direct",
+        "direct",
+        "undecided",
+        "undecided",
+    )
+    assert result.details["p_any"][2] < 1e-4 < result.details["p_linear"][2]
+    assert result.details["explained"][1] > 0.7
+    assert result.columns()["direct"][0] == "direct"
+    assert result.top(1).explained_by == result.take(result.order()[:1]).explained_by
+
+
+def test_classes_with_and_without_an_estimator():
+    X, y = proxies()
+    labels = np.array(["a", "b", "c"])[np.digitize(y, [-1, 1])]
+    forest = dm.ExtraTreesClassifier(30)  # without bootstrap: no lasso
+    for estimator, classes in ((None, labels), (forest, labels == "a")):
+        result = conditional(estimator, X, classes, random_state=0)
+        assert result.verdicts()[0] == "direct"
+        assert result.verdicts()[4:] == ("undecided", "undecided")
+
+
+def test_the_result_does_not_depend_on_threads_and_resumes(tmp_path):
+    X, y = proxies(120)
+    one = conditional(FOREST, X, y, random_state=1, n_jobs=1)
+    file = tmp_path / "kept"
+    other = conditional(FOREST, X, y, random_state=1, n_jobs=3, checkpoint=file)
+    again = conditional(FOREST, X, y, random_state=1, checkpoint=file)
+    assert one.equals(other)
+    assert one.equals(again)
+    assert not one.equals(conditional(FOREST, X, y, random_state=2))
+
+
+def test_groups_of_features_tell_what_their_members_share():
+    X, y = proxies()
+    groups = {"both": ["x0", "x1"], "noise": ["x4", "x5"]}
+    result = conditional(FOREST, X, y, feature_groups=groups, random_state=0)
+    assert result.names == ("both", "noise")
+    assert result.verdicts() == ("direct", "undecided")
+    assert result.explained_by == ((), ())
+
+
+def test_strata_take_their_effects_away():
+    random = np.random.default_rng(0)
+    batch = np.repeat([0, 1], 150)
+    X = random.normal(size=(300, 3)) + batch[:, None]
+    y = 3.0 * batch + X[:, 0] + random.normal(size=300)
+    assert conditional(FOREST, X, y, strata=batch, random_state=0).verdicts()[0] == "direct"
+    target = 3.0 * batch + random.normal(size=300)
+    plain, within = (
+        conditional(FOREST, X[:, 1:2], target, strata=strata, random_state=0).p_values[0]
+        for strata in (None, batch)
+    )
+    assert plain < 1e-6
+    assert within > 0.01
+
+
+@pytest.mark.slow
+def test_rows_of_a_group_count_once():
+    random = np.random.default_rng(0)
+    group = np.repeat(np.arange(40), 10)
+    p_values = []
+    for _ in range(12):
+        X = random.normal(size=(40, 2))[group] + 0.1 * random.normal(size=(400, 2))
+        y = random.normal(size=40)[group] + 0.1 * random.normal(size=400)
+        p_values += conditional(None, X, y, groups=group, random_state=0).p_values.tolist()
+    assert np.mean(np.array(p_values) < 0.05) <= 0.2  # rows as if independent: above .6
+
+
+def test_survival_by_martingale_residuals():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 4))
+    X[:, 1] = X[:, 0] + 0.5 * X[:, 1]
+    times = random.exponential(np.exp(-X[:, 0]))
+    y = np.array(
+        list(zip(times < 2, np.minimum(times, 2), strict=True)), dtype=[("e", bool), ("t", float)]
+    )
+    assert conditional(None, X, y, random_state=0).verdicts()[:2] == ("direct", "shared with x0")
+
+
+def test_kinds_of_columns_and_gaps():
+    random = np.random.default_rng(0)
+    n = 300
+    level = random.integers(0, 3, n)
+    frame = pd.DataFrame(
+        {
+            "level": np.array(["u", "v", "w"])[level],
+            "number": level + random.normal(size=n),
+            "flag": random.random(n) < 0.3,
+            "constant": 1.0,
+        }
+    )
+    frame.loc[random.random(n) < 0.2, "number"] = np.nan
+    y = 2.0 * (level == 1) + random.normal(size=n)
+    result = conditional(FOREST, frame, y, random_state=0)
+    assert result.verdicts()[0] == "direct"
+    assert result.p_values[3] == 1.0
+    assert result.scores[3] == 0.0
+
+
+def test_few_rows_beside_many_features_are_warned_of():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(40, 1)) + 0.3 * random.normal(size=(40, 100))
+    with pytest.warns(UserWarning, match="100 of 100 features vary so little"):
+        result = conditional(None, X, X[:, 0], random_state=0)
+    assert "feature_groups" in result.notes[0]
+    assert "noise" not in " ".join(result.verdicts())
+
+
+def test_cpi_sees_interactions():
+    result = conditional(FOREST, *proxies(600), method="cpi", random_state=0)
+    assert result.verdicts()[2:4] == ("direct", "direct")
+    assert "p_any" not in result.details
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "magic"}, "method must be"),
+        ({"sampler": "magic"}, "sampler must be"),
+        ({"sampler": 3}, "sampler must be"),
+        ({"n_folds": 1}, "n_folds"),
+        ({"n_draws": 3}, "n_draws must be even"),
+        ({"feature_groups": {"a": ["nothing"]}}, "nothing"),
+    ],
+)
+def test_arguments_are_checked(arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        conditional(None, *proxies(60), random_state=0, **arguments)
+
+
+def test_one_product_is_tested_by_t():
+    values = np.random.default_rng(0).normal(0.2, 1, size=(50, 1))
+    expected = stats.ttest_1samp(values[:, 0], 0).pvalue
+    assert covariance_p_value(values) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("d", [2, 30, 200])
+def test_several_products_have_about_uniform_p_values(d):
+    random = np.random.default_rng(d)
+    mix = random.normal(size=(d, d)) / np.sqrt(d) + np.eye(d)
+    p_values = [covariance_p_value(random.normal(size=(60, d)) @ mix) for _ in range(200)]
+    assert stats.kstest(p_values, "uniform").pvalue > 0.001
+    assert np.mean(np.array(p_values) < 0.05) < 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["normal", "heavy", "flags"])
+def test_p_values_of_proxies_are_small_as_seldom_as_they_should(kind):
+    """800 p-values of features that only stand in for one that matters: 5 % below .05, + 2.6 se."""
+    random = np.random.default_rng(5)
+    p_values = []
+    for _ in range(100):
+        X = random.normal(size=(150, 9))
+        if kind == "heavy":
+            X = random.standard_t(3, size=X.shape)
+        X = X + X[:, :1]
+        if kind == "flags":
+            X = (X > 0).astype(float)
+        y = X[:, 0] * 2 + random.normal(size=150)
+        result = conditional(None, X, y, random_state=0)
+        assert result.p_values[0] < 0.01
+        p_values += result.p_values[1:].tolist()
+    assert np.mean(np.array(p_values) <= 0.05) < 0.07

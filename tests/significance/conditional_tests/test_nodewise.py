@@ -1,0 +1,79 @@
+"""Residuals of all features given all others against regressions one by one."""
+
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen.significance.conditional_tests.nodewise import Nodewise
+from duramen.significance.conditional_tests.scores import Scores
+
+
+def table(n, p, seed=0, levels=None):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 1)) + random.normal(size=(n, p))
+    columns = {f"x{j}": X[:, j] for j in range(p)}
+    if levels:
+        columns["level"] = np.array([f"v{k}" for k in random.integers(0, levels, n)])
+    import pandas as pd
+
+    return dm.encode(pd.DataFrame(columns))
+
+
+def left_out(Z, j, others, penalty):
+    """Residuals of ridge regressions without the row: a fit a row, the mean taken off first."""
+    n = len(Z)
+    residuals = np.empty((n, len(j)))
+    for i in range(n):
+        rows = np.delete(np.arange(n), i)
+        A, b = Z[np.ix_(rows, others)], Z[np.ix_(rows, j)]
+        center, target = A.mean(axis=0), b.mean(axis=0)
+        gram = (A - center).T @ (A - center) + n * penalty * np.eye(len(others))
+        coefficients = np.linalg.solve(gram, (A - center).T @ (b - target))
+        residuals[i] = Z[i, j] - target - (Z[i, others] - center) @ coefficients
+    return residuals
+
+
+@pytest.mark.parametrize(("n", "p"), [(40, 5), (30, 60)])
+def test_residuals_are_those_of_regressions_without_the_row(n, p):
+    nodewise = Nodewise.of(Scores.of(table(n, p)))
+    Z = nodewise.scores.values
+    for j in (0, p - 1):
+        expected = left_out(Z, [j], np.delete(np.arange(p), j), nodewise.penalties[j])
+        np.testing.assert_allclose(nodewise.residuals[:, [j]], expected, rtol=1e-8, atol=1e-10)
+
+
+def test_a_feature_of_several_columns_is_not_predicted_from_its_own():
+    nodewise = Nodewise.of(Scores.of(table(50, 4, levels=4)))
+    Z, own = nodewise.scores.values, np.arange(4, 8)
+    expected = left_out(Z, own, np.arange(4), nodewise.penalties[4])
+    np.testing.assert_allclose(nodewise.residuals[:, own], expected, rtol=1e-8, atol=1e-10)
+
+
+def test_residuals_of_a_group_are_given_the_features_outside_it():
+    nodewise = Nodewise.of(Scores.of(table(40, 6)))
+    penalty = float(np.median(nodewise.penalties[[1, 4]]))
+    expected = left_out(nodewise.scores.values, [1, 4], [0, 2, 3, 5], penalty)
+    np.testing.assert_allclose(nodewise.residuals_of(np.array([1, 4])), expected, rtol=1e-8)
+
+
+def test_weights_are_the_coefficients_of_the_regression():
+    nodewise = Nodewise.of(Scores.of(table(40, 5)))
+    Z, n = nodewise.scores.values, 40
+    others = [0, 1, 3, 4]
+    gram = Z[:, others].T @ Z[:, others] + n * nodewise.penalties[2] * np.eye(4)
+    expected = np.linalg.solve(gram, Z[:, others].T @ Z[:, 2])
+    np.testing.assert_allclose(nodewise.weights(2)[others], expected, rtol=1e-8)
+    assert nodewise.weights(2)[2] == 0.0
+
+
+def test_constant_columns_have_no_scores():
+    scores = Scores.of(dm.encode([[1.0, 2.0], [1.0, 3.0], [1.0, 5.0]]))
+    assert scores.widths.tolist() == [0, 1]
+    assert Nodewise.of(Scores.of(dm.encode([[1.0], [1.0]]))).residuals.shape == (2, 0)
+
+
+def test_scores_are_centered_within_strata():
+    strata = np.repeat([0, 1, 2], 10)
+    scores = Scores.of(table(30, 3), strata)
+    for stratum in range(3):
+        np.testing.assert_allclose(scores.values[strata == stratum].mean(axis=0), 0, atol=1e-12)

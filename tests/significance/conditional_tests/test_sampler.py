@@ -1,0 +1,109 @@
+"""Draws of a feature given the others: the law that they should have."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import duramen as dm
+from duramen.significance.conditional_tests.sampler import KnownSampler, Sampler
+
+
+def correlated(n, seed=0):
+    random = np.random.default_rng(seed)
+    common = random.normal(size=n)
+    frame = pd.DataFrame({f"x{j}": common + random.normal(size=n) for j in range(4)})
+    frame["flag"] = np.where(common + random.normal(size=n) > 0.4, "yes", "no")
+    frame["level"] = pd.cut(common + random.normal(size=n), 4, labels=list("abcd")).astype(str)
+    frame["gap"] = np.where(random.random(n) < 1 / (1 + np.exp(-2 * common)), np.nan, common)
+    return dm.encode(frame)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "forest", "auto"])
+def test_draws_keep_what_a_feature_has_to_do_with_the_others(kind):
+    table = correlated(1500)
+    sampler = Sampler.of(table, kind, 3)
+    values = [np.asarray(table.values(j)) for j in range(4)]
+    X = np.column_stack([values[j][np.asarray(table.codes(j))] for j in range(4)])
+    for j in range(2):
+        donors = sampler.donors(j, 20)
+        drawn = X[donors, j]
+        own = np.corrcoef(X, rowvar=False)[j]
+        of_draws = np.mean([np.corrcoef(column, X.T)[0, 1:] for column in drawn], axis=0)
+        others = np.delete(np.arange(4), j)
+        np.testing.assert_allclose(of_draws[others], own[others], atol=0.04)
+        # With the values themselves: only as much as the others tell of both.
+        assert of_draws[j] == pytest.approx(sampler.explained()[j], abs=0.05)
+        assert drawn.std() == pytest.approx(X[:, j].std(), rel=0.05)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "forest"])
+def test_levels_and_gaps_are_drawn_as_often_as_they_occur(kind):
+    table = correlated(1500)
+    sampler = Sampler.of(table, kind, 3)
+    common = np.asarray(table.codes(0)).argsort().argsort()
+    high = common > 750
+    for j in range(4, 7):
+        codes = np.asarray(table.codes(j))
+        drawn = codes[sampler.donors(j, 20)]
+        for code in np.unique(codes) if j < 6 else [len(table.values(j))]:
+            for rows in (high, ~high):
+                assert (drawn[:, rows] == code).mean() == pytest.approx(
+                    (codes[rows] == code).mean(), abs=0.05
+                )
+
+
+def test_rows_lend_residuals_within_strata_only():
+    random = np.random.default_rng(0)
+    strata = np.repeat([0, 1], 50)
+    X = random.normal(size=(100, 3)) + 100 * strata[:, None]
+    sampler = Sampler.of(dm.encode(X), "gaussian", 0, strata=strata)
+    random = np.random.default_rng(1)
+    assert (strata[sampler._order(random)] == strata).all()
+
+
+def test_a_group_is_drawn_together():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 3))
+    X[:, 1] = X[:, 0] + 0.1 * random.normal(size=400)
+    sampler = Sampler.of(dm.encode(X), "gaussian", 0)
+    donors = sampler.donors_of([0, 1], 10)
+    first, second = X[donors[0], 0], X[donors[1], 1]
+    assert np.corrcoef(first.ravel(), second.ravel())[0, 1] > 0.97
+    assert abs(np.corrcoef(first.ravel(), np.tile(X[:, 0], 10))[0, 1]) < 0.05
+
+
+def test_a_feature_that_is_the_square_of_another_is_drawn_near_it():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(600, 4))
+    X[:, 1] = X[:, 0] ** 2 + 0.3 * random.normal(size=600)
+    table = dm.encode(X)
+    plain, curved = Sampler.of(table, "gaussian", 0), Sampler.of(table, "auto", 0)
+    assert curved.forests[1]
+    assert not curved.forests[2:].any()
+    assert plain.explained()[1] < 0.05 < 0.7 < curved.explained()[1]
+    drawn = X[curved.donors(1, 5), 1]
+    assert np.corrcoef(drawn.ravel(), np.tile(X[:, 0] ** 2, 5))[0, 1] > 0.8
+
+
+def test_draws_depend_on_the_seed_and_the_feature_alone():
+    table = correlated(100)
+    one, other = (Sampler.of(table, "auto", 3) for _ in range(2))
+    other.donors(1, 3)
+    assert (one.donors(0, 4) == other.donors(0, 4)).all()
+    assert (one.donors(0, 4) != Sampler.of(table, "auto", 4).donors(0, 4)).any()
+
+
+class Independent:
+    """Independent standard normal features."""
+
+    def sample(self, feature, random):
+        return random.normal(size=200)
+
+
+def test_a_known_law_is_drawn_as_the_nearest_rows():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    sampler = KnownSampler.around(dm.encode(X), Independent(), 0)
+    drawn = X[sampler.donors(0, 50), 0]
+    assert abs(drawn.mean()) < 0.1
+    assert drawn.std() == pytest.approx(1, abs=0.1)
+    assert abs(np.corrcoef(drawn.ravel(), np.tile(X[:, 0], 50))[0, 1]) < 0.05
