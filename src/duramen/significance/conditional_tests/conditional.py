@@ -25,7 +25,11 @@ from duramen.significance.conditional_tests.cross_fitted import (
 )
 from duramen.significance.conditional_tests.inference import (
     Predictions,
+    all_rows,
     covariance_p_value,
+    of_units,
+    randomization_p_value,
+    t_statistic,
     upper_tail,
 )
 from duramen.significance.conditional_tests.sampler import (
@@ -43,7 +47,7 @@ from duramen.support.provenance import versions
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
 
-Method = Literal["covariance", "cpi"]
+Method = Literal["covariance", "cpi", "crt", "loco"]
 SamplerKind = Literal["auto", "gaussian", "forest"]
 
 NULL = (
@@ -52,6 +56,7 @@ NULL = (
 )
 _NULL_STATISTICS = 200  # statistics of permuted targets that give the spread of one
 _MOST_RUNS = 10
+_LEAST_DRAWS, _DRAWS_A_TEST = 999, 20  # of randomization tests
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
 _LARGE_SHARE = 0.2  # of an association that goes through another feature
 _MOST_NAMED = 3
@@ -102,9 +107,14 @@ def conditional(
     y : array-like of shape (n,), optional
         Classes, numbers or survival (whose martingale residuals are predicted); None with a
         learning set.
-    method : {"covariance", "cpi"}
-        The test above, or conditional predictive impact (Watson and Wright 2021): whether the
-        squared error of held-out rows is larger with the feature drawn, by a t test.
+    method : {"covariance", "cpi", "crt", "loco"}
+        "covariance" is the test above. "cpi" (conditional predictive impact, Watson and Wright
+        2021): whether the squared error of held-out rows is larger with the feature drawn, by a t
+        test. "crt" (distilled conditional randomization test, Candes et al. 2018, Liu et al. 2022):
+        the covariance of the feature with the rest of the target after a forest that was grown
+        without it, among draws of the feature; the p-values are exact if the law of the feature is.
+        "loco" (leave one covariate out, Lei et al. 2018): whether the squared error is larger
+        without the feature, by a t test. The last two grow forests for each feature.
     sampler : {"auto", "gaussian", "forest"} or KnownLaw
         Law of each feature given the others. "gaussian": ridge regressions of normal scores, with
         residuals of other rows. "forest": forests of what these leave. "auto": a forest for those
@@ -171,7 +181,11 @@ def conditional(
     significance testing. Annals of Statistics 52. D. S. Watson, M. N. Wright (2021). Testing
     conditional independence in supervised learning algorithms. Machine Learning 110. E. Candes,
     Y. Fan, L. Janson, J. Lv (2018). Panning for gold: model-X knockoffs for high dimensional
-    controlled variable selection. Journal of the Royal Statistical Society B 80.
+    controlled variable selection. Journal of the Royal Statistical Society B 80. M. Liu,
+    E. Katsevich, L. Janson, A. Ramdas (2022). Fast and powerful conditional randomization testing
+    via distillation. Biometrika 109. J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani, L. Wasserman
+    (2018). Distribution-free predictive inference for regression. Journal of the American
+    Statistical Association 113.
 
     Examples
     --------
@@ -221,8 +235,12 @@ def conditional(
         "versions": versions(),
         **data.exchangeability.identity(),
     }
-    runs = predictions_of(fitting, n_folds, seed, identity, plan, function)
-    p_values, scores, details = evaluated(runs, law, hypotheses, method)
+    if method in ("covariance", "cpi"):
+        runs = predictions_of(fitting, n_folds, seed, identity, plan, function)
+        p_values, scores, details = evaluated(runs, law, hypotheses, method)
+    else:
+        folds = predictions_without(fitting, n_folds, seed, identity, plan, function)
+        p_values, scores, details = refitted(folds, fitting, law, method)
     tested = np.array([law.scores.widths[features].any() for features in hypotheses])
     p_values = np.where(tested, p_values, 1.0)
     association, explained_by = associations(data, law, hypotheses, p_values)
@@ -380,7 +398,7 @@ def evaluated(
 
     def statistics(run: Predictions) -> FloatArray:
         of = run.losses if method == "cpi" else run.products
-        return np.array([run.t_statistic(of(g)) for g in range(n_hypotheses)])
+        return np.array([t_statistic(of(g), run.units) for g in range(n_hypotheses)])
 
     null = np.concatenate([statistics(run) for run in runs.permuted])
     null = null[null != 0.0]
@@ -390,12 +408,68 @@ def evaluated(
         return projected, scores, details
     linear = np.array(
         [
-            covariance_p_value(observed.of_units(_outer(observed.rest(g), residuals)))
+            covariance_p_value(of_units(_outer(observed.rest(g), residuals), observed.units))
             for g, residuals in enumerate(map(law.residuals_together, hypotheses))
         ]
     )
     details["p_linear"], details["p_any"] = linear, projected
     return np.minimum(1.0, 2.0 * np.minimum(linear, projected)), scores, details
+
+
+def predictions_without(
+    fitting: CrossFitting,
+    n_folds: int,
+    seed: int,
+    identity: dict[str, Any],
+    plan: Plan,
+    function: str,
+) -> list[list[Arrays]]:
+    """Return the folds' predictions without the features of each hypothesis, and with all."""
+    parts = [fitting.without(features) for features in fitting.hypotheses]
+    parts.append(fitting)
+
+    def task(number: int, _: int) -> Arrays:
+        part, fold = divmod(number, n_folds)
+        return parts[part].prediction(fold, replicate_seed(seed, 2 + fold))
+
+    folds = run_jobs(
+        task,
+        n_folds * len(parts),
+        seed=seed,
+        identity=identity,
+        plan=plan,
+        function=function,
+        unit="forest",
+    )
+    return [folds[first : first + n_folds] for first in range(0, len(folds), n_folds)]
+
+
+def refitted(
+    folds: list[list[Arrays]], fitting: CrossFitting, law: Sampler, method: Method
+) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
+    """Return p-values, scores and details of forests that were grown without features."""
+    response, units = fitting.response, fitting.data.exchangeability.groups
+    rests = [response - all_rows(part, "predicted") for part in folds]
+    losses = np.array([np.square(rest).sum(axis=1) for rest in rests])
+    worse = losses[:-1] - losses[-1]
+    explained = law.explained()
+    details = {"explained": np.array([explained[of].max() for of in fitting.hypotheses])}
+    scores = worse.mean(axis=1)
+    if method == "loco":
+        statistics = np.array([t_statistic(values, units) for values in worse])
+        n_units = len(response) if units is None else int(units.max()) + 1
+        return upper_tail(statistics, n_units), scores, details
+    n_draws = max(_LEAST_DRAWS, _DRAWS_A_TEST * len(fitting.hypotheses))
+    p_values = np.ones(len(fitting.hypotheses))
+    for g, features in enumerate(fitting.hypotheses):
+        donors = donors_of(law, (features,), n_draws)
+        blocks = [law.scores.values[:, law.scores.columns(j)] for j in features.tolist()]
+
+        def drawn(d: int, donors: np.ndarray = donors, blocks: Any = blocks) -> FloatArray:
+            return np.hstack([block[donors[k, d]] for k, block in enumerate(blocks)])
+
+        p_values[g] = randomization_p_value(rests[g], np.hstack(blocks), drawn, n_draws)
+    return p_values, scores, details
 
 
 def _outer(rest: FloatArray, residuals: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ that a line tells with few.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -187,9 +187,7 @@ class CrossFitting:
         predicted, replaced = self._forest_predictions(forest, classes, rows, donors)
         line, line_replaced = predicted, replaced
         if self.linear and order is None:
-            rest = response[others] - _out_of_bag(forest, classes, response.shape[1])
-            known = np.isfinite(rest).all(axis=1)
-            after = Linear.fitted(self.design, others[known], rest[known])
+            after = self._of_the_rest(forest, classes, others)
             predicted = predicted + after.predict(rows)
             changes = after.changes(self.hypotheses, rows, donors)
             replaced = replaced + after.predict(rows) + changes
@@ -203,6 +201,42 @@ class CrossFitting:
             "line": line,
             "line_replaced": line_replaced,
         }
+
+    def prediction(self, k: int, seed: int) -> Arrays:
+        """Grow a forest on the other folds; return the ``rows`` of a fold and their ``predicted``.
+
+        The same as `fold` without draws.
+        """
+        rows, others = np.flatnonzero(self.folds == k), np.flatnonzero(self.folds != k)
+        forest = seeded(self.template, seed).fit(self.data.of_rows(others, key=("fold", k)))
+        classes = self._classes(forest)
+        table = self.data.table.take_rows(rows)
+        width = self.response.shape[1]
+        if classes is None:
+            predicted = np.asarray(forest.predict(table))[:, None]
+        else:
+            predicted = _of_classes(np.asarray(forest.predict_proba(table)), classes, width)
+        if self.linear:
+            predicted = predicted + self._of_the_rest(forest, classes, others).predict(rows)
+        return {"rows": rows, "predicted": predicted}
+
+    def without(self, features: IntArray) -> CrossFitting:
+        """Return the same without some features."""
+        kept = np.delete(np.arange(self.data.n_columns), features)
+        table = self.data.table.take_columns(kept)
+        design = Design(
+            self.design.columns[:, np.isin(self.design.owners, kept)],
+            self.design.owners[np.isin(self.design.owners, kept)],
+        )
+        data = self.data.with_table(table, key=("without", *features.tolist()))
+        return replace(self, data=data, design=design)
+
+    def _of_the_rest(self, forest: Any, classes: IntArray | None, rows: IntArray) -> Linear:
+        """Return a lasso of the out-of-bag residuals of a forest that was grown on some rows."""
+        response = self.response[rows]
+        rest = response - _out_of_bag(forest, classes, response.shape[1])
+        known = np.isfinite(rest).all(axis=1)
+        return Linear.fitted(self.design, rows[known], rest[known])
 
     def _classes(self, forest: Any) -> IntArray | None:
         """Return the column of the response of each class of a forest; -1: of none."""
@@ -239,11 +273,14 @@ class CrossFitting:
         if classes is None:
             return own + grown.origin, replaced + grown.origin
         width = response_of(self.data).shape[1]
-        kept = classes >= 0
-        predicted, drawn = np.zeros((len(rows), width)), np.zeros((*replaced.shape[:3], width))
-        predicted[:, classes[kept]] = own[:, kept]
-        drawn[..., classes[kept]] = replaced[..., kept]
-        return predicted, drawn
+        return _of_classes(own, classes, width), _of_classes(replaced, classes, width)
+
+
+def _of_classes(shares: FloatArray, classes: IntArray, width: int) -> FloatArray:
+    """Return shares of the classes of a forest as columns of the response."""
+    columns = np.zeros((*shares.shape[:-1], width))
+    columns[..., classes[classes >= 0]] = shares[..., classes >= 0]
+    return columns
 
 
 def _out_of_bag(forest: Any, classes: IntArray | None, width: int) -> FloatArray:
@@ -251,8 +288,7 @@ def _out_of_bag(forest: Any, classes: IntArray | None, width: int) -> FloatArray
     if classes is None:
         return np.asarray(forest.oob_prediction_)[:, None]
     shares = np.asarray(forest.oob_decision_function_)
-    predicted = np.zeros((len(shares), width))
-    predicted[:, classes[classes >= 0]] = shares[:, classes >= 0]
+    predicted = _of_classes(shares, classes, width)
     predicted[~np.isfinite(shares).all(axis=1)] = np.nan
     return predicted
 

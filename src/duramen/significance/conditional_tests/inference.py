@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,19 +39,12 @@ class Predictions:
         cls, folds: list[Arrays], response: FloatArray, units: IntArray | None
     ) -> Predictions:
         """Join the predictions of the folds."""
-        rows = np.concatenate([fold["rows"] for fold in folds])
-        back = np.argsort(rows)
-
-        def all_rows(name: str, axis: int) -> FloatArray:
-            values = np.concatenate([fold[name] for fold in folds], axis=axis)
-            return np.asarray(values.take(back, axis=axis))
-
         return cls(
             response,
-            all_rows("predicted", 0),
-            all_rows("replaced", 2),
-            all_rows("line", 0),
-            all_rows("line_replaced", 2).mean(axis=0),
+            all_rows(folds, "predicted", 0),
+            all_rows(folds, "replaced", 2),
+            all_rows(folds, "line", 0),
+            all_rows(folds, "line_replaced", 2).mean(axis=0),
             units,
         )
 
@@ -91,19 +85,21 @@ class Predictions:
             < np.square(self.response - self.predicted).sum()
         )
 
-    def t_statistic(self, values: FloatArray) -> float:
-        """Return the mean of values of the rows over its standard error."""
-        sums = self.of_units(values[:, None])[:, 0]
-        spread = float(sums.std(ddof=1))
-        return float(sums.mean() / spread * np.sqrt(len(sums))) if spread > 0 else 0.0
 
-    def of_units(self, values: FloatArray) -> FloatArray:
-        """Return the sums of rows of values over each unit."""
-        if self.units is None:
-            return values
-        sums = np.zeros((self.n_units, values.shape[1]))
-        np.add.at(sums, self.units, values)
-        return sums
+def t_statistic(values: FloatArray, units: IntArray | None) -> float:
+    """Return the mean of values of the rows over its standard error."""
+    sums = of_units(values[:, None], units)[:, 0]
+    spread = float(sums.std(ddof=1))
+    return float(sums.mean() / spread * np.sqrt(len(sums))) if spread > 0 else 0.0
+
+
+def of_units(values: FloatArray, units: IntArray | None) -> FloatArray:
+    """Return the sums of rows of values over each unit; shape (units, d)."""
+    if units is None:
+        return values
+    sums = np.zeros((int(units.max()) + 1, values.shape[1]))
+    np.add.at(sums, units, values)
+    return sums
 
 
 def upper_tail(t: FloatArray, n_units: int) -> FloatArray:
@@ -142,3 +138,43 @@ def covariance_p_value(products: FloatArray) -> float:
     square *= (n - 1) ** 2 / ((n - 2) * (n + 1))
     freedom = min(max(1.0, trace**2 / max(square, 1e-300)), float(products.shape[1]))
     return float(fdtrc(freedom, (n - 1) * freedom, n * float(mean @ mean) / trace))
+
+
+def all_rows(folds: list[Arrays], name: str, axis: int = 0) -> FloatArray:
+    """Return an array of the folds for all rows, in their order along an axis."""
+    back = np.argsort(np.concatenate([fold["rows"] for fold in folds]))
+    values = np.concatenate([fold[name] for fold in folds], axis=axis)
+    return np.asarray(values.take(back, axis=axis))
+
+
+def randomization_p_value(
+    rest: FloatArray, own: FloatArray, drawn: Callable[[int], FloatArray], n_draws: int
+) -> float:
+    r"""Return the p-value of a distilled conditional randomization test.
+
+    With e the rest of the response and z the scores of the features, less their mean over all draws
+    and the data, the statistic is :math:`\|\sum_i e_i z_i^\top\|^2`, and the p-value the fraction of
+    draws, the data among them, that reach that of the data.
+
+    Parameters
+    ----------
+    rest : float64 array of shape (n, c)
+    own : float64 array of shape (n, b)
+        Scores on the data.
+    drawn : callable
+        ``drawn(d)`` returns the scores of a draw, shape (n, b).
+    n_draws : int
+    """
+    total = own.copy()
+    for d in range(n_draws):
+        total += drawn(d)
+    mean = total / (n_draws + 1)
+
+    def statistic(scores: FloatArray) -> float:
+        return float(np.square(rest.T @ (scores - mean)).sum())
+
+    observed = statistic(own)
+    # What differs by rounding alone is equal.
+    least = observed * (1.0 - 1e-9)
+    reached = sum(statistic(drawn(d)) >= least for d in range(n_draws))
+    return (1 + reached) / (n_draws + 1)
