@@ -168,7 +168,7 @@ def test_files_are_those_of_the_command(tmp_path):
     assert sorted(path.name for path in (tmp_path / "new/folder").iterdir()) == FILES
     columns, record = written(tmp_path / "new" / "folder")
     assert columns.equals(pa.table(dict(report.table)))
-    assert record["command"] == "dm.rank(X, target='ill', n_estimators=20, test=False)"
+    assert record["command"] == "dm.rank(X, n_estimators=20, test=False, target='ill')"
     page = (tmp_path / "new/folder/report.html").read_text(encoding="utf-8")
     assert "Feature importances for ill" in page
     assert report.run.fingerprint in page

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from inspect import signature
-from typing import Any
+from typing import Any, TypedDict
 
 import narwhals as nw
 
@@ -38,6 +38,44 @@ _LONGEST = 60  # characters of a value in the record of a call
 _MOST_SEED = 2**32 - 1
 
 
+class ComparedColumns(TypedDict, total=False):
+    """Description of the columns and rows of a table, for `duramen.compare`."""
+
+    target: str | None
+    names: Iterable[str] | None
+    kinds: Any
+    task: str
+    groups: Any
+    keep_identifiers: bool
+    max_rows: int | None
+
+
+class SelectedColumns(ComparedColumns, total=False):
+    """Description of the columns and rows of a table, for `duramen.select`."""
+
+    strata: Any
+
+
+class RankedColumns(SelectedColumns, total=False):
+    """Description of the columns and rows of a table, for `duramen.rank`."""
+
+    sample_weight: Any
+    pos_label: Any
+
+
+COMPARED_COLUMNS: ComparedColumns = {
+    "target": None,
+    "names": None,
+    "kinds": None,
+    "task": "auto",
+    "groups": None,
+    "keep_identifiers": False,
+    "max_rows": None,
+}
+SELECTED_COLUMNS: SelectedColumns = {**COMPARED_COLUMNS, "strata": None}
+RANKED_COLUMNS: RankedColumns = {**SELECTED_COLUMNS, "sample_weight": None, "pos_label": None}
+
+
 @dataclass(frozen=True)
 class Data:
     """Table and target as they were given, with what is set apart of the table."""
@@ -53,17 +91,9 @@ def problem_of(
     function: str,
     X: Any,
     y: Any,
+    columns: ComparedColumns,
     *,
-    target: str | None,
-    names: Any,
-    kinds: Any,
-    task: Any,
-    sample_weight: Any,
-    strata: Any,
-    groups: Any,
-    keep_identifiers: bool,
     n_jobs: int | None,
-    max_rows: int | None,
     seed: int,
     stored: bool = False,
 ) -> Problem[Any]:
@@ -79,20 +109,21 @@ def problem_of(
     TypeError, ValueError
         If X, y or names of columns are not as described.
     """
-    checks.check_flag(function, "keep_identifiers", keep_identifiers)
+    asked: dict[str, Any] = {**RANKED_COLUMNS, **columns}
+    target, task, max_rows = asked["target"], asked["task"], asked["max_rows"]
+    keep_identifiers = checks.check_flag(function, "keep_identifiers", asked["keep_identifiers"])
     checks.check_optional_integer(function, "max_rows", max_rows, 2)
+    described = {name: asked[name] for name in ("names", "kinds", "sample_weight")}
+    rows = {"strata": asked["strata"], "groups": asked["groups"]}
     if isinstance(X, LearningSet):
-        given = learning_set_of(
-            X, y, function, names=names, kinds=kinds, sample_weight=sample_weight, strata=strata,
-            groups=groups,
-        )  # fmt: skip
-        name, data, labels = target or "y", given, given.y
+        data = learning_set_of(X, y, function, **described, **rows)
+        name, labels = target or "y", data.y
         found = [*of_target(labels, name), *of_codes(data.table)]
         found += of_leaks(
             data.table, labels, name, data.task if not data.target.censored else "auto"
         )
     else:
-        own = _taken_apart(function, X, y, target, strata, groups)
+        own = _taken_apart(function, X, y, target, **rows)
         name, labels = own.target, own.y
         found = [*of_target(labels, name, task if task != "survival" else "regression")]
         found += of_dates(dates_of(own.X)) if not isinstance(own.X, ColumnStore) else []
@@ -101,9 +132,7 @@ def problem_of(
             data = learning_set(
                 own.X,
                 labels,
-                sample_weight=sample_weight,
-                names=names,
-                kinds=kinds,
+                **described,
                 task=task,
                 strata=own.strata,
                 groups=own.groups,
