@@ -8,10 +8,14 @@ import duramen as dm
 from duramen.jobs.replicates import replicate_seed
 
 
+def forest_of(n_estimators):
+    return dm.RandomForestRegressor(n_estimators, max_features="sqrt")
+
+
 def test_p_values_are_counts_of_permuted_scores():
     rng = np.random.default_rng(0)
     expression = rng.standard_normal((30, 5))
-    settings = {"n_estimators": 20, "n_permutations": 4, "random_state": 1}
+    settings = {"estimator": forest_of(20), "n_permutations": 4, "random_state": 1}
     pooled = dm.genie3(expression, null="pooled", **settings)
     single = dm.genie3(expression, null="source", **settings)
     seed = replicate_seed(pooled.metadata["seed"], 0)
@@ -34,14 +38,16 @@ def test_p_values_are_counts_of_permuted_scores():
 
 def test_true_links_have_small_q_values():
     made = dm.datasets.gene_network(150, 8, n_links=5, noise=0.02, random_state=0)
-    network = dm.genie3(made.expression, n_estimators=50, n_permutations=20, random_state=0)
+    network = dm.genie3(made.expression, estimator=forest_of(50), n_permutations=20, random_state=0)
     q = network.q_values()
     assert (q[made.links] <= 0.1).sum() >= 3
     assert ((q >= network.p_values) | (q == 1)).all()
 
 
 def test_q_values_need_p_values():
-    network = dm.genie3(np.random.default_rng(0).random((20, 3)), n_estimators=5, random_state=0)
+    network = dm.genie3(
+        np.random.default_rng(0).random((20, 3)), estimator=forest_of(5), random_state=0
+    )
     with pytest.raises(ValueError, match="n_permutations"):
         network.q_values()
 
@@ -63,7 +69,9 @@ def test_type_one_error_where_each_gene_is_permuted_on_its_own(kind):
             "factors": factors + 0.3 * rng.standard_normal((60, 12)),
         }[kind]
         expression = np.apply_along_axis(rng.permutation, 0, expression)
-        network = dm.genie3(expression, n_estimators=20, n_permutations=99, random_state=seed)
+        network = dm.genie3(
+            expression, estimator=forest_of(20), n_permutations=99, random_state=seed
+        )
         for level, rate in rates.items():
             rate.append((network.p_values <= level)[off].mean())
     for level, rate in rates.items():

@@ -340,6 +340,18 @@ class Strata:
         return [(option, name) for option, names in self.labels().items() for name in names]
 
 
+def estimator_of(forest: str, task: str, **parameters: Any) -> Any:
+    """Return the estimator of a kind of forest for a task; None where the kind has none.
+
+    Parameters that are None have their defaults.
+    """
+    from duramen.estimators.catalogue import FORESTS
+
+    kind = next(kind for kind in FORESTS if kind.name == forest.replace("_", "-")).estimator(task)
+    values = {name: value for name, value in parameters.items() if value is not None}
+    return None if kind is None else kind(**values)
+
+
 def settled_criterion(asked: str, task: str) -> str:
     """Return the impurity criterion that an option asks for, given the task."""
     from duramen.data.target import target_class

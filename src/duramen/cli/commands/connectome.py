@@ -12,7 +12,7 @@ from duramen.cli.commands.network import read_links, record_of, score_record
 from duramen.cli.console import warnings_as_notes
 from duramen.cli.declaration import argument, choice, group, option, parameters
 from duramen.cli.ending import Clock
-from duramen.cli.options import Printed, Work, keeping, writable
+from duramen.cli.options import Printed, Work, estimator_of, keeping, writable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -257,6 +257,14 @@ def _check(options: Options) -> dict[str, Any]:
     _check_input(options.input)
     writable(options.work.checkpoint)
     settings = parameters(options.inference)
+    n_trees, depth = settings.pop("n_estimators"), settings.pop("max_depth")
+    if settings["method"] == "genie3":
+        settings["estimator"] = estimator_of(
+            *("random-forest", "regression"),
+            n_estimators=n_trees,
+            max_depth=depth,
+            max_features="sqrt",
+        )
     return {**settings, "thresholds": settings["thresholds"] or None}
 
 

@@ -25,7 +25,7 @@ from duramen.cli.declaration import (
 )
 from duramen.cli.ending import Clock
 from duramen.cli.look import look
-from duramen.cli.options import Printed, Work, keeping, parsed_max_features, writable
+from duramen.cli.options import Printed, Work, estimator_of, keeping, parsed_max_features, writable
 from duramen.cli.reading import Reading
 from duramen.cli.source import check_columns
 from duramen.cli.stores import is_store
@@ -343,9 +343,14 @@ def _check(options: Options) -> dict[str, Any]:
     _check_input(options.input)
     writable(options.work.checkpoint)
     settings = parameters(options.scores)
-    asked = settings.pop("max_features")
-    settings["max_features"] = _AUTO if asked == "auto" else parsed_max_features(asked)
+    names = ("forest", "n_estimators", "max_features", "min_samples_leaf", "max_depth")
+    forest, n_trees, asked, leaf, depth = (settings.pop(name) for name in names)
+    estimator = estimator_of(
+        forest, "regression", n_estimators=n_trees, min_samples_leaf=leaf, max_depth=depth
+    )
+    estimator.set_params(max_features=_AUTO if asked == "auto" else parsed_max_features(asked))
     return settings | {
+        "estimator": estimator,
         "regulators": _names_of_genes(options.input.regulators),
         "targets": _names_of_genes(options.input.targets),
     }

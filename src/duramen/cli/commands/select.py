@@ -15,7 +15,14 @@ from duramen.cli.console import notes
 from duramen.cli.declaration import choice, command_line, given, group, option
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import SampledInput
-from duramen.cli.options import Printed, Strata, Work, count_or_fraction, parsed_max_features
+from duramen.cli.options import (
+    Printed,
+    Strata,
+    Work,
+    count_or_fraction,
+    estimator_of,
+    parsed_max_features,
+)
 from duramen.cli.signals import Clustering
 from duramen.selection.records import DEMO_TREES, MEMORY, Option, Selector, catalogue
 
@@ -175,13 +182,11 @@ def _trees_of(tree: str, max_features: str) -> Callable[[str], Any]:
     K = 1 if random else _PARSED["max_features"](max_features)
 
     def estimator(task: str) -> Any:
-        from duramen.estimators.catalogue import FORESTS
-
-        name, own = "extra-trees", {}
         if tree == "cart":
-            name, own = "random-forest", {"bootstrap": False}
-        kind = next(one for one in FORESTS if one.name == name).estimator(task)
-        return kind(max_features=K, **own)
+            made = estimator_of("random-forest", task, bootstrap=False)
+        else:
+            made = estimator_of("extra-trees", task)
+        return made.set_params(max_features=K)
 
     return estimator
 
