@@ -118,7 +118,10 @@ ANALYSES = {
 }
 # Functions in which a parameter of these names means something more, or else.
 OWN = {
-    "estimator": {"frequency_control", "mda", "prediction_change", "relative_influence"},
+    "estimator": {
+        *("context_importances", "context_network", "frequency_control", "mcfs", "mda"),
+        *("prediction_change", "relative_influence"),
+    },
     "forest": {"trees_needed", "vote_change"},
     "X": {
         *("conditional_mda", "context_importances", "context_network", "frequency_control"),
