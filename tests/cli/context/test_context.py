@@ -129,7 +129,7 @@ def test_numbers_are_those_of_the_library(gates, out):
     result = dm.context_importances(
         *(inputs, np.array(table["y"]), {"time": table["time"].to_numpy()}),
         **{"n_estimators": 30, "n_permutations": 99, "random_state": 5},
-    )["time"]
+    )
     expected, columns = result.columns(), written(out)
     assert list(columns) == ["context_name", *expected]
     assert columns["context_name"] == ["time"] * 6
@@ -222,7 +222,7 @@ def test_strata_and_blocks_are_columns(tmp_path, out):
         **{"n_estimators": 30, "n_permutations": 99, "random_state": 0},
         strata=batch,
         groups=person,
-    )["sex"]
+    )
     p_values = dict(zip(result.names, result.absolute_p_values[0].tolist(), strict=True))
     assert by_cell(out, "absolute_p_value")["z", "0"] == p_values["z"]
     for more, message in (

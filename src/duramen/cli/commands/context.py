@@ -22,7 +22,16 @@ from duramen.cli.declaration import (
 )
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import FEATURES, Small
-from duramen.cli.options import Printed, Strata, Trees, Work, keeping, settled_criterion, writable
+from duramen.cli.options import (
+    Printed,
+    Strata,
+    Trees,
+    Work,
+    estimator_of,
+    keeping,
+    settled_criterion,
+    writable,
+)
 from duramen.cli.problem import as_arrow, encoded, exchanged, looked
 from duramen.cli.reading import stray_findings
 from duramen.cli.source import Source, check_columns
@@ -512,22 +521,39 @@ def _analyzed(
 ) -> list[ContextImportances] | list[ContextNetwork]:
     """Run the analysis: one result a context, or a network."""
     from duramen.context import context_importances, context_network
+    from duramen.context.analysis import beside
     from duramen.data import Exchangeability
 
     work = options.work.parameters(options.output.quiet)
     settings = {**parameters(options.analysis), **work}
-    asked = settings.pop("criterion")
+    task = "classification" if given.problem is None else given.problem.task
+    names = ("n_estimators", "splits", "max_features", "max_depth")
+    settings["estimator"] = estimator_of(
+        "totally-randomized-trees" if settings["max_features"] == 1 else "extra-trees",
+        task,
+        criterion=settled_criterion(settings.pop("criterion"), task),
+        **{name: settings.pop(name) for name in names},
+    )
     if given.problem is None:
         settings |= {"targets": options.contexts.targets or None, **_exchanged(options, given)}
         return [context_network(given.table, given.contexts, **settings)]
-    criterion = settled_criterion(asked, given.problem.task)
     data = given.problem.data
     if options.propensity_strata is not None:
         labels = _exchanged(options, given)
         rows = Exchangeability.checked(data.n_rows, **labels, function=f"duramen {COMMAND}")
         data = data.with_exchangeability(rows)
-    results = context_importances(data, None, given.contexts, criterion=criterion, **settings)
-    return list(results.values()) if isinstance(results, dict) else [results]
+    checkpoint = settings.pop("checkpoint")
+    several = checkpoint is not None and len(given.contexts) > 1
+    return [
+        context_importances(
+            data,
+            None,
+            {name: values},
+            checkpoint=beside(checkpoint, name) if several else checkpoint,
+            **settings,
+        )
+        for name, values in given.contexts.items()
+    ]
 
 
 def _exchanged(options: Options, given: Contextual) -> dict[str, Any]:
