@@ -36,7 +36,7 @@ def factorial(seed):
     return X, X[:, 0] * (context == 1) + X[:, 1] * X[:, 2] + random.integers(0, 2, len(X)), context
 
 
-def batches(X, y, context, n_estimators=60, **trees):
+def batches(X, y, context, n_estimators=60, empty="skip", **trees):
     kind = dm.TotallyRandomizedTreesClassifier
     if trees.get("criterion") == "variance":
         kind = dm.TotallyRandomizedTreesRegressor
@@ -47,6 +47,7 @@ def batches(X, y, context, n_estimators=60, **trees):
             context,
             estimator=kind(n_estimators, **trees),
             n_permutations=0,
+            empty=empty,
             random_state=seed,
         )
         for seed in range(BATCHES)

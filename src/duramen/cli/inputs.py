@@ -20,7 +20,7 @@ from duramen.cli.declaration import argument, choice, group, option, recorded
 from duramen.cli.problem import Settling, encoded, exchanged
 from duramen.cli.reading import Annotations, Matrix, Reading, stray_findings
 from duramen.cli.source import APART, NO_COMPLETE_ROW, Source, check_columns, incomplete_words
-from duramen.cli.stores import is_store, read_stored
+from duramen.cli.stores import Opened, is_store, read_stored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
     from duramen.analyses.problem import Problem
     from duramen.cli.ending import Clock
-    from duramen.data import EncodedTable, Finding
+    from duramen.data import EncodedTable
     from duramen.io import ColumnStore
+    from duramen.io.store.packing import Packing
 
 
 _TABLE = "File with a table, in one of the formats below"
@@ -69,17 +70,6 @@ class Missing(StrEnum):
 
     category = "category"
     drop = "drop"
-
-
-@dataclass(frozen=True)
-class Opened:
-    """Store that a command reads."""
-
-    place: Path | str
-    reading: Reading  # options that still apply
-    packed: bool = False  # whether it was packed for the command, and is removed afterwards
-    findings: tuple[Finding, ...] = ()  # on the file that was packed
-    notes: tuple[str, ...] = ()  # on how it was packed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,10 +289,9 @@ class Input(Table):
             kinds = tuple(name for name in opened.reading.categorical if name not in apart)
             problem = read_stored(
                 command,
-                opened.place,
+                replace(opened, reading=replace(opened.reading, categorical=kinds)),
                 str(target or self.target),
                 annotations=self.annotations,
-                reading=replace(opened.reading, categorical=kinds),
                 task=self.task,
                 drop=self.dropped,
                 labels=labels,
@@ -310,8 +299,6 @@ class Input(Table):
                 settle=settle,
                 keep_identifiers=self.keep_identifiers,
                 drop_missing_target=self.drop_missing_target,
-                findings=opened.findings,
-                notes=opened.notes,
                 population=population,
             )
             return loaded(problem) if opened.packed else problem
@@ -340,7 +327,7 @@ class Input(Table):
         if is_store(self.place):
             yield Opened(self.place, self.reading)
             return
-        from duramen.io.store.packing import Options, pack_with
+        from duramen.io.store.packing import pack_with
         from duramen.support.files import expanded
 
         file, reading, caller = expanded(self.place), self.reading, f"duramen {command}"
@@ -348,19 +335,18 @@ class Input(Table):
         kinds = dict.fromkeys(reading.categorical, "nominal") or None
         with TemporaryDirectory(prefix="duramen-") as folder:
             place = Path(folder) / file.name
-            asked = Options(
-                kinds=kinds,
-                transpose=self.matrix.transpose,
-                layer=self.matrix.layer,
-                as_text=reading.as_text,
-                function=caller,
-                **reading.parameters(file),
-            )
+            options: Packing = {
+                "kinds": kinds,
+                "transpose": self.matrix.transpose,
+                "layer": self.matrix.layer,
+                "as_text": reading.as_text,
+                **reading.parameters(file),  # type: ignore[typeddict-item]
+            }
             unseen.add(f"{folder}{os.sep}")
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 with stray_columns() as stray, reading.looking(file, found):
-                    pack_with(file, place, asked)
+                    pack_with(file, place, options, function=caller)
             found += stray_findings(stray, file.name)
             notes = tuple(str(warning.message) for warning in caught)
             reading = replace(reading, categorical=())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
     from duramen.io import ColumnStore
 
 
+@dataclass(frozen=True)
+class Opened:
+    """Store that a command reads."""
+
+    place: Path | str
+    reading: Reading  # options that still apply
+    packed: bool = False  # whether it was packed for the command, and is removed afterwards
+    findings: tuple[Finding, ...] = ()  # on the file that was packed
+    notes: tuple[str, ...] = ()  # on how it was packed
+
+
 def is_store(file: Path | str) -> bool:
     """Return whether a path looks like a store: a URL, a folder, or a file used in place."""
     from duramen.io.formats import format_of
@@ -41,11 +53,10 @@ def is_store(file: Path | str) -> bool:
 
 def read_stored(
     command: str,
-    path: Path | str,
+    opened: Opened,
     target: str,
     *,
     annotations: Annotations,
-    reading: Reading,
     task: str,
     drop: Sequence[str],
     labels: Mapping[str, Sequence[str]] | None = None,
@@ -53,8 +64,6 @@ def read_stored(
     settle: Settling = exchanged,
     keep_identifiers: bool = False,
     drop_missing_target: bool = False,
-    findings: Sequence[Finding] = (),
-    notes: Sequence[str] = (),
     population: bool = False,
 ) -> Problem[ColumnStore]:
     """Open a store or a .bed file, set its target apart and leave columns out.
@@ -62,8 +71,8 @@ def read_stored(
     The target, strata and the like (`labels`, by the name of the option) are columns of the store
     or of its sample annotations, which `annotations` replace; so are the events, with which the
     target is survival. `features` are columns of the annotations that join those of the store;
-    `settle` makes strata and groups of the labels; `findings` and `notes` are those on the file.
-    Where the rows are a population, what is found matters only as far as reading goes.
+    `settle` makes strata and groups of the labels. Where the rows are a population, what is found
+    matters only as far as reading goes.
     """
     import numpy as np
 
@@ -72,13 +81,14 @@ def read_stored(
     from duramen.io.store.view import without
     from duramen.support.files import expanded
 
+    path, reading = opened.place, opened.reading
     if reading.categorical:
         raise ValueError(
             f"--categorical {reading.categorical[0]} is for duramen pack: the kinds of the "
             "columns of a store are fixed when it is packed"
         )
     naming = f"duramen {command}"
-    of_text = [*findings]
+    of_text = [*opened.findings]
     store, own = _opened(path, annotations, reading, naming, of_text)
     with stray_columns() as stray:
         values, apart = _apart(store, target, own, drop)
@@ -92,7 +102,7 @@ def read_stored(
     left = without(store, apart) if apart else store
     more = dict.fromkeys((*features, *_beside(store, (labels or {}).get("covariate", ()))))
     left = _with_features(left, tuple(more), target) if more else left
-    notes = [*notes, *filter(None, [store.samples_pairing])]
+    notes = [*opened.notes, *filter(None, [store.samples_pairing])]
     gone = np.any([_missing(one) for one in (values, *labelled.get(EVENT, {}).values())], axis=0)
     of_values = [] if population else of_codes(left)  # of all rows, as the values of columns are
     if drop_missing_target and gone.any():

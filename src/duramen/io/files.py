@@ -5,17 +5,17 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from duramen.data.memory import require_memory
 from duramen.data.names import shown_repeated
 from duramen.data.text_numbers import warned
 from duramen.io import formats
 from duramen.io.formats.delimited import comma_separated
-from duramen.io.formats.format import Request
+from duramen.io.formats.format import READING, Reading, Request
 from duramen.io.formats.records import with_missing
 from duramen.support.files import expanded, replacing
+from duramen.support.keywords import shares
 from duramen.support.text import quoted
 from duramen.support.threads import require_arrow_threads
 
@@ -23,18 +23,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@shares(Reading, READING)
 def read_table(
     path: str | os.PathLike[str],
     *,
-    na_values: Sequence[str] = (),
-    decimal: str = ".",
-    separator: str | None = None,
-    sheet: str | None = None,
-    encoding: str = "utf-8",
-    skip_rows: int = 0,
-    member: str | None = None,
-    as_text: Sequence[str] = (),
     function: str = "read_table",
+    **reading: Unpack[Reading],
 ) -> pa.Table:
     r"""Read a table from a file.
 
@@ -96,8 +90,9 @@ def read_table(
     {'name': ['Ada', 'Bo'], 'age': [36, None]}
     """
     path = expanded(path, function)
-    how: dict[str, Any] = {"encoding": encoding, "skip_rows": skip_rows, "member": member}
-    request = Request(function, na_values, decimal, separator=separator, sheet=sheet, **how)
+    of_file: dict[str, Any] = {**reading}
+    as_text = of_file.pop("as_text")
+    request = Request(function, **of_file)
     chosen = formats.checked_file(path, function, "read")
     require_arrow_threads(function)
     n_bytes = path.stat().st_size if chosen.n_bytes is None else chosen.n_bytes(path, request)
@@ -108,10 +103,11 @@ def read_table(
         hint=f"duramen pack {shlex.quote(path.name)} --out STORE makes a store of it in little "
         "memory, of which duramen rank STORE --max-rows N and others read what they need",
     )
-    table = with_missing(formats.whole(path, chosen, request), () if chosen.text else na_values)
+    missing = () if chosen.text else request.na_values
+    table = with_missing(formats.whole(path, chosen, request), missing)
     repeated = shown_repeated(table.column_names)
     if repeated:
-        below = f"skip_rows={skip_rows + 1} (--skip-rows {skip_rows + 1})"
+        below = f"skip_rows={request.skip_rows + 1} (--skip-rows {request.skip_rows + 1})"
         more = f", or, if the next line names the columns, give {below}"
         raise ValueError(
             f"{function}: {path} has more than one column named {repeated}; rename them"
@@ -120,7 +116,7 @@ def read_table(
     if table.num_rows == 0:
         raise ValueError(f"{function}: {path} has column names but no rows")
     sure = comma_separated(formats.text_of(path, request))
-    return warned(table, function, as_text=as_text, decimal=decimal, thousands=sure)
+    return warned(table, function, as_text=as_text, decimal=request.decimal, thousands=sure)
 
 
 def target_column(

@@ -107,23 +107,28 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
         warnings_as_notes(output.quiet),
     ):
         found: list[Finding] = []
-        asked = packing.Options(
-            kinds=dict.fromkeys(given.reading.categorical, "nominal") or None,
-            transpose=given.matrix.transpose,
-            layer=given.matrix.layer,
-            samples=annotations.read(given.reading, f"duramen {COMMAND}", found),
-            samples_id=annotations.samples_id,
-            samples_by_position=annotations.samples_by_position,
-            samples_match=annotations.samples_match,
-            **given.reading.parameters(options.file),
-            as_text=given.reading.as_text,
-            memory=given.memory,
-            overwrite=options.overwrite,
+        settings: packing.Packing = {
+            "kinds": dict.fromkeys(given.reading.categorical, "nominal") or None,
+            "transpose": given.matrix.transpose,
+            "layer": given.matrix.layer,
+            "samples": annotations.read(given.reading, f"duramen {COMMAND}", found),
+            "samples_id": annotations.samples_id,
+            "samples_by_position": annotations.samples_by_position,
+            "samples_match": annotations.samples_match,
+            **given.reading.parameters(options.file),  # type: ignore[typeddict-item]
+            "as_text": given.reading.as_text,
+            "memory": given.memory,
+            "overwrite": options.overwrite,
+        }
+        notes(map(str, found), output.quiet)
+        store = packing.pack_with(
+            options.file,
+            output.out,
+            settings,
             n_jobs=options.work.jobs,
             verbose=not output.quiet and standard_error().is_terminal,
+            finishing=finishing,
         )
-        notes(map(str, found), output.quiet)
-        store = packing.pack_with(options.file, output.out, asked, finishing)
     if store.samples_pairing is not None and not output.quiet:
         note(store.samples_pairing)
     return store

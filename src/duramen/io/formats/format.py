@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +126,31 @@ class Columns(Protocol):
     def variants(self) -> pa.Table | None:
         """Places of the columns on the genome; None where they are not known."""
         ...
+
+
+class Reading(TypedDict, total=False):
+    """Parameters of functions that read a file."""
+
+    na_values: Sequence[str]
+    decimal: str
+    separator: str | None
+    sheet: str | None
+    encoding: str
+    skip_rows: int
+    member: str | None
+    as_text: Sequence[str]
+
+
+READING: Reading = {
+    "na_values": (),
+    "decimal": ".",
+    "separator": None,
+    "sheet": None,
+    "encoding": "utf-8",
+    "skip_rows": 0,
+    "member": None,
+    "as_text": (),
+}
 
 
 @dataclass(frozen=True)
