@@ -133,7 +133,7 @@ OWN = {
         *("mcfs", "mdi", "permutation_test", "probe_ranking", "trees_needed", "vote_change"),
         *("average_effects", "covariate_strata", "prediction_change", "relative_influence"),
     },
-    "measure": {"hapfelmeier", "max_t"},
+    "measure": {"confidence_intervals", "hapfelmeier", "max_t"},
     "groups": {"confidence_intervals", "context_importances", "holdout_mda", "ranking_stability"},
     "strata": {"context_importances"},
     "random_state": {

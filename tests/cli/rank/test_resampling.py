@@ -50,8 +50,7 @@ def test_intervals_lie_around_the_importances(file, tmp_path):
     grown = forest.fit(X, y)
     wanted = dm.significance.confidence_intervals(
         *(forest, X, y),
-        measure="mda",
-        observed=dm.importances.mda(grown, X, y),
+        measure=dm.importances.mda(grown, X, y),
         n_resamples=6,
         confidence_level=0.9,
         random_state=0,

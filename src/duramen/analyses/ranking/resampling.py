@@ -100,11 +100,10 @@ class Resampled:
             _INTERVALS,
             lambda more: confidence_intervals(
                 *(given.unfitted().estimator, given.data),
-                measure=one.name,
+                measure=scores,
                 n_resamples=n,
                 confidence_level=self.asked.confidence_level,
                 scale=self.asked.scale,
-                observed=scores,
                 **more,
             ),
             (one, given, n, 0.75),
