@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.data import NumberTarget, Target, encode_target, target
-from duramen.data.target import TARGETS, target_class
+from duramen.data import NumberTarget, Target, target
+from duramen.data.target import TARGETS, encode_target, target_class
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests.criteria import CRITERIA
 from duramen.importances.measures.fitted.mda import SCORES

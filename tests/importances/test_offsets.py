@@ -7,7 +7,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.data import encode_target
+from duramen.data.target import encode_target
 from duramen.effects import accumulated_local_effects
 from duramen.forests import Forest
 from duramen.importances import Inputs, catalogue

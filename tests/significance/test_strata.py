@@ -10,7 +10,7 @@ from tests.grid import one_test
 from tests.significance.noise import TINY, band
 
 import duramen as dm
-from duramen.data import encode_target
+from duramen.data.target import encode_target
 from duramen.importances.measures.refitting.holdout_mda import _parts_of_groups
 from duramen.significance.measured import measured
 from duramen.significance.sampling_units import SamplingUnits

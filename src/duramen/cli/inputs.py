@@ -145,7 +145,7 @@ class Table:
             with the table.
         """
         from duramen.findings.target import merged_labels
-        from duramen.io import target_column
+        from duramen.io.files import target_column
 
         caller, wanted = f"duramen {command}", target or "y"
         annotations = annotations or Annotations()
@@ -442,7 +442,7 @@ def absent(
     data: pa.Table, target: str, samples: pa.Table | None, file: str, caller: str
 ) -> ValueError:
     """Return the error about a target that is no column, with the option that may be missing."""
-    from duramen.io import target_column
+    from duramen.io.files import target_column
     from duramen.support.text import quoted
 
     if samples is not None:

@@ -186,7 +186,7 @@ def looked(
 
 def target_of(command: str, name: str, values: Any, task: Any) -> Target:
     """Check and encode a target, for a task or the one that its values suggest."""
-    from duramen.data import encode_target
+    from duramen.data.target import encode_target
 
     return encode_target(values, task, function=f"duramen {command}: --target {name}")
 
@@ -200,8 +200,9 @@ def of_event(name: str, events: Any) -> list[Finding]:
 
 def survival_of(command: str, name: str, times: Any, events: Any) -> Target:
     """Check and encode times, whose name is that of the target, and events."""
-    from duramen.data import SurvivalTarget, target_array
+    from duramen.data import SurvivalTarget
     from duramen.data.survival import survival_codes
+    from duramen.data.target import target_array
 
     naming = f"duramen {command}: --target {name} and --{EVENT}"
     codes, distinct = survival_codes(

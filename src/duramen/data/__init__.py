@@ -13,9 +13,6 @@ from duramen.data.target import (
     SurvivalTarget,
     Target,
     Task,
-    encode_target,
-    infer_task,
-    target_array,
 )
 from duramen.data.text_numbers import NumbersInTextWarning, numbers_in_text
 
@@ -33,9 +30,6 @@ __all__ = [
     "Target",
     "Task",
     "encode",
-    "encode_target",
-    "infer_task",
     "learning_set",
     "numbers_in_text",
-    "target_array",
 ]

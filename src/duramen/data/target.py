@@ -71,7 +71,7 @@ class Target(KernelOwner, ABC):
 
     Examples
     --------
-    >>> from duramen.data import encode_target
+    >>> from duramen.data.target import encode_target
     >>> target = encode_target(["ill", "well", "ill"])
     >>> target.values.tolist(), target.classes.tolist(), target.class_sizes()
     ([0, 1, 0], ['ill', 'well'], {'ill': 2, 'well': 1})
@@ -523,7 +523,7 @@ def encode_target(
 
     Examples
     --------
-    >>> from duramen.data import encode_target
+    >>> from duramen.data.target import encode_target
     >>> encode_target([3, 1, 3]).task, encode_target([0.3, 0.1, 0.3]).task
     ('classification', 'regression')
     """
@@ -545,7 +545,7 @@ def infer_task(y: Any, *, function: str = "infer_task") -> Task:
 
     Examples
     --------
-    >>> from duramen.data import infer_task
+    >>> from duramen.data.target import infer_task
     >>> infer_task(["a", "b"]), infer_task([1.5, 2.0]), infer_task(list(range(30)))
     ('classification', 'regression', 'regression')
     """
@@ -565,7 +565,7 @@ def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") ->
 
     Examples
     --------
-    >>> from duramen.data import target_array
+    >>> from duramen.data.target import target_array
     >>> target_array([True, False])
     array([ True, False])
     """

@@ -145,7 +145,7 @@ def target_column(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from duramen.io import target_column
+    >>> from duramen.io.files import target_column
     >>> features, target = target_column(pa.table({"age": [3, 5], "ill": [0, 1]}), "ill")
     >>> features.column_names, target.to_pylist()
     (['age'], [0, 1])

@@ -32,9 +32,9 @@ def population_context_importances(
     empty: str = "skip",
     criterion: str = "entropy",
     max_depth: int | None = None,
-    n_jobs: int | None = None,
     max_hours: float | None = HOURS,
     max_nodes: int = MOST_CELLS,
+    n_jobs: int | None = None,
 ) -> ContextImportances:
     r"""Compute the effects of a context on the importances of infinitely many trees.
 

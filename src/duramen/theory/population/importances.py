@@ -42,10 +42,10 @@ def population_importances(
     criterion: str = "entropy",
     splits: str = "multiway",
     cut: str = "random",
-    n_jobs: int | None = None,
     progress: Progress | None = None,
     max_hours: float | None = HOURS,
     max_nodes: int = 1_000_000,
+    n_jobs: int | None = None,
 ) -> Importances:
     r"""Compute the mean decrease of impurity of infinitely many trees grown on a distribution.
 
