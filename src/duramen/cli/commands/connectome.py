@@ -12,7 +12,7 @@ from duramen.cli.commands.network import read_links, record_of, score_record
 from duramen.cli.console import warnings_as_notes
 from duramen.cli.declaration import argument, choice, group, option, parameters
 from duramen.cli.ending import Clock
-from duramen.cli.options import Printed, Work, estimator_of, keeping, writable
+from duramen.cli.options import Printed, Work, estimator_of, keeping, links_option, writable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,13 +126,7 @@ class Options:
 
     input: Fluorescence = group(Fluorescence, "Data")
     inference: Inference = group(Inference, "Method")
-    links: int = option(
-        100_000,
-        "Number of links in the results, those of the largest weights.",
-        metavar="N",
-        min=1,
-        section="Results",
-    )
+    links: int = links_option()
     work: Work = group(Work, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-connectome"))
 

@@ -25,7 +25,15 @@ from duramen.cli.declaration import (
 )
 from duramen.cli.ending import Clock
 from duramen.cli.look import look
-from duramen.cli.options import Printed, Work, estimator_of, keeping, parsed_max_features, writable
+from duramen.cli.options import (
+    Printed,
+    Work,
+    estimator_of,
+    keeping,
+    links_option,
+    parsed_max_features,
+    writable,
+)
 from duramen.cli.reading import Reading
 from duramen.cli.source import check_columns
 from duramen.cli.stores import is_store
@@ -141,13 +149,7 @@ class Options:
 
     input: Expression = group(Expression, "Data")
     scores: Scores = group(Scores, "Forests")
-    links: int = option(
-        100_000,
-        "Number of links in the results, those of the largest weights.",
-        metavar="N",
-        min=1,
-        section="Results",
-    )
+    links: int = links_option()
     work: Work = group(Work, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-network"))
 

@@ -169,7 +169,7 @@ def found_curves(advice: Plan) -> dict[str, dict[float, NDArray[np.float64]]]:
 def _columns(advice: Plan) -> dict[str, Any]:
     options = advice.options
     columns: dict[str, Any] = {
-        "alpha": [option.keep for option in options],
+        "keep": [option.keep for option in options],
         "subspace": [advice.subspace] * len(options),
         "advised": [option.keep == advice.keep for option in options],
         "places_kept": [option.places for option in options],

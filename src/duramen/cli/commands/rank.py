@@ -35,6 +35,7 @@ from duramen.cli.ending import Clock
 from duramen.cli.inputs import SampledInput
 from duramen.cli.options import (
     MAX_FEATURES,
+    OPTIONS,
     Printed,
     Strata,
     Work,
@@ -521,13 +522,15 @@ def requested(
     _check_taken(test, set_options, None if resampled else checkpoint)
     _check_together(test, asked, feature_groups)
     choices = parameters(asked.parameters)
-    return Request(
+    request = Request(
         test,
         asked.permutations,
         {name: value for name, value in choices.items() if value not in (None, False)},
         feature_groups if test.takes("feature_groups") else None,
         not named,
     )
+    request.check(OPTIONS)
+    return request
 
 
 # Options that choose the test.
@@ -559,11 +562,6 @@ def _check_taken(
 def _check_together(test: SignificanceTest, asked: Test, feature_groups: Groups | None) -> None:
     """Check that options go together."""
     own: Parameters = asked.parameters
-    if asked.permutations is not None and asked.permutations < test.least:
-        raise ValueError(
-            f"--significance {test.option} needs --permutations {test.least} or more for an error "
-            f"rate up to .05, got {asked.permutations}"
-        )
     if own.stop_after is not None and own.distribution not in (None, "empirical"):
         raise ValueError(
             f"--stop-after needs --distribution empirical, got {own.distribution}: an early stop "

@@ -488,7 +488,7 @@ class SequentialRandomSubspace(BaseSelector):
         return Account(
             run=f"{n_trees:,} trees of {q:,} features",
             step="tree",
-            label=f"alpha = {self.keep:g}",
+            label=f"keep = {self.keep:g}",
             facts=(("trees", f"{n_trees:,}"), ("features a tree", f"{q:,}")),
             nothing=f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} "
             "trees on average",
