@@ -53,7 +53,8 @@ def test_defaults_and_types_have_the_same_names():
 
 
 def test_every_shared_keyword_is_documented():
-    for function in (dm.rank, dm.select, dm.compare):
+    analyses = (dm.rank, dm.select, dm.compare, dm.context_importances)
+    for function in (*analyses, dm.genie3, dm.pack, dm.io.read_table):
         documented = re.findall(r"^    (\S.*?) : ", function.__doc__, re.MULTILINE)
         names = {name for entry in documented for name in entry.split(", ")}
         left = set(inspect.signature(function).parameters) - names
