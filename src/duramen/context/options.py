@@ -72,16 +72,8 @@ class Options:
     @classmethod
     def of(cls, analysis: Analysis, plan: Plan, function: str) -> Self:
         """Check the parameters of an analysis that has all of them."""
-        return cls(
-            analysis["empty"],
-            analysis["n_permutations"],
-            analysis["plain"],
-            analysis["plain_p_values"],
-            analysis["tolerance"],
-            analysis["permute"],
-            plan,
-            function,
-        )
+        own = {name: value for name, value in analysis.items() if name in cls.__annotations__}
+        return cls(**own, plan=plan, function=function)  # type: ignore[arg-type]
 
     @property
     def count(self) -> int:

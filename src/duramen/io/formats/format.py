@@ -141,18 +141,6 @@ class Reading(TypedDict, total=False):
     as_text: Sequence[str]
 
 
-READING: Reading = {
-    "na_values": (),
-    "decimal": ".",
-    "separator": None,
-    "sheet": None,
-    "encoding": "utf-8",
-    "skip_rows": 0,
-    "member": None,
-    "as_text": (),
-}
-
-
 @dataclass(frozen=True)
 class Request:
     """Function that asks for a file, and the options it was given.
@@ -225,6 +213,10 @@ class Request:
             "na_values": len(self.na_values) > 0,
         }
         return next((name for name in given if given[name]), None)
+
+
+READING: dict[str, Any] = {name: getattr(Request, name, ()) for name in Reading.__annotations__}
+"""Defaults of the parameters of functions that read a file."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,7 +71,7 @@ PACKING: Packing = {
     "samples_id": None,
     "samples_by_position": False,
     "samples_match": "exact",
-    **READING,
+    **READING,  # type: ignore[typeddict-item]
     "memory": "512MB",
     "overwrite": False,
 }
@@ -200,8 +200,7 @@ def pack_with(
     n_threads = check_jobs(_FUNCTION, n_jobs)
     check_place(place, asked["overwrite"], _FUNCTION)
     require_arrow_threads(_FUNCTION)
-    unasked: dict[str, Any] = {**READING}
-    reading = {name: asked[name] for name in unasked}
+    reading = {name: asked[name] for name in READING}
     as_text = reading.pop("as_text")
     request = Request(
         function,
@@ -221,7 +220,7 @@ def pack_with(
     annotations = _Annotations(given, asked, function, named=chosen is not None)
     recorded: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
     recorded |= {"na_values": list(reading.pop("na_values")), "decimal": reading.pop("decimal")}
-    recorded |= {name: value for name, value in reading.items() if value != unasked[name]}
+    recorded |= {name: value for name, value in reading.items() if value != READING[name]}
     recorded |= {"as_text": list(as_text)} if as_text else {}
     plan = _plan(given, chosen if names is not None else None, kinds, recorded)
     with (
