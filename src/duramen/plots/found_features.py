@@ -46,7 +46,7 @@ def found(
     Examples
     --------
     >>> import duramen as dm
-    >>> ax = dm.plots.found({"keep = 0": [0, 1, 1.5], "keep = 1": [0, 1, 2]}, best="keep = 1")
+    >>> ax = dm.plots.found({"alpha = 0": [0, 1, 1.5], "alpha = 1": [0, 1, 2]}, best="alpha = 1")
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('number of trees', 'features found')
     """
