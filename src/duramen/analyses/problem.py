@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from duramen.support.arrow import pa
 from duramen.support.warning import warn
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from duramen.data import EncodedTable, Finding, LearningSet
     from duramen.data.stray import StrayValues
     from duramen.io import ColumnStore

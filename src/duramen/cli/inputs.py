@@ -21,10 +21,10 @@ from duramen.cli.problem import Settling, encoded, exchanged
 from duramen.cli.reading import Annotations, Matrix, Reading, stray_findings
 from duramen.cli.source import APART, NO_COMPLETE_ROW, Source, check_columns, incomplete_words
 from duramen.cli.stores import is_store, read_stored
+from duramen.support.arrow import is_number, is_text, pa
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from duramen.analyses.problem import Problem
@@ -489,12 +489,10 @@ def absent(
 
 def names_rows(data: pa.Table) -> bool:
     """Return whether the first column is text that differs in each row, and others are numbers."""
-    import pyarrow as pa
-
     first, *others = data.columns
-    if not (pa.types.is_string(first.type) or pa.types.is_large_string(first.type)) or not others:
+    if not is_text(first.type) or not others:
         return False
-    numbers = sum(pa.types.is_integer(one.type) or pa.types.is_floating(one.type) for one in others)
+    numbers = sum(is_number(one.type) for one in others)
     return 2 * numbers > len(others) and len(first.unique()) == len(first)
 
 

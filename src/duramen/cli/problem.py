@@ -10,6 +10,7 @@ from duramen.analyses.problem import Problem, loaded, stray_columns
 from duramen.cli.look import look, nothing_left
 from duramen.cli.reading import OF_TARGET, stray_findings
 from duramen.cli.source import EVENT, Source, check_columns
+from duramen.support.arrow import pa
 
 if TYPE_CHECKING:
     from duramen.data import EncodedTable, Finding, Target
@@ -110,8 +111,6 @@ def exchanged(
     covariates = labels.get("covariate")
     if not covariates:
         return made, ()
-    import pyarrow as pa
-
     from duramen.findings.table import dates_of
     from duramen.significance import covariate_strata
 
@@ -133,8 +132,6 @@ def exchanged(
 
 def as_arrow(values: Any) -> Any:
     """Return the values of a column as an Arrow column; None and NaN are missing."""
-    import pyarrow as pa
-
     if isinstance(values, pa.ChunkedArray | pa.Array):
         return values
     return pa.array(values, from_pandas=True)

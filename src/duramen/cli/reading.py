@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.declaration import choice, option
+from duramen.support.arrow import pa
 from duramen.support.warning import warn
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from duramen.data import Finding
     from duramen.data.stray import StrayValues
     from duramen.io import Format

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from duramen.support.arrow import pc
+
 if TYPE_CHECKING:
     from duramen.data import Finding
 
@@ -70,8 +72,6 @@ class Source:
         ValueError
             If no row is left.
         """
-        import pyarrow.compute as pc
-
         known = pc.invert(pc.is_null(self.column, nan_is_null=True))
         if self.event is not None:
             known = pc.and_(known, pc.invert(pc.is_null(self.event, nan_is_null=True)))
@@ -90,8 +90,6 @@ class Source:
 
     def complete_rows(self) -> Source:
         """Leave out the rows where a feature or the target is missing; some must be left."""
-        import pyarrow.compute as pc
-
         complete = pc.invert(pc.is_null(self.column, nan_is_null=True))
         for column in self.features.columns:
             complete = pc.and_(complete, pc.invert(pc.is_null(column, nan_is_null=True)))

@@ -18,6 +18,7 @@ from duramen.cli.problem import (
 )
 from duramen.cli.reading import OF_TARGET, Annotations, Reading, stray_findings
 from duramen.cli.source import APART, EVENT, check_columns, left_out_words
+from duramen.support.arrow import pa
 
 if TYPE_CHECKING:
     import numpy as np
@@ -208,7 +209,6 @@ def _found(
 def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[Any]:
     """Merge labels that are equal up to case and spaces; add what was merged."""
     import numpy as np
-    import pyarrow as pa
 
     from duramen.findings.target import merged_labels
 

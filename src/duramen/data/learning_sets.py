@@ -28,16 +28,13 @@ class Table(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        ...
 
     @property
     def shape(self) -> tuple[int, int]:
         """(rows, columns)."""
-        ...
 
     def fingerprint(self) -> str:
         """Return a fingerprint: 64 hexadecimal digits that depend on all of the table."""
-        ...
 
 
 TableT = TypeVar("TableT", bound=Table)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from duramen.data.columns import Column, from_arrow, from_objects, numbers, refusal
 from duramen.data.names import names_of_labels
 from duramen.support.arrays import array_of, unmasked
+from duramen.support.arrow import pa
 from duramen.support.text import first_line
 
 WHOLE_BYTES = 1 << 26  # tables of at most so many bytes are turned into one matrix, which is quick
@@ -25,7 +26,6 @@ class Source(Protocol):
     @property
     def matrix(self) -> NDArray[Any] | None:
         """All columns at once, in a type that the kernel reads, where they lie so."""
-        ...
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
         """Return the j-th column.
@@ -33,7 +33,6 @@ class Source(Protocol):
         `name` and `function` are for errors; `kind` is what the user named the column, which
         decides about the order of its categories.
         """
-        ...
 
 
 def open_source(X: Any, function: str) -> "ArraySource | SparseSource | FrameSource":
@@ -273,8 +272,6 @@ def _open_frame(X: Any, function: str) -> FrameSource | None:
     import narwhals as nw
 
     if type(X).__module__.partition(".")[0] == "pyarrow":
-        import pyarrow as pa
-
         labels = X.schema.names
         X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
     else:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrow import is_text, pc
 from duramen.support.text import quoted
 from duramen.support.warning import warn
 
@@ -132,10 +133,7 @@ def stray_values(name: str, labels: Sequence[Any], counts: NDArray[np.int64]) ->
 
 def stray_values_of(name: str, column: Any) -> StrayValues | None:
     """Return the same of an Arrow column; None where it is no plain text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if not is_text(column.type):
         return None
     counted = pc.value_counts(column.drop_null())
     counts = np.asarray(counted.field("counts").to_numpy(zero_copy_only=False), dtype=np.int64)

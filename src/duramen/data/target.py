@@ -25,7 +25,8 @@ from duramen.data.survival import (
     survival_columns,
 )
 from duramen.support.arrays import FloatArray, array_of, check_magnitude, unmasked
-from duramen.support.text import quoted
+from duramen.support.arrow import is_number, is_text, pa, without_dictionary
+from duramen.support.text import as_number, quoted
 from duramen.support.warning import warn
 
 Task: TypeAlias = Literal["classification", "regression", "survival"]
@@ -309,7 +310,7 @@ class NumberTarget(Target):
             row, example = next(
                 (row, value)
                 for row, value in enumerate(values.tolist())
-                if not _reads_as_number(value)
+                if as_number(value) is None
             )
             raise ValueError(
                 f"{function}: y holds {example!r} at row {row}, which is not a number; for labels "
@@ -615,13 +616,10 @@ def _to_numpy(y: Any, function: str) -> NDArray[Any]:
 
 
 def _from_arrow(y: Any, function: str) -> Any:
-    import pyarrow as pa
-
     if not isinstance(y, (pa.Array, pa.ChunkedArray)):
         return y
-    if pa.types.is_dictionary(y.type):
-        y = y.cast(y.type.value_type)
-    if pa.types.is_integer(y.type) or pa.types.is_floating(y.type):
+    y = without_dictionary(y)
+    if is_number(y.type):
         return np.asarray(y)
     if pa.types.is_decimal(y.type):
         return np.asarray(of_decimals(y, "y", function))
@@ -629,7 +627,7 @@ def _from_arrow(y: Any, function: str) -> Any:
         return np.array(y.to_pylist(), dtype=bool)
     if pa.types.is_temporal(y.type):
         return np.asarray(y)
-    if pa.types.is_string(y.type) or pa.types.is_large_string(y.type):
+    if is_text(y.type):
         return np.asarray(y.to_numpy(zero_copy_only=False), dtype=object)
     array = np.empty(len(y), dtype=object)
     array[:] = y.to_pylist()
@@ -718,14 +716,6 @@ def _ranked(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     rank = {text: code for code, text in enumerate(distinct)}
     codes = np.fromiter(map(rank.__getitem__, texts), dtype=np.uint32, count=len(texts))
     return np.array(distinct, dtype=values.dtype), codes
-
-
-def _reads_as_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def column_target(table: EncodedTable, j: int, function: str) -> Target:

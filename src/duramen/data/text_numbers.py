@@ -6,17 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from duramen.data.finding import Finding
 from duramen.data.stray import MISSING
+from duramen.support.arrow import is_text, pa
 from duramen.support.text import quoted
 from duramen.support.warning import warn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _FEWEST = 5  # distinct numbers with a unit, a currency or separators
 _FEWEST_BESIDE_LIMITS = 10  # distinct numbers beside such as <5, which may also be categories
@@ -126,11 +124,9 @@ def numbers_in_text(
     >>> print(found[0].found[:47])
     column 'bmi' has numbers as text, such as '27.2
     """
-    import pyarrow as pa
-
     findings = []
     for j, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
-        text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        text = is_text(column.type)
         if not text or name in as_text or not _promising(column, decimal):
             continue
         texts = column.unique().drop_null().to_pylist()
@@ -279,12 +275,8 @@ def places_of_text(table: Any, names: Sequence[str], as_text: Sequence[str]) -> 
     """
     if not as_text or type(table).__module__.partition(".")[0] != "pyarrow":
         return []
-    import pyarrow as pa
-
-    texts = (pa.types.is_string, pa.types.is_large_string)
-    kinds = zip(names, table.schema.types, strict=True)
     return [
         j
-        for j, (name, kind) in enumerate(kinds)
-        if name in as_text and any(is_text(kind) for is_text in texts)
+        for j, (name, kind) in enumerate(zip(names, table.schema.types, strict=True))
+        if name in as_text and is_text(kind)
     ]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from duramen.datasets.dataset import Dataset
+from duramen.support.arrow import pq
 
 LEUKEMIA = "leukemia.parquet"
 LEUKEMIA_CITATION = (
@@ -81,7 +82,5 @@ def bundled_file(name: str) -> AbstractContextManager[Path]:
 
 
 def _read(name: str) -> Any:
-    import pyarrow.parquet as pq
-
     with bundled_file(name) as path:
         return pq.read_table(path)

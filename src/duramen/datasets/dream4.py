@@ -10,6 +10,7 @@ import numpy as np
 
 from duramen.datasets.gene_networks import GeneNetwork
 from duramen.support import checks
+from duramen.support.arrow import pq
 
 _FUNCTION = "load_dream4"
 # Names of the files: as the challenge gave them, and as tables.
@@ -87,8 +88,6 @@ def _read(folder: Path, forms: tuple[str, str], i: int, size: int) -> dict[str, 
     for name in wanted:
         found = sorted(folder.rglob(name)) if folder.is_dir() else []
         if found and name.endswith(".parquet"):
-            import pyarrow.parquet as pq
-
             columns: dict[str, list[Any]] = pq.read_table(found[0]).to_pydict()
             return columns
         if found:

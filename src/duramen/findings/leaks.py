@@ -13,6 +13,7 @@ from duramen.data.finding import Finding
 from duramen.data.names import KINDS
 from duramen.io.store.column_store import ColumnStore
 from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrow import is_number, pa
 from duramen.support.text import quoted
 
 _FEWEST_ROWS = 20
@@ -76,8 +77,6 @@ def of_leaks(table: EncodedTable | ColumnStore, y: Any, name: str, task: str) ->
 
 def _target(y: Any, task: str) -> tuple[IntArray, FloatArray | None, Sequence[Any]]:
     """Return class codes, -1 where missing, with their labels; or numbers."""
-    import pyarrow as pa
-
     from duramen.data.target import FEW_VALUES
     from duramen.findings.target import as_arrow
 
@@ -85,7 +84,7 @@ def _target(y: Any, task: str) -> tuple[IntArray, FloatArray | None, Sequence[An
     column = as_arrow(y)
     if column is None or pa.types.is_temporal(column.type):
         return none, None, ()
-    numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    numeric = is_number(column.type)
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if task == "regression" or (task == "auto" and numeric):
         if not numeric:

@@ -26,6 +26,7 @@ from duramen.findings.leaks import of_leaks
 from duramen.findings.target import of_target
 from duramen.io.store.column_store import ColumnStore
 from duramen.support.arrays import IntArray
+from duramen.support.arrow import pa
 from duramen.support.text import quoted
 
 Codes: TypeAlias = EncodedTable | ColumnStore
@@ -153,8 +154,6 @@ def _encoded_without(
 def dates_of(X: Any) -> tuple[str, ...]:
     """Return the names of the columns of dates and times of a data frame."""
     if type(X).__module__.partition(".")[0] == "pyarrow":
-        import pyarrow as pa
-
         return tuple(one.name for one in X.schema if pa.types.is_temporal(one.type))
     import narwhals as nw
 

@@ -10,6 +10,7 @@ import numpy as np
 from duramen.data.finding import Finding
 from duramen.data.target import FEW_VALUES
 from duramen.support.arrays import IntArray
+from duramen.support.arrow import is_number, is_text, pa, pc, without_dictionary
 from duramen.support.text import quoted
 
 _FEWEST_ROWS = 10
@@ -44,9 +45,6 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
     >>> [one.kind for one in of_target(["a", None, "b"])]
     ['target missing']
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = as_arrow(y)
     if column is None:
         return []
@@ -67,14 +65,11 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
 
 def as_arrow(y: Any) -> Any:
     """Return a target as an Arrow array without dictionaries; None where that cannot be."""
-    import pyarrow as pa
-
     try:
         column = y if isinstance(y, pa.Array | pa.ChunkedArray) else pa.array(_plain(y))
     except (pa.ArrowException, TypeError, ValueError):
         return None  # of which encoding the target says what is wrong
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = without_dictionary(column)
     return None if pa.types.is_nested(column.type) else column
 
 
@@ -85,10 +80,8 @@ def _plain(y: Any) -> Any:
 
 def _of_values(values: Any, counts: IntArray, name: str, task: str) -> list[Finding]:
     """Look at the distinct values of a target, and the rows that have each."""
-    import pyarrow as pa
-
     n, m = int(counts.sum()), len(counts)
-    numeric = pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
+    numeric = is_number(values.type)
     whole = pa.types.is_integer(values.type)
     classes = task == "classification" or (
         task == "auto" and (not numeric or (whole and m <= FEW_VALUES))
@@ -121,8 +114,6 @@ def _of_values(values: Any, counts: IntArray, name: str, task: str) -> list[Find
 
 def _of_whole_numbers(values: Any, name: str) -> list[Finding]:
     """Tell of whole numbers, which may be classes, that are treated as numbers."""
-    import pyarrow as pa
-
     numbers, m = np.asarray(values), len(values)
     if not pa.types.is_integer(values.type) and (
         m > _MOST_WHOLE or (numbers != np.floor(numbers)).any()
@@ -232,12 +223,8 @@ def merged_labels(column: Any, name: str) -> tuple[Any, Finding | None]:
     >>> print(finding.found)
     target 'ill' has labels that differ by case or spaces only, merged: 'Yes ' (1 row) into 'yes'
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    column = without_dictionary(column)
+    if not is_text(column.type):
         return column, None
     counted = pc.value_counts(column.drop_null())
     rows = {one["values"]: one["counts"] for one in counted.to_pylist()}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,10 @@ from duramen.io.formats.npy import HEADER_ERRORS
 from duramen.io.formats.parquet import is_folder
 from duramen.support import checks
 from duramen.support.arrays import BoolArray
+from duramen.support.arrow import pa, pa_csv
 from duramen.support.files import expanded
 from duramen.support.text import first_line, quoted
 from duramen.support.warning import warn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _FUNCTION = "read_recording"
 LAYOUTS = ("auto", "table", "suite2p", "caiman")
@@ -460,15 +458,12 @@ def _words(line: str) -> list[str]:
 
 def _delimited(path: Path, separator: str, width: int) -> NDArray[np.float64]:
     """Read with PyArrow, a batch of lines at a time."""
-    import pyarrow as pa
-    from pyarrow import csv
-
     names = [str(j) for j in range(width)]
-    batches = csv.open_csv(
+    batches = pa_csv.open_csv(
         path,
-        read_options=csv.ReadOptions(column_names=names, use_threads=False),
-        parse_options=csv.ParseOptions(delimiter=separator),
-        convert_options=csv.ConvertOptions(
+        read_options=pa_csv.ReadOptions(column_names=names, use_threads=False),
+        parse_options=pa_csv.ParseOptions(delimiter=separator),
+        convert_options=pa_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.float64()), null_values=_MISSING
         ),
     )

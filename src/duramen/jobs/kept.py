@@ -21,23 +21,18 @@ class Results(Protocol[ResultT_contra, AllT_co]):
 
     def __len__(self) -> int:
         """Return the number of jobs that are done."""
-        ...
 
     def add(self, result: ResultT_contra) -> None:
         """Append the result of the next job."""
-        ...
 
     def first(self, count: int) -> AllT_co:
         """Return the results of the first jobs."""
-        ...
 
     def to_arrays(self) -> Arrays:
         """Return all results as arrays for a checkpoint."""
-        ...
 
     def take(self, arrays: Arrays) -> int:
         """Start from the results of a checkpoint; return how many it holds."""
-        ...
 
 
 class Rows:

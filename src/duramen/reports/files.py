@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from duramen.io import write_table
+from duramen.support.arrow import pa
 
 WORKBOOK = "result.xlsx"
 OF_GROUPS = "result-groups.csv"

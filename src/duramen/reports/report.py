@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, ClassVar, Self
 
-import pyarrow as pa
-
 from duramen.reports.figures import Plot as Plot
 from duramen.reports.files import write_tables
 from duramen.reports.rendering import render
 from duramen.reports.run import Run
 from duramen.results.columns import Column
 from duramen.results.summary import Framed, Summary
+from duramen.support.arrow import pa
 from duramen.support.files import expanded, replacing
 
 DRAWN = 20

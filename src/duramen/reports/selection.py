@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from duramen.plots.found_features import FOUND
@@ -16,6 +15,7 @@ from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Report, Secti
 from duramen.reports.run import Run
 from duramen.results.columns import Column
 from duramen.selection import Account, BaseSelector, Selector
+from duramen.support.arrow import pa
 from duramen.support.text import fixed
 
 _ROWS = 200

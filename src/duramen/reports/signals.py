@@ -8,8 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from duramen.importances import Clusters
@@ -21,6 +19,7 @@ from duramen.reports.significance import Verdict
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
+from duramen.support.arrow import pa, pc
 
 _ROWS, _MEMBERS = 50, 6
 _TITLE = "Clusters of correlated features"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -71,6 +72,14 @@ def _first_cells(text: str, cells: int) -> str:
         if used > cells:
             return text[:i]
     return text
+
+
+def as_number(value: Any) -> float | None:
+    """Return what a value or a text is as a number, None where it is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
 
 
 def duration(seconds: float) -> str:

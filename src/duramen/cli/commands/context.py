@@ -26,6 +26,7 @@ from duramen.cli.options import Printed, Strata, Trees, Work, keeping, settled_c
 from duramen.cli.problem import as_arrow, encoded, exchanged, looked
 from duramen.cli.reading import stray_findings
 from duramen.cli.source import Source, check_columns
+from duramen.support.arrow import is_number, pa, pc, without_dictionary
 
 if TYPE_CHECKING:
     from duramen.data import EncodedTable, Finding
@@ -290,18 +291,14 @@ def _stray(file: str, columns: Mapping[str, Any], categorical: Sequence[str]) ->
 
 def _values(name: str, column: Any, categorical: bool) -> Any:
     """Return the values of a context: numbers as they are, what is a category as text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = without_dictionary(column)
     missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0
     if missing:
         raise ValueError(
             f"--context {name} is missing in {missing:,} of {len(column):,} rows; leave these "
             "rows out with --missing drop"
         )
-    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    number = is_number(column.type)
     if not number or categorical:
         return column.cast(pa.string()).to_numpy(zero_copy_only=False)
     return column.to_numpy()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from duramen.datasets.culture.wiring import Wiring
 from duramen.support import checks
+from duramen.support.arrow import pq
 
 _FUNCTION = "load_chalearn_topology"
 
@@ -52,8 +53,6 @@ def load_chalearn_topology(i: int, folder: str | PathLike[str]) -> Wiring:
     >>> if Path("chalearn").is_dir():
     ...     wiring = dm.datasets.load_chalearn_topology(1, "chalearn")
     """
-    import pyarrow.parquet as pq
-
     number = checks.check_integer(_FUNCTION, "i", i, 1, most=4)
     tables = {}
     for name in ("connections", "positions"):

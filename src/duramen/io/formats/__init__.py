@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from duramen.catalogue import Catalogue
 from duramen.io.formats.arrow import ARROW
@@ -21,9 +20,7 @@ from duramen.io.formats.parquet import PARQUET, is_folder
 from duramen.io.formats.plink import PLINK
 from duramen.io.formats.text import CSV, TEXT, TSV
 from duramen.io.formats.text_file import COMPRESSIONS, TextFile
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from duramen.support.arrow import pa
 
 catalogue = Catalogue(
     "file format", (CSV, TSV, TEXT, GEO, PARQUET, ARROW, EXCEL, NPY, ANNDATA, PLINK)

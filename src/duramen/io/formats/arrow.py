@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.io.formats.format import Format, Input, Request
 from duramen.io.formats.records import explained, input_of, places_of_columns, schema_of_columns
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from duramen.support.arrow import is_number, is_text, pa
 
 
 def read_arrow(path: Path, request: Request) -> pa.Table:
     """Read an Arrow file of either form whole."""
-    import pyarrow as pa
-
     with explained(path, "an Arrow", request.function), pa.OSFile(str(path), "rb") as file:
         try:
             table = pa.ipc.open_file(file).read_all()
@@ -47,8 +43,6 @@ class ArrowFile:
     def _opened(
         self, fields: Sequence[int] | None
     ) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
-        import pyarrow as pa
-
         options = pa.ipc.IpcReadOptions(included_fields=None if fields is None else list(fields))
         with (
             explained(self._path, "an Arrow", self._function),
@@ -86,11 +80,9 @@ def validated(data: Any) -> Any:
     looks at each character of text; text that is all ASCII, at places that ascend, needs two quick
     looks at its buffers.
     """
-    import pyarrow as pa
-
     data.validate()
     for kind, column in zip(data.schema.types, data.columns, strict=True):
-        if (pa.types.is_floating(kind) or pa.types.is_integer(kind)) and not column.null_count:
+        if is_number(kind) and not column.null_count:
             continue
         for chunk in getattr(column, "chunks", (column,)):
             if not _is_plain_ascii(chunk):
@@ -100,9 +92,7 @@ def validated(data: Any) -> Any:
 
 def _is_plain_ascii(array: Any) -> bool:
     """Return whether an array is valid as text of ASCII without missing values."""
-    import pyarrow as pa
-
-    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+    if not is_text(array.type):
         return False
     nulls, places, text = array.buffers()
     if nulls is not None or places is None or text is None or array.offset:
@@ -120,8 +110,6 @@ def _is_plain_ascii(array: Any) -> bool:
 
 def _copied(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> pa.Table:
     """Copy some columns of batches: a batch keeps all that it was read from in memory."""
-    import pyarrow as pa
-
     sink = pa.BufferOutputStream()
     writer = None
     for batch in batches:

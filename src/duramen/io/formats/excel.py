@@ -19,24 +19,20 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 from xml.etree import ElementTree
 
 from duramen.data.memory import available_bytes, require_memory
 from duramen.io.formats import workbook_process
 from duramen.io.formats.format import Format, Request
 from duramen.io.formats.text import without_empty
+from duramen.support.arrow import pa
 from duramen.support.text import first_line, quoted
 from duramen.support.warning import warn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def read_excel(path: Path, request: Request) -> pa.Table:
     """Read a sheet of a workbook, the first one by default, whose first row names the columns."""
-    import pyarrow as pa
-
     function = request.function
     _require_calamine(path, function)
     with _reading(path, function) as reader:
@@ -147,8 +143,6 @@ def _chosen(sheets: list[str], path: Path, request: Request) -> str:
 
 def _column(cells: tuple[Any, ...], missing: frozenset[str]) -> pa.Array:
     """Return the cells of a column as an array of one type, text where they are of several."""
-    import pyarrow as pa
-
     values = [None if isinstance(cell, str) and cell.strip() in missing else cell for cell in cells]
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float}:

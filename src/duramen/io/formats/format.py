@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from duramen.catalogue import Entry
 from duramen.data.encoded import EncodedTable
 from duramen.support.arrays import IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from duramen.support.arrow import pa
 
 FIRST_ROWS = 32  # that `Input.beginning` returns
 
@@ -89,43 +87,33 @@ class Columns(Protocol):
 
     def kind_codes(self) -> NDArray[np.uint8]:
         """Return the kind of each column."""
-        ...
 
     def names(self, chosen: IntArray) -> list[str]:
         """Return names of columns."""
-        ...
 
     def find(self, name: str) -> int | None:
         """Return the number of the column of that name."""
-        ...
 
     def take(self, chosen: IntArray) -> EncodedTable:
         """Return columns, in memory."""
-        ...
 
     def table(self) -> EncodedTable:
         """Return all columns."""
-        ...
 
     def records(self) -> Iterator[NDArray[Any]]:
         """Records of all columns, as in `layout.COLUMN`."""
-        ...
 
     def fingerprint(self) -> str:
         """As `layout.fingerprint_of`."""
-        ...
 
     def verify(self) -> None:
         """Raise ValueError where something is damaged."""
-        ...
 
     def samples(self) -> pa.Table | None:
         """Sample annotations; None where there are none."""
-        ...
 
     def variants(self) -> pa.Table | None:
         """Places of the columns on the genome; None where they are not known."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,13 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duramen.io.formats.delimited import explained
 from duramen.io.formats.format import Format, Input, Request, named_rows
 from duramen.io.formats.text import TransposedTextInput
 from duramen.io.formats.text_file import TextFile
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from duramen.support.arrow import pa, pc
 
 _BEGIN, _END = b"!series_matrix_table_begin", b"!series_matrix_table_end"
 _SAMPLE, _TRAIT = "!Sample_", "characteristics"
@@ -67,8 +65,6 @@ class GeoInput(TransposedTextInput):
 
     def samples(self) -> pa.Table:
         """Return what the file says of the samples: a column a line, or a characteristic."""
-        import pyarrow as pa
-
         n = len(self._rows)
         texts: dict[str, list[str | None]] = {"sample": list(self._rows)}
         for key, *values in self._described:
@@ -86,9 +82,6 @@ class GeoInput(TransposedTextInput):
 
 def _typed(column: Any) -> Any:
     """Return a column of text as numbers if it holds them, with missing values as such."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     known = pc.if_else(pc.is_in(column, pa.array(_MISSING)), pa.scalar(None, pa.string()), column)
     for kind in (pa.int64(), pa.float64()):
         try:

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,7 @@ from duramen.io.formats.hdf5 import check_links, explained, h5py_for
 from duramen.io.formats.spool import Spool
 from duramen.io.store.budget import columns_within
 from duramen.support.arrays import BoolArray, IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from duramen.support.arrow import pa
 
 _WHAT = "an .h5ad"
 _CELL_BYTES = 32  # of a dense cell: the cell, its value, its code, and room to sort
@@ -305,8 +303,6 @@ def frame_of(file: Any, where: str, names: Sequence[str]) -> pa.Table:
 
     Columns that are neither numbers, truth values, text nor categories are left out.
     """
-    import pyarrow as pa
-
     frame = file[where]
     columns: dict[str, Any] = {"name": pa.array(names, pa.string())}
     for name in _column_names(frame):
@@ -357,8 +353,6 @@ def _array(node: Any) -> Any:
 
 
 def _plain(values: NDArray[Any], mask: BoolArray | None = None) -> Any:
-    import pyarrow as pa
-
     if values.ndim != 1 or values.dtype.kind not in "biufOS":
         return None
     if values.dtype.kind in "OS":
@@ -368,8 +362,6 @@ def _plain(values: NDArray[Any], mask: BoolArray | None = None) -> Any:
 
 
 def _categories(codes: NDArray[Any], labels: Any, ordered: bool) -> Any:
-    import pyarrow as pa
-
     if labels is None:
         return None
     if codes.dtype.kind not in "iu" or codes.ndim != 1:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from duramen.io.formats.format import Format, Input, Request
 from duramen.io.formats.records import explained, input_of, places_of_columns, schema_of_columns
 from duramen.io.store.layout import HEADER
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
+from duramen.support.arrow import pa, pq
 
 _CODE_BYTES = 1  # of a code that a value becomes, at the least
 _SUFFIXES = (".parquet", ".pq")
@@ -38,8 +35,6 @@ def _files(folder: Path) -> list[Path]:
 
 def read_parquet(path: Path, request: Request) -> pa.Table:
     """Read a Parquet file, or a folder of them, whole."""
-    import pyarrow.parquet as pq
-
     with explained(path, "a Parquet", request.function):
         if path.is_dir():
             table = ParquetFile(path, request.function).whole()
@@ -53,8 +48,6 @@ class ParquetFile:
     """A Parquet file, or a folder of files with the same columns, whose rows follow each other."""
 
     def __init__(self, path: Path, function: str) -> None:
-        import pyarrow.parquet as pq
-
         paths = _files(path) if path.is_dir() else [path]
         with explained(path, "a Parquet", function):
             self._files = [pq.ParquetFile(one) for one in paths]
@@ -93,8 +86,6 @@ class ParquetFile:
 
 def _joined(parts: list[pa.Table]) -> pa.Table:
     """Return tables one below the other; numbers of several types take the wider one."""
-    import pyarrow as pa
-
     return pa.concat_tables(parts, promote_options="permissive") if len(parts) > 1 else parts[0]
 
 
@@ -120,8 +111,6 @@ def open_parquet(path: Path, request: Request) -> Input:
 
 def write_parquet(table: pa.Table, file: IO[bytes]) -> None:
     """Write a Parquet file."""
-    import pyarrow.parquet as pq
-
     pq.write_table(table, file)
 
 

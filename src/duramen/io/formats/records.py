@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from duramen.io.formats.format import FIRST_ROWS, Input, Request, named_rows
 from duramen.io.formats.gene_annotation import describing, warn_of
 from duramen.io.store.budget import columns_within
-from duramen.support.text import first_line, quoted
+from duramen.support.arrow import is_number, is_text, pa, pc, without_dictionary
+from duramen.support.text import as_number, first_line, quoted
 from duramen.support.warning import warn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _CELL_BYTES = 56  # of a cell: as it was read, its value, its code, and room to sort
 _TURNED_BYTES = 48  # where rows become columns
@@ -32,18 +30,14 @@ class Records(Protocol):
 
     def read(self, columns: Sequence[int]) -> pa.Table:
         """Read all rows of some columns."""
-        ...
 
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
         """Return all columns, at most `n_rows` rows at a time where the file allows it."""
-        ...
 
 
 @contextmanager
 def explained(path: Path, what: str, function: str) -> Iterator[None]:
     """Turn what Arrow raises about a file into a ValueError that names the file."""
-    import pyarrow as pa
-
     try:
         yield
     except (pa.ArrowException, OSError) as error:
@@ -67,8 +61,6 @@ def places_of_columns(schema: pa.Schema, path: Path, function: str) -> list[int]
 
 def schema_of_columns(schema: pa.Schema, path: Path, function: str) -> pa.Schema:
     """Return a schema without pandas' row labels."""
-    import pyarrow as pa
-
     return pa.schema([schema.field(j) for j in places_of_columns(schema, path, function)])
 
 
@@ -97,8 +89,6 @@ class ArrowInput(Input):
 
     def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
         """Return the first rows, and the function that reads columns."""
-        import pyarrow as pa
-
         first = next(iter(self._records.batches(FIRST_ROWS)), None)
         return None if first is None else (pa.Table.from_batches([first]), self._records.read)
 
@@ -112,8 +102,6 @@ class TransposedArrowInput(Input):
     """A Parquet or Arrow file whose rows are columns; its first column has their names."""
 
     def __init__(self, path: Path, records: Records, request: Request) -> None:
-        import pyarrow as pa
-
         function = request.function
         self.where = str(path)
         self.files = (path,)
@@ -122,10 +110,8 @@ class TransposedArrowInput(Input):
         self._before = 1 + describing([field.name for field in others])
         warn_of(records.schema.names[1 : self._before], path.name, function)
         others = others[self._before - 1 :]
-        names = records.read([0]).column(0)
-        if pa.types.is_dictionary(names.type):
-            names = names.cast(names.type.value_type)
-        if not (pa.types.is_string(names.type) or pa.types.is_large_string(names.type)):
+        names = without_dictionary(records.read([0]).column(0))
+        if not is_text(names.type):
             raise TypeError(
                 f"{function}: the first column of {path}, {quoted(first.name)}, is of type "
                 f"{names.type}; with transpose=True it holds the names of the columns, as text"
@@ -139,8 +125,6 @@ class TransposedArrowInput(Input):
 
     def samples(self) -> pa.Table:
         """Return the names of the rows."""
-        import pyarrow as pa
-
         return named_rows(
             pa.table({"sample": pa.array(self._records.schema.names[self._before :], pa.string())}),
             "sample",
@@ -170,14 +154,12 @@ class TransposedArrowInput(Input):
 
 def _is_text(fields: Sequence[Any], path: Path, function: str) -> bool:
     """Return whether the columns hold text; raises unless all of them do, or all hold numbers."""
-    import pyarrow as pa
-
     numbers, texts = [], []
     for field in fields:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        if is_text(kind):
             texts.append(field.name)
-        elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        elif is_number(kind) or pa.types.is_boolean(kind):
             numbers.append(field.name)
         elif not pa.types.is_null(kind):
             raise TypeError(
@@ -194,11 +176,8 @@ def _is_text(fields: Sequence[Any], path: Path, function: str) -> bool:
 
 def _numbers(column: Any) -> NDArray[Any]:
     """Return a column of a batch as numbers, NaN where missing."""
-    import pyarrow as pa
-
+    column = without_dictionary(column)
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
     if pa.types.is_boolean(kind):
         column = column.cast(pa.uint8())
     if pa.types.is_null(kind) or column.null_count:
@@ -216,8 +195,6 @@ def with_missing(table: pa.Table, words: Sequence[str]) -> pa.Table:
     >>> with_missing(pa.table({"age": [36, -99], "site": ["?", "A"]}), ["-99", "?"]).to_pydict()
     {'age': [36, None], 'site': [None, 'A']}
     """
-    import pyarrow as pa
-
     if not words:
         return table
     columns = [_with_missing(column, list(map(str, words))) for column in table.columns]
@@ -225,33 +202,20 @@ def with_missing(table: pa.Table, words: Sequence[str]) -> pa.Table:
 
 
 def _with_missing(column: Any, words: list[str]) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+    column = without_dictionary(column)
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_text(kind):
         sought = pa.array(words, kind)
-    elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        numbers = [number for number in map(_number, words) if number is not None]
+    elif is_number(kind):
+        numbers = [number for number in map(as_number, words) if number is not None]
         sought = pa.array(_of_kind(numbers, kind), kind)
     else:
         return column
     return pc.if_else(pc.is_in(column, sought), pa.scalar(None, kind), column)
 
 
-def _number(word: str) -> float | None:
-    try:
-        return float(word)
-    except ValueError:
-        return None
-
-
 def _of_kind(numbers: list[float], kind: Any) -> list[Any]:
     """Return the numbers that a type can hold."""
-    import pyarrow as pa
-
     if pa.types.is_floating(kind):
         return list(numbers)
     signed = pa.types.is_signed_integer(kind)

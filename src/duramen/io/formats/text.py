@@ -13,7 +13,7 @@ from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -33,10 +33,9 @@ from duramen.io.formats.lines import BOM, Lines, UnclosedQuote, lines_of, unquot
 from duramen.io.formats.spool import Spool
 from duramen.io.formats.text_file import TextFile
 from duramen.io.store.budget import columns_within
+from duramen.support.arrow import pa, pa_csv
+from duramen.support.text import as_number
 from duramen.support.warning import warn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _LEAST_CHUNK = 1 << 16
 _LARGEST_TILE = 1 << 30  # Arrow's reader counts the bytes of a block in 31 bits
@@ -48,9 +47,6 @@ _SPLIT_WORK = 96  # where every field becomes a Python object
 
 def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
     """Read a text file whole."""
-    import pyarrow as pa
-    import pyarrow.csv as pa_csv
-
     function, options = request.function, text_options(request)
     text = _text(path, delimiter, request)
 
@@ -92,8 +88,6 @@ def without_empty(table: pa.Table) -> pa.Table:
 
 def write_text(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
     """Write a text file."""
-    import pyarrow.csv as pa_csv
-
     options = pa_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
     pa_csv.write_csv(table, file, options)
 
@@ -165,9 +159,6 @@ class _Text(Input):
         titles: Sequence[str] = (),
     ) -> pa.Table:
         """Text as a table, typed as `read_table` types it; `titles` name its columns in errors."""
-        import pyarrow as pa
-        import pyarrow.csv as pa_csv
-
         if names is not None and bytes(text[:3]) == BOM:
             text = BOM + bytes(text)  # Arrow takes the first one away, wherever text was cut
 
@@ -208,8 +199,6 @@ class TextInput(_Text):
 
     def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
         """Return the first rows, and a function that reads whole columns."""
-        import pyarrow.csv as pa_csv
-
         with self._explained(), self._file.opened() as stream:
             lines = islice(TextFile.buffered(stream), FIRST_ROWS + 1)
             text = b"".join(line.rstrip(b"\r\n") + b"\n" for line in lines)
@@ -355,8 +344,6 @@ class TransposedTextInput(_Text):
 
     def samples(self) -> pa.Table:
         """Return the names of the rows."""
-        import pyarrow as pa
-
         return named_rows(pa.table({"sample": pa.array(self._rows, pa.string())}), "sample")
 
     def _columns(self, start: int, work: int) -> Iterator[Lines]:
@@ -416,13 +403,5 @@ def text_bytes(text: TextFile) -> int:
         rows = list(csv.reader(lines, delimiter=text.delimiter))
     except csv.Error:
         return size
-    numbers = sum(_is_number(field) for row in rows for field in row)
+    numbers = sum(as_number(field) is not None for row in rows for field in row)
     return int(max(size, 0.9 * size / _HEAD * numbers * (_NUMBER_BYTES + _CODE_BYTES)))
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True

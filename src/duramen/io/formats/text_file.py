@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from duramen.io.formats.lines import BOM
+from duramen.support.arrow import pa
 from duramen.support.text import quoted
 
 if TYPE_CHECKING:
@@ -208,8 +209,6 @@ class TextFile:
 
     @contextmanager
     def _unpacked(self) -> Iterator[Any]:
-        import pyarrow as pa
-
         if self.archived:
             with self._member() as stream:
                 yield stream

@@ -6,7 +6,7 @@ import difflib
 import os
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,11 +25,9 @@ from duramen.io.store.row_ids import Names, names_in, of_store
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import IntArray
+from duramen.support.arrow import pa
 from duramen.support.files import expanded
 from duramen.support.text import quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _FEW_NAMES = 20_000  # among so many, a name that is close is looked for
 
@@ -260,8 +258,6 @@ class ColumnStore(Summarized):
 
     def to_table(self) -> pa.Table:
         """Return name, kind, number of distinct values and of missing ones of all columns."""
-        import pyarrow as pa
-
         codes = pa.array(self._columns.kind_codes())
         kinds = pa.DictionaryArray.from_arrays(codes, pa.array(KINDS)).cast(pa.string())
         parts = list(self._columns.records())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -23,10 +23,8 @@ from duramen.io.store import layout
 from duramen.io.store.reader import File, Folder, pieces_of, read_rows
 from duramen.io.store.runs import Runs, offsets_of
 from duramen.support.arrays import BoolArray, IntArray
+from duramen.support.arrow import pa
 from duramen.support.text import first_line, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class MappedTable(EncodedTable):
@@ -460,8 +458,6 @@ class PackedColumns:
         """Return a table of so many rows that lies beside the codes; None where there is none."""
         if name not in self._files:
             return None
-        import pyarrow as pa
-
         file = self._files[name]
         data = file.read(0, file.size)
         if crc32(data) != self._crc32(name):

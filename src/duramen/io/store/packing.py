@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duramen import __version__
 from duramen.configuration import shows_progress
@@ -30,13 +30,11 @@ from duramen.io.store.part import check_place, making, part_of
 from duramen.io.store.row_ids import Names, of_encoded, of_table, texts_of
 from duramen.io.store.runs import Repeats, repetition
 from duramen.io.store.writer import StoreWriter
+from duramen.support.arrow import pa
 from duramen.support.checks import check_jobs
 from duramen.support.files import expanded, naming
 from duramen.support.threads import require_arrow_threads
 from duramen.support.warning import warn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _FUNCTION = "pack"
 _READ_AT_ONCE = 64  # columns, at the most, that are read before others for names of rows

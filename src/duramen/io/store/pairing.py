@@ -10,17 +10,15 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from duramen.io.formats.format import ROW_NAMES, named_rows
 from duramen.io.store.row_ids import Match, Names, called, matched, texts_of
 from duramen.support.arrays import IntArray
+from duramen.support.arrow import is_number, pa
 from duramen.support.text import quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MATCHES = ("exact", "fold")
 """Ways to compare names: as they are, or without case, spaces, signs and leading zeros."""
@@ -157,8 +155,6 @@ def pair(
 
 def _taken(table: pa.Table, order: IntArray) -> pa.Table:
     """Return rows in an order, of which -1 is a row of missing values."""
-    import pyarrow as pa
-
     return table.take(pa.array(order, mask=order < 0))
 
 
@@ -175,8 +171,6 @@ def _keys(samples: Any, table: pa.Table, ours: Sequence[Names]) -> list[Names]:
     keys = [_key(group, [table.column(name) for name in group]) for group in groups]
     index: Any = getattr(samples, "index", None)
     if type(samples).__module__.startswith("pandas") and type(index).__name__ == "Index":
-        import pyarrow as pa
-
         title = str(index.name) if index.name is not None else "index"
         with suppress(pa.ArrowException):  # labels of several types name nothing
             key = _key((title,), [pa.array(index, from_pandas=True)])
@@ -440,12 +434,10 @@ def _in_order(
 
 def _with_names(table: pa.Table, names: Names | None) -> pa.Table:
     """Return annotations that know the names of their rows, in a column more if need be."""
-    import pyarrow as pa
-
     if names is None:
         return table
     for column, array in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
+        if is_number(array.type):
             continue
         if texts_of(array) == list(names.labels):
             return named_rows(table, column)
@@ -481,7 +473,6 @@ def samples_table(samples: Any, function: str) -> pa.Table:
 def as_arrow(frame: Any) -> pa.Table | None:
     """Return a data frame as an Arrow table; None where it is no data frame."""
     import narwhals as nw
-    import pyarrow as pa
 
     if isinstance(frame, pa.Table):
         return frame

@@ -39,23 +39,18 @@ class File(Protocol):
 
     def read(self, offset: int, size: int) -> bytes:
         """Read `size` bytes at `offset`; raises ValueError where the file has become shorter."""
-        ...
 
     def read_many(self, offsets: list[int], sizes: list[int]) -> list[bytes]:
         """Read several places, each as `read` does."""
-        ...
 
     def read_joined(self, offsets: list[int], sizes: list[int]) -> NDArray[np.uint8]:
         """Read several places, each as `read` does, one after the other into one array."""
-        ...
 
     def whole(self) -> memoryview:
         """Return everything, mapped into memory where that can be done."""
-        ...
 
     def check_length(self) -> None:
         """Check that the file is as long as when it was opened (ValueError)."""
-        ...
 
 
 class Folder(Protocol):
@@ -65,7 +60,6 @@ class Folder(Protocol):
 
     def open(self, name: str) -> File:
         """Open a file; raises FileNotFoundError where there is none."""
-        ...
 
 
 class LocalFile:

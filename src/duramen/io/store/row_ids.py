@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from duramen.data.encoded import EncodedTable
 from duramen.data.names import KINDS
 from duramen.support.arrays import IntArray
+from duramen.support.arrow import is_text, pa, pc, without_dictionary
 from duramen.support.text import printable, quoted
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from duramen.io.formats.format import Columns
 
 FORMS = ("exact", "number", "fold")
@@ -115,11 +114,7 @@ def texts_of(array: Any) -> list[str | None] | None:
 
     Numbers of a floating type count where all of them are whole, as a spreadsheet writes them.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
+    array = without_dictionary(array)
     if pa.types.is_floating(array.type):
         numbers = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
         known = numbers[~np.isnan(numbers)]
@@ -127,8 +122,7 @@ def texts_of(array: Any) -> list[str | None] | None:
             return None
         array = pc.if_else(pc.is_nan(array), None, array) if len(known) < len(numbers) else array
         array = array.cast(pa.int64())
-    text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
-    if text or pa.types.is_integer(array.type):
+    if is_text(array.type) or pa.types.is_integer(array.type):
         texts: list[str | None] = array.cast(pa.large_string()).to_pylist()
         return texts
     return None

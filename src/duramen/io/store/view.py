@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,11 +16,9 @@ from duramen.io.formats.format import Columns
 from duramen.io.store import layout
 from duramen.io.store.column_store import ColumnStore
 from duramen.support.arrays import IntArray
+from duramen.support.arrow import pa
 from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _BLOCK = 1 << 27  # cells of a store that are read together
 
@@ -234,8 +232,6 @@ class _Wider(_OverSource):
         table = self._base.variants()
         if table is None:
             return None
-        import pyarrow as pa
-
         count = self._more.n_columns
         nulls = [pa.nulls(count, field.type) for field in table.schema]
         return pa.concat_tables([table, pa.table(nulls, schema=table.schema)])

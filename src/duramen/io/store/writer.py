@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -16,10 +16,8 @@ from duramen.data.encoded import EncodedTable
 from duramen.io.store import layout
 from duramen.io.store.reader import BLOCK_BYTES, LocalFile, pieces_of
 from duramen.io.store.runs import Repeats, Runs, offsets_of, repetition
+from duramen.support.arrow import pa
 from duramen.support.warning import warn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 PROGRESS = "progress.json"
 
@@ -160,8 +158,6 @@ class StoreWriter:
         (self._folder / PROGRESS).unlink()
 
     def _write_table(self, name: str, parts: Iterator[pa.Table]) -> list[int]:
-        import pyarrow as pa
-
         path = self._folder / name
         first = next(parts)
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, first.schema) as writer:
