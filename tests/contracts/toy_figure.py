@@ -3,8 +3,7 @@
 from typing import Any
 
 from duramen import Importances
-from duramen.plots.canvas import axes_or_new, finish
-from duramen.plots.layout import Layout
+from duramen.plots.canvas import Layout, axes_or_new, finish
 from duramen.results.figures import ResultFigure
 
 

@@ -87,7 +87,7 @@ def preload() -> None:
     """
     import duramen
     from duramen.io.store import budget
-    from duramen.results.checkpoint import Checkpoint
+    from duramen.results.archive import Checkpoint
 
     Checkpoint.due = property(lambda self: self.wanted)  # type: ignore[method-assign, assignment]
     budget.LEAST_BYTES = 1

@@ -13,7 +13,7 @@ from duramen.support.warning import warn
 
 if TYPE_CHECKING:
     from duramen.data import EncodedTable, Finding, LearningSet
-    from duramen.data.stray import StrayValues
+    from duramen.data.text_numbers import StrayValues
     from duramen.io import ColumnStore
 
 TableT = TypeVar("TableT", bound="EncodedTable | ColumnStore")

@@ -47,21 +47,21 @@ class Demo:
     """Data set that ships."""
 
     name: str  # in sentences
-    constant: str  # its file and, with _CITATION, its citation in duramen.datasets.bundled
+    constant: str  # its file and, with _CITATION, its citation in duramen.datasets.dataset
     dropped: tuple[str, ...] = ()  # columns to leave out
 
     @property
     def citation(self) -> str:
         """Citation of the data."""
-        from duramen.datasets import bundled
+        from duramen.datasets import dataset
 
-        return str(getattr(bundled, f"{self.constant}_CITATION"))
+        return str(getattr(dataset, f"{self.constant}_CITATION"))
 
     def path(self, stack: ExitStack) -> Path:
         """Return its file, which is there until the stack is closed."""
-        from duramen.datasets import bundled
+        from duramen.datasets import dataset
 
-        return stack.enter_context(bundled.bundled_file(getattr(bundled, self.constant)))
+        return stack.enter_context(dataset.bundled_file(getattr(dataset, self.constant)))
 
 
 class Missing(StrEnum):

@@ -33,8 +33,7 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
     left as it was. Other files in `out` stay. What a run that was killed left is removed, or put
     back.
     """
-    from duramen.support.files import InUseError, beside, expanded, held, naming
-    from duramen.support.interrupts import uninterrupted
+    from duramen.support.files import InUseError, beside, expanded, held, naming, uninterrupted
 
     place, owner = _checked(expanded(out), command), f"duramen {command}: --out {out}"
     folder = beside(place, "part")
@@ -172,7 +171,7 @@ def write_results(folder: Path, report: Report, clock: Clock, options: Any) -> N
     Also result.xlsx if they ask for it, and result-groups.csv if there are groups.
     """
     from duramen.reports import render
-    from duramen.reports.files import write_tables
+    from duramen.reports.rendering import write_tables
 
     with clock.step("report"):
         (folder / "report.html").write_text(render(report), encoding="utf-8")

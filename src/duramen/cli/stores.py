@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.problem import Problem, stray_columns
-from duramen.cli.look import look, nothing_left
 from duramen.cli.problem import (
     OF_READING,
     Settling,
     exchanged,
+    look,
+    nothing_left,
     of_event,
     survival_of,
     target_of,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from duramen.data import Finding
-    from duramen.data.stray import StrayValues
+    from duramen.data.text_numbers import StrayValues
     from duramen.io import ColumnStore
 
 

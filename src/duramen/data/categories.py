@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.exactness import merged, refusal_of
+from duramen.data.columns import merged, refusal_of
 from duramen.data.learning_sets import LearningSet
 from duramen.data.names import check_names, default_names
 from duramen.data.sources import open_source

@@ -1,8 +1,8 @@
-"""Columns replaced by others that are given as codes."""
+"""Columns of an encoded table that are replaced, permuted, or copied as shadows and probes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.data.encoded import EncodedTable
+from duramen.data.memory import require_memory
 
 _TYPES = (np.uint8, np.uint16, np.uint32)
 
@@ -81,3 +82,142 @@ def with_permuted(
 
     narrow, middle, wide = table.blocks
     return replace(table, blocks=(permuted(0, narrow), permuted(1, middle), permuted(2, wide)))
+
+
+def with_shadows(
+    table: EncodedTable, order: ArrayLike, *, function: str = "with_shadows"
+) -> EncodedTable:
+    """Return a table of 2p columns: the p given ones, then the same with their rows permuted.
+
+    Column p + j holds in row i what column j holds in row ``order[i]``. Shadows have the
+    distribution of their columns, and among each other the dependence of them; with the target and
+    with the columns themselves they have nothing to do. Codes are copied, not made again: those of
+    a column and of its shadow mean the same. The shadow of ``a`` is called ``a (shadow)``, with as
+    many primes after it as make the names of all columns different.
+    """
+    permutation = _permutation(order, table.n_rows, function)
+    require_memory(
+        2 * table.nbytes(),
+        what=f"a table of {table.n_columns} columns and as many shadows",
+        function=function,
+        hint="give fewer columns or rows",
+    )
+    heights = _heights(table)
+    return _beside(
+        table,
+        np.arange(table.n_columns),
+        [_twice(block, permutation) for block in table.blocks],
+        table.slot + heights[table.block_of],
+        _new_names(table.names, [f"{name} (shadow)" for name in table.names]),
+    )
+
+
+def with_probes(
+    table: EncodedTable, columns: ArrayLike, orders: ArrayLike, *, function: str = "with_probes"
+) -> EncodedTable:
+    """Return a table of p + R columns: the p given ones, then R copies with their rows permuted.
+
+    Column p + i holds in row k what column ``columns[i]`` holds in row ``orders[i, k]``: a probe
+    has the distribution of the column that it copies, and, with an order of its own each, has
+    nothing to do with the target, the columns, or other probes. The i-th probe, from 1, is called
+    ``a (probe i)`` after its column ``a``, with primes as in `with_shadows` where names would not
+    differ.
+    """
+    chosen = np.asarray(columns, dtype=np.int64)
+    if len(chosen) and not 0 <= chosen.min() <= chosen.max() < table.n_columns:
+        raise IndexError(f"{function}: a column lies outside 0..{table.n_columns - 1}")
+    require_memory(
+        table.nbytes() + len(chosen) * (table.nbytes() // max(table.n_columns, 1)),
+        what=f"a table of {table.n_columns} columns and {len(chosen)} probes",
+        function=function,
+        hint="give fewer columns, rows or probes",
+    )
+    rows = np.array([_permutation(order, table.n_rows, function) for order in np.asarray(orders)])
+    if len(rows) != len(chosen):
+        raise ValueError(
+            f"{function}: {len(chosen)} columns need one order each, got {len(rows)} orders."
+        )
+    heights = _heights(table)
+    block_of = table.block_of[chosen]
+    slot = np.empty(len(chosen), dtype=np.int64)
+    parts: list[NDArray[Any]] = list(table.blocks)
+    blocks: list[NDArray[Any]] = []
+    for number, block in enumerate(parts):
+        here = block_of == number
+        slot[here] = heights[number] + np.arange(np.count_nonzero(here))
+        copies = block[table.slot[chosen[here]]]
+        if len(copies):
+            copies = np.take_along_axis(copies, rows[here], axis=1)
+        blocks.append(np.concatenate([block, copies]))
+    names = [f"{table.names[j]} (probe {i})" for i, j in enumerate(chosen.tolist(), 1)]
+    return _beside(table, chosen, blocks, slot, _new_names(table.names, names))
+
+
+def _beside(
+    table: EncodedTable,
+    chosen: NDArray[np.int64],
+    blocks: Sequence[NDArray[Any]],
+    slot: NDArray[np.int64],
+    names: tuple[str, ...],
+) -> EncodedTable:
+    """Return the table with columns added that stand for the same values as the chosen ones."""
+    p = table.n_columns
+    counts = np.diff(table.value_offsets)[chosen]
+    ends = np.cumsum(counts)
+    values = np.repeat(table.value_offsets[chosen] - ends + counts, counts) + np.arange(
+        counts.sum()
+    )
+    offsets = table.value_offsets
+    return EncodedTable(
+        n_rows=table.n_rows,
+        names=table.names + names,
+        kinds=table.kinds + tuple(table.kinds[j] for j in chosen.tolist()),
+        blocks=(blocks[0], blocks[1], blocks[2]),
+        block_of=np.concatenate([table.block_of, table.block_of[chosen]]),
+        slot=np.concatenate([table.slot, slot]),
+        cut_values=np.concatenate([table.cut_values, table.cut_values[values]]),
+        value_offsets=np.concatenate([offsets, offsets[-1] + ends]),
+        labels={
+            **table.labels,
+            **{p + i: table.labels[j] for i, j in enumerate(chosen.tolist()) if j in table.labels},
+        },
+        missing=np.concatenate([table.missing, table.missing[chosen]]),
+        named=True,
+    )
+
+
+def _heights(table: EncodedTable) -> NDArray[np.int64]:
+    """Return the number of columns in each block."""
+    return np.array([len(block) for block in table.blocks], dtype=np.int64)
+
+
+def _permutation(order: ArrayLike, n_rows: int, function: str) -> NDArray[np.integer]:
+    permutation = np.asarray(order)
+    if (
+        permutation.shape != (n_rows,)
+        or (permutation.dtype.kind not in "iu" and n_rows)
+        or not np.array_equal(np.sort(permutation), np.arange(n_rows))
+    ):
+        raise ValueError(
+            f"{function}: order must be a permutation of 0 to {n_rows - 1}, one entry a row, got "
+            f"an array of shape {permutation.shape} and type {permutation.dtype}. Hint: "
+            "numpy.random.default_rng(seed).permutation(n) draws one."
+        )
+    return permutation
+
+
+def _twice(block: NDArray[Any], permutation: NDArray[np.integer]) -> NDArray[Any]:
+    """Return the columns of a block (its rows), then permuted copies of them."""
+    height = len(block)
+    both = np.empty((2 * height, block.shape[1]), dtype=block.dtype)
+    both[:height] = block
+    np.take(block, permutation, axis=1, out=both[height:], mode="clip")
+    return both
+
+
+def _new_names(taken: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+    names = set(taken)
+    primes = ""
+    while not names.isdisjoint(f"{name}{primes}" for name in wanted):
+        primes += "'"
+    return tuple([f"{name}{primes}" for name in wanted])

@@ -1,5 +1,7 @@
 """The columns of a table without its rows, which is what a forest keeps of its training set."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,8 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data.kernel_owner import KernelOwner
 from duramen.data.names import KINDS
+
+_LENT = ("kernel", "bags")
+
+
+class KernelOwner:
+    """Owner of kernel objects: cached properties that pickles and copies leave out.
+
+    They are made when they are first needed and refer to the arrays of their owner, whose fields
+    are never replaced: an owner with other arrays is another owner.
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in _LENT}
 
 
 @dataclass(frozen=True, eq=False)

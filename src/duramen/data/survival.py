@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.exactness import merged, refusal_of
+from duramen.data.columns import merged, refusal_of
 from duramen.support.arrays import check_magnitude
 
 _HINT = (

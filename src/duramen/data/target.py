@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data.columns import of_decimals
+from duramen.data.columns import merged, of_decimals, refusal_of
 from duramen.data.encoded import EncodedTable
-from duramen.data.exactness import merged, refusal_of
-from duramen.data.kernel_owner import KernelOwner
+from duramen.data.schema import KernelOwner
 from duramen.data.scores import midranks
 from duramen.data.survival import (
     is_structured,

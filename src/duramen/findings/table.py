@@ -20,7 +20,7 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.finding import Finding, columns, them
 from duramen.data.names import KINDS
-from duramen.data.stray import StrayValues, StrayValuesWarning
+from duramen.data.text_numbers import StrayValues, StrayValuesWarning
 from duramen.findings.diversity import unequal_values
 from duramen.findings.leaks import of_leaks
 from duramen.findings.target import of_target

@@ -12,9 +12,9 @@ from duramen.data.memory import require_memory
 from duramen.data.names import shown_repeated
 from duramen.data.text_numbers import warned
 from duramen.io import formats
+from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.delimited import comma_separated
 from duramen.io.formats.format import Request
-from duramen.io.formats.records import with_missing
 from duramen.support.arrow import is_text, pa, pc, without_dictionary
 from duramen.support.files import expanded, replacing
 from duramen.support.text import quoted

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.io.store.pairing import as_arrow
+from duramen.io.store.row_ids import as_arrow
 from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.arrow import pa
 from duramen.support.text import quoted

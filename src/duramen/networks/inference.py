@@ -21,8 +21,8 @@ from duramen.networks.targets import (
 )
 from duramen.networks.time_series import decay_rates, pairs_of, responses_of
 from duramen.networks.variables import Variables, encoded
+from duramen.results.fields import warn_of
 from duramen.results.network import Network
-from duramen.results.notes import warn_of
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import fingerprint, versions

@@ -12,16 +12,20 @@ from numpy.typing import NDArray
 from duramen.importances.after.comparison import Comparison
 from duramen.plots.canvas import (
     ACCENT,
-    INK,
+    LETTER,
     MUTED,
-    ON_ACCENT,
+    RIGHT,
+    Layout,
+    Options,
     axes_or_new,
+    in_cell,
     label,
+    room,
     signed_colors,
+    slant,
     tidy,
 )
-from duramen.plots.layout import LETTER, RIGHT, Layout, Options, room, slant
-from duramen.results.figures import ResultFigure
+from duramen.results.figures import figure
 from duramen.support import checks
 from duramen.support.text import width
 
@@ -79,15 +83,8 @@ def rank_correlations(
     ax.pcolormesh(np.nan_to_num(matrix), cmap=signed_colors(), vmin=-1, vmax=1, snap=True)
     for row, column in np.ndindex(m, m):
         r = matrix[row, column]
-        ax.text(
-            column + 0.5,
-            row + 0.5,
-            "–" if np.isnan(r) else "1" if row == column else f"{r:.2f}",
-            ha="center",
-            va="center",
-            fontsize=9,
-            color=ON_ACCENT if abs(r) > 0.75 else INK,
-        )
+        text = "–" if np.isnan(r) else "1" if row == column else f"{r:.2f}"
+        in_cell(ax, row, column, text, strong=bool(abs(r) > 0.75))
     names = [label(name, _WIDEST) for name in comparison.measures]
     middles = np.arange(m) + 0.5
     ax.set_xticks(middles, names, rotation=30, ha="right", rotation_mode="anchor")
@@ -227,7 +224,5 @@ def _layout_of_ranks(comparison: Comparison, options: Options) -> Layout:
     return Layout(height, margin, top, RIGHT if angle else right, 0.1, finish)
 
 
-RANK_CORRELATIONS = ResultFigure(
-    "rank_correlations", rank_correlations, (Comparison,), _layout_of_correlations
-)
-PARALLEL_RANKS = ResultFigure("parallel_ranks", parallel_ranks, (Comparison,), _layout_of_ranks)
+RANK_CORRELATIONS = figure(rank_correlations, (Comparison,), _layout_of_correlations)
+PARALLEL_RANKS = figure(parallel_ranks, (Comparison,), _layout_of_ranks)

@@ -6,10 +6,9 @@ import numpy as np
 
 from duramen.evaluation.performance import catalogue as performances
 from duramen.evaluation.result import SelectionEvaluation, number
-from duramen.plots.selection import SELECTION_CURVES
+from duramen.plots.curves import SELECTION_CURVES
 from duramen.reports.facts import about, looked_at, subject, thousands
-from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Section, Table
-from duramen.reports.run import Run
+from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Run, Section, Table
 from duramen.results.columns import Column
 from duramen.support.text import duration
 

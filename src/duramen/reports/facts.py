@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from duramen.reports.report import Fact, Facts, Prose, joined
-from duramen.reports.run import Run
+from duramen.reports.report import Fact, Facts, Prose, Run, joined
 from duramen.support.text import printable
 
 UNIT_WORDS = {

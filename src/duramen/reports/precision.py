@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.plots.rankings import RANKING
+from duramen.plots.importances import RANKING
 from duramen.reports.facts import unit_words
 from duramen.reports.report import DRAWN, Chart, Part, Plot, Prose
 from duramen.results.intervals import Intervals

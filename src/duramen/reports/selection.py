@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.plots.found_features import FOUND
+from duramen.plots.curves import FOUND
 from duramen.reports.facts import OTHER_METHODS, about, looked_at, subject, thousands, unit_words
-from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Report, Section, Table
-from duramen.reports.run import Run
+from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Report, Run, Section, Table
 from duramen.results.columns import Column
 from duramen.selection import Account, BaseSelector, Selector
 from duramen.support.arrow import pa

@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.importances import catalogue as measures
-from duramen.plots.p_value_histogram import P_VALUES
+from duramen.plots.importances import P_VALUES
 from duramen.reports.measures import LEVEL, adjusted_words
 from duramen.reports.report import Chart, Part, Plot, Prose
-from duramen.results.adjusted_significance import (
+from duramen.results.columns import Column, small
+from duramen.results.importances import Importances
+from duramen.results.significance import (
     ALONE,
     CANDIDATE,
     CONFIRMED,
     NOISE,
     WITH_OTHERS,
     AdjustedSignificance,
+    ErrorRates,
+    Significance,
 )
-from duramen.results.columns import Column, small
-from duramen.results.error_rates import ErrorRates
-from duramen.results.importances import Importances
-from duramen.results.significance import Significance
 from duramen.significance import SignificanceTest
 from duramen.significance import catalogue as tests
 

@@ -1,13 +1,16 @@
-"""Checks of the fields of results: names that differ, frozen numbers, one row a feature."""
+"""Checks of the fields of results: different names, frozen numbers, notes; one row a feature."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.support.text import quoted
+from duramen.support.warning import warn
 
 ANY, PROBABILITY = (-np.inf, np.inf), (0.0, 1.0)
 """Bounds of numbers."""
@@ -67,3 +70,34 @@ def ranks(order: NDArray[np.intp]) -> NDArray[np.int64]:
     rank = np.empty(order.size, dtype=np.int64)
     rank[order] = np.arange(1, order.size + 1)
     return rank
+
+
+_WIDTH = 100
+
+
+def checked_notes(owner: str, notes: Any) -> tuple[str, ...]:
+    """Return notes of a result of the class `owner` as a tuple of sentences, each one once."""
+    if isinstance(notes, str):
+        raise TypeError(f"{owner}: notes must be a sequence of strings, got {notes!r} alone.")
+    given = tuple(notes)
+    for note in given:
+        if not isinstance(note, str):
+            raise TypeError(f"{owner}: notes must be strings, got {note!r}.")
+        if not note.strip():
+            raise ValueError(f"{owner}: notes must not be empty, got {note!r}.")
+    return tuple(dict.fromkeys(given))
+
+
+def note_lines(notes: Sequence[str]) -> list[str]:
+    """Return the lines with which a result prints its notes."""
+    return [
+        line
+        for note in notes
+        for line in textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="  ")
+    ]
+
+
+def warn_of(function: str, notes: Iterable[str]) -> None:
+    """Emit each note as a warning of a public function."""
+    for note in notes:
+        warn(f"{function}: {note}")

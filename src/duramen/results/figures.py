@@ -22,7 +22,7 @@ class ResultFigure(Entry):
 
     draw: Callable[..., Any]  # takes the result, and its options as keywords
     of: tuple[type, ...] = ()  # classes of results that it draws
-    # Room on the page of a report, a `duramen.plots.layout.Layout`, from the result and the
+    # Room on the page of a report, a `duramen.plots.canvas.Layout`, from the result and the
     # options; None for a figure that no report shows.
     layout: Callable[[Any, Mapping[str, Any]], Any] | None = None
     panels: bool = False  # whether it returns a figure of several panels and takes no axes
@@ -31,16 +31,27 @@ class ResultFigure(Entry):
 FIGURES: Catalogue[ResultFigure] = Catalogue("figure", ())
 
 
+def figure(
+    draw: Callable[..., Any],
+    of: tuple[type, ...] = (),
+    layout: Callable[[Any, Mapping[str, Any]], Any] | None = None,
+    *,
+    panels: bool = False,
+) -> ResultFigure:
+    """Register a function under its own name; the first that fits a result draws it by default."""
+    return FIGURES.register(ResultFigure(draw.__name__, draw, of, layout, panels))
+
+
 def draw(result: object, name: str | None, **options: Any) -> Any:
     """Draw a result with the figure of a name, by default the first for its class."""
     import_module(_PLOTS)
     kind = type(result).__name__
-    fitting = {figure.name: figure for figure in FIGURES if isinstance(result, figure.of)}
+    fitting = {entry.name: entry for entry in FIGURES if isinstance(result, entry.of)}
     if not fitting:
         raise TypeError(f"{kind}.plot: no figure shows this result. Hint: {kind}.to_frame().")
     if name is not None and name not in fitting:
         allowed = ", ".join(map(repr, fitting))
         raise ValueError(f"{kind}.plot: figure must be one of {allowed}, got {name!r}.")
     if options.get("ax") is not None and name is None:
-        fitting = {key: figure for key, figure in fitting.items() if not figure.panels}
+        fitting = {key: entry for key, entry in fitting.items() if not entry.panels}
     return fitting[next(iter(fitting)) if name is None else name].draw(result, **options)

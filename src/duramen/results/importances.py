@@ -1,7 +1,8 @@
-"""Result of an importance measure: one number a feature, and its provenance."""
+"""Results of importance measures: one number a feature, and those under permuted labels."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -10,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, counted, features, hidden
-from duramen.results.fields import ANY, checked_names, ranks
-from duramen.results.result import FeatureResult
+from duramen.results.fields import ANY, checked_names, checked_notes, frozen, ranks
+from duramen.results.result import FeatureResult, Result
 from duramen.results.summary import Summary
+from duramen.support import checks
 from duramen.support.arrays import FloatArray
+from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed
 
 
@@ -154,3 +157,140 @@ class Importances(FeatureResult[float]):
         unit = "a pure number" if self.unit == "1" else f"in {self.unit}"
         heading = f"Importances: {self.measure} of {counted(len(self), 'feature')}, {unit}"
         return Summary((heading,), columns, hidden(len(self), len(best)))
+
+
+_ROUNDING = 1e-9  # .05 (19 + 1) is 1
+
+NULL = (
+    "The target is independent of all features together: its values could be permuted among the "
+    "rows in any order."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PermutedImportances(Result):
+    """Importances of p features on the data and after each of B permutations of the target.
+
+    The significance tests that compare the two take it in place of an estimator and data, and grow
+    no forest: `altmann`, `max_t`, `fdr_curve`, `mean_of_maxima` and `permutation_test`.
+
+    Parameters
+    ----------
+    importances : Importances
+        Importances on the data.
+    permuted : ndarray of float64, shape (B, p)
+        Importances in the forest grown after each permutation, in the order of the permutations.
+    restrictions : str
+        Sentences on how rows are exchanged, such as within strata; empty where every order of the
+        target is allowed.
+    marginal : ndarray of float64, shape (B + 1, p), optional
+        Marginal rank statistics of the features on the data, in the first row, and after the same
+        permutations; `max_t` compares them too.
+    metadata : mapping
+        Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
+    notes : tuple of str
+        Limits of tests that compare features with each other, such as `max_t`, a sentence each.
+
+    Raises
+    ------
+    TypeError
+        If `importances` are none, or a note is not a string.
+    ValueError
+        If shapes disagree, there is no permutation, or a number is not finite.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> observed = dm.Importances(("a", "b"), [0.4, 0.1], "mdi", "bits")
+    >>> permuted = dm.significance.PermutedImportances(observed, [[0.1, 0.2], [0.2, 0.1]])
+    >>> permuted.maxima.tolist(), dm.significance.altmann(permuted).p_values.round(2).tolist()
+    ([0.2, 0.2], [0.33, 1.0])
+    """
+
+    importances: Importances
+    permuted: FloatArray
+    restrictions: str = ""
+    marginal: FloatArray | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        owner, settle = type(self).__name__, object.__setattr__
+        if not isinstance(self.importances, Importances):
+            raise TypeError(
+                f"{owner}: importances must be Importances, got {type(self.importances).__name__}."
+            )
+        p = len(self.importances)
+        settle(self, "permuted", frozen(owner, "permuted", self.permuted, (-1, p)))
+        if not len(self.permuted):
+            raise ValueError(f"{owner}: permuted must have a row for each permutation, got none.")
+        if self.marginal is not None:
+            shape = (len(self.permuted) + 1, p)
+            settle(self, "marginal", frozen(owner, "marginal", self.marginal, shape))
+        settle(self, "metadata", frozen_metadata(owner, self.metadata))
+        settle(self, "notes", checked_notes(owner, self.notes))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the p features."""
+        return self.importances.names
+
+    @property
+    def null(self) -> str:
+        """Null hypothesis under which the permuted importances are drawn."""
+        return NULL + self.restrictions
+
+    @property
+    def maxima(self) -> FloatArray:
+        """Largest importance of any feature after each permutation, shape (B,)."""
+        maxima: FloatArray = self.permuted.max(axis=1, initial=-np.inf)
+        return maxima
+
+    def threshold(self, alpha: float = 0.05) -> float:
+        """Return the importance above which a feature has a max-T adjusted p-value up to `alpha`.
+
+        It is the k-th largest of `maxima`, k = floor(alpha (B + 1)), and infinite with fewer than
+        1 / alpha - 1 permutations. The p-value is that of the single step (Westfall and Young
+        1993) without standardization; `max_t` finds more.
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is not in [0, 1).
+        """
+        owner = "PermutedImportances.threshold"
+        alpha = checks.check_real(owner, "alpha", alpha, 0, 1, ends="[)")
+        k = math.floor(alpha * (len(self.permuted) + 1) + _ROUNDING)
+        return float(np.sort(self.maxima)[-k]) if k else math.inf
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name.
+
+        They are ``name``, ``rank`` (1 is the most important), ``importance``, and mean, standard
+        deviation and largest value under permutation: ``null_mean``, ``null_sd``, ``null_max``.
+        """
+        return {
+            "name": list(self.names),
+            "rank": ranks(self.importances.order()),
+            "importance": self.importances.values.copy(),
+            "null_mean": self.permuted.mean(axis=0),
+            "null_sd": self.permuted.std(axis=0),
+            "null_max": self.permuted.max(axis=0),
+        }
+
+    def _summary(self, rows: int) -> Summary:
+        order = self.importances.order()[:rows]
+        values, permuted = self.importances.values[order], self.permuted[:, order]
+        heading = (
+            f"PermutedImportances: {self.importances.measure} of "
+            f"{counted(len(self.names), 'feature')}, {counted(len(self.permuted), 'permutation')}",
+            f"null: {self.null}",
+        )
+        unit = self.importances.unit
+        columns = [
+            *features(self.names, order),
+            Column("importance" if unit == "1" else unit, fixed(values, 4), bars=values),
+            Column("mean under permutation", fixed(permuted.mean(axis=0), 4)),
+            Column("largest", fixed(permuted.max(axis=0), 4)),
+        ]
+        return Summary(heading, columns, hidden(len(self.names), len(order)), self.notes)

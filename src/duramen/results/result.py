@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.archive import as_damage, read_archive, write_archive
-from duramen.results.fields import ANY, checked_names, frozen, ranks
+from duramen.results.fields import ANY, checked_names, checked_notes, frozen, ranks
 from duramen.results.figures import draw
-from duramen.results.notes import checked_notes
 from duramen.results.summary import Framed
 from duramen.support import checks
 from duramen.support.provenance import frozen_metadata

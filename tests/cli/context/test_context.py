@@ -583,7 +583,9 @@ def test_mistakes_in_options(option, gates):
 # --- all or nothing ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.files.write_table"])
+@pytest.mark.parametrize(
+    "step", ["duramen.reports.render", "duramen.reports.rendering.write_table"]
+)
 def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
     step, gates, out, tmp_path, monkeypatch
 ):

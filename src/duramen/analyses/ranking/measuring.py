@@ -22,10 +22,10 @@ from duramen.importances.after.comparison import Measured
 from duramen.importances.refit import leaves_rows_out
 from duramen.importances.tree_sums import TreeSums
 from duramen.reports.effects import Effects
-from duramen.reports.groups import GroupImportances
 from duramen.reports.measures import LEVEL, as_importances, n_significant
 from duramen.reports.precision import Precision
-from duramen.reports.ranked import Ranked, in_order, ranked
+from duramen.reports.ranking import Ranked, in_order, ranked
+from duramen.reports.signals import GroupImportances
 from duramen.reports.significance import Verdict
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance

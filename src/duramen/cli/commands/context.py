@@ -31,9 +31,8 @@ from duramen.support.arrow import is_number, pa, pc, without_dictionary
 if TYPE_CHECKING:
     from duramen.data import EncodedTable, Finding
     from duramen.reports import Report, Run
-    from duramen.reports.contextual import Findings
-    from duramen.results.context_importances import ContextImportances
-    from duramen.results.context_network import ContextNetwork
+    from duramen.reports.context import Findings
+    from duramen.results.context_importances import ContextImportances, ContextNetwork
 
 
 COMMAND = "context"
@@ -281,7 +280,7 @@ def _from_store(
 
 def _stray(file: str, columns: Mapping[str, Any], categorical: Sequence[str]) -> list[Finding]:
     """Tell which contexts are text, but nearly numbers."""
-    from duramen.data.stray import stray_values_of
+    from duramen.data.text_numbers import stray_values_of
 
     found = [
         stray_values_of(name, column) for name, column in columns.items() if name not in categorical
@@ -418,7 +417,7 @@ def _report(options: Options, _: None, result: Any, clock: Clock) -> Report:
     """Return the report of the contexts, or of the network."""
     from duramen.context import context_importances
     from duramen.reports import Level, summarize_context, summarize_context_network
-    from duramen.reports.contextual import Findings
+    from duramen.reports.context import Findings
     from duramen.support.provenance import references
 
     table, analyses = result

@@ -24,8 +24,8 @@ from duramen.cli.declaration import (
     recorded,
 )
 from duramen.cli.ending import Clock
-from duramen.cli.look import look
 from duramen.cli.options import Printed, Work, keeping, parsed_max_features, writable
+from duramen.cli.problem import look
 from duramen.cli.reading import Reading
 from duramen.cli.source import check_columns
 from duramen.cli.stores import is_store
@@ -281,7 +281,7 @@ def _table(options: Expression, path: Path, found: list[Finding]) -> tuple[Any, 
 
 def _samples_of(table: Any, path: Path) -> Any:
     """Return a table of genes in rows without columns that describe the genes."""
-    from duramen.io.formats.gene_annotation import describing, warn_of
+    from duramen.io.formats.format import describing, warn_of
 
     names = table.column_names[1:]
     gone = names[: describing(names)]

@@ -91,7 +91,7 @@ def pack(options: Options) -> None:
 
 def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
     from duramen.io.store import packing
-    from duramen.io.store.part import PLAN, part_of
+    from duramen.io.store.writer import PLAN, part_of
     from duramen.support.files import expanded
 
     given, output, annotations = options.table, options.output, options.table.annotations

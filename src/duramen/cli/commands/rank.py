@@ -36,6 +36,7 @@ from duramen.cli.inputs import SampledInput
 from duramen.cli.options import (
     MAX_FEATURES,
     Printed,
+    Representing,
     Strata,
     Work,
     criterion_option,
@@ -43,7 +44,6 @@ from duramen.cli.options import (
     settled_criterion,
     writable,
 )
-from duramen.cli.signals import Representing
 from duramen.cli.source import EVENT, Source, check_columns
 
 if TYPE_CHECKING:

@@ -15,8 +15,14 @@ from duramen.cli.console import notes
 from duramen.cli.declaration import choice, command_line, given, group, option
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import SampledInput
-from duramen.cli.options import Printed, Strata, Work, count_or_fraction, parsed_max_features
-from duramen.cli.signals import Clustering
+from duramen.cli.options import (
+    Clustering,
+    Printed,
+    Strata,
+    Work,
+    count_or_fraction,
+    parsed_max_features,
+)
 from duramen.selection.records import DEMO_TREES, MEMORY, Option, Selector, catalogue
 
 if TYPE_CHECKING:

@@ -10,15 +10,13 @@ import os
 from pathlib import Path
 
 from duramen.catalogue import Catalogue
-from duramen.io.formats.arrow import ARROW
+from duramen.io.formats.arrow import ARROW, PARQUET, is_folder
 from duramen.io.formats.excel import EXCEL
 from duramen.io.formats.format import Format, Request
-from duramen.io.formats.geo import GEO
 from duramen.io.formats.h5ad import ANNDATA
 from duramen.io.formats.npy import NPY
-from duramen.io.formats.parquet import PARQUET, is_folder
 from duramen.io.formats.plink import PLINK
-from duramen.io.formats.text import CSV, TEXT, TSV
+from duramen.io.formats.text import CSV, GEO, TEXT, TSV
 from duramen.io.formats.text_file import COMPRESSIONS, TextFile
 from duramen.support.arrow import pa
 

@@ -12,11 +12,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from duramen.data.columns import describe, too_large
-from duramen.data.exactness import LARGEST_EXACT, merged, refusal_of
+from duramen.data.columns import LARGEST_EXACT, describe, merged, refusal_of, too_large
 from duramen.io.formats.format import Request
-from duramen.io.formats.lines import UnclosedQuote, lines_of
-from duramen.io.formats.text_file import TextFile, is_data
+from duramen.io.formats.text_file import TextFile, UnclosedQuote, is_data, lines_of
 from duramen.support.arrow import pa, pa_csv
 from duramen.support.text import first_line
 

@@ -1,8 +1,9 @@
-"""Records of file formats, and requests to them."""
+"""Records of file formats, requests to them, and what inputs are."""
 
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -16,6 +17,8 @@ from duramen.catalogue import Entry
 from duramen.data.encoded import EncodedTable
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
+from duramen.support.text import quoted
+from duramen.support.warning import warn
 
 FIRST_ROWS = 32  # that `Input.beginning` returns
 
@@ -259,3 +262,47 @@ class Format(Entry):
     layers: bool = False
     sheets: bool = False
     begins: bytes = b""
+
+
+_SIGNS = re.compile(r"[^a-z0-9]")
+# Names without case and signs: of featureCounts, HTSeq, RSEM, GCT files, biomaRt and the like.
+_DESCRIBING = frozenset(
+    (
+        *("chr", "chrom", "chromosome", "seqname", "seqnames", "start", "end"),
+        *("stop", "strand", "width", "length", "effectivelength", "genelength", "symbol"),
+        *("genesymbol", "hgncsymbol", "name", "genename", "gene", "genes", "geneid"),
+        *("genebiotype", "biotype", "genetype", "genedescription", "description", "desc", "entrez"),
+        *(
+            "entrezid",
+            "entrezgeneid",
+            "ensembl",
+            "ensemblid",
+            "ensemblgeneid",
+            "transcriptid",
+            "transcriptids",
+        ),
+        *("refseq", "unigene", "probeid", "cytoband", "locus"),
+    )
+)
+
+
+def describing(names: Sequence[str]) -> int:
+    """Return how many of the first columns, that of the names left out, describe the features.
+
+    Examples
+    --------
+    >>> from duramen.io.formats.format import describing
+    >>> describing(["Chr", "Start", "End", "Strand", "Length", "a.bam", "b.bam"])
+    5
+    """
+    count = 0
+    while count < len(names) and _SIGNS.sub("", names[count].lower()) in _DESCRIBING:
+        count += 1
+    return count if count < len(names) else 0
+
+
+def warn_of(names: Sequence[str], file: str, function: str) -> None:
+    """Warn of columns that were left out, if there are any."""
+    if names:
+        what = "describes the rows and was" if len(names) == 1 else "describe the rows and were"
+        warn(f"{function}: {', '.join(map(quoted, names))} of {file} {what} left out")

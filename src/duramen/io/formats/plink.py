@@ -19,8 +19,7 @@ from duramen.data.memory import require_memory
 from duramen.io.formats.format import Format, Input, Request, named_rows
 from duramen.io.store import layout
 from duramen.io.store.budget import columns_within
-from duramen.io.store.reader import LocalFile, read_rows
-from duramen.io.store.runs import Repeats, Runs, offsets_of, repetition
+from duramen.io.store.reader import LocalFile, Repeats, Runs, offsets_of, read_rows, repetition
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.arrow import pa
 

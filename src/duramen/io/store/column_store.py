@@ -18,10 +18,17 @@ from duramen.io import formats
 from duramen.io.formats.format import Columns
 from duramen.io.store import layout
 from duramen.io.store.packed import PackedColumns
-from duramen.io.store.pairing import Pairing, names_of, pair, samples_table
 from duramen.io.store.reader import LocalFolder
 from duramen.io.store.remote import Place, open_place, place_of
-from duramen.io.store.row_ids import Names, names_in, of_store
+from duramen.io.store.row_ids import (
+    Names,
+    Pairing,
+    names_in,
+    names_of,
+    of_store,
+    pair,
+    samples_table,
+)
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import IntArray

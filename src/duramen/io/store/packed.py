@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data.encoded import Blocks, EncodedTable
-from duramen.data.names import KINDS, default_names
-from duramen.data.validity import (
+from duramen.data.encoded import (
+    Blocks,
+    EncodedTable,
     invalid_labels,
     invalid_offsets,
     invalid_values,
     unknown_code,
     unsorted_values,
 )
+from duramen.data.names import KINDS, default_names
 from duramen.io.store import layout
-from duramen.io.store.reader import File, Folder, pieces_of, read_rows
-from duramen.io.store.runs import Runs, offsets_of
+from duramen.io.store.reader import File, Folder, Runs, offsets_of, pieces_of, read_rows
 from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.arrow import pa
 from duramen.support.text import first_line, quoted

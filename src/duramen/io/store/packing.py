@@ -18,18 +18,25 @@ from duramen.data.names import check_names, resolve_kinds
 from duramen.data.sources import open_source
 from duramen.data.text_numbers import places_of_text, warned
 from duramen.io.formats import text_of
+from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.delimited import comma_separated
 from duramen.io.formats.format import Input, Request
-from duramen.io.formats.records import with_missing
 from duramen.io.store import layout
 from duramen.io.store.budget import memory_bytes
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.inputs import Part, open_input
-from duramen.io.store.pairing import Pairing, check_samples, names_of, pair
-from duramen.io.store.part import check_place, making, part_of
-from duramen.io.store.row_ids import Names, of_encoded, of_table, texts_of
-from duramen.io.store.runs import Repeats, repetition
-from duramen.io.store.writer import StoreWriter
+from duramen.io.store.reader import Repeats, repetition
+from duramen.io.store.row_ids import (
+    Names,
+    Pairing,
+    check_samples,
+    names_of,
+    of_encoded,
+    of_table,
+    pair,
+    texts_of,
+)
+from duramen.io.store.writer import StoreWriter, check_place, making, part_of
 from duramen.support.arrow import pa
 from duramen.support.checks import check_jobs
 from duramen.support.files import expanded, naming

@@ -21,8 +21,7 @@ from duramen.jobs.replicates import (
     run_replicates,
 )
 from duramen.results.fields import checked_names
-from duramen.results.importances import Importances
-from duramen.results.permuted_importances import PermutedImportances
+from duramen.results.importances import Importances, PermutedImportances
 from duramen.results.significance import Significance
 from duramen.significance.measured import qualified
 from duramen.significance.p_values.altmann import altmann
