@@ -19,10 +19,10 @@ from duramen.cli.problem import (
 )
 from duramen.cli.reading import OF_TARGET, Annotations, Reading, stray_findings
 from duramen.cli.source import APART, EVENT, check_columns, left_out_words
+from duramen.support.arrays import BoolArray
 from duramen.support.arrow import pa
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from duramen.data import Finding
@@ -155,7 +155,7 @@ def _rows_with_target(
     store: ColumnStore,
     values: NDArray[Any],
     labels: dict[str, dict[str, Any]],
-    known: NDArray[np.bool_],
+    known: BoolArray,
     target: str,
 ) -> tuple[ColumnStore, NDArray[Any], dict[str, dict[str, Any]]]:
     """Leave out the rows where the target is missing; some must be left."""
@@ -220,7 +220,7 @@ def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[
     return np.array(column.to_pylist(), dtype=object)
 
 
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+def _missing(values: NDArray[Any]) -> BoolArray:
     """Tell which values of a target are missing: None or NaN."""
     import numpy as np
 

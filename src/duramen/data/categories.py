@@ -17,7 +17,7 @@ from duramen.data.columns import merged, refusal_of
 from duramen.data.learning_sets import LearningSet
 from duramen.data.names import check_names, default_names
 from duramen.data.sources import open_source
-from duramen.support.arrays import array_of
+from duramen.support.arrays import FloatArray, array_of
 
 Codes = NDArray[np.uint32]
 
@@ -132,7 +132,7 @@ def factorize(column: Any, what: str, function: str) -> tuple[Codes, NDArray[Any
     return codes.astype(np.uint32), labels
 
 
-def float_labels(values: NDArray[Any], what: str, function: str) -> NDArray[np.float64]:
+def float_labels(values: NDArray[Any], what: str, function: str) -> FloatArray:
     """Return numbers as float64; refuse different ones that would become equal."""
     pair = None if values.dtype == np.float64 else merged(values)
     if pair is not None:

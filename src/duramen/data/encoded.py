@@ -15,6 +15,7 @@ from duramen.data.names import KINDS
 from duramen.data.schema import KernelOwner, Schema
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import fingerprint
 
 # Columns of more values than these, on average, are copied one by one, fewer all at once.
@@ -70,9 +71,9 @@ class EncodedTable(Summarized, KernelOwner):
     kinds: tuple[str, ...]
     blocks: Blocks
     block_of: NDArray[np.uint8]
-    slot: NDArray[np.int64]
-    cut_values: NDArray[np.float64]
-    value_offsets: NDArray[np.int64]
+    slot: IntArray
+    cut_values: FloatArray
+    value_offsets: IntArray
     labels: Mapping[int, NDArray[Any]]
     missing: NDArray[np.uint8]
     named: bool = True
@@ -128,11 +129,11 @@ class EncodedTable(Summarized, KernelOwner):
         view.flags.writeable = False
         return view
 
-    def n_codes(self) -> NDArray[np.int64]:
+    def n_codes(self) -> IntArray:
         """Return the number of codes of each column, that of missing included; shape (p,)."""
         return np.asarray(np.diff(self.value_offsets) + self.missing, dtype=np.int64)
 
-    def constant(self) -> NDArray[np.bool_]:
+    def constant(self) -> BoolArray:
         """True where a column has one code only, missing counted as one; shape (p,).
 
         Rows chosen by `take_rows` keep the codes of the table they came from, and so does this.
@@ -170,9 +171,7 @@ class EncodedTable(Summarized, KernelOwner):
             missing=self.missing[chosen],
         )
 
-    def _values_of(
-        self, chosen: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _values_of(self, chosen: IntArray) -> tuple[FloatArray, IntArray]:
         """Return the values of columns, one after the other, and where each begins and ends."""
         starts, ends = self.value_offsets[chosen], self.value_offsets[chosen + 1]
         offsets = np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64)
@@ -246,7 +245,7 @@ class EncodedTable(Summarized, KernelOwner):
         return Summary((repr(self),), columns, hidden(self.n_columns, len(shown), "columns"))
 
     @staticmethod
-    def _positions(index: ArrayLike, size: int, function: str) -> NDArray[np.int64]:
+    def _positions(index: ArrayLike, size: int, function: str) -> IntArray:
         chosen = np.asarray(index)
         if chosen.ndim != 1 or (chosen.dtype.kind not in "iub" and chosen.size):
             raise ValueError(
@@ -268,8 +267,8 @@ _PIECE = 1 << 17  # values that are compared at a time
 
 def invalid_values(
     kind_codes: NDArray[np.uint8],
-    value_offsets: NDArray[np.int64],
-    cut_values: NDArray[np.float64],
+    value_offsets: IntArray,
+    cut_values: FloatArray,
     labels: Mapping[int, NDArray[Any]],
 ) -> str | None:
     """Return what is wrong with the values of columns, None where nothing is.
@@ -285,7 +284,7 @@ def invalid_values(
 
 
 def invalid_offsets(
-    kind_codes: NDArray[np.uint8], value_offsets: NDArray[np.int64], n_values: int
+    kind_codes: NDArray[np.uint8], value_offsets: IntArray, n_values: int
 ) -> str | None:
     """Return what is wrong with the places of the values of columns, None where nothing is."""
     p = len(kind_codes)
@@ -299,8 +298,8 @@ def invalid_offsets(
 
 
 def unsorted_values(
-    values: NDArray[np.float64],
-    offsets: NDArray[np.int64],
+    values: FloatArray,
+    offsets: IntArray,
     begin: int = 0,
     before: float = -np.inf,
 ) -> str | None:
@@ -333,8 +332,8 @@ def unsorted_values(
 
 def invalid_labels(
     kind_codes: NDArray[np.uint8],
-    value_offsets: NDArray[np.int64],
-    cut_values: NDArray[np.float64],
+    value_offsets: IntArray,
+    cut_values: FloatArray,
     labels: Mapping[int, NDArray[Any]],
 ) -> str | None:
     """Return what is wrong with labels, None where each column that needs them has its own."""
@@ -349,7 +348,7 @@ def invalid_labels(
     return None
 
 
-def unknown_code(codes: NDArray[Any], n_codes: NDArray[np.int64]) -> int | None:
+def unknown_code(codes: NDArray[Any], n_codes: IntArray) -> int | None:
     """Return the first of k rows of codes, one a column, that holds an unknown code, or None."""
     if not codes.size:
         return None

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
+from duramen.support.arrays import IntArray
 
 _TYPES = (np.uint8, np.uint16, np.uint32)
 
@@ -155,9 +156,9 @@ def with_probes(
 
 def _beside(
     table: EncodedTable,
-    chosen: NDArray[np.int64],
+    chosen: IntArray,
     blocks: Sequence[NDArray[Any]],
-    slot: NDArray[np.int64],
+    slot: IntArray,
     names: tuple[str, ...],
 ) -> EncodedTable:
     """Return the table with columns added that stand for the same values as the chosen ones."""
@@ -186,7 +187,7 @@ def _beside(
     )
 
 
-def _heights(table: EncodedTable) -> NDArray[np.int64]:
+def _heights(table: EncodedTable) -> IntArray:
     """Return the number of columns in each block."""
     return np.array([len(block) for block in table.blocks], dtype=np.int64)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data.names import KINDS
+from duramen.support.arrays import FloatArray, IntArray
 
 _LENT = ("kernel", "bags")
 
@@ -59,8 +60,8 @@ class Schema(KernelOwner):
     names: tuple[str, ...]
     named: bool
     kinds: tuple[str, ...]
-    cut_values: NDArray[np.float64]
-    value_offsets: NDArray[np.int64]
+    cut_values: FloatArray
+    value_offsets: IntArray
     labels: Mapping[int, NDArray[Any]]
     missing: NDArray[np.uint8]
 

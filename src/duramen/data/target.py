@@ -23,7 +23,14 @@ from duramen.data.survival import (
     survival_codes,
     survival_columns,
 )
-from duramen.support.arrays import FloatArray, array_of, check_magnitude, unmasked
+from duramen.support.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    array_of,
+    check_magnitude,
+    unmasked,
+)
 from duramen.support.arrow import is_number, is_text, pa, without_dictionary
 from duramen.support.text import as_number, quoted
 from duramen.support.warning import warn
@@ -79,9 +86,9 @@ class Target(KernelOwner, ABC):
     ('classification', 'accuracy', '25.0%')
     """
 
-    values: NDArray[np.uint32] | NDArray[np.float64]
+    values: NDArray[np.uint32] | FloatArray
     classes: NDArray[Any] | None = None
-    times: NDArray[np.float64] | None = None
+    times: FloatArray | None = None
 
     task: ClassVar[Task]
     words: ClassVar[str]
@@ -139,7 +146,7 @@ class Target(KernelOwner, ABC):
         """
         return 0.0
 
-    def less(self, origin: float) -> NDArray[np.uint32] | NDArray[np.float64]:
+    def less(self, origin: float) -> NDArray[np.uint32] | FloatArray:
         """Return numbers less an origin; class codes and survival as they are."""
         return self.values
 
@@ -296,7 +303,7 @@ class NumberTarget(Target):
     scores: ClassVar[tuple[str, ...]] = ("neg_mean_squared_error",)
     oob_error: ClassVar[str] = "out-of-bag mean squared error"
 
-    values: NDArray[np.float64]
+    values: FloatArray
 
     @classmethod
     def of_array(
@@ -329,12 +336,12 @@ class NumberTarget(Target):
         middle = (len(self.values) - 1) // 2
         return float(np.partition(self.values, middle)[middle])
 
-    def less(self, origin: float) -> NDArray[np.float64]:
+    def less(self, origin: float) -> FloatArray:
         """Return the numbers less an origin."""
         return np.subtract(self.values, origin, dtype=np.float64)
 
     @property
-    def labels(self) -> NDArray[np.float64]:
+    def labels(self) -> FloatArray:
         """The numbers."""
         return self.values
 
@@ -386,7 +393,7 @@ class SurvivalTarget(Target):
     oob_error: ClassVar[str] = "out-of-bag error (1 - concordance)"
 
     values: NDArray[np.uint32]
-    times: NDArray[np.float64] = field()
+    times: FloatArray = field()
 
     @classmethod
     def encode(
@@ -424,7 +431,7 @@ class SurvivalTarget(Target):
         return _kernel.Target(np.ascontiguousarray(self.values), 0, len(self.times))
 
     @property
-    def events(self) -> NDArray[np.bool_]:
+    def events(self) -> BoolArray:
         """Indicators of the event, of shape (n,)."""
         return np.asarray(self.values % 2 == 1)
 
@@ -734,9 +741,7 @@ def column_target(table: EncodedTable, j: int, function: str) -> Target:
     return kind.encode(values, allow_one_class=True, function=function)
 
 
-def refuse_missing(
-    table: EncodedTable, targets: Sequence[int] | NDArray[np.int64], function: str
-) -> None:
+def refuse_missing(table: EncodedTable, targets: Sequence[int] | IntArray, function: str) -> None:
     """Raise where a column that is to be a target has missing values.
 
     Raises

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data.finding import Finding
+from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.arrow import is_text, pa, pc
 from duramen.support.text import quoted
 from duramen.support.warning import warn
@@ -88,7 +88,7 @@ class StrayValues:
         )
 
 
-def stray_values(name: str, labels: Sequence[Any], counts: NDArray[np.int64]) -> StrayValues | None:
+def stray_values(name: str, labels: Sequence[Any], counts: IntArray) -> StrayValues | None:
     """Find what keeps a column of text, given by distinct values and counts, from being numbers.
 
     None where the column looks like categories: where few of its values are numbers, where its
@@ -144,9 +144,9 @@ def stray_values_of(name: str, column: Any) -> StrayValues | None:
 def _stray(
     name: str,
     texts: Sequence[str],
-    counts: NDArray[np.int64],
-    stray: NDArray[np.bool_],
-    readable: NDArray[np.bool_],
+    counts: IntArray,
+    stray: BoolArray,
+    readable: BoolArray,
     commas: bool = False,
 ) -> StrayValues:
     chosen = np.flatnonzero(stray).tolist()

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.results.summary import ACCENT as ACCENT
 from duramen.results.summary import AGAINST as AGAINST
+from duramen.support.arrays import FloatArray
 from duramen.support.text import printable, width
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def in_cell(ax: Axes, row: int, column: int, text: str, *, strong: bool, size: f
     ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=size, color=color)
 
 
-def robust_limits(ax: Axes, values: NDArray[np.float64], axis: Literal["x", "y"] = "x") -> None:
+def robust_limits(ax: Axes, values: FloatArray, axis: Literal["x", "y"] = "x") -> None:
     """Limit an axis to the bulk of some values, and say in its label how many lie beyond.
 
     Values are beyond that lie more than three times the distance of the 5 % and 95 % quantiles

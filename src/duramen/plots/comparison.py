@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.importances.after.comparison import Comparison
 from duramen.plots.canvas import (
@@ -27,6 +26,7 @@ from duramen.plots.canvas import (
 )
 from duramen.results.figures import figure
 from duramen.support import checks
+from duramen.support.arrays import FloatArray
 from duramen.support.text import width
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def parallel_ranks(
     return ax
 
 
-def _places(comparison: Comparison, best: Comparison, measures: list[str]) -> NDArray[np.float64]:
+def _places(comparison: Comparison, best: Comparison, measures: list[str]) -> FloatArray:
     """Return the ranks of the best features by each measure among all, shape (k, m).
 
     Those by the first measure are 1 .. k, so that lines start where their names stand.

@@ -37,6 +37,7 @@ from duramen.results.context_importances import (
 )
 from duramen.results.figures import figure
 from duramen.support import checks
+from duramen.support.arrays import FloatArray
 from duramen.support.text import width
 
 if TYPE_CHECKING:
@@ -373,7 +374,7 @@ def _colored(effect: str) -> str:
     return "signed" if effect == "absolute" else effect
 
 
-def _squares(cells: NDArray[np.intp]) -> list[NDArray[np.float64]]:
+def _squares(cells: NDArray[np.intp]) -> list[FloatArray]:
     """Corners, each of shape (4, 2), of cells that are given by row and column."""
     corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], dtype=np.float64)
     return [np.array([column, row]) + corners for row, column in cells]

@@ -22,6 +22,7 @@ from duramen.plots.canvas import (
 )
 from duramen.results.feature_effect import FeatureEffect
 from duramen.results.figures import figure
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.text import width
 
 if TYPE_CHECKING:
@@ -310,7 +311,7 @@ def _in_order(categories: NDArray[Any], order: Sequence[str]) -> list[str]:
     return [*(one for one in order if one in here), *(one for one in here if one not in order)]
 
 
-def _groups(values: NDArray[Any], order: Sequence[str] = ()) -> list[tuple[str, NDArray[np.bool_]]]:
+def _groups(values: NDArray[Any], order: Sequence[str] = ()) -> list[tuple[str, BoolArray]]:
     """Return groups of rows with their titles."""
     distinct, sizes = np.unique(values, return_counts=True)
     if values.dtype.kind != "f":
@@ -327,9 +328,7 @@ def _groups(values: NDArray[Any], order: Sequence[str] = ()) -> list[tuple[str, 
     return [(title, rows) for title, rows in parts if rows.any()]
 
 
-def _curve(
-    times: NDArray[np.float64], events: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _curve(times: FloatArray, events: BoolArray) -> tuple[FloatArray, FloatArray]:
     """Return the Kaplan-Meier estimate from time 0 to the last time."""
     distinct, place, rows = np.unique(times, return_inverse=True, return_counts=True)
     at_risk = np.cumsum(rows[::-1])[::-1]

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.estimators.base import BaseForest
 from duramen.forests.forest import Forest
@@ -33,6 +32,7 @@ from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.results.result import FeatureResult
 from duramen.results.significance import AdjustedSignificance, Significance
 from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,7 +87,7 @@ def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
     return finish(ax, "p-value", "features", ticks="y")
 
 
-def binned(p: NDArray[np.float64]) -> NDArray[np.int64]:
+def binned(p: FloatArray) -> IntArray:
     """Count the p-values in each of the bins (0, 1/20], (1/20, 2/20] ...; 0 is in the first."""
     place = np.ceil(p * BINS - _ROUNDING).astype(np.int64) - 1
     return np.bincount(np.clip(place, 0, BINS - 1), minlength=BINS).astype(np.int64)
@@ -265,9 +265,7 @@ def by_degree(
     return ax
 
 
-def folded(
-    parts: NDArray[np.float64], columns: int = _FEW_COLUMNS
-) -> tuple[NDArray[np.float64], list[str]]:
+def folded(parts: FloatArray, columns: int = _FEW_COLUMNS) -> tuple[FloatArray, list[str]]:
     """Return the columns to show and their titles: high degrees summed up in the last one."""
     depth = parts.shape[1]
     if depth <= columns:
@@ -378,7 +376,7 @@ def manhattan(
     return ax
 
 
-def _heights(result: Any) -> tuple[NDArray[np.float64], str]:
+def _heights(result: Any) -> tuple[FloatArray, str]:
     """Return what is drawn, and what it is."""
     if isinstance(result, AdjustedSignificance):
         return result.statistics, result.statistic_title
@@ -391,7 +389,7 @@ def _heights(result: Any) -> tuple[NDArray[np.float64], str]:
     )
 
 
-def _along(places: Positions) -> tuple[NDArray[np.float64], list[float]]:
+def _along(places: Positions) -> tuple[FloatArray, list[float]]:
     """Return where features lie on an axis from 0 to 1, and the middles of the chromosomes."""
     x, middles, begin = np.empty(len(places.position)), list[float](), 0.0
     spans = []
@@ -412,8 +410,8 @@ def _along(places: Positions) -> tuple[NDArray[np.float64], list[float]]:
 
 
 def _named(
-    x: NDArray[np.float64],
-    heights: NDArray[np.float64],
+    x: FloatArray,
+    heights: FloatArray,
     names: list[str],
     best: list[int],
     letter: float,

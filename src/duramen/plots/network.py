@@ -7,7 +7,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from duramen.networks.connectome import (
     Components,
@@ -31,6 +31,7 @@ from duramen.results.figures import figure
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
 from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,7 +115,7 @@ def network_graph(
     return ax
 
 
-def _label_circle(ax: Axes, names: list[str], where: NDArray[np.float64]) -> None:
+def _label_circle(ax: Axes, names: list[str], where: FloatArray) -> None:
     """Write names along the radii of a circle, outside of it."""
     for name, (x, y) in zip(names, where.tolist(), strict=True):
         angle = np.degrees(np.arctan2(y, x))
@@ -133,7 +134,7 @@ def _label_circle(ax: Axes, names: list[str], where: NDArray[np.float64]) -> Non
         )
 
 
-def _label_places(ax: Axes, names: list[str], where: NDArray[np.float64]) -> None:
+def _label_places(ax: Axes, names: list[str], where: FloatArray) -> None:
     """Write names beside points; where every side is taken by another name, leave it out.
 
     Names do not take part in the layout, which would move the points that they stand at.
@@ -174,8 +175,8 @@ def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 
 def _placed(
     network: Network,
-    sources: NDArray[np.int64],
-    targets: NDArray[np.int64],
+    sources: IntArray,
+    targets: IntArray,
     positions: ArrayLike | None,
 ) -> tuple[list[int], dict[int, tuple[float, float]]]:
     """Return the variables that are drawn, and their places."""
@@ -277,7 +278,7 @@ def _named(scores: Scores, function: str) -> dict[str, NetworkScores]:
     return {f"{label(name)}: ": one for name, one in scores.items()}
 
 
-def _curve(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], text: str, dash: str) -> None:
+def _curve(ax: Axes, x: FloatArray, y: FloatArray, text: str, dash: str) -> None:
     """Draw a curve of at most so many points."""
     some = np.unique(np.linspace(0, len(x) - 1, min(len(x), _POINTS)).astype(np.int64))
     ax.plot(x[some], y[some], color=ACCENT, linewidth=1.6, linestyle=dash, label=text)

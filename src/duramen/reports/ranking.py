@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from duramen.effects import Direction, EffectsDescription
 from duramen.importances.after.comparison import Comparison, Measured, compare
@@ -149,17 +149,17 @@ class Scores:
     name: str
     title: str
     unit: str
-    values: NDArray[np.float64]
-    standard_error: NDArray[np.float64] | None = None
-    p_values: NDArray[np.float64] | None = None
-    q_values: NDArray[np.float64] | None = None
+    values: FloatArray
+    standard_error: FloatArray | None = None
+    p_values: FloatArray | None = None
+    q_values: FloatArray | None = None
 
     @property
     def heading(self) -> str:
         """The title, with the unit if there is one."""
         return self.title if self.unit == "1" else f"{self.title}, {self.unit}"
 
-    def columns(self, *, first: bool) -> dict[str, NDArray[np.float64]]:
+    def columns(self, *, first: bool) -> dict[str, FloatArray]:
         """Return its columns of a table of results.
 
         They are its values and, where known, ``_standard_error``, ``_p_value`` and ``_q_value``,
@@ -320,7 +320,7 @@ def _scores(one: Measured, names: Sequence[str]) -> Scores:
         )
     index = np.array([place[name] for name in names], dtype=np.intp)
 
-    def taken(numbers: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    def taken(numbers: FloatArray | None) -> FloatArray | None:
         return None if numbers is None else numbers[index]
 
     tested = one if isinstance(one, Significance) else None

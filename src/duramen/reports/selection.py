@@ -14,6 +14,7 @@ from duramen.reports.facts import OTHER_METHODS, about, looked_at, subject, thou
 from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Report, Run, Section, Table
 from duramen.results.columns import Column
 from duramen.selection import Account, BaseSelector, Selector
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.arrow import pa
 from duramen.support.text import fixed
 
@@ -52,9 +53,9 @@ class Selection:
     names: tuple[str, ...]
     n_found: int
     details: Mapping[str, NDArray[Any]]
-    importances: NDArray[np.float64]
+    importances: FloatArray
     unit: str
-    sizes: NDArray[np.int64] | None
+    sizes: IntArray | None
     account: Account
     kind: str = "selection"
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -170,7 +171,7 @@ def found_words(selection: Selection) -> str:
     return f"{n:,} feature{'' if n == 1 else 's'} found" if n else selection.account.nothing
 
 
-def _curve(account: Account, sizes: NDArray[np.int64]) -> Chart:
+def _curve(account: Account, sizes: IntArray) -> Chart:
     step, last = account.step, len(sizes) - 1
     half = int(sizes[last // 2])
     return Chart(

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.importances import Clusters
 from duramen.io.positions import UNPLACED, Positions
@@ -20,7 +19,7 @@ from duramen.reports.significance import Verdict
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.results.significance import AdjustedSignificance
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.arrow import pa, pc
 from duramen.support.text import fixed
 
@@ -270,7 +269,7 @@ def _explained(known: Mapping[str, Any], *, grown: bool) -> str:
     )
 
 
-def rows_of(known: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
+def rows_of(known: Sequence[str], names: Sequence[str]) -> IntArray:
     """Return the place of names among those that are known, -1 where one is not."""
     wanted = {name: i for i, name in enumerate(names)}
     rows = np.full(len(names), -1, dtype=np.int64)
@@ -281,7 +280,7 @@ def rows_of(known: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
     return rows
 
 
-def _nullable(rows: NDArray[np.int64]) -> Any:
+def _nullable(rows: IntArray) -> Any:
 
     return pa.array(rows, mask=rows < 0)
 

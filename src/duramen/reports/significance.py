@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.importances import catalogue as measures
 from duramen.plots.importances import P_VALUES
@@ -26,6 +25,7 @@ from duramen.results.significance import (
 )
 from duramen.significance import SignificanceTest
 from duramen.significance import catalogue as tests
+from duramen.support.arrays import FloatArray
 
 _VERDICTS = (
     f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} "
@@ -307,7 +307,7 @@ def verdict_sections(tested: Verdict) -> list[Part]:
     return sections
 
 
-def _numbers(name: str, title: str, numbers: NDArray[np.float64], *, minor: bool) -> Column:
+def _numbers(name: str, title: str, numbers: FloatArray, *, minor: bool) -> Column:
     return Column(title, small(numbers), minor=int(minor), name=name, numbers=numbers)
 
 

@@ -18,7 +18,7 @@ from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.summary import Summary
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, native_frame
+from duramen.support.arrays import BoolArray, FloatArray, native_frame
 from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed, quoted
 
@@ -292,7 +292,7 @@ class ContextImportances(Result):
 
     def mask(
         self, effect: str = "absolute", alpha: float = 0.05, control: Control = "fdr"
-    ) -> NDArray[np.bool_]:
+    ) -> BoolArray:
         """Tell which effects are significant, shape (C, p).
 
         Parameters
@@ -548,7 +548,7 @@ class ContextNetwork(Network):
         context: str,
         alpha: float = 0.05,
         control: Control = "fdr",
-    ) -> NDArray[np.bool_]:
+    ) -> BoolArray:
         """Tell which links depend on the context significantly, shape (p, p).
 
         Parameters

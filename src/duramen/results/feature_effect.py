@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from duramen.results.columns import Column, hidden
 from duramen.results.result import Result
 from duramen.results.summary import Summary
+from duramen.support.arrays import FloatArray
 from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed
 
@@ -59,11 +57,11 @@ class FeatureEffect(Result):
     name: str
     kind: str
     method: str
-    points: NDArray[np.float64]
+    points: FloatArray
     labels: tuple[str, ...]
-    values: NDArray[np.float64]
+    values: FloatArray
     classes: tuple[str, ...] = ()
-    missing: NDArray[np.float64] | None = None
+    missing: FloatArray | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -130,8 +128,8 @@ class InteractionStrengths(Result):
     """
 
     pairs: tuple[tuple[str, str], ...]
-    strengths: NDArray[np.float64]
-    h: NDArray[np.float64]
+    strengths: FloatArray
+    h: FloatArray
     mains: Mapping[str, float]
     metadata: Mapping[str, Any] = field(default_factory=dict)
 

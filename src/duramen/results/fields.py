@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.support.arrays import IntArray
 from duramen.support.text import quoted
 from duramen.support.warning import warn
 
@@ -65,7 +66,7 @@ def frozen(
     return array
 
 
-def ranks(order: NDArray[np.intp]) -> NDArray[np.int64]:
+def ranks(order: NDArray[np.intp]) -> IntArray:
     """Return the place of each feature, from 1, in an order of all of them."""
     rank = np.empty(order.size, dtype=np.int64)
     rank[order] = np.arange(1, order.size + 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -63,7 +63,7 @@ def _is_sparse(weights: LinkWeights) -> bool:
     return hasattr(weights, "indptr")
 
 
-def outside(weights: LinkWeights, sources: NDArray[np.bool_], targets: NDArray[np.bool_]) -> bool:
+def outside(weights: LinkWeights, sources: BoolArray, targets: BoolArray) -> bool:
     """Tell whether a link that is no candidate has a weight other than 0."""
     if _is_sparse(weights):
         i, j = weights.nonzero()
@@ -76,7 +76,7 @@ def outside(weights: LinkWeights, sources: NDArray[np.bool_], targets: NDArray[n
     )
 
 
-def rows_of(weights: LinkWeights, rows: NDArray[np.int64]) -> NDArray[Any]:
+def rows_of(weights: LinkWeights, rows: IntArray) -> NDArray[Any]:
     """Return some rows as a dense matrix."""
     some: Any = weights[rows]
     return np.asarray(some.toarray() if _is_sparse(some) else some)
@@ -87,7 +87,7 @@ def dense(weights: LinkWeights) -> NDArray[Any]:
     return np.asarray(weights.toarray() if _is_sparse(weights) else weights)
 
 
-def at(weights: LinkWeights, i: NDArray[np.int64], j: NDArray[np.int64]) -> FloatArray:
+def at(weights: LinkWeights, i: IntArray, j: IntArray) -> FloatArray:
     """Return the weights of the links from i to j, shape (m,)."""
     if not _is_sparse(weights):
         return np.asarray(weights[i, j], dtype=np.float64)
@@ -109,7 +109,7 @@ def larger(weights: LinkWeights) -> Any:
     return np.maximum(weights, weights.T)
 
 
-def only(weights: LinkWeights, i: NDArray[np.int64], j: NDArray[np.int64]) -> csr_array[Any]:
+def only(weights: LinkWeights, i: IntArray, j: IntArray) -> csr_array[Any]:
     """Return a sparse matrix of the weights of some links, of the same type of numbers."""
     from scipy.sparse import csr_array
 

@@ -15,7 +15,7 @@ from duramen.results.multiplicity import ADJUSTMENTS, Adjustment, false_discover
 from duramen.results.result import FeatureResult
 from duramen.results.summary import Summary
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.text import fixed
 
 _LEVEL = 0.05
@@ -145,7 +145,7 @@ class Significance(FeatureResult[float]):
 
     def mask(
         self, alpha: float = _LEVEL, control: Literal["fdr", "fwer", "none"] = "fdr"
-    ) -> NDArray[np.bool_]:
+    ) -> BoolArray:
         """Return whether each feature is significant, of shape (p,); arguments as in `selected`."""
         checks.check_real("Significance", "alpha", alpha, 0, 1)
         checks.check_choice("Significance", "control", control, ("fdr", "fwer", "none"))
@@ -290,7 +290,7 @@ class AdjustedSignificance(Significance):
 
     def mask(
         self, alpha: float = _LEVEL, control: Literal["fdr", "fwer", "none"] = "fdr"
-    ) -> NDArray[np.bool_]:
+    ) -> BoolArray:
         """Return whether each feature is significant, of shape (p,); arguments as in `selected`.
 
         ``"fwer"`` compares `p_adjusted`, ``"fdr"`` the false discovery rates in `q_values`.

@@ -13,11 +13,9 @@ from duramen.cli.console import warnings_as_notes
 from duramen.cli.declaration import argument, choice, group, option, parameters
 from duramen.cli.ending import Clock
 from duramen.cli.options import Printed, Work, keeping, writable
+from duramen.support.arrays import FloatArray
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from duramen.reports import Report
     from duramen.results.network import Network
     from duramen.results.network_scores import NetworkScores
@@ -147,7 +145,7 @@ class Recorded:
     name: str  # of the file, in sentences
     fluorescence: Any  # as `connectome` takes it
     names: tuple[str, ...]  # of the neurons
-    positions: NDArray[np.float64] | None = None  # of shape (p, 2)
+    positions: FloatArray | None = None  # of shape (p, 2)
     gold: Any = None  # as `Network.score` takes it
 
 
@@ -205,7 +203,7 @@ def _recording(options: Fluorescence) -> tuple[Any, tuple[str, ...]]:
     )
 
 
-def _positions(path: Path, p: int) -> NDArray[np.float64]:
+def _positions(path: Path, p: int) -> FloatArray:
     """Return the places of the neurons, in their order.
 
     Raises

@@ -12,11 +12,9 @@ from duramen.cli.command import perform
 from duramen.cli.declaration import command_line, group, option
 from duramen.cli.ending import Clock
 from duramen.cli.options import Output
+from duramen.support.arrays import FloatArray
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from duramen.reports import Report, Run
     from duramen.theory.subspaces.planning import Plan
 
@@ -132,7 +130,7 @@ def parsed_relevant(given: Sequence[str]) -> dict[int, int]:
     return counts
 
 
-def found_curves(advice: Plan) -> dict[str, dict[float, NDArray[np.float64]]]:
+def found_curves(advice: Plan) -> dict[str, dict[float, FloatArray]]:
     """Return, for a chain up to the highest degree and for degree 0, the features found by `keep`.
 
     Exact for 0 .. n_trees trees; empty where that is too much to draw.
