@@ -147,6 +147,10 @@ class EncodedTable(Summarized, KernelOwner):
             raise ValueError(
                 "take_columns: indices must be different, since column names are unique"
             )
+        return self.copies(chosen)
+
+    def copies(self, chosen: IntArray) -> EncodedTable:
+        """Return columns by index, which may occur several times; names are then not unique."""
         block_of = self.block_of[chosen]
         slot = np.empty(len(chosen), dtype=np.int64)
         blocks: list[Any] = []

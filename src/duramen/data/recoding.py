@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
-from duramen.support.arrays import IntArray
+from duramen.support.text import quoted
 
 _TYPES = (np.uint8, np.uint16, np.uint32)
 
@@ -63,14 +63,7 @@ def with_permuted(
     ``order[i]``. They keep their dependence on each other, and lose that on the other columns and
     on the target. Codes keep their meaning, and what does not change is not copied.
     """
-    permutation = np.asarray(order)
-    if permutation.dtype.kind not in "iu" or not np.array_equal(
-        np.sort(permutation), np.arange(table.n_rows)
-    ):
-        raise ValueError(
-            f"{function}: order must be a permutation of 0 to {table.n_rows - 1}, got an array of "
-            f"shape {permutation.shape} and type {permutation.dtype}."
-        )
+    permutation = _permutation(order, table.n_rows, function)
     chosen = EncodedTable._positions(columns, table.n_columns, function)
 
     def permuted(number: int, block: NDArray[Any]) -> NDArray[Any]:
@@ -98,19 +91,13 @@ def with_shadows(
     """
     permutation = _permutation(order, table.n_rows, function)
     require_memory(
-        2 * table.nbytes(),
+        3 * table.nbytes(),
         what=f"a table of {table.n_columns} columns and as many shadows",
         function=function,
         hint="give fewer columns or rows",
     )
-    heights = _heights(table)
-    return _beside(
-        table,
-        np.arange(table.n_columns),
-        [_twice(block, permutation) for block in table.blocks],
-        table.slot + heights[table.block_of],
-        _new_names(table.names, [f"{name} (shadow)" for name in table.names]),
-    )
+    names = _new_names(table.names, [f"{name} (shadow)" for name in table.names])
+    return joined(table, replace(table.take_rows(permutation), names=names), function)
 
 
 def with_probes(
@@ -133,63 +120,57 @@ def with_probes(
         function=function,
         hint="give fewer columns, rows or probes",
     )
-    rows = np.array([_permutation(order, table.n_rows, function) for order in np.asarray(orders)])
+    rows = [_permutation(order, table.n_rows, function) for order in np.asarray(orders)]
     if len(rows) != len(chosen):
         raise ValueError(
             f"{function}: {len(chosen)} columns need one order each, got {len(rows)} orders."
         )
-    heights = _heights(table)
-    block_of = table.block_of[chosen]
-    slot = np.empty(len(chosen), dtype=np.int64)
-    parts: list[NDArray[Any]] = list(table.blocks)
-    blocks: list[NDArray[Any]] = []
-    for number, block in enumerate(parts):
-        here = block_of == number
-        slot[here] = heights[number] + np.arange(np.count_nonzero(here))
-        copies = block[table.slot[chosen[here]]]
-        if len(copies):
-            copies = np.take_along_axis(copies, rows[here], axis=1)
-        blocks.append(np.concatenate([block, copies]))
+    copies = table.copies(chosen)
+    places = np.array(rows, dtype=np.intp).reshape(len(rows), table.n_rows)
+    blocks: list[Any] = [
+        np.take_along_axis(block, places[copies.block_of == number], axis=1)
+        for number, block in enumerate(list[Any](copies.blocks))
+    ]
     names = [f"{table.names[j]} (probe {i})" for i, j in enumerate(chosen.tolist(), 1)]
-    return _beside(table, chosen, blocks, slot, _new_names(table.names, names))
+    narrow, middle, wide = blocks
+    copies = replace(copies, names=_new_names(table.names, names), blocks=(narrow, middle, wide))
+    return joined(table, copies, function)
 
 
-def _beside(
-    table: EncodedTable,
-    chosen: IntArray,
-    blocks: Sequence[NDArray[Any]],
-    slot: IntArray,
-    names: tuple[str, ...],
-) -> EncodedTable:
-    """Return the table with columns added that stand for the same values as the chosen ones."""
-    p = table.n_columns
-    counts = np.diff(table.value_offsets)[chosen]
-    ends = np.cumsum(counts)
-    values = np.repeat(table.value_offsets[chosen] - ends + counts, counts) + np.arange(
-        counts.sum()
-    )
-    offsets = table.value_offsets
+def joined(left: EncodedTable, right: EncodedTable, function: str) -> EncodedTable:
+    """Return the columns of two tables of the same rows, those of the first one first.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of rows differ, or both have a column of the same name.
+    """
+    if left.n_rows != right.n_rows:
+        raise ValueError(
+            f"{function}: tables must have the same number of rows, got {left.n_rows} and "
+            f"{right.n_rows}."
+        )
+    if both := sorted(set(left.names) & set(right.names)):
+        raise ValueError(f"{function}: column {quoted(both[0])} occurs twice.")
+    heights = np.array([len(block) for block in left.blocks], dtype=np.int64)
+    pairs: Any = zip(left.blocks, right.blocks, strict=True)
+    narrow, middle, wide = map(np.concatenate, pairs)
+    p = left.n_columns
     return EncodedTable(
-        n_rows=table.n_rows,
-        names=table.names + names,
-        kinds=table.kinds + tuple(table.kinds[j] for j in chosen.tolist()),
-        blocks=(blocks[0], blocks[1], blocks[2]),
-        block_of=np.concatenate([table.block_of, table.block_of[chosen]]),
-        slot=np.concatenate([table.slot, slot]),
-        cut_values=np.concatenate([table.cut_values, table.cut_values[values]]),
-        value_offsets=np.concatenate([offsets, offsets[-1] + ends]),
-        labels={
-            **table.labels,
-            **{p + i: table.labels[j] for i, j in enumerate(chosen.tolist()) if j in table.labels},
-        },
-        missing=np.concatenate([table.missing, table.missing[chosen]]),
+        n_rows=left.n_rows,
+        names=left.names + right.names,
+        kinds=left.kinds + right.kinds,
+        blocks=(narrow, middle, wide),
+        block_of=np.concatenate([left.block_of, right.block_of]),
+        slot=np.concatenate([left.slot, right.slot + heights[right.block_of]]),
+        cut_values=np.concatenate([left.cut_values, right.cut_values]),
+        value_offsets=np.concatenate(
+            [left.value_offsets, left.value_offsets[-1] + right.value_offsets[1:]]
+        ),
+        labels={**left.labels, **{p + j: one for j, one in right.labels.items()}},
+        missing=np.concatenate([left.missing, right.missing]),
         named=True,
     )
-
-
-def _heights(table: EncodedTable) -> IntArray:
-    """Return the number of columns in each block."""
-    return np.array([len(block) for block in table.blocks], dtype=np.int64)
 
 
 def _permutation(order: ArrayLike, n_rows: int, function: str) -> NDArray[np.integer]:
@@ -205,15 +186,6 @@ def _permutation(order: ArrayLike, n_rows: int, function: str) -> NDArray[np.int
             "numpy.random.default_rng(seed).permutation(n) draws one."
         )
     return permutation
-
-
-def _twice(block: NDArray[Any], permutation: NDArray[np.integer]) -> NDArray[Any]:
-    """Return the columns of a block (its rows), then permuted copies of them."""
-    height = len(block)
-    both = np.empty((2 * height, block.shape[1]), dtype=block.dtype)
-    both[:height] = block
-    np.take(block, permutation, axis=1, out=both[height:], mode="clip")
-    return both
 
 
 def _new_names(taken: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
