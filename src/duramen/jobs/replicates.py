@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,27 +23,6 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
 Arrays = dict[str, NDArray[Any]]
-ResultT_contra = TypeVar("ResultT_contra", contravariant=True)
-AllT_co = TypeVar("AllT_co", covariant=True)
-
-
-class Results(Protocol[ResultT_contra, AllT_co]):
-    """Results of jobs 0, 1, 2, ..."""
-
-    def __len__(self) -> int:
-        """Return the number of jobs that are done."""
-
-    def add(self, result: ResultT_contra) -> None:
-        """Append the result of the next job."""
-
-    def first(self, count: int) -> AllT_co:
-        """Return the results of the first jobs."""
-
-    def to_arrays(self) -> Arrays:
-        """Return all results as arrays for a checkpoint."""
-
-    def take(self, arrays: Arrays) -> int:
-        """Start from the results of a checkpoint; return how many it holds."""
 
 
 class Rows:
@@ -153,7 +132,7 @@ def _outline(arrays: Arrays) -> dict[str, tuple[str, int]]:
 class Kept:
     """Results, and the file in which those that are done are kept."""
 
-    def __init__(self, checkpoint: Checkpoint, results: Results[Any, Any]) -> None:
+    def __init__(self, checkpoint: Checkpoint, results: Rows | Records) -> None:
         self._checkpoint, self._results = checkpoint, results
         arrays = checkpoint.read()
         self._written = 0 if arrays is None else results.take(arrays)
@@ -174,8 +153,6 @@ Task = Callable[..., FloatArray]
 Decided = Callable[[FloatArray], bool]
 Ready = Callable[[FloatArray], int]
 Arguments = Callable[[int], tuple[Any, ...]]
-ResultT = TypeVar("ResultT")
-AllT = TypeVar("AllT")
 
 _INTERVAL = 5.0  # seconds between two writes of a checkpoint
 
@@ -325,7 +302,7 @@ def run_replicates(
     )
     results = Rows(n_replicates, width)
     whole = identity_of(identity, seed=seed, width=width)
-    return _run(
+    done = _run(
         task,
         n_replicates,
         results,
@@ -338,6 +315,7 @@ def run_replicates(
         arguments=arguments,
         unit=unit,
     )
+    return results.first(done)
 
 
 def run_jobs(
@@ -387,7 +365,7 @@ def run_jobs(
         plan.checkpoint, results.kind, identity_of(identity, seed=seed), function, _INTERVAL
     )
     try:
-        return _run(
+        done = _run(
             task,
             n_jobs,
             results,
@@ -405,24 +383,25 @@ def run_jobs(
         if interrupted is not None:
             interrupted(results.first(len(results)))
         raise
+    return results.first(done)
 
 
 def _run(
-    task: Callable[..., ResultT],
+    task: Callable[..., Any],
     n_jobs: int,
-    results: Results[ResultT, AllT],
+    results: Rows | Records,
     checkpoint: Checkpoint,
     *,
     seed: int,
     plan: Plan,
     function: str,
-    decided: Callable[[AllT], bool] | None = None,
-    ready: Callable[[AllT], int] | None = None,
+    decided: Callable[[Any], bool] | None = None,
+    ready: Callable[[Any], int] | None = None,
     arguments: Arguments | None = None,
     unit: str,
     beside: Callable[[], str] | None = None,
-) -> AllT:
-    """Run the jobs that a checkpoint does not hold, until all are done or it is decided."""
+) -> int:
+    """Run the jobs that a checkpoint does not hold; return how many results count."""
 
     def job(b: int) -> tuple[Any, ...]:
         return b, replicate_seed(seed, b), *(arguments(b) if arguments else ())
@@ -431,9 +410,9 @@ def _run(
         kept = Kept(checkpoint, results)
         for done in range(1, len(results) + 1):
             if decided is not None and decided(results.first(done)):
-                return results.first(done)
+                return done
         if len(results) == n_jobs:
-            return results.first(n_jobs)
+            return n_jobs
         with (
             stepwise_bar(
                 n_jobs, function, unit, plan.verbose, done=len(results), beside=beside
@@ -449,9 +428,9 @@ def _run(
                         ended = decided is not None and decided(results.first(len(results)))
                         advance()
                         if ended:
-                            return results.first(len(results))
+                            return len(results)
                         kept.write_now_and_then()
                     if until <= done:
-                        return results.first(done)
+                        return done
             finally:  # at the end, and when interrupted
                 kept.write()

@@ -22,7 +22,6 @@ from duramen.support.files import InUseError, held, naming, replacing, unfinishe
 from duramen.support.provenance import fingerprint
 
 _HEADER = "json"
-_PIECE = 1 << 18  # bytes that are read at a time
 # Errors that the parts of a file other than those that duramen wrote can raise.
 _ODD = (OSError, EOFError, BadZipFile, LookupError, TypeError, ValueError, AttributeError)
 _TOO_MUCH = (RecursionError, MemoryError, OverflowError, NotImplementedError)
@@ -107,33 +106,11 @@ def _members(file: IO[bytes]) -> dict[str, NDArray[Any]]:
         arrays = {}
         for one in members:
             with archive.open(one) as member:
-                arrays[one.filename.removesuffix(".npy")] = _array(member, one.file_size)
+                array: NDArray[Any] = npy.read_array(member, allow_pickle=False)
+                if member.read(1):  # also checks the CRC-32 of the member
+                    raise ValueError(f"{one.filename} has more bytes than its array")
+            arrays[one.filename.removesuffix(".npy")] = array
     return arrays
-
-
-def _array(member: IO[bytes], size: int) -> NDArray[Any]:
-    """Read the array of a member of `size` bytes."""
-    version = npy.read_magic(member)
-    if version == (1, 0):
-        shape, by_columns, kind = npy.read_array_header_1_0(member)
-    elif version == (2, 0):
-        shape, by_columns, kind = npy.read_array_header_2_0(member)
-    else:
-        raise ValueError(f"an array has version {version} of the format")
-    if kind.hasobject:
-        raise ValueError("an array holds objects")
-    count = 1
-    for length in shape:
-        count *= length
-    if min(shape, default=0) < 0 or count * kind.itemsize != size - member.tell():
-        raise ValueError(f"an array of shape {shape} and type {kind} does not fit its bytes")
-    array = np.empty(count, dtype=kind)
-    data = array.view(np.uint8).data if array.nbytes else memoryview(b"")
-    done = 0
-    while piece := member.read(_PIECE):  # the last one checks the CRC-32 of the member
-        data[done : done + len(piece)] = piece
-        done += len(piece)
-    return array.reshape(shape[::-1]).T if by_columns else array.reshape(shape)
 
 
 def _short(error: BaseException) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,18 +30,7 @@ _CELL_BYTES = 56  # of a cell: as it was read, its value, its code, and room to 
 _TURNED_BYTES = 48  # where rows become columns
 
 
-class Records(Protocol):
-    """A file of Arrow's types."""
-
-    schema: pa.Schema
-    n_rows: int
-    n_bytes: int  # that all columns take at the most
-
-    def read(self, columns: Sequence[int]) -> pa.Table:
-        """Read all rows of some columns."""
-
-    def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """Return all columns, at most `n_rows` rows at a time where the file allows it."""
+Records: TypeAlias = "ArrowFile | ParquetFile"
 
 
 @contextmanager

@@ -18,8 +18,7 @@ from duramen.io import formats
 from duramen.io.formats.format import Columns
 from duramen.io.store import layout
 from duramen.io.store.packed import PackedColumns
-from duramen.io.store.reader import LocalFolder
-from duramen.io.store.remote import Place, open_place, place_of
+from duramen.io.store.reader import LocalFolder, Place, RemoteFolder, place_of
 from duramen.io.store.row_ids import (
     Names,
     Pairing,
@@ -440,7 +439,7 @@ def _reopened(path: Any, samples: pa.Table | None, pairing: str | None) -> Colum
 def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Columns, Path | Place]:
     place = place_of(path, function)
     if place is not None:
-        return open_place(place, function), place
+        return _open_place(place, function), place
     path = expanded(path, function)  # type: ignore[arg-type]
     if path.is_dir():
         if not (path / layout.HEADER).is_file():
@@ -459,3 +458,19 @@ def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Column
             f"{others}. Hint: pack({path.name!r}, folder) makes one of a table"
         )
     return chosen.columns(path, function), path
+
+
+def _open_place(place: Place, function: str) -> PackedColumns:
+    """Open the packed store in a place."""
+    if place.name.lower().endswith(".bed"):
+        raise ValueError(
+            f"{function}: {place} is a .bed file, which can be read in place only on this machine. "
+            "Hint: pack it, and copy the folder there"
+        )
+    try:
+        return PackedColumns(RemoteFolder(place), function)
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{function}: there is no column store at {place}. Hint: pack a table, and copy the "
+            "folder there"
+        ) from None
