@@ -12,7 +12,7 @@ from tests.reports.test_reports import HOSTILE, Page, a_run, assert_needs_nothin
 from duramen.reports import Level, render, summarize_context, summarize_context_network
 from duramen.reports.context import Findings, stacked
 from duramen.reports.report import Chart
-from duramen.results.multiplicity import adjusted
+from duramen.results.fields import adjusted
 from duramen.support.text import printable
 
 SETTINGS = {"n_estimators": 100, "n_permutations": 999}

@@ -27,7 +27,7 @@ from tests.oracles.subspaces import decreases_of_tree
 
 import duramen as dm
 from duramen.forests.prediction import leaves
-from duramen.io.store.budget import memory_bytes
+from duramen.io.store.reader import memory_bytes
 from duramen.jobs import replicates
 from duramen.results import archive
 from duramen.results.archive import read_archive

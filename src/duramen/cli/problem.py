@@ -83,7 +83,7 @@ def encoded(
 
 def _leaks(source: Source, task: str, table: EncodedTable) -> list[Finding]:
     """Look for columns that tell the target, or the event, nearly alone."""
-    from duramen.findings.leaks import of_leaks
+    from duramen.findings.target import of_leaks
 
     if source.event is not None:
         return of_leaks(table, source.event, source.event_name, "classification")

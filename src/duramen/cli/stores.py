@@ -71,7 +71,7 @@ def read_stored(
 
     from duramen.data.learning_sets import learning_set_of
     from duramen.findings.table import left_out, of_codes
-    from duramen.io.store.view import without
+    from duramen.io.store.column_store import without
     from duramen.support.files import expanded
 
     if reading.categorical:
@@ -126,7 +126,7 @@ def _of_columns(
     store: ColumnStore, target: str, values: NDArray[Any], task: str, events: Mapping[str, Any]
 ) -> list[Finding]:
     """Look at the columns with the target, and at the events of survival."""
-    from duramen.findings.leaks import of_leaks
+    from duramen.findings.target import of_leaks
 
     found: list[Finding] = []
     for name, event in events.items():
@@ -159,7 +159,7 @@ def _rows_with_target(
     target: str,
 ) -> tuple[ColumnStore, NDArray[Any], dict[str, dict[str, Any]]]:
     """Leave out the rows where the target is missing; some must be left."""
-    from duramen.io.store.view import of_rows
+    from duramen.io.store.column_store import of_rows
 
     rows = known.nonzero()[0]
     if not len(rows):
@@ -256,7 +256,7 @@ def _beside(store: ColumnStore, covariates: Sequence[str]) -> list[str]:
 def _with_features(store: ColumnStore, names: Sequence[str], target: str) -> ColumnStore:
     """Return a store with columns of its sample annotations for further features."""
     from duramen.data import encode
-    from duramen.io.store.view import with_columns
+    from duramen.io.store.column_store import with_columns
 
     samples = store.samples
     there = () if samples is None else samples.column_names

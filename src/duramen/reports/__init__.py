@@ -1,6 +1,5 @@
 """Reports: plain data first, then one self-contained HTML file of it."""
 
-from duramen.reports.comparison import summarize_evaluation
 from duramen.reports.context import Level, summarize_context, summarize_context_network
 from duramen.reports.effects import Effects
 from duramen.reports.exact import summarize_exact
@@ -9,6 +8,7 @@ from duramen.reports.plan import summarize_plan
 from duramen.reports.ranking import summarise
 from duramen.reports.rendering import render
 from duramen.reports.report import Report, Run
+from duramen.reports.selection import summarize_evaluation
 
 __all__ = [
     "Effects",

@@ -32,7 +32,7 @@ from duramen.results.context_importances import (
     ContextNetwork,
     Control,
 )
-from duramen.results.multiplicity import adjusted
+from duramen.results.fields import adjusted
 from duramen.support.arrays import FloatArray
 from duramen.support.text import fixed, printable
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, counted, hidden, small
-from duramen.results.fields import ANY, PROBABILITY, checked_names, checked_notes, frozen
-from duramen.results.multiplicity import adjusted
+from duramen.results.fields import ANY, PROBABILITY, adjusted, checked_names, checked_notes, frozen
 from duramen.results.network import Network
 from duramen.results.result import Result
 from duramen.results.significance import Significance

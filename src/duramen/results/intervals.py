@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, counted, features, hidden, small
-from duramen.results.fields import ANY, PROBABILITY, ranks
-from duramen.results.multiplicity import least_replicates
+from duramen.results.fields import ANY, PROBABILITY, least_replicates, ranks
 from duramen.results.result import FeatureResult
 from duramen.results.significance import Significance
 from duramen.results.summary import Summary

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,7 @@ import numpy as np
 
 from duramen.results import link_weights
 from duramen.results.columns import Column, hidden, small
-from duramen.results.fields import checked_names
-from duramen.results.multiplicity import adjusted
+from duramen.results.fields import adjusted, checked_names
 from duramen.results.network_scores import (
     PAIRS,
     NetworkScores,
@@ -286,7 +284,7 @@ class Network(Result):
         ModuleNotFoundError
             If networkx is not installed.
         """
-        nx = _networkx("to_networkx")
+        nx = checks.extra_package("networkx", f"{_OWNER}.to_networkx", "networks")
         graph = nx.DiGraph() if self.directed else nx.Graph()
         graph.add_nodes_from(self.names)
         columns = self.columns(n)
@@ -310,8 +308,9 @@ class Network(Result):
             As for `to_networkx`.
         """
         graph = self.to_networkx(n)
+        nx = checks.extra_package("networkx", f"{_OWNER}.write_graphml", "networks")
         with replacing(Path(path)) as file:
-            _networkx("write_graphml").write_graphml(graph, file)
+            nx.write_graphml(graph, file)
 
     def write_tsv(self, path: str | PathLike[str], n: int | None = None) -> None:
         """Write source, target and weight of the heaviest links, one a line, without a header.
@@ -470,15 +469,6 @@ class Network(Result):
             shown.append(Column("p", small(links["p_value"])))
         more = hidden(self.n_candidates, len(links["source"]))
         return Summary((heading,), shown, more, self.notes)
-
-
-def _networkx(method: str) -> Any:
-    try:
-        return import_module("networkx")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"{_OWNER}.{method} needs the package networkx; pip install duramen[networks]"
-        ) from None
 
 
 def _blocks(numbers: IntArray, width: int, least: int = 0) -> Iterator[IntArray]:

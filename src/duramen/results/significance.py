@@ -10,8 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, counted, features, hidden, small
-from duramen.results.fields import ANY, PROBABILITY, frozen
-from duramen.results.multiplicity import ADJUSTMENTS, Adjustment, false_discovery, holm
+from duramen.results.fields import (
+    ADJUSTMENTS,
+    ANY,
+    PROBABILITY,
+    Adjustment,
+    false_discovery,
+    frozen,
+    holm,
+)
 from duramen.results.result import FeatureResult
 from duramen.results.summary import Summary
 from duramen.support import checks

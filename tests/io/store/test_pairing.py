@@ -61,7 +61,7 @@ def test_plink_files_go_by_iid(bed, tmp_path, title, form):
 
 
 def test_what_is_paired_can_be_pickled_and_seen_in_part(bed):
-    from duramen.io.store.view import without
+    from duramen.io.store.column_store import without
 
     samples = annotations()
     store = without(open_store(bed, samples.iloc[ORDER]), [0])

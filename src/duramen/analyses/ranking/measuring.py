@@ -14,8 +14,7 @@ from duramen.analyses.ranking.significance import figures_of, settings_of
 from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.data.target import target_class
 from duramen.estimators.by_parts import fit_by_parts
-from duramen.findings.diversity import unequal_values
-from duramen.findings.table import names_in
+from duramen.findings.table import names_in, unequal_values
 from duramen.forests import Forest
 from duramen.importances import Inputs, Measure, catalogue
 from duramen.importances.after.comparison import Measured

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.datasets.culture.imaging import CalciumImaging
 from duramen.datasets.culture.neurons import (
+    CalciumImaging,
     NetworkBursts,
     NeuronModel,
     Spikes,

@@ -20,8 +20,8 @@ from duramen.io.formats.format import (
     named_rows,
     warn_of,
 )
-from duramen.io.store.budget import columns_within
 from duramen.io.store.layout import HEADER
+from duramen.io.store.reader import columns_within
 from duramen.support.arrow import is_number, is_text, pa, pc, pq, without_dictionary
 from duramen.support.text import as_number, first_line, quoted
 from duramen.support.warning import warn

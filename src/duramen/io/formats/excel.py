@@ -17,7 +17,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree
@@ -27,6 +26,7 @@ from duramen.io.formats import workbook_process
 from duramen.io.formats.format import Format, Request
 from duramen.io.formats.text import without_empty
 from duramen.support.arrow import pa
+from duramen.support.checks import extra_package
 from duramen.support.text import first_line, quoted
 from duramen.support.warning import warn
 
@@ -34,7 +34,8 @@ from duramen.support.warning import warn
 def read_excel(path: Path, request: Request) -> pa.Table:
     """Read a sheet of a workbook, the first one by default, whose first row names the columns."""
     function = request.function
-    _require_calamine(path, function)
+    subject = f"{function}: {path.name}"
+    extra_package("python_calamine", subject, "excel", ", or save the sheet as CSV")
     with _reading(path, function) as reader:
         sheet = _chosen(reader.answer(), path, request)
         if path.suffix.lower() in _OF_XML:
@@ -110,17 +111,6 @@ def _memory(path: Path) -> int:
     return wanted if available is None else min(wanted, available)
 
 
-def _require_calamine(path: Path, function: str) -> None:
-    """Raise ModuleNotFoundError unless the package that reads workbooks is installed."""
-    try:
-        import_module("python_calamine")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"{function}: {path.name} needs the package python-calamine; pip install "
-            "duramen[excel], or save the sheet as CSV"
-        ) from None
-
-
 def _chosen(sheets: list[str], path: Path, request: Request) -> str:
     """Return the name of the sheet to read; warn where it is one of several."""
     if not sheets:
@@ -192,12 +182,7 @@ def require_writer(function: str) -> Any:
     ModuleNotFoundError
         If it is not installed.
     """
-    try:
-        return import_module("openpyxl")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"{function}: .xlsx needs the package openpyxl; pip install duramen[excel], or use CSV"
-        ) from None
+    return extra_package("openpyxl", f"{function}: .xlsx", "excel", ", or use CSV")
 
 
 def write_workbook(table: pa.Table, file: IO[bytes]) -> None:

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from duramen.io.formats.format import Format, Input, Request, named_rows
 from duramen.io.formats.spool import Spool
-from duramen.io.store.budget import columns_within
+from duramen.io.store.reader import columns_within
 from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.arrow import pa
+from duramen.support.checks import extra_package
 
 
 @contextmanager
@@ -41,19 +42,8 @@ def opened(path: Path, function: str, what: str) -> Iterator[Any]:
 
 
 def h5py_for(path: Path, function: str) -> Any:
-    """Return h5py.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If it is not installed, with the extra that installs it.
-    """
-    try:
-        return import_module("h5py")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"{function}: reading {path.name} needs the package h5py; pip install duramen[anndata]"
-        ) from None
+    """Return h5py, or say how it is installed (ModuleNotFoundError)."""
+    return extra_package("h5py", f"{function}: reading {path.name}", "anndata")
 
 
 @contextmanager

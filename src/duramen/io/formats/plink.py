@@ -18,8 +18,15 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
 from duramen.io.formats.format import Format, Input, Request, named_rows
 from duramen.io.store import layout
-from duramen.io.store.budget import columns_within
-from duramen.io.store.reader import LocalFile, Repeats, Runs, offsets_of, read_rows, repetition
+from duramen.io.store.reader import (
+    LocalFile,
+    Repeats,
+    Runs,
+    columns_within,
+    offsets_of,
+    read_rows,
+    repetition,
+)
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.arrow import pa
 

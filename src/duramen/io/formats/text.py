@@ -39,7 +39,7 @@ from duramen.io.formats.format import (
 )
 from duramen.io.formats.spool import Spool
 from duramen.io.formats.text_file import BOM, Lines, TextFile, UnclosedQuote, lines_of, unquoted
-from duramen.io.store.budget import columns_within
+from duramen.io.store.reader import columns_within
 from duramen.support.arrow import pa, pa_csv, pc
 from duramen.support.text import as_number
 from duramen.support.warning import warn

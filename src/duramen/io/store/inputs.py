@@ -16,8 +16,8 @@ from duramen.data.sources import Source, open_source
 from duramen.io import formats
 from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.format import Input, Request
-from duramen.io.store.budget import columns_within
 from duramen.io.store.column_store import ColumnStore
+from duramen.io.store.reader import columns_within
 from duramen.support.arrow import pa
 from duramen.support.files import expanded
 

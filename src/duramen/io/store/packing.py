@@ -22,10 +22,9 @@ from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.delimited import comma_separated
 from duramen.io.formats.format import Input, Request
 from duramen.io.store import layout
-from duramen.io.store.budget import memory_bytes
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.inputs import Part, open_input
-from duramen.io.store.reader import Repeats, repetition
+from duramen.io.store.reader import Repeats, memory_bytes, repetition
 from duramen.io.store.row_ids import (
     Names,
     Pairing,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import mmap
 import os
+import re
 import stat
 import threading
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 from zlib import crc32
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.support.arrays import IntArray
+from duramen.support.checks import extra_package
 
 BLOCK_BYTES = 1 << 20  # what is read whole is read in such pieces
 _LONG = 1 << 14  # bytes of a place that is read without a copy
@@ -149,12 +150,7 @@ def place_of(path: Any, function: str) -> Place | None:
     else, such as a path of this machine.
     """
     if isinstance(path, str) and "://" in path:
-        try:
-            core: Any = import_module("fsspec.core")
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError(
-                f"{function}: {path} needs the package fsspec; pip install duramen[distributed]"
-            ) from None
+        core = extra_package("fsspec.core", f"{function}: {path}", "distributed")
         try:
             return Place(*core.url_to_fs(path))
         except ValueError as error:
@@ -378,3 +374,38 @@ def repetition(repeated: list[bytes], where: str, function: str, hint: str) -> V
         f"{function}: {where} has more than one column named {shown}{more}; column names must "
         f"be unique. Hint: {hint}"
     )
+
+
+LEAST_BYTES = 10**6
+COLUMN_BYTES = 400  # names, records and whatever else a column takes beside its cells
+_BYTES = {
+    "": 1,
+    **{letter: 1000**i for i, letter in enumerate("kmgt", start=1)},
+    **{f"{letter}i": 1024**i for i, letter in enumerate("kmgt", start=1)},
+}
+
+
+def memory_bytes(memory: Any, function: str) -> int:
+    """Parse a size of at least a megabyte, such as ``"512MB"``, ``"2GiB"`` or 10**9 in bytes."""
+    if isinstance(memory, str):
+        match = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([kmgt]i?)?b?", memory.strip().lower())
+        size = None if match is None else int(float(match[1]) * _BYTES[match[2] or ""])
+    elif isinstance(memory, int | float) and not isinstance(memory, bool) and memory == memory:
+        size = int(min(memory, 2**62))
+    else:
+        size = None
+    if size is None:
+        raise ValueError(
+            f"{function}: memory must be a size such as '512MB', '2GiB' or a number of bytes, got "
+            f"{memory!r}"
+        )
+    if size < LEAST_BYTES:
+        raise ValueError(
+            f"{function}: memory must be at least 1MB, got {memory!r}. Hint: 512MB is a good start"
+        )
+    return size
+
+
+def columns_within(budget: int, n_rows: int, cell_bytes: float, column_bytes: float = 0) -> int:
+    """Return the number of columns of `n_rows` cells that fit into memory; one at the least."""
+    return max(1, int(budget // (n_rows * cell_bytes + column_bytes + COLUMN_BYTES)))
