@@ -8,8 +8,7 @@ from tests.grid import one_test
 
 from duramen import Importances, Significance
 from duramen.results.fields import checked_notes, note_lines, warn_of
-from duramen.results.intervals import Intervals
-from duramen.results.significance import ErrorRates
+from duramen.results.significance import ErrorRates, Intervals
 
 FIRST = "only 3 of 9 importances are negative; p-values are coarse"
 LONG = "with more than one candidate the counts vary far more than the distribution allows " * 3

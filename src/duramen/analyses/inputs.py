@@ -13,8 +13,8 @@ from duramen.analyses.execution import Execution
 from duramen.analyses.problem import Problem, loaded, stray_columns
 from duramen.analyses.sampling import sampled
 from duramen.data import Finding
-from duramen.data.containers import is_anndata
 from duramen.data.learning_sets import LearningSet, learning_set, learning_set_of
+from duramen.data.sources import is_anndata
 from duramen.findings.table import (
     dates_of,
     in_order,

@@ -171,7 +171,7 @@ def write_results(folder: Path, report: Report, clock: Clock, options: Any) -> N
     Also result.xlsx if they ask for it, and result-groups.csv if there are groups.
     """
     from duramen.reports import render
-    from duramen.reports.rendering import write_tables
+    from duramen.reports.report import write_tables
 
     with clock.step("report"):
         (folder / "report.html").write_text(render(report), encoding="utf-8")

@@ -17,9 +17,17 @@ from duramen.analyses.problem import Problem, loaded, stray_columns
 from duramen.analyses.sampling import sampled
 from duramen.cli.console import unseen
 from duramen.cli.declaration import argument, choice, group, option, recorded
-from duramen.cli.problem import Settling, encoded, exchanged
+from duramen.cli.problem import (
+    APART,
+    NO_COMPLETE_ROW,
+    Settling,
+    Source,
+    check_columns,
+    encoded,
+    exchanged,
+    incomplete_words,
+)
 from duramen.cli.reading import Annotations, Matrix, Reading, stray_findings
-from duramen.cli.source import APART, NO_COMPLETE_ROW, Source, check_columns, incomplete_words
 from duramen.cli.stores import is_store, read_stored
 from duramen.support.arrow import is_number, is_text, pa
 

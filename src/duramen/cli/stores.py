@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.problem import Problem, stray_columns
 from duramen.cli.problem import (
+    APART,
+    EVENT,
     OF_READING,
     Settling,
+    check_columns,
     exchanged,
+    left_out_words,
     look,
     nothing_left,
     of_event,
@@ -18,7 +22,6 @@ from duramen.cli.problem import (
     target_of,
 )
 from duramen.cli.reading import OF_TARGET, Annotations, Reading, stray_findings
-from duramen.cli.source import APART, EVENT, check_columns, left_out_words
 from duramen.support.arrays import BoolArray
 from duramen.support.arrow import pa
 

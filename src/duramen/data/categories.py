@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from duramen.data.columns import merged, refusal_of
 from duramen.data.learning_sets import LearningSet
-from duramen.data.names import check_names, default_names
+from duramen.data.schema import check_names, default_names
 from duramen.data.sources import open_source
 from duramen.support.arrays import FloatArray, array_of
 

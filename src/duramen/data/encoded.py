@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
-from duramen.data.names import KINDS
-from duramen.data.schema import KernelOwner, Schema
+from duramen.data.schema import KINDS, KernelOwner, Schema
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import BoolArray, FloatArray, IntArray

@@ -16,11 +16,10 @@ from duramen.data.columns import (
     numbers_of_categories,
     too_large,
 )
-from duramen.data.containers import is_anndata, matrix_of
 from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
-from duramen.data.names import check_names, default_names, resolve_kinds
-from duramen.data.sources import Source, open_source
+from duramen.data.schema import check_names, default_names, resolve_kinds
+from duramen.data.sources import Source, is_anndata, matrix_of, open_source
 from duramen.data.text_numbers import StrayValues, stray_values, warn_of_stray_values
 from duramen.support.checks import check_jobs
 

@@ -1,17 +1,14 @@
 """Data sets: exact problems, generators with known truth, and small real ones that ship."""
 
-from duramen.datasets.culture import (
-    CalciumCulture,
+from duramen.datasets.culture.cultures import CalciumCulture, calcium_culture
+from duramen.datasets.culture.neurons import (
     CalciumImaging,
     NetworkBursts,
     NeuronModel,
     Spikes,
-    Wiring,
-    calcium_culture,
-    culture_wiring,
-    load_chalearn_topology,
     network_bursts,
 )
+from duramen.datasets.culture.wiring import Wiring, culture_wiring, load_chalearn_topology
 from duramen.datasets.dataset import (
     Dataset,
     digits7,

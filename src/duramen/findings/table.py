@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.finding import Finding, columns, them
-from duramen.data.names import KINDS
+from duramen.data.schema import KINDS
 from duramen.data.text_numbers import StrayValues, StrayValuesWarning
 from duramen.findings.target import of_leaks, of_target
 from duramen.io.store.column_store import ColumnStore
@@ -332,16 +332,16 @@ def of_dates(names: Sequence[str]) -> list[Finding]:
     if not names:
         return []
     have = "has dates or times" if len(names) == 1 else "have dates or times"
-    return [
-        Finding(
-            "date",
-            tuple(names),
-            f"{columns(names)} {have}, which are not encoded",
-            f"leave {them(names)} out, or turn {them(names)} into numbers, such as days since a "
-            "date",
-            refused=True,
-        )
-    ]
+    more = f", or turn {them(names)} into numbers, such as days since a date"
+    return [_about("date", names, f"{have}, which are not encoded", more, refused=True)]
+
+
+def _about(
+    kind: str, names: Sequence[str], what: str, more: str = "", *, refused: bool = False
+) -> Finding:
+    """Return a finding on columns that are best left out; `more` is added to the hint."""
+    hint = f"leave {them(names)} out{more}"
+    return Finding(kind, tuple(names), f"{columns(names)} {what}", hint, refused)
 
 
 def of_stray(one: StrayValues) -> Finding:
@@ -362,14 +362,7 @@ def of_codes(table: Codes, told: Sequence[str] = ()) -> list[Finding]:
     if len(constant) and len(constant) < table.n_columns:
         names = _names(table, constant)
         are = "is constant" if len(names) == 1 else "are constant"
-        found.append(
-            Finding(
-                "constant",
-                names,
-                f"{columns(names)} {are} and cannot be important",
-                f"leave {them(names)} out",
-            )
-        )
+        found.append(_about("constant", names, f"{are} and cannot be important"))
     nameless = _nameless(table)
     if isinstance(table, ColumnStore):
         many = np.flatnonzero(2 * n_codes > table.n_rows)[:_MOST_READ]
@@ -435,15 +428,9 @@ def _closely(table: EncodedTable, nameless: IntArray, told: Sequence[str]) -> li
         found.append(_identifiers(_names(table, np.array(identifiers))))
     if index:
         names = _names(table, np.array(index))
-        found.append(
-            Finding(
-                "index",
-                names,
-                f"{columns(names)} {'has' if len(names) == 1 else 'have'} a name like that of an "
-                "index saved with the table",
-                f"leave {them(names)} out",
-            )
-        )
+        have = "has" if len(names) == 1 else "have"
+        what = f"{have} a name like that of an index saved with the table"
+        found.append(_about("index", names, what))
     found += _one_each(table, rising, "row order", "increases from row to row, as row numbers do")
     found += _one_each(
         table, dates, "date", "has dates as text, each of which is treated as a category"
@@ -458,10 +445,7 @@ def _closely(table: EncodedTable, nameless: IntArray, told: Sequence[str]) -> li
 
 
 def _one_each(table: EncodedTable, places: Sequence[int], kind: str, what: str) -> list[Finding]:
-    return [
-        Finding(kind, (name,), f"column {quoted(name)} {what}", "leave it out")
-        for name in (table.names[j] for j in places)
-    ]
+    return [_about(kind, (table.names[j],), what) for j in places]
 
 
 def _identifiers(names: tuple[str, ...]) -> Finding:
@@ -469,12 +453,7 @@ def _identifiers(names: tuple[str, ...]) -> Finding:
     each, like = "has a different value in each row", "looks like an identifier"
     if not one:
         each, like = "have different values in all rows", "look like identifiers"
-    return Finding(
-        IDENTIFIER,
-        names,
-        f"{columns(names)} {each} and {like}",
-        f"leave {them(names)} out",
-    )
+    return _about(IDENTIFIER, names, f"{each} and {like}")
 
 
 def _present(table: EncodedTable, j: int) -> int:
@@ -591,13 +570,8 @@ def _duplicates(table: EncodedTable) -> list[Finding]:
 def _duplicate(names: tuple[str, ...]) -> Finding:
     first, *others = names
     have = "has" if len(others) == 1 else "have"
-    return Finding(
-        "duplicate",
-        tuple(others),
-        f"{columns(others)} {have} the same order of values as {quoted(first)}, so that the "
-        "importance is divided among them",
-        f"leave {them(others)} out",
-    )
+    what = f"{have} the same order of values as {quoted(first)}, so that the importance is divided"
+    return _about("duplicate", others, f"{what} among them")
 
 
 def _names(table: Codes, places: IntArray) -> tuple[str, ...]:

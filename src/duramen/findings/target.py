@@ -11,7 +11,7 @@ import numpy as np
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.finding import Finding
-from duramen.data.names import KINDS
+from duramen.data.schema import KINDS
 from duramen.data.target import FEW_VALUES
 from duramen.io.store.column_store import ColumnStore
 from duramen.support.arrays import FloatArray, IntArray

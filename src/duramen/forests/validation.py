@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from duramen.data import Schema
 from duramen.data.encoded import invalid_values
-from duramen.data.names import KINDS
+from duramen.data.schema import KINDS
 from duramen.forests.arrays import (
     ANY,
     ARRAY_NAMES,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from duramen.data.memory import require_memory
-from duramen.data.names import shown_repeated
+from duramen.data.schema import shown_repeated
 from duramen.data.text_numbers import warned
 from duramen.io import formats
 from duramen.io.formats.arrow import with_missing

@@ -1,6 +1,5 @@
 """Results as matplotlib axes. Nothing here touches pyplot or its settings."""
 
-from duramen.plots.comparison import parallel_ranks, rank_correlations
 from duramen.plots.context import (
     context_effects,
     context_links,
@@ -9,7 +8,14 @@ from duramen.plots.context import (
 )
 from duramen.plots.curves import found, oob_error, selection_curves
 from duramen.plots.effects import against_target, effect
-from duramen.plots.importances import by_degree, manhattan, p_values, ranking
+from duramen.plots.importances import (
+    by_degree,
+    manhattan,
+    p_values,
+    parallel_ranks,
+    rank_correlations,
+    ranking,
+)
 from duramen.plots.network import (
     calcium_stages,
     component_spectrum,

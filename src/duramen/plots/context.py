@@ -35,7 +35,7 @@ from duramen.results.context_importances import (
     ContextNetwork,
     Control,
 )
-from duramen.results.figures import figure
+from duramen.results.result import figure
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.text import width

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from duramen.evaluation.performance import catalogue as performances
 from duramen.evaluation.result import SelectionEvaluation
 from duramen.plots.canvas import ACCENT, AGAINST, INK, Layout, axes_or_new, finish, label
-from duramen.results.figures import figure
+from duramen.results.result import figure
 from duramen.support import checks
 
 if TYPE_CHECKING:

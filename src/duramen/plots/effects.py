@@ -21,7 +21,7 @@ from duramen.plots.canvas import (
     robust_limits,
 )
 from duramen.results.feature_effect import FeatureEffect
-from duramen.results.figures import figure
+from duramen.results.result import figure
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.text import width
 

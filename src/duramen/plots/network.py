@@ -27,9 +27,9 @@ from duramen.plots.canvas import (
     finish,
     label,
 )
-from duramen.results.figures import figure
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
+from duramen.results.result import figure
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 

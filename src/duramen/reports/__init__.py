@@ -6,8 +6,7 @@ from duramen.reports.exact import summarize_exact
 from duramen.reports.network import summarize_connectome, summarize_network
 from duramen.reports.plan import summarize_plan
 from duramen.reports.ranking import summarise
-from duramen.reports.rendering import render
-from duramen.reports.report import Report, Run
+from duramen.reports.report import Report, Run, render
 from duramen.reports.selection import summarize_evaluation
 
 __all__ = [

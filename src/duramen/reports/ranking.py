@@ -12,22 +12,26 @@ from numpy.typing import ArrayLike
 
 from duramen.effects import Direction, EffectsDescription
 from duramen.importances.after.comparison import Comparison, Measured, compare
-from duramen.plots.comparison import PARALLEL_RANKS, RANK_CORRELATIONS
 from duramen.plots.curves import OOB_ERROR
+from duramen.plots.importances import PARALLEL_RANKS, RANK_CORRELATIONS
 from duramen.reports.effects import Effects, effect_sections, interpretation
-from duramen.reports.facts import OTHER_METHODS, about, looked_at, subject, thousands
-from duramen.reports.features import degree_charts, ranking_chart, rows_note
-from duramen.reports.measures import (
+from duramen.reports.facts import (
     LEVEL,
+    OTHER_METHODS,
+    about,
     as_importances,
     cautions,
+    looked_at,
     n_significant,
     name_of,
     readings,
     references,
     spread_of,
+    subject,
+    thousands,
     words_of,
 )
+from duramen.reports.features import degree_charts, ranking_chart, rows_note
 from duramen.reports.precision import Precision
 from duramen.reports.report import (
     DRAWN,

@@ -12,8 +12,7 @@ import numpy as np
 from duramen.importances import Clusters
 from duramen.io.positions import UNPLACED, Positions
 from duramen.plots.importances import MANHATTAN
-from duramen.reports.facts import unit_words
-from duramen.reports.measures import LEVEL
+from duramen.reports.facts import LEVEL, unit_words
 from duramen.reports.report import DRAWN, Chart, Plot, Prose, Report, Section, Table, joined
 from duramen.reports.significance import Verdict
 from duramen.results.columns import Column, counted

@@ -9,7 +9,7 @@ import numpy as np
 
 from duramen.importances import catalogue as measures
 from duramen.plots.importances import P_VALUES
-from duramen.reports.measures import LEVEL, adjusted_words
+from duramen.reports.facts import LEVEL, adjusted_words
 from duramen.reports.report import Chart, Part, Plot, Prose
 from duramen.results.columns import Column, small
 from duramen.results.importances import Importances

@@ -2,8 +2,7 @@
 
 from duramen.catalogue import Catalogue
 from duramen.results.importances import PermutedImportances
-from duramen.results.intervals import Intervals
-from duramen.results.significance import AdjustedSignificance, ErrorRates
+from duramen.results.significance import AdjustedSignificance, ErrorRates, Intervals
 from duramen.significance.cost import Cost, estimate_cost
 from duramen.significance.covariates import covariate_strata
 from duramen.significance.error_rates.conditional_error_rate import (

@@ -15,7 +15,7 @@ from duramen.analyses.sampling import sampled_rows
 from duramen.cli.commands.rank import Growth
 from duramen.data import NumberTarget, SurvivalTarget, encode_target
 from duramen.estimators import growth
-from duramen.reports.rendering import OF_GROUPS
+from duramen.reports.report import OF_GROUPS
 
 N = 240
 

@@ -21,7 +21,7 @@ from duramen.importances.after.comparison import Measured
 from duramen.importances.refit import leaves_rows_out
 from duramen.importances.tree_sums import TreeSums
 from duramen.reports.effects import Effects
-from duramen.reports.measures import LEVEL, as_importances, n_significant
+from duramen.reports.facts import LEVEL, as_importances, n_significant
 from duramen.reports.precision import Precision
 from duramen.reports.ranking import Ranked, in_order, ranked
 from duramen.reports.signals import GroupImportances

@@ -35,7 +35,7 @@ from duramen.importances import Inputs, Measure, catalogue, mda
 from duramen.importances.refit import leaves_rows_out
 from duramen.jobs.progress import estimates
 from duramen.reports import Report, summarise
-from duramen.reports.measures import as_importances
+from duramen.reports.facts import as_importances
 from duramen.reports.report import DRAWN
 from duramen.reports.signals import GroupImportances, Signals
 from duramen.results.significance import ErrorRates, Significance

@@ -23,9 +23,8 @@ from duramen.cli.declaration import (
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import FEATURES, Small
 from duramen.cli.options import Printed, Strata, Trees, Work, keeping, settled_criterion, writable
-from duramen.cli.problem import as_arrow, encoded, exchanged, looked
+from duramen.cli.problem import Source, as_arrow, check_columns, encoded, exchanged, looked
 from duramen.cli.reading import stray_findings
-from duramen.cli.source import Source, check_columns
 from duramen.support.arrow import is_number, pa, pc, without_dictionary
 
 if TYPE_CHECKING:

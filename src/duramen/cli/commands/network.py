@@ -25,9 +25,8 @@ from duramen.cli.declaration import (
 )
 from duramen.cli.ending import Clock
 from duramen.cli.options import Printed, Work, keeping, parsed_max_features, writable
-from duramen.cli.problem import look
+from duramen.cli.problem import check_columns, look
 from duramen.cli.reading import Reading
-from duramen.cli.source import check_columns
 from duramen.cli.stores import is_store
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ from duramen.cli.options import (
     settled_criterion,
     writable,
 )
-from duramen.cli.source import EVENT, Source, check_columns
+from duramen.cli.problem import EVENT, Source, check_columns
 
 if TYPE_CHECKING:
     from duramen.analyses.ranking.ranking import Ranking

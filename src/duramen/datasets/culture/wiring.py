@@ -90,15 +90,9 @@ class Wiring:
             )
         if len(np.unique(ends[0] * n + ends[1])) < count:
             raise checks.refuse("Wiring", "source", "without repeated links", "a link given twice")
-        fields = {
-            "source": ends[0],
-            "target": ends[1],
-            "weight": strength,
-            "positions": places,
-            "modules": np.unique(group, return_inverse=True)[1].astype(np.int64),
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        numbers = np.unique(group, return_inverse=True)[1].astype(np.int64)
+        vars(self).update(source=ends[0], target=ends[1], weight=strength)
+        vars(self).update(positions=places, modules=numbers)
 
     @property
     def n_neurons(self) -> int:

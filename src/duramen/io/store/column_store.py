@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.memory import require_memory
-from duramen.data.names import KINDS
 from duramen.data.recoding import joined
+from duramen.data.schema import KINDS
 from duramen.io import formats
 from duramen.io.formats.format import Columns
 from duramen.io.store import layout

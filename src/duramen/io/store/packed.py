@@ -19,7 +19,7 @@ from duramen.data.encoded import (
     unknown_code,
     unsorted_values,
 )
-from duramen.data.names import KINDS, default_names
+from duramen.data.schema import KINDS, default_names
 from duramen.io.store import layout
 from duramen.io.store.reader import File, Folder, Runs, offsets_of, pieces_of, read_rows
 from duramen.support.arrays import BoolArray, IntArray

@@ -14,7 +14,7 @@ from duramen import __version__
 from duramen.configuration import shows_progress
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode_source
-from duramen.data.names import check_names, resolve_kinds
+from duramen.data.schema import check_names, resolve_kinds
 from duramen.data.sources import open_source
 from duramen.data.text_numbers import places_of_text, warned
 from duramen.io.formats import text_of

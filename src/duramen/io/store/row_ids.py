@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.encoded import EncodedTable
-from duramen.data.names import KINDS
+from duramen.data.schema import KINDS
 from duramen.io.formats.format import ROW_NAMES, named_rows
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import is_number, is_text, pa, pc, without_dictionary

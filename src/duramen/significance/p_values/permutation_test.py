@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, encode
-from duramen.data.containers import names_of
 from duramen.data.exchangeability import Exchangeability
+from duramen.data.sources import names_of
 from duramen.jobs.replicates import (
     OBSERVED,
     ExecutionParameters,
