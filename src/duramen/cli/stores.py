@@ -22,7 +22,6 @@ from duramen.cli.problem import (
     target_of,
 )
 from duramen.cli.reading import OF_TARGET, Annotations, Reading, stray_findings
-from duramen.support.arrays import BoolArray
 from duramen.support.arrow import pa
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from duramen.data import Finding
     from duramen.data.text_numbers import StrayValues
     from duramen.io import ColumnStore
+    from duramen.support.arrays import BoolArray
 
 
 def is_store(file: Path | str) -> bool:

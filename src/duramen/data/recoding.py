@@ -167,7 +167,7 @@ def joined(left: EncodedTable, right: EncodedTable, function: str) -> EncodedTab
         value_offsets=np.concatenate(
             [left.value_offsets, left.value_offsets[-1] + right.value_offsets[1:]]
         ),
-        labels={**left.labels, **{p + j: one for j, one in right.labels.items()}},
+        labels={**left.labels, **{p + j: values for j, values in right.labels.items()}},
         missing=np.concatenate([left.missing, right.missing]),
         named=True,
     )

@@ -29,6 +29,7 @@ from duramen.support.arrays import (
     IntArray,
     array_of,
     check_magnitude,
+    is_missing,
     unmasked,
 )
 from duramen.support.arrow import is_number, is_text, pa, without_dictionary
@@ -667,7 +668,7 @@ def _checked_objects(values: NDArray[Any], function: str) -> NDArray[Any]:
     if all(issubclass(t, str) for t in types):
         return values
     for row, value in enumerate(values):
-        if value is None or type(value).__name__ in {"NAType", "NaTType"} or _is_nan(value):
+        if is_missing(value):
             raise ValueError(_missing(function, row))
     if all(issubclass(t, (bool, np.bool_)) for t in types):
         return values.astype(bool)
@@ -697,10 +698,6 @@ def _refuse_merged(values: NDArray[Any], function: str) -> None:
     pair = merged(values)
     if pair is not None:
         raise refusal_of(pair, "y", function)
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
 def _missing(function: str, row: int) -> str:

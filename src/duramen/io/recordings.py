@@ -368,10 +368,7 @@ def _table(file: Path, neurons: str, drop: Iterable[str] = ()) -> Recording:
                 f"{table.schema.field(name).type}"
             )
         columns.append(column)
-    kind = np.result_type(np.float32, *(column.dtype for column in columns))
-    array = np.empty((table.num_rows, len(columns)), dtype=kind)
-    for j, column in enumerate(columns):
-        array[:, j] = column
+    array = np.column_stack(columns)
     return _oriented(_floats(array, file), neurons, names, file)
 
 
@@ -457,9 +454,8 @@ def _words(line: str) -> list[str]:
 
 
 def _delimited(path: Path, separator: str, width: int) -> NDArray[np.float64]:
-    """Read with PyArrow, a batch of lines at a time."""
     names = [str(j) for j in range(width)]
-    batches = pa_csv.open_csv(
+    table = pa_csv.read_csv(
         path,
         read_options=pa_csv.ReadOptions(column_names=names, use_threads=False),
         parse_options=pa_csv.ParseOptions(delimiter=separator),
@@ -467,11 +463,4 @@ def _delimited(path: Path, separator: str, width: int) -> NDArray[np.float64]:
             column_types=dict.fromkeys(names, pa.float64()), null_values=_MISSING
         ),
     )
-    return np.concatenate([_matrix(batch) for batch in batches])
-
-
-def _matrix(batch: pa.RecordBatch) -> NDArray[np.float64]:
-    part = np.empty((batch.num_rows, batch.num_columns))
-    for j, column in enumerate(batch.columns):
-        part[:, j] = column.to_numpy(zero_copy_only=False)
-    return part
+    return np.column_stack([column.to_numpy() for column in table.columns])

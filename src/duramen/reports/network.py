@@ -47,7 +47,11 @@ def summarize_network(
     """
     sections: list[Section] = []
     if network.n_candidates:
-        sections += [_graph(network), link_table(network, n_rows), _regulators(network)]
+        sections += [
+            _graph(network, _DRAWN, "goes from {} to {}"),
+            link_table(network, n_rows),
+            _regulators(network),
+        ]
     if scores is not None:
         sections += score_sections(scores)
     sections += [
@@ -109,15 +113,16 @@ def _cautions(network: Network) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _graph(network: Network) -> Chart:
-    n = min(_DRAWN, network.n_candidates)
+def _graph(network: Network, most: int, ends: str, positions: ArrayLike | None = None) -> Chart:
+    """Return the heaviest links as a graph; `ends` says how the heaviest lies."""
+    n, where = min(most, network.n_candidates), "" if positions is None else _PLACED
     source, target, weight = network.top(1)[0]
     return Chart(
         title="Heaviest links",
-        plot=Plot(NETWORK_GRAPH, network, {"n": n}),
-        text=f"Graph of the {n} heaviest links. The heaviest goes from {source} to {target}, with "
+        plot=Plot(NETWORK_GRAPH, network, {"n": n, "positions": positions}),
+        text=f"Graph of the {n} heaviest links. The heaviest {ends.format(source, target)}, with "
         f"weight {weight:.3g}.",
-        caption=f"The {n} heaviest links, drawn wider the larger their weight.",
+        caption=f"The {n} heaviest links{where}, drawn wider the larger their weight.",
     )
 
 
@@ -188,6 +193,7 @@ def score_sections(scores: NetworkScores) -> list[Section]:
     ]
 
 
+_PLACED = " at the positions of the neurons"
 _NEURAL_LINKS = 60  # links of a connectome that are drawn
 
 
@@ -225,7 +231,10 @@ def summarize_connectome(
     >>> dm.reports.summarize_connectome(network, run).title
     'Connectome of 4 neurons'
     """
-    sections: list[Section] = [_graph_of_neurons(network, positions), link_table(network, n_rows)]
+    sections: list[Section] = [
+        _graph(network, _NEURAL_LINKS, "is between {} and {}", positions),
+        link_table(network, n_rows),
+    ]
     if scores is not None:
         sections += score_sections(scores)
     if ceiling is not None:
@@ -265,19 +274,6 @@ def ceiling_words(ceiling: NetworkScores) -> str:
     return (
         "The perfect undirected network, which has all known links in both directions, reaches "
         f"AUROC {ceiling.auroc:.3f}, AUPR {ceiling.aupr:.3f}."
-    )
-
-
-def _graph_of_neurons(network: Network, positions: ArrayLike | None) -> Chart:
-    n = min(_NEURAL_LINKS, network.n_candidates)
-    source, target, weight = network.top(1)[0]
-    where = "" if positions is None else " at the positions of the neurons"
-    return Chart(
-        title="Heaviest links",
-        plot=Plot(NETWORK_GRAPH, network, {"n": n, "positions": positions}),
-        text=f"Graph of the {n} heaviest links. The heaviest is between {source} and {target}, "
-        f"with weight {weight:.3g}.",
-        caption=f"The {n} heaviest links{where}, drawn wider the larger their weight.",
     )
 
 

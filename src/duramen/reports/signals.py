@@ -92,14 +92,9 @@ class Signals:
 
         rows = _nullable(rows_of(self.clusters.names, names))
         found = pa.table(self.clusters.columns()).drop_columns(["name"])
-        found = found.set_column(
-            0, "cluster", pc.if_else(found["representative"].is_null(), None, found["cluster"])
-        )
-        found = found.set_column(
-            2,
-            "correlation",
-            pc.if_else(found["representative"].is_null(), None, found["correlation"]),
-        )
+        alone = found["representative"].is_null()
+        for place, name in ((0, "cluster"), (2, "correlation")):
+            found = found.set_column(place, name, pc.if_else(alone, None, found[name]))
         taken = found.take(rows)
         return {name: taken[name] for name in taken.column_names}
 

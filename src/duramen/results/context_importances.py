@@ -604,26 +604,20 @@ class ContextNetwork(Network):
         them (where the context was permuted), and ``kind``.
         """
         check_level(_NETWORK, 0.0, control)
-        n_contexts = len(self.contexts)
-        tested = self._first.n_permutations > 0
-        columns: dict[str, Any] = {"source": [], "target": [], "context": []}
-        parts: dict[str, list[FloatArray]] = {}
-        kinds: list[str] = []
-        for target, one in self.analyses.items():
-            columns["source"] += list(one.names) * n_contexts
-            columns["target"] += [target] * (len(one.names) * n_contexts)
-            columns["context"] += [value for value in self.contexts for _ in one.names]
-            parts.setdefault("importance", []).append(np.tile(one.importances, n_contexts))
-            for what in EFFECTS:
-                if (values := getattr(one, what)) is not None:
-                    parts.setdefault(what, []).append(values.ravel())
-            if tested:
-                parts.setdefault("p_value", []).append(one.p_values(effect).ravel())
-            kinds += one.kind.ravel().tolist()
-        columns |= {name: np.concatenate(values) for name, values in parts.items()}
-        if tested:
+        analyses = self.analyses.values()
+        parts = [one.columns() for one in analyses]
+        sizes = [(name, one.absolute.size) for name, one in self.analyses.items()]
+        columns: dict[str, Any] = {
+            "source": [name for part in parts for name in part["name"]],
+            "target": [name for name, n in sizes for _ in range(n)],
+            "context": [value for part in parts for value in part["context"]],
+        }
+        for what in ("importance", *(name for name in EFFECTS if name in parts[0])):
+            columns[what] = np.concatenate([part[what] for part in parts])
+        if self._first.n_permutations > 0:
+            columns["p_value"] = np.concatenate([one.p_values(effect).ravel() for one in analyses])
             columns["adjusted"] = self._adjusted(effect, control).ravel()
-        columns["kind"] = kinds
+        columns["kind"] = [kind for part in parts for kind in part["kind"]]
         return columns
 
     def to_frame(self) -> Any:

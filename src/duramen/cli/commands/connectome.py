@@ -13,12 +13,12 @@ from duramen.cli.console import warnings_as_notes
 from duramen.cli.declaration import argument, choice, group, option, parameters
 from duramen.cli.ending import Clock
 from duramen.cli.options import Printed, Work, keeping, writable
-from duramen.support.arrays import FloatArray
 
 if TYPE_CHECKING:
     from duramen.reports import Report
     from duramen.results.network import Network
     from duramen.results.network_scores import NetworkScores
+    from duramen.support.arrays import FloatArray
 
 
 COMMAND = "connectome"

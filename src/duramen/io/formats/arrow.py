@@ -283,36 +283,16 @@ def validated(data: Any) -> Any:
     """Check that what was read of a file is whole, and return it.
 
     In a damaged file offsets, lengths, indices and text point anywhere (ArrowInvalid). Numbers
-    without missing values can only be too few, which the quick check of Arrow tells. Its full check
-    looks at each character of text; text that is all ASCII, at places that ascend, needs two quick
-    looks at its buffers.
+    without missing values can only be too few, which the quick check of Arrow tells; its full check
+    looks at each character of text.
     """
     data.validate()
     for kind, column in zip(data.schema.types, data.columns, strict=True):
         if is_number(kind) and not column.null_count:
             continue
         for chunk in getattr(column, "chunks", (column,)):
-            if not _is_plain_ascii(chunk):
-                chunk.validate(full=True)
+            chunk.validate(full=True)
     return data
-
-
-def _is_plain_ascii(array: Any) -> bool:
-    """Return whether an array is valid as text of ASCII without missing values."""
-    if not is_text(array.type):
-        return False
-    nulls, places, text = array.buffers()
-    if nulls is not None or places is None or text is None or array.offset:
-        return False
-    kind = np.int32 if pa.types.is_string(array.type) else np.int64
-    begins: NDArray[Any] = np.frombuffer(places, dtype=kind, count=len(array) + 1)
-    used = np.frombuffer(text, dtype=np.uint8)
-    return bool(
-        begins[0] >= 0
-        and begins[-1] <= len(used)
-        and (begins[1:] >= begins[:-1]).all()
-        and used.max(initial=0) < 128
-    )
 
 
 def _copied(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> pa.Table:

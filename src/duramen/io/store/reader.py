@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import re
 import stat
 import threading
 from array import array
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from duramen.support.arrays import IntArray
 from duramen.support.checks import extra_package
+from duramen.support.text import parsed_size
 
 BLOCK_BYTES = 1 << 20  # what is read whole is read in such pieces
 _LONG = 1 << 14  # bytes of a place that is read without a copy
@@ -378,22 +378,13 @@ def repetition(repeated: list[bytes], where: str, function: str, hint: str) -> V
 
 LEAST_BYTES = 10**6
 COLUMN_BYTES = 400  # names, records and whatever else a column takes beside its cells
-_BYTES = {
-    "": 1,
-    **{letter: 1000**i for i, letter in enumerate("kmgt", start=1)},
-    **{f"{letter}i": 1024**i for i, letter in enumerate("kmgt", start=1)},
-}
 
 
 def memory_bytes(memory: Any, function: str) -> int:
     """Parse a size of at least a megabyte, such as ``"512MB"``, ``"2GiB"`` or 10**9 in bytes."""
-    if isinstance(memory, str):
-        match = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([kmgt]i?)?b?", memory.strip().lower())
-        size = None if match is None else int(float(match[1]) * _BYTES[match[2] or ""])
-    elif isinstance(memory, int | float) and not isinstance(memory, bool) and memory == memory:
+    size = parsed_size(memory) if isinstance(memory, str) else None
+    if isinstance(memory, int | float) and not isinstance(memory, bool) and memory == memory:
         size = int(min(memory, 2**62))
-    else:
-        size = None
     if size is None:
         raise ValueError(
             f"{function}: memory must be a size such as '512MB', '2GiB' or a number of bytes, got "
