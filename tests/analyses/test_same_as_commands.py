@@ -186,7 +186,7 @@ def many(n=150):
 @pytest.mark.parametrize("packed", [False, True])
 def test_samples_of_the_rows(packed, tmp_path, monkeypatch):
     # Tables in memory and stores, read in several parts, have the same sample.
-    monkeypatch.setattr("duramen.io.store.view._BLOCK", 2 * 150)
+    monkeypatch.setattr("duramen.io.store.column_store._BLOCK", 2 * 150)
     frame = many()
     frame.to_csv(tmp_path / "t.csv", index=False)
     store = dm.pack(tmp_path / "t.csv", tmp_path / "s")

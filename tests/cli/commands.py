@@ -36,7 +36,7 @@ def command(names):
 
 
 def undrawn(plot, text, prefix):
-    """Stand in for `reports.figures.svg`: an element that holds no more than its text."""
+    """Stand in for `reports.report.svg`: an element that holds no more than its text."""
     return f'<svg role="img"><title>{escape(text)}</title></svg>'
 
 

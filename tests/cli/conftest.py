@@ -12,4 +12,4 @@ def _quick(monkeypatch, request):
     that tests here run as programs, or give hostile names.
     """
     if "hostile" not in request.node.name:
-        monkeypatch.setattr("duramen.reports.figures.svg", undrawn)
+        monkeypatch.setattr("duramen.reports.report.svg", undrawn)

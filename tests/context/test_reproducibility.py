@@ -178,10 +178,10 @@ CHILD = """
 
     import duramen as dm
     from duramen.context import p_values
-    from duramen.results import checkpoint
+    from duramen.results import archive
     from duramen.jobs import replicates
 
-    replicates._INTERVAL = checkpoint._PATIENCE = 0.0
+    replicates._INTERVAL = archive._PATIENCE = 0.0
     p_values._CHUNK = 32
     random = np.random.default_rng(0)
     X, y = random.integers(0, 3, (200, 10)).astype(str), random.integers(0, 2, 200)

@@ -12,7 +12,7 @@ from tests.faults.batches import FAULTS, run
 
 import duramen as dm
 from duramen.cli import main
-from duramen.cli.output import RESULTS, results_folder
+from duramen.cli.command import RESULTS, results_folder
 from duramen.support.files import put_in_place, unfinished
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs fork and limits")

@@ -13,7 +13,7 @@ import pytest
 from duramen.data import memory
 from duramen.jobs import replicates
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
-from duramen.results import checkpoint
+from duramen.results import archive
 from duramen.results.archive import read_archive, write_archive
 
 
@@ -208,7 +208,7 @@ def test_written_now_and_then(path, monkeypatch):
         return drawn(b, seed)
 
     monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
-    monkeypatch.setattr(checkpoint, "_PATIENCE", 0.0)
+    monkeypatch.setattr(archive, "_PATIENCE", 0.0)
     run(5, task=task, plan=Plan(1, path))
     assert lengths == [0, 1, 2, 3, 4]
     lengths.clear()
@@ -269,11 +269,11 @@ CHILD = """
     import numpy as np
 
     import duramen as dm
-    from duramen.results import checkpoint
+    from duramen.results import archive
     from duramen.jobs import replicates
     from duramen.significance.p_values.altmann import altmann
 
-    replicates._INTERVAL = checkpoint._PATIENCE = float(sys.argv[3])
+    replicates._INTERVAL = archive._PATIENCE = float(sys.argv[3])
     random = np.random.default_rng(0)
     X, y = random.normal(size=(100, 30)), random.integers(0, 2, 100)
     forest = dm.RandomForestClassifier(250)  # some 20 ms

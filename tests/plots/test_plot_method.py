@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import duramen as dm
-from duramen.results.figures import FIGURES
+from duramen.results.result import FIGURES
 from duramen.significance import (
     AdjustedSignificance,
     ErrorRates,

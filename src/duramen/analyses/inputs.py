@@ -13,9 +13,8 @@ from duramen.analyses.execution import Execution
 from duramen.analyses.problem import Problem, loaded, stray_columns
 from duramen.analyses.sampling import sampled
 from duramen.data import Finding
-from duramen.data.containers import is_anndata
 from duramen.data.learning_sets import LearningSet, learning_set, learning_set_of
-from duramen.findings.leaks import of_leaks
+from duramen.data.sources import is_anndata
 from duramen.findings.table import (
     dates_of,
     in_order,
@@ -25,9 +24,9 @@ from duramen.findings.table import (
     of_stray,
     without_identifiers,
 )
-from duramen.findings.target import of_target
+from duramen.findings.target import of_leaks, of_target
 from duramen.io import ColumnStore
-from duramen.io.store.view import without, without_names
+from duramen.io.store.column_store import without, without_names
 from duramen.jobs.workers import check_client
 from duramen.support import checks
 from duramen.support.files import expanded

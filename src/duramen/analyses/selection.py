@@ -21,7 +21,7 @@ from duramen.analyses.inputs import (
 )
 from duramen.analyses.problem import Problem, noted, stopped
 from duramen.analyses.report import AnalysisInterrupted, run_of
-from duramen.io.store.budget import memory_bytes
+from duramen.io.store.reader import memory_bytes
 from duramen.jobs.progress import estimates
 from duramen.reports import Report
 from duramen.reports.report import DRAWN

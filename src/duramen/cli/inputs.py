@@ -17,14 +17,22 @@ from duramen.analyses.problem import Problem, loaded, stray_columns
 from duramen.analyses.sampling import sampled
 from duramen.cli.console import unseen
 from duramen.cli.declaration import argument, choice, group, option, recorded
-from duramen.cli.problem import Settling, encoded, exchanged
+from duramen.cli.problem import (
+    APART,
+    NO_COMPLETE_ROW,
+    Settling,
+    Source,
+    check_columns,
+    encoded,
+    exchanged,
+    incomplete_words,
+)
 from duramen.cli.reading import Annotations, Matrix, Reading, stray_findings
-from duramen.cli.source import APART, NO_COMPLETE_ROW, Source, check_columns, incomplete_words
 from duramen.cli.stores import Opened, is_store, read_stored
+from duramen.support.arrow import is_number, is_text, pa
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from duramen.analyses.problem import Problem
@@ -48,21 +56,21 @@ class Demo:
     """Data set that ships."""
 
     name: str  # in sentences
-    constant: str  # its file and, with _CITATION, its citation in duramen.datasets.bundled
+    constant: str  # its file and, with _CITATION, its citation in duramen.datasets.dataset
     dropped: tuple[str, ...] = ()  # columns to leave out
 
     @property
     def citation(self) -> str:
         """Citation of the data."""
-        from duramen.datasets import bundled
+        from duramen.datasets import dataset
 
-        return str(getattr(bundled, f"{self.constant}_CITATION"))
+        return str(getattr(dataset, f"{self.constant}_CITATION"))
 
     def path(self, stack: ExitStack) -> Path:
         """Return its file, which is there until the stack is closed."""
-        from duramen.datasets import bundled
+        from duramen.datasets import dataset
 
-        return stack.enter_context(bundled.bundled_file(getattr(bundled, self.constant)))
+        return stack.enter_context(dataset.bundled_file(getattr(dataset, self.constant)))
 
 
 class Missing(StrEnum):
@@ -475,12 +483,10 @@ def absent(
 
 def names_rows(data: pa.Table) -> bool:
     """Return whether the first column is text that differs in each row, and others are numbers."""
-    import pyarrow as pa
-
     first, *others = data.columns
-    if not (pa.types.is_string(first.type) or pa.types.is_large_string(first.type)) or not others:
+    if not is_text(first.type) or not others:
         return False
-    numbers = sum(pa.types.is_integer(one.type) or pa.types.is_floating(one.type) for one in others)
+    numbers = sum(is_number(one.type) for one in others)
     return 2 * numbers > len(others) and len(first.unique()) == len(first)
 
 

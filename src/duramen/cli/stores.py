@@ -8,25 +8,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.problem import Problem, stray_columns
-from duramen.cli.look import look, nothing_left
 from duramen.cli.problem import (
+    APART,
+    EVENT,
     OF_READING,
     Settling,
+    check_columns,
     exchanged,
+    left_out_words,
+    look,
+    nothing_left,
     of_event,
     survival_of,
     target_of,
 )
 from duramen.cli.reading import OF_TARGET, Annotations, Reading, stray_findings
-from duramen.cli.source import APART, EVENT, check_columns, left_out_words
+from duramen.support.arrow import pa
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from duramen.data import Finding
-    from duramen.data.stray import StrayValues
+    from duramen.data.text_numbers import StrayValues
     from duramen.io import ColumnStore
+    from duramen.support.arrays import BoolArray
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ def read_stored(
 
     from duramen.data.learning_sets import learning_set_of
     from duramen.findings.table import left_out, of_codes
-    from duramen.io.store.view import without
+    from duramen.io.store.column_store import without
     from duramen.support.files import expanded
 
     path, reading = opened.place, opened.reading
@@ -134,7 +139,7 @@ def _of_columns(
     store: ColumnStore, target: str, values: NDArray[Any], task: str, events: Mapping[str, Any]
 ) -> list[Finding]:
     """Look at the columns with the target, and at the events of survival."""
-    from duramen.findings.leaks import of_leaks
+    from duramen.findings.target import of_leaks
 
     found: list[Finding] = []
     for name, event in events.items():
@@ -163,11 +168,11 @@ def _rows_with_target(
     store: ColumnStore,
     values: NDArray[Any],
     labels: dict[str, dict[str, Any]],
-    known: NDArray[np.bool_],
+    known: BoolArray,
     target: str,
 ) -> tuple[ColumnStore, NDArray[Any], dict[str, dict[str, Any]]]:
     """Leave out the rows where the target is missing; some must be left."""
-    from duramen.io.store.view import of_rows
+    from duramen.io.store.column_store import of_rows
 
     rows = known.nonzero()[0]
     if not len(rows):
@@ -218,7 +223,6 @@ def _found(
 def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[Any]:
     """Merge labels that are equal up to case and spaces; add what was merged."""
     import numpy as np
-    import pyarrow as pa
 
     from duramen.findings.target import merged_labels
 
@@ -229,7 +233,7 @@ def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[
     return np.array(column.to_pylist(), dtype=object)
 
 
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+def _missing(values: NDArray[Any]) -> BoolArray:
     """Tell which values of a target are missing: None or NaN."""
     import numpy as np
 
@@ -265,7 +269,7 @@ def _beside(store: ColumnStore, covariates: Sequence[str]) -> list[str]:
 def _with_features(store: ColumnStore, names: Sequence[str], target: str) -> ColumnStore:
     """Return a store with columns of its sample annotations for further features."""
     from duramen.data import encode
-    from duramen.io.store.view import with_columns
+    from duramen.io.store.column_store import with_columns
 
     samples = store.samples
     there = () if samples is None else samples.column_names

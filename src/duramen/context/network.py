@@ -19,8 +19,7 @@ from duramen.data import EncodedTable, Exchangeability, encode
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import column_target, refuse_missing
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
-from duramen.results.context_importances import ContextImportances
-from duramen.results.context_network import ContextNetwork
+from duramen.results.context_importances import ContextImportances, ContextNetwork
 from duramen.support import checks
 from duramen.support.keywords import shares
 from duramen.support.provenance import fingerprint, versions

@@ -6,7 +6,6 @@ from duramen.data.exchangeability import Exchangeability
 from duramen.data.finding import Finding
 from duramen.data.learning_sets import LearningSet, learning_set
 from duramen.data.schema import Schema
-from duramen.data.stray import StrayValuesWarning
 from duramen.data.target import (
     ClassTarget,
     NumberTarget,
@@ -14,7 +13,7 @@ from duramen.data.target import (
     Target,
     Task,
 )
-from duramen.data.text_numbers import NumbersInTextWarning, numbers_in_text
+from duramen.data.text_numbers import NumbersInTextWarning, StrayValuesWarning, numbers_in_text
 
 __all__ = [
     "ClassTarget",

@@ -22,8 +22,7 @@ from duramen.effects.response import Numbers, Response, Survival
 from duramen.effects.rows import Rows, column_of
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of
-from duramen.results.feature_effect import FeatureEffect
-from duramen.results.interaction_strengths import InteractionStrengths
+from duramen.results.feature_effect import FeatureEffect, InteractionStrengths
 from duramen.support.arrays import FloatArray
 
 Kind = Literal["up", "down", "non-monotone", "categories", "interaction", "none"]

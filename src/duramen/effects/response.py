@@ -19,15 +19,12 @@ class Response(Protocol):
     @property
     def numbers(self) -> FloatArray:
         """Numbers whose mean in a group of rows says how large the target is there."""
-        ...
 
     def take(self, rows: NDArray[Any]) -> Response:
         """Return the target of some of the rows, by index or mask."""
-        ...
 
     def trend(self, codes: IntArray) -> tuple[float, float]:
         """Return a statistic whose sign is that of the association, and its p-value."""
-        ...
 
     def between(self, groups: IntArray) -> tuple[float, int]:
         """Return a statistic for differences between groups, and its degrees of freedom.
@@ -35,7 +32,6 @@ class Response(Protocol):
         Where the groups do not differ it has a chi-squared distribution, about; no degrees of
         freedom mean that nothing can be compared.
         """
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import ClassTarget, EncodedTable, LearningSet, NumberTarget, Target, Task, encode
-from duramen.data.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.memory import require_memory
+from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
 from duramen.estimators.class_weights import combine_class_weight
 from duramen.estimators.growth import Growth
 from duramen.estimators.parameters import PARAMETERS, Given, Lacking, resolve

@@ -20,7 +20,7 @@ from duramen.estimators.random_forest import RandomForestClassifier, RandomFores
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.growth import Guidance, grow
 from duramen.forests.settings import GrowthSettings
-from duramen.results.multiplicity import adjusted
+from duramen.results.fields import adjusted
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.text import quoted

@@ -44,11 +44,9 @@ class Learner(Protocol):
     @property
     def dense(self) -> bool:
         """True if it takes a matrix of numbers."""
-        ...
 
     def predict(self, train: Part, test: Part, columns: NDArray[np.int64], seed: int) -> FloatArray:
         """Fit training rows and predict test rows; shapes as for `Performance.compute`."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,26 +78,21 @@ class Method(Protocol):
     @property
     def name(self) -> str:
         """Name in tables."""
-        ...
 
     @property
     def cuts(self) -> tuple[int, ...]:
         """Numbers of features that it selects, in one go; 0 where it decides itself."""
-        ...
 
     @property
     def dense(self) -> bool:
         """True if it takes a matrix of numbers."""
-        ...
 
     @property
     def identity(self) -> str:
         """Description for checkpoints."""
-        ...
 
     def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
         """Return the features for each cut, ascending, and the seconds that it took."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

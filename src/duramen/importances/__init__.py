@@ -29,7 +29,7 @@ from duramen.importances.measures.refitting.air import AIR, air
 from duramen.importances.measures.refitting.holdout_mda import HOLDOUT_MDA, holdout_mda
 from duramen.importances.measures.refitting.mcfs import MCFS, mcfs
 from duramen.importances.measures.refitting.sandri import SANDRI, sandri
-from duramen.results.monte_carlo import MonteCarloSelection
+from duramen.results.importances import MonteCarloSelection
 
 __all__ = [
     "Clusters",

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, Target, encode
-from duramen.data.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.data.learning_sets import learning_set_of
+from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
 from duramen.estimators.catalogue import FORESTS
 from duramen.estimators.parameters import PARAMETERS
 from duramen.importances.arguments import refuse_survival

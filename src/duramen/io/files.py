@@ -5,22 +5,20 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from duramen.data.memory import require_memory
-from duramen.data.names import shown_repeated
+from duramen.data.schema import shown_repeated
 from duramen.data.text_numbers import warned
 from duramen.io import formats
+from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.delimited import comma_separated
 from duramen.io.formats.format import READING, Reading, Request
-from duramen.io.formats.records import with_missing
+from duramen.support.arrow import is_text, pa, pc, without_dictionary
 from duramen.support.files import expanded, replacing
 from duramen.support.keywords import shares
 from duramen.support.text import quoted
 from duramen.support.threads import require_arrow_threads
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @shares(Reading, READING)
@@ -241,22 +239,15 @@ def without_formulas(table: pa.Table) -> pa.Table:
     break and is no number, and before such a sign that follows a separator of cells inside the
     text. Names of columns are treated as text is; numbers stay as they are.
     """
-    import pyarrow as pa
-    import pyarrow.types as types
-
     columns = []
     for column in table.columns:
-        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-        is_text = types.is_string(kind) or types.is_large_string(kind)
-        columns.append(_guarded(column.cast(pa.large_string())) if is_text else column)
+        text = is_text(without_dictionary(column).type)
+        columns.append(_guarded(column.cast(pa.large_string())) if text else column)
     names = _guarded(pa.chunked_array([pa.array(table.column_names, pa.large_string())]))
     return pa.table(columns, names=names.to_pylist())
 
 
 def _guarded(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     inside = pc.replace_substring_regex(text, _INSIDE, r"\1'\2")
     formula = pc.and_(
         pc.match_substring_regex(text, _BEGIN),

@@ -17,8 +17,8 @@ from duramen.jobs.replicates import Plan, run_jobs
 from duramen.networks.targets import Scoring, TargetForest, settings_of, template_of_targets
 from duramen.networks.time_series import decay_rates, pairs_of, responses_of
 from duramen.networks.variables import Variables, encoded
+from duramen.results.fields import warn_of
 from duramen.results.network import Network
-from duramen.results.notes import warn_of
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.keywords import shares

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from duramen.plots.found_features import FOUND
+from duramen.plots.curves import FOUND
 from duramen.reports.facts import about
-from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Section, Table
-from duramen.reports.run import Run
+from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Run, Section, Table
 from duramen.results.columns import Column
 from duramen.support.arrays import FloatArray
 from duramen.theory.subspaces import Plan

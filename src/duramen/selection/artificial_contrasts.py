@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from duramen.data import EncodedTable, NumberTarget
-from duramen.data.shadows import with_probes
+from duramen.data.recoding import with_probes
 from duramen.estimators.base import ForestRegressor
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests import structure

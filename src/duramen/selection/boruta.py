@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.results.multiplicity import adjusted
+from duramen.results.fields import adjusted
 from duramen.selection.records import Selector
 from duramen.selection.refitting import RefittingSelector, ShadowRound
 from duramen.selection.selector import Account, Data, Detail, places

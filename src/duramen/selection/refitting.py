@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable, LearningSet, Target, Task
-from duramen.data.shadows import with_probes
+from duramen.data.recoding import with_probes
 from duramen.estimators.catalogue import random_forest
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import estimate_out_of_bag, predict, rows_of

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import encode
-from duramen.data.containers import table_like
 from duramen.data.learning_sets import table_of
+from duramen.data.sources import table_like
 from duramen.importances import Representatives, representatives
 from duramen.results.importances import Importances
 from duramen.selection.selector import BaseSelector, Unlabeled

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
-from duramen.results.permuted_importances import PermutedImportances
+from duramen.results.importances import PermutedImportances
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import MeasureLike
 from duramen.significance.pivotality import pivotality_notes

@@ -368,7 +368,7 @@ def test_network(gates, out):
     assert kind["left", "y", "day"] == "complementary"
     assert kind["gate", "y", "day"] == "independent"
     assert kind["y", "left", "day"] == kind["y", "right", "night"] == "complementary"
-    q = dm.results.multiplicity.adjusted(np.array(table["absolute_p_value"]), "fdr")
+    q = dm.results.fields.adjusted(np.array(table["absolute_p_value"]), "fdr")
     assert table["absolute_q_value"] == pytest.approx(q, rel=1e-12)
     assert table["absolute_p_value"] == sorted(table["absolute_p_value"])
     assert (run["target"], run["task"], run["classes"]) == (None, None, None)
@@ -583,7 +583,7 @@ def test_mistakes_in_options(option, gates):
 # --- all or nothing ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.files.write_table"])
+@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.report.write_table"])
 def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
     step, gates, out, tmp_path, monkeypatch
 ):

@@ -430,7 +430,7 @@ def test_mistakes_in_options(option, patients):
 # --- all or nothing ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.files.write_table"])
+@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.report.write_table"])
 def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
     step, digits, out, tmp_path, monkeypatch
 ):

@@ -16,7 +16,7 @@ from duramen.cli.commands.rank import Growth
 from duramen.data import NumberTarget, SurvivalTarget
 from duramen.data.target import encode_target
 from duramen.estimators import growth
-from duramen.reports.files import OF_GROUPS
+from duramen.reports.report import OF_GROUPS
 
 N = 240
 

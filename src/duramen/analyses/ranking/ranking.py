@@ -41,12 +41,10 @@ from duramen.importances import Inputs, Measure, catalogue, mda
 from duramen.importances.refit import leaves_rows_out
 from duramen.jobs.progress import estimates
 from duramen.reports import Report, summarise
-from duramen.reports.groups import GroupImportances
-from duramen.reports.measures import as_importances
+from duramen.reports.facts import as_importances
 from duramen.reports.report import DRAWN
-from duramen.reports.signals import Signals
-from duramen.results.error_rates import ErrorRates
-from duramen.results.significance import Significance
+from duramen.reports.signals import GroupImportances, Signals
+from duramen.results.significance import ErrorRates, Significance
 from duramen.support import checks
 from duramen.support.keywords import shares
 

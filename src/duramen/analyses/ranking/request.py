@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duramen.analyses.execution import Wording
     from duramen.importances import Measure
-    from duramen.results.error_rates import ErrorRates
+    from duramen.results.significance import ErrorRates
     from duramen.significance import SignificanceTest
 
 

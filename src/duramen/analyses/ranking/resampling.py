@@ -16,7 +16,7 @@ from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.importances import Inputs, Measure
 from duramen.reports.precision import Precision
 from duramen.results.importances import Importances
-from duramen.results.intervals import Intervals
+from duramen.results.significance import Intervals
 from duramen.significance import (
     Stability,
     TreesNeeded,

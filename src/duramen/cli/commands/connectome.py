@@ -15,12 +15,10 @@ from duramen.cli.ending import Clock
 from duramen.cli.options import Printed, Work, estimator_of, keeping, links_option, writable
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from duramen.reports import Report
     from duramen.results.network import Network
     from duramen.results.network_scores import NetworkScores
+    from duramen.support.arrays import FloatArray
 
 
 COMMAND = "connectome"
@@ -141,7 +139,7 @@ class Recorded:
     name: str  # of the file, in sentences
     fluorescence: Any  # as `connectome` takes it
     names: tuple[str, ...]  # of the neurons
-    positions: NDArray[np.float64] | None = None  # of shape (p, 2)
+    positions: FloatArray | None = None  # of shape (p, 2)
     gold: Any = None  # as `Network.score` takes it
 
 
@@ -199,7 +197,7 @@ def _recording(options: Fluorescence) -> tuple[Any, tuple[str, ...]]:
     )
 
 
-def _positions(path: Path, p: int) -> NDArray[np.float64]:
+def _positions(path: Path, p: int) -> FloatArray:
     """Return the places of the neurons, in their order.
 
     Raises

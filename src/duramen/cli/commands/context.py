@@ -32,16 +32,15 @@ from duramen.cli.options import (
     settled_criterion,
     writable,
 )
-from duramen.cli.problem import as_arrow, encoded, exchanged, looked
+from duramen.cli.problem import Source, as_arrow, check_columns, encoded, exchanged, looked
 from duramen.cli.reading import stray_findings
-from duramen.cli.source import Source, check_columns
+from duramen.support.arrow import is_number, pa, pc, without_dictionary
 
 if TYPE_CHECKING:
     from duramen.data import EncodedTable, Finding
     from duramen.reports import Report, Run
-    from duramen.reports.contextual import Findings
-    from duramen.results.context_importances import ContextImportances
-    from duramen.results.context_network import ContextNetwork
+    from duramen.reports.context import Findings
+    from duramen.results.context_importances import ContextImportances, ContextNetwork
 
 
 COMMAND = "context"
@@ -289,7 +288,7 @@ def _from_store(
 
 def _stray(file: str, columns: Mapping[str, Any], categorical: Sequence[str]) -> list[Finding]:
     """Tell which contexts are text, but nearly numbers."""
-    from duramen.data.stray import stray_values_of
+    from duramen.data.text_numbers import stray_values_of
 
     found = [
         stray_values_of(name, column) for name, column in columns.items() if name not in categorical
@@ -299,18 +298,14 @@ def _stray(file: str, columns: Mapping[str, Any], categorical: Sequence[str]) ->
 
 def _values(name: str, column: Any, categorical: bool) -> Any:
     """Return the values of a context: numbers as they are, what is a category as text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = without_dictionary(column)
     missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0
     if missing:
         raise ValueError(
             f"--context {name} is missing in {missing:,} of {len(column):,} rows; leave these "
             "rows out with --missing drop"
         )
-    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    number = is_number(column.type)
     if not number or categorical:
         return column.cast(pa.string()).to_numpy(zero_copy_only=False)
     return column.to_numpy()
@@ -430,7 +425,7 @@ def _report(options: Options, _: None, result: Any, clock: Clock) -> Report:
     """Return the report of the contexts, or of the network."""
     from duramen.context import context_importances
     from duramen.reports import Level, summarize_context, summarize_context_network
-    from duramen.reports.contextual import Findings
+    from duramen.reports.context import Findings
     from duramen.support.provenance import references
 
     table, analyses = result

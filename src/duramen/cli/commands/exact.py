@@ -18,6 +18,7 @@ from duramen.cli.declaration import choice, command_line, group, option, paramet
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import Demo, Small
 from duramen.cli.options import Jobs, Printed, Trees, settled_criterion
+from duramen.support.arrow import pa
 
 if TYPE_CHECKING:
     from duramen.data import EncodedTable
@@ -246,8 +247,6 @@ class Population:
 
     def columns(self) -> dict[str, Any]:
         """Return the table on disk by column: one row a feature, the most important first."""
-        import pyarrow as pa
-
         order = self.importances.order()
         ranked = [self.relevance[j] for j in order]
         return {

@@ -24,7 +24,6 @@ from duramen.cli.declaration import (
     recorded,
 )
 from duramen.cli.ending import Clock
-from duramen.cli.look import look
 from duramen.cli.options import (
     Printed,
     Work,
@@ -34,8 +33,8 @@ from duramen.cli.options import (
     parsed_max_features,
     writable,
 )
+from duramen.cli.problem import check_columns, look
 from duramen.cli.reading import Reading
-from duramen.cli.source import check_columns
 from duramen.cli.stores import is_store
 
 if TYPE_CHECKING:
@@ -283,7 +282,7 @@ def _table(options: Expression, path: Path, found: list[Finding]) -> tuple[Any, 
 
 def _samples_of(table: Any, path: Path) -> Any:
     """Return a table of genes in rows without columns that describe the genes."""
-    from duramen.io.formats.gene_annotation import describing, warn_of
+    from duramen.io.formats.format import describing, warn_of
 
     names = table.column_names[1:]
     gone = names[: describing(names)]

@@ -7,12 +7,11 @@ from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from duramen.cli.command import print_report
+from duramen.cli.command import print_report, write_results
 from duramen.cli.console import note, notes, standard_error, user_errors, warnings_as_notes
 from duramen.cli.declaration import argument, command_line, group, option, recorded
 from duramen.cli.ending import Clock
 from duramen.cli.options import Jobs, Output, keeping
-from duramen.cli.output import write_results
 from duramen.cli.reading import Annotations, Matrix, Reading
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def pack(options: Options) -> None:
 
 def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
     from duramen.io.store import packing
-    from duramen.io.store.part import PLAN, part_of
+    from duramen.io.store.writer import PLAN, part_of
     from duramen.support.files import expanded
 
     given, output, annotations = options.table, options.output, options.table.annotations

@@ -37,6 +37,7 @@ from duramen.cli.options import (
     MAX_FEATURES,
     OPTIONS,
     Printed,
+    Representing,
     Strata,
     Work,
     criterion_option,
@@ -45,8 +46,7 @@ from duramen.cli.options import (
     settled_criterion,
     writable,
 )
-from duramen.cli.signals import Representing
-from duramen.cli.source import EVENT, Source, check_columns
+from duramen.cli.problem import EVENT, Source, check_columns
 
 if TYPE_CHECKING:
     from duramen.analyses.ranking.ranking import Ranking

@@ -16,6 +16,7 @@ from duramen.cli.declaration import choice, command_line, given, group, option
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import SampledInput
 from duramen.cli.options import (
+    Clustering,
     Printed,
     Strata,
     Work,
@@ -23,7 +24,6 @@ from duramen.cli.options import (
     estimator_of,
     parsed_max_features,
 )
-from duramen.cli.signals import Clustering
 from duramen.selection.records import DEMO_TREES, MEMORY, Option, Selector, catalogue
 
 if TYPE_CHECKING:

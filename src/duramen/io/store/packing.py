@@ -8,36 +8,40 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from duramen import __version__
 from duramen.configuration import shows_progress
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode_source
-from duramen.data.names import check_names, resolve_kinds
+from duramen.data.schema import check_names, resolve_kinds
 from duramen.data.sources import open_source
 from duramen.data.text_numbers import places_of_text, warned
 from duramen.io.formats import text_of
+from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.delimited import comma_separated
 from duramen.io.formats.format import READING, Input, Reading, Request
-from duramen.io.formats.records import with_missing
 from duramen.io.store import layout
-from duramen.io.store.budget import memory_bytes
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.inputs import Part, open_input
-from duramen.io.store.pairing import Pairing, check_samples, names_of, pair
-from duramen.io.store.part import check_place, making, part_of
-from duramen.io.store.row_ids import Names, of_encoded, of_table, texts_of
-from duramen.io.store.runs import Repeats, repetition
-from duramen.io.store.writer import StoreWriter
+from duramen.io.store.reader import Repeats, memory_bytes, repetition
+from duramen.io.store.row_ids import (
+    Names,
+    Pairing,
+    check_samples,
+    names_of,
+    of_encoded,
+    of_table,
+    pair,
+    texts_of,
+)
+from duramen.io.store.writer import StoreWriter, check_place, making, part_of
+from duramen.support.arrow import pa
 from duramen.support.checks import check_jobs
 from duramen.support.files import expanded, naming
 from duramen.support.keywords import shares
 from duramen.support.threads import require_arrow_threads
 from duramen.support.warning import warn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _FUNCTION = "pack"
 _READ_AT_ONCE = 64  # columns, at the most, that are read before others for names of rows

@@ -13,8 +13,8 @@ from duramen.jobs.replicates import Plan
 from duramen.networks.connectome.methods import METHODS, Found, Inputs, method_names
 from duramen.networks.connectome.settings import FUNCTION, Recording, Settings
 from duramen.networks.targets import template_of_targets
+from duramen.results.fields import warn_of
 from duramen.results.network import Network
-from duramen.results.notes import warn_of
 from duramen.support import checks
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import quoted

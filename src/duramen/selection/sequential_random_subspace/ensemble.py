@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import Schema
-from duramen.data.containers import table_like
 from duramen.data.routing import routing_values
+from duramen.data.sources import table_like
 from duramen.forests.arrays import FAMILY_MASK, FIRST_HEAVIER, MISSING_FIRST, MULTIWAY, ORDERED
 from duramen.forests.forest import Forest, joined
 from duramen.forests.structure import decreases

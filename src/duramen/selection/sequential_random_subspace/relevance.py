@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.multiplicity import false_discovery
+from duramen.results.fields import false_discovery
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
 # A seventh of the features are the tail, at most a hundred; fewer than 50 have none to speak of:

@@ -12,21 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.data.shadows import with_probes
+from duramen.data.recoding import with_probes
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import arrays_on
 from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
 from duramen.io import ColumnStore
-from duramen.jobs.kept import Arrays
+from duramen.jobs.replicates import Arrays
 from duramen.selection.sequential_random_subspace.relevance import (
     Evidence,
     Outcome,
     RelevanceTest,
 )
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.support.interrupts import uninterrupted
+from duramen.support.files import uninterrupted
 
 SAMPLING = ("hard", "soft")
 """Uses of the places for features found before, the default first."""

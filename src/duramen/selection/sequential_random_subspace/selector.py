@@ -20,7 +20,7 @@ from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings, resolve_subspace
 from duramen.importances.refit import template_of
 from duramen.io import ColumnStore
-from duramen.io.store.budget import COLUMN_BYTES, memory_bytes
+from duramen.io.store.reader import COLUMN_BYTES, memory_bytes
 from duramen.jobs.replicates import run_jobs
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector

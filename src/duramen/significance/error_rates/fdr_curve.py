@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from duramen.jobs.replicates import ExecutionParameters
-from duramen.results.error_rates import ErrorRates
+from duramen.results.significance import ErrorRates
 from duramen.significance.discoveries import discovery_rates, least_from
 from duramen.significance.measured import MeasureLike
 from duramen.significance.permuted_labels import permuted_labels, reads_permuted

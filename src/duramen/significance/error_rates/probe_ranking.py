@@ -12,7 +12,7 @@ import numpy as np
 from duramen.data import ClassTarget, EncodedTable, NumberTarget, Target, encode
 from duramen.data.target import target_array
 from duramen.jobs.replicates import ExecutionParameters
-from duramen.results.error_rates import ErrorRates
+from duramen.results.significance import ErrorRates
 from duramen.significance.measured import MeasureLike
 from duramen.significance.probed import probe_rates, probed, with_settled_candidates
 from duramen.significance.refits import Refits

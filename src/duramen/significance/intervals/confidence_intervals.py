@@ -13,7 +13,7 @@ from duramen.importances import Inputs, Measure
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import ExecutionParameters, Task
 from duramen.results.importances import Importances
-from duramen.results.intervals import Intervals
+from duramen.results.significance import Intervals
 from duramen.significance.intervals.limits import check_tails, limits, tails_of
 from duramen.significance.intervals.spread import KINDS, Replicated, ends, scale_of, standard_error
 from duramen.significance.measured import Measured, MeasureLike, measure_of

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from duramen.importances import catalogue
+from duramen.results.fields import warn_of
 from duramen.results.importances import Importances
-from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks

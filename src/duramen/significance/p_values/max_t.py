@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
-from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.columns import counted
-from duramen.results.permuted_importances import PermutedImportances
+from duramen.results.importances import PermutedImportances
+from duramen.results.significance import AdjustedSignificance
 from duramen.significance.cost import announced
 from duramen.significance.discoveries import expected_discoveries, least_from
 from duramen.significance.measured import MeasureLike

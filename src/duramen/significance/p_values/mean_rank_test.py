@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.jobs.replicates import ExecutionParameters, Task, replicate_seed
-from duramen.results.permuted_importances import NULL
+from duramen.results.importances import NULL
 from duramen.results.significance import Significance
 from duramen.significance.measured import Data, Measured, MeasureLike
 from duramen.significance.refits import PROMISE, Refits

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from duramen.importances import catalogue
+from duramen.results.fields import warn_of
 from duramen.results.importances import Importances
-from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 
 NULL = (

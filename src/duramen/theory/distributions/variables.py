@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.categories import Codes, is_missing
-from duramen.support.arrays import IntArray
+from duramen.data.categories import Codes
+from duramen.support.arrays import IntArray, is_missing
 from duramen.theory.distributions.partition import Partition
 
 _SHOWN_VALUES = 8

@@ -16,7 +16,7 @@ from duramen.importances import mcfs
 from duramen.importances.measures.refitting.mcfs import _learner
 from duramen.importances.measures.refitting.relative_importance import relative_importances
 from duramen.jobs.replicates import Plan
-from duramen.results.monte_carlo import MonteCarloSelection
+from duramen.results.importances import MonteCarloSelection
 from duramen.support.checks import draw_seed
 
 

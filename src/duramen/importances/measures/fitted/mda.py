@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.containers import names_of, table_like
+from duramen.data.sources import names_of, table_like
 from duramen.forests.forest import AnyForest, Forest, TreeStream
 from duramen.importances.arguments import (
     class_names,

@@ -18,8 +18,7 @@ from duramen.importances.measures.refitting.relative_importance import relative_
 from duramen.importances.measures.refitting.subset_trees import Learner
 from duramen.importances.refit import OF_THE_TREES, growing, repeat_seeds
 from duramen.jobs.replicates import Plan, run_replicates
-from duramen.results.importances import Importances
-from duramen.results.monte_carlo import MonteCarloSelection
+from duramen.results.importances import Importances, MonteCarloSelection
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import versions
