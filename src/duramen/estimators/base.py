@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, ClassVar, Self, cast
 
@@ -19,7 +20,7 @@ from duramen.data.learning_sets import learning_set_of
 from duramen.data.memory import require_memory
 from duramen.estimators.class_weights import combine_class_weight
 from duramen.estimators.growth import Growth
-from duramen.estimators.parameters import PARAMETERS, Given, Lacking, resolve
+from duramen.estimators.parameters import PARAMETERS, Given, resolve
 from duramen.estimators.renamed import check_parameters
 from duramen.estimators.warm_start import TreeEstimators, check_kept
 from duramen.forests import export, memory, prediction, pruning
@@ -48,26 +49,49 @@ ClassWeight = Mapping[Any, float] | str | None
 Columns = str | Sequence[str] | Sequence[int] | Sequence[bool] | None
 
 
-class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     """Base of the forest estimators; use one of the named ones.
 
-    An estimator is a set of parameters with defaults of its own: its ``__init__`` stores them, and
-    ``fit`` checks and resolves them by the catalogue of :mod:`duramen.estimators.parameters`.
+    An estimator is a set of parameters with defaults of its own, which are fields of a dataclass
+    and checked and resolved in ``fit`` by the catalogue of :mod:`duramen.estimators.parameters`. An
+    estimator declares those whose default differs, with ``init=False`` those that it does not have.
     """
 
-    oob_score: Any
-    n_jobs: Any
-    verbose: Any
-    random_state: Any
-    categorical_features: Any
+    n_estimators: int = field(default=100, kw_only=False)
+    criterion: str = "gini"
+    max_depth: int | None = None
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 1
+    max_features: str | int | float | None = None
+    max_leaf_nodes: int | None = None
+    min_impurity_decrease: float = 0.0
+    min_impurity_split: float = 0.0
+    n_subspace_features: int | float | None = field(default=None, init=False)
+    bootstrap: bool = False
+    oob_score: bool | Callable[..., float] = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+    warm_start: bool = False
+    class_weight: ClassWeight = None
+    ccp_alpha: float = 0.0
+    max_samples: int | float | None = None
+    splits: str = "ordered"
+    n_best_splits: int = 1
+    feature_first: bool = field(default=False, init=False)
+    categorical_features: Columns = None
+    stop_alpha: float | None = None
+    stop_permutations: int | None = None
+    count_constant_features: bool = False
 
     target_class: ClassVar[type[Target]]
     task: ClassVar[Task]
     cut_rule: ClassVar[str] = "best"
     _saved: ClassVar[tuple[str, ...]] = OUT_OF_BAG  # attributes beside the forest
 
-    forest_: Forest
-    n_features_in_: int
+    forest_: Forest = field(init=False)
+    n_features_in_: int = field(init=False)
 
     def __new__(cls, *_: Any, **parameters: Any) -> Self:
         """Make the estimator; names of parameters that other packages use are answered by ours."""
@@ -426,6 +450,7 @@ class Prunable:
         return cast(Self, copy.set_params(ccp_alpha=copy.forest_.settings.ccp_alpha))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[misc]
     """Base of the forests for classification.
 
@@ -454,8 +479,8 @@ class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[m
     target_class: ClassVar[type[Target]] = ClassTarget
     task: ClassVar[Task] = ClassTarget.task
 
-    classes_: NDArray[Any]
-    n_classes_: int
+    classes_: NDArray[Any] = field(init=False)
+    n_classes_: int = field(init=False)
 
     def _adopt(self, forest: Any) -> None:
         super()._adopt(forest)
@@ -508,6 +533,7 @@ class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[m
             return np.log(self.predict_proba(X))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[misc]
     """Base of the forests for regression.
 
@@ -525,6 +551,8 @@ class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[mis
 
     target_class: ClassVar[type[Target]] = NumberTarget
     task: ClassVar[Task] = NumberTarget.task
+    criterion: str = "squared_error"
+    class_weight: ClassWeight = field(default=None, init=False)
 
     def _set_out_of_bag(
         self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target

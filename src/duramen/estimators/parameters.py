@@ -320,25 +320,6 @@ PARAMETERS = (
 )
 
 
-class Lacking:
-    """Values of the parameters that an estimator may lack."""
-
-    max_features: Any = None
-    max_leaf_nodes: Any = None
-    min_impurity_decrease: Any = 0.0
-    min_impurity_split: Any = 0.0
-    n_subspace_features: Any = None
-    warm_start: Any = False
-    class_weight: Any = None
-    ccp_alpha: Any = 0.0
-    splits: Any = "ordered"
-    n_best_splits: Any = 1
-    feature_first: Any = False
-    stop_alpha: Any = None
-    stop_permutations: Any = None
-    count_constant_features: Any = False
-
-
 def resolve(request: Given) -> tuple[dict[str, Any], dict[str, Any]]:
     """Check every parameter; return what each stands for, and the settings of growth among them."""
     resolved = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from os import PathLike
 from typing import Any, Self
@@ -32,6 +32,7 @@ from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import refuse
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ArtificialContrasts(RoundsSelector):
     r"""Artificial contrasts with ensembles (ACE): relevant features found in rounds on residuals.
 
@@ -132,36 +133,19 @@ class ArtificialContrasts(RoundsSelector):
     exchanges_groups = True
     found_as = "accepted"
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int | None = None,
-        measure: str | Callable[..., Any] = "mdi",
-        n_permutations: int = 20,
-        alpha: float = 0.05,
-        percentile: float = 100.0,
-        remove_masked: bool = False,
-        max_rounds: int = 10,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        client: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.measure = measure
-        self.n_permutations = n_permutations
-        self.alpha = alpha
-        self.percentile = percentile
-        self.remove_masked = remove_masked
-        self.max_rounds = max_rounds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.client = client
-        self.checkpoint = checkpoint
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int | None = None
+    measure: str | Callable[..., Any] = "mdi"
+    n_permutations: int = 20
+    alpha: float = 0.05
+    percentile: float = 100.0
+    remove_masked: bool = False
+    max_rounds: int = 10
+    random_state: Any = None
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Accept features, round after round.

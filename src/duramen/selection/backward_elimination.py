@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BackwardElimination(RefittingSelector):
     r"""Backward elimination (varSelRF): the fewest features whose error is close to the best.
 
@@ -117,36 +118,19 @@ class BackwardElimination(RefittingSelector):
     ([0, 1], [8, 6, 5, 4, 3, 2])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int | None = None,
-        measure: str | Callable[..., Any] = "mda",
-        drop: float = 0.2,
-        min_features: int = 2,
-        recompute: bool = False,
-        standard_errors: float = 1.0,
-        nested_folds: int | None = 5,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        client: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.measure = measure
-        self.drop = drop
-        self.min_features = min_features
-        self.recompute = recompute
-        self.standard_errors = standard_errors
-        self.nested_folds = nested_folds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.client = client
-        self.checkpoint = checkpoint
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int | None = None
+    measure: str | Callable[..., Any] = "mda"
+    drop: float = 0.2
+    min_features: int = 2
+    recompute: bool = False
+    standard_errors: float = 1.0
+    nested_folds: int | None = 5
+    random_state: Any = None
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Eliminate features, and select one of the sets.

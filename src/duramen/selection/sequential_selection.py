@@ -26,6 +26,7 @@ _TREES = 100
 _FLOATING = 10  # times the sets of the plain search, after which a floating one ends
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SequentialSelection(BaseSelector):
     r"""Sequential selection: sets of features, one feature at a time, by the score of a learner.
 
@@ -118,38 +119,20 @@ class SequentialSelection(BaseSelector):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_features: int | str = "best",
-        direction: str = "forward",
-        plus: int = 1,
-        minus: int = 0,
-        floating: bool = False,
-        max_features: int | None = None,
-        scoring: str | Callable[..., float] | None = None,
-        cv: int = 5,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        client: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_features = n_features
-        self.direction = direction
-        self.plus = plus
-        self.minus = minus
-        self.floating = floating
-        self.max_features = max_features
-        self.scoring = scoring
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.client = client
-        self.checkpoint = checkpoint
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    n_features: int | str = "best"
+    direction: str = "forward"
+    plus: int = 1
+    minus: int = 0
+    floating: bool = False
+    max_features: int | None = None
+    scoring: str | Callable[..., float] | None = None
+    cv: int = 5
+    random_state: Any = None
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Search for a set of features.

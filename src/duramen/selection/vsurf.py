@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Self
 
@@ -24,6 +24,7 @@ from duramen.support.arrays import FloatArray, IntArray
 SETS = ("prediction", "interpretation", "threshold")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class VSURF(RefittingSelector):
     r"""VSURF: features for interpretation and for prediction, in three steps.
 
@@ -125,40 +126,21 @@ class VSURF(RefittingSelector):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int | None = None,
-        measure: str | Callable[..., Any] = "mda",
-        select: str = "prediction",
-        n_thresholding: int = 20,
-        n_interpretation: int = 10,
-        n_prediction: int = 10,
-        threshold_factor: float = 1.0,
-        standard_deviations: float = 1.0,
-        jump_factor: float = 1.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        client: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.measure = measure
-        self.select = select
-        self.n_thresholding = n_thresholding
-        self.n_interpretation = n_interpretation
-        self.n_prediction = n_prediction
-        self.threshold_factor = threshold_factor
-        self.standard_deviations = standard_deviations
-        self.jump_factor = jump_factor
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.client = client
-        self.checkpoint = checkpoint
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int | None = None
+    measure: str | Callable[..., Any] = "mda"
+    select: str = "prediction"
+    n_thresholding: int = 20
+    n_interpretation: int = 10
+    n_prediction: int = 10
+    threshold_factor: float = 1.0
+    standard_deviations: float = 1.0
+    jump_factor: float = 1.0
+    random_state: Any = None
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select features in three steps.
