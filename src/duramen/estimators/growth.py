@@ -79,4 +79,4 @@ class Growth:
         if of_tree * self.n_trees <= most_bytes or pilot == self.n_trees:
             return None
         size = max(1, min(_MOST_TREES, _PART // of_tree))
-        return TreeStream(first, self.n_trees, size, self.trees)
+        return TreeStream.after(first, self.n_trees, size, self.trees)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,25 +39,22 @@ class LearnerEntry(Entry):
     tasks: tuple[Task, ...] = ("classification", "regression")
 
 
-class Learner(Protocol):
+@dataclass(frozen=True, eq=False)
+class Learner(ABC):
     """Learner on some columns of training rows."""
 
-    @property
-    def dense(self) -> bool:
-        """True if it takes a matrix of numbers."""
-        ...
+    template: Any  # the estimator, not fitted
+    dense: ClassVar[bool]  # whether it takes a matrix of numbers
 
+    @abstractmethod
     def predict(self, train: Part, test: Part, columns: NDArray[np.int64], seed: int) -> FloatArray:
         """Fit training rows and predict test rows; shapes as for `Performance.compute`."""
-        ...
 
 
-@dataclass(frozen=True, eq=False)
-class ForestLearner:
+class ForestLearner(Learner):
     """Forest of this package, which takes encoded columns."""
 
-    template: Any
-    dense: bool = False
+    dense = False
 
     def predict(self, train: Part, test: Part, columns: NDArray[np.int64], seed: int) -> FloatArray:
         """Grow a forest on training rows and predict test rows."""
@@ -70,12 +68,10 @@ class ForestLearner:
         return _spread(forest.predict_proba(table), forest.classes_, train.classes)
 
 
-@dataclass(frozen=True, eq=False)
-class ScikitLearner:
+class ScikitLearner(Learner):
     """Estimator of scikit-learn, which takes a matrix of numbers."""
 
-    template: Any
-    dense: bool = True
+    dense = True
 
     def predict(self, train: Part, test: Part, columns: NDArray[np.int64], seed: int) -> FloatArray:
         """Fit training rows and predict test rows."""

@@ -50,7 +50,7 @@ def estimator(data, n_jobs=1, **parameters):
 def stream_of(data, kept, first, size, **parameters):
     """The forest of an estimator, in parts."""
     source = estimator(data, **parameters)._growth(data)
-    return TreeStream(kept.forest_.part(0, first), TREES, size, source.trees)
+    return TreeStream.after(kept.forest_.part(0, first), TREES, size, source.trees)
 
 
 def assert_same(one, other):
