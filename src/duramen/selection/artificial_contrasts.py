@@ -191,18 +191,15 @@ class ArtificialContrasts(RoundsSelector):
             )
 
         rounds = Contrasts(subject.data.n_columns, most, replicates, alpha, residuals, unmasked)
-        rounds.take(
-            opening.run(
-                Replicate(subject, regression_of(subject, owner), percentile, owner),
-                most * replicates,
-                subject.data.n_columns + 1,
-                ready=rounds.ready,
-                arguments=lambda _: (rounds.left_over,),
-                alpha=alpha,
-                replicates_of_round=replicates,
-                percentile=percentile,
-                remove_masked=self.remove_masked,
-            )
+        opening.follow(
+            Replicate(subject, regression_of(subject, owner), percentile, owner),
+            most * replicates,
+            subject.data.n_columns + 1,
+            rounds.steps(),
+            alpha=alpha,
+            replicates_of_round=replicates,
+            percentile=percentile,
+            remove_masked=self.remove_masked,
         )
         p_values = np.array(rounds.p_values)
         last = np.where(rounds.found_in, rounds.found_in, len(p_values)) - 1
@@ -342,7 +339,6 @@ class Contrasts(RoundsOfReplicates):
         super().__init__(p, most, n_permutations)
         self._alpha, self._residuals, self._unmasked = alpha, residuals, unmasked
         self.p_values: list[FloatArray] = []
-        self.left_over: FloatArray | None = None
 
     def judged(self, replicates: FloatArray) -> tuple[FloatArray, float, IntArray]:
         """Return importances, threshold and newly accepted features of a round."""
@@ -353,13 +349,10 @@ class Contrasts(RoundsOfReplicates):
         new = self._unmasked(new[np.argsort(-importance[new], kind="stable")], len(self.p_values))
         return importance, float(replicates[:, -1].mean()), new
 
-    def ready(self, replicates: FloatArray) -> int:
-        """Return how many replicates can be computed; set the residuals that they explain."""
-        count = super().ready(replicates)
-        if self.importances and count > len(replicates):
-            accepted = np.flatnonzero(self.found_in)
-            self.left_over = self._residuals(accepted, len(self.importances))
-        return count
+    def arguments(self) -> tuple[FloatArray | None]:
+        """Return the residuals of the features accepted so far; None in the first round."""
+        number = len(self.importances)
+        return (self._residuals(np.flatnonzero(self.found_in), number) if number else None,)
 
 
 def unexplained(subject: Measured, columns: IntArray, seed: int) -> FloatArray:

@@ -194,12 +194,10 @@ class Boruta(RefittingSelector):
             ShadowRound(subject, percentile, owner),
             most,
             given.n_columns + 1,
+            opening.identity(correction=name, alpha=float(alpha), percentile=percentile),
             ready=hit_counts.ready,
             arguments=lambda _: (hit_counts.active,),
             unit="round",
-            correction=name,
-            alpha=float(alpha),
-            percentile=percentile,
         )
         hit_counts.take(rounds)
         self._take(given, subject, hit_counts, rounds)

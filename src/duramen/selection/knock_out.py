@@ -160,16 +160,13 @@ class KnockOut(RoundsSelector):
         data, subject = opening.data, opening.subject
         subject.exchangeability.require(permutations, owner, data.target.values)
         rounds = KnockOutRounds(data.n_columns, most, permutations, alpha)
-        rounds.take(
-            opening.run(
-                Forests(subject, permutations + 1),
-                most * (permutations + 1),
-                data.n_columns,
-                ready=rounds.ready,
-                arguments=lambda _: (rounds.left,),
-                alpha=alpha,
-                n_permutations=permutations,
-            )
+        opening.follow(
+            Forests(subject, permutations + 1),
+            most * (permutations + 1),
+            data.n_columns,
+            rounds.steps(),
+            alpha=alpha,
+            n_permutations=permutations,
         )
         self._take(opening, rounds, rounds.p_values)
         return self
@@ -217,6 +214,10 @@ class KnockOutRounds(RoundsOfReplicates):
         super().__init__(p, most, n_permutations + 1)
         self._alpha = alpha
         self.p_values = np.ones(p)
+
+    def arguments(self) -> tuple[IntArray]:
+        """Return the features that are left."""
+        return (self.left,)
 
     def judged(self, replicates: FloatArray) -> tuple[FloatArray, float, IntArray]:
         """Return importances, threshold and features found in a round."""
