@@ -24,8 +24,7 @@ from duramen.evaluation.selections import SELECTIONS
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_jobs
 from duramen.significance.cost import announce
 from duramen.significance.reproducibility.stability import Stability, stability
-from duramen.significance.resampling import Draw, subsamples
-from duramen.significance.sampling_units import SamplingUnits
+from duramen.significance.resampling import Draw, SamplingUnits, subsamples
 from duramen.support import checks
 from duramen.support.arrays import IntArray
 from duramen.support.provenance import versions

@@ -13,8 +13,7 @@ import numpy as np
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.permuted_importances import PermutedImportances
 from duramen.significance.marginal import marginal_statistics
-from duramen.significance.measured import MeasureLike
-from duramen.significance.pivotality import pivotality_notes
+from duramen.significance.measured import Measured, MeasureLike
 from duramen.significance.refits import Refits
 from duramen.significance.standardized import standardized
 from duramen.support import checks
@@ -219,3 +218,31 @@ def permuted_marginal(refits: Refits, n: int) -> FloatArray:
     statistics = marginal_statistics(data, lambda b: permuted_order(refits, b - 1), n + 1)
     # Within strata and groups the statistics have other distributions than those they assume.
     return standardized(statistics) if data.exchangeability.restricted else statistics
+
+
+_MANY_CLASSES = 6
+_MDA = (
+    "by MDA, irrelevant features that are correlated with each other are confirmed more often than "
+    "the level says beside relevant features: their MDA is above 0 there, and not under permuted "
+    'labels. Hint: measure="auto".'
+)
+_GINI = (
+    "with Gini importances of {classes} classes, irrelevant features are confirmed more often than "
+    "the level says beside relevant ones: deep nodes hold few classes, and many under permuted "
+    'labels. Hint: measure="auto", or criterion="entropy" in the forest.'
+)
+
+
+def pivotality_notes(subject: Measured) -> tuple[str, ...]:
+    """Return which choices break the error rates of tests that compare features by permuted labels.
+
+    These rates hold beside relevant features if the statistics of the others are no smaller under
+    permuted labels (subset pivotality).
+    """
+    measure, criterion = subject.identifier, subject.template.get_params().get("criterion")
+    if measure in ("mda", "holdout_mda"):
+        return (_MDA,)
+    by_impurity = measure in ("mdi", "mdi_oob") and criterion == "gini"
+    if by_impurity and subject.data.target.n_classes >= _MANY_CLASSES:
+        return (_GINI.format(classes=subject.data.target.n_classes),)
+    return ()

@@ -16,10 +16,11 @@ from duramen.significance import TreesNeeded, trees_needed
 from duramen.significance.reproducibility.agreement import (
     agreement_curve,
     agreement_on_line,
+    chance_among_best,
+    drawn_best,
     fitted_line,
     trees_for,
 )
-from duramen.significance.reproducibility.best import chance_among_best, drawn_best
 
 
 def linear(n=150, p=12, seed=0):

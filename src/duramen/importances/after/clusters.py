@@ -11,6 +11,7 @@ import numpy as np
 from duramen.data import EncodedTable, LearningSet, encode
 from duramen.data.memory import require_memory
 from duramen.importances.after.correlations import BLOCK, Correlation, pairwise, with_gaps
+from duramen.importances.arguments import check_importances
 from duramen.io import ColumnStore
 from duramen.io.positions import Positions
 from duramen.results.columns import Column, hidden
@@ -245,10 +246,7 @@ def clusters(
 def _check(
     importances: Any, threshold: float, most: int, correlation: str | None, distance: int
 ) -> None:
-    if not isinstance(importances, Importances):
-        raise TypeError(
-            f"{_FUNCTION}: importances must be Importances, got {type(importances).__name__}."
-        )
+    check_importances(_FUNCTION, importances)
     checks.check_real(_FUNCTION, "threshold", threshold, 0, 1, ends="(]")
     checks.check_integer(_FUNCTION, "most", most, 1)
     checks.check_integer(_FUNCTION, "distance", distance, 0)

@@ -18,6 +18,7 @@ from duramen.importances.after.correlations import (
     distances_between,
     standardized,
 )
+from duramen.importances.arguments import check_importances
 from duramen.results.columns import Column, hidden
 from duramen.results.importances import Importances
 from duramen.results.summary import Summarized, Summary
@@ -100,11 +101,7 @@ class Representatives(Summarized):
         ValueError
             If it is not about these representatives.
         """
-        if not isinstance(importances, Importances):
-            raise TypeError(
-                "Representatives.spread: importances must be Importances, got "
-                f"{type(importances).__name__}."
-            )
+        check_importances("Representatives.spread", importances)
         place = {name: j for j, name in enumerate(importances.names)}
         own = [self.names[m] for m in self.medoids]
         if len(place) != len(own) or any(name not in place for name in own):

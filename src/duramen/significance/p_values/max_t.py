@@ -15,12 +15,15 @@ from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.columns import counted
 from duramen.results.permuted_importances import PermutedImportances
 from duramen.significance.cost import announced
-from duramen.significance.discoveries import expected_discoveries, least_from
 from duramen.significance.measured import MeasureLike
-from duramen.significance.permuted_labels import permuted_marginal, permuted_order, reads_permuted
-from duramen.significance.pivotality import pivotality_notes
+from duramen.significance.permuted_labels import (
+    permuted_marginal,
+    permuted_order,
+    pivotality_notes,
+    reads_permuted,
+)
 from duramen.significance.refits import Refits
-from duramen.significance.sequential import sequential_p_values
+from duramen.significance.sequential import expected_discoveries, least_from, sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.significance.standardized import mean_variance, standardized
 from duramen.support import checks

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from duramen.significance.reproducibility.best import chance_among_best
 from duramen.support.arrays import FloatArray, IntArray
 
 # The measured curve is extended from its last part, 1/8 to 1/2 of the trees, to at most 4 times
@@ -90,3 +90,25 @@ def trees_for(
     if exponent > math.log(REACH * n_trees):
         return math.inf, True
     return float(max(math.ceil(math.exp(exponent)), int(sizes[-1]) + 1)), True
+
+
+def chance_among_best(values: FloatArray, k: int) -> FloatArray:
+    """Return the probability that each feature is among the k best, if lots decide between ties.
+
+    It is 1 for what is above the k-th largest value and 0 for what is below; features equal to it
+    divide the places that are left. The last axis sums to k.
+    """
+    place = values.shape[-1] - k
+    last = np.partition(values, place, axis=-1)[..., place, np.newaxis]
+    above, level = values > last, values == last
+    left = k - above.sum(axis=-1, keepdims=True)
+    chance: FloatArray = above + level * (left / level.sum(axis=-1, keepdims=True))
+    return chance
+
+
+def drawn_best(values: FloatArray, k: int, random: np.random.Generator) -> NDArray[np.bool_]:
+    """Return which features are the k best, lots being drawn between ties; of shape (p,)."""
+    lots = random.random(len(values))
+    chosen = np.zeros(len(values), dtype=np.bool_)
+    chosen[np.lexsort((lots, -values))[:k]] = True
+    return chosen

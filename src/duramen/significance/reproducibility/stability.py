@@ -18,9 +18,13 @@ from duramen.results.result import FeatureResult
 from duramen.results.summary import Summary
 from duramen.significance.measured import MeasureLike
 from duramen.significance.refits import Refits
-from duramen.significance.reproducibility.best import drawn_best
-from duramen.significance.resampling import resampling_task, subsample_size, subsamples
-from duramen.significance.sampling_units import SamplingUnits
+from duramen.significance.reproducibility.agreement import drawn_best
+from duramen.significance.resampling import (
+    SamplingUnits,
+    resampling_task,
+    subsample_size,
+    subsamples,
+)
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from duramen.results.columns import Column, counted, hidden
@@ -256,13 +257,10 @@ class _Graph:
         return {v for v, _ in seen} - given
 
     def _check_cycles(self, function: str) -> None:
-        left = {v: len(some) for v, some in enumerate(self.parents)}
-        free = [v for v, n in left.items() if n == 0]
-        for v in free:
-            for child in self.children[v]:
-                left[child] -= 1
-                if left[child] == 0:
-                    free.append(child)
-        if len(free) < len(self.names):
-            stuck = ", ".join(self.names[v] for v, n in left.items() if n > 0)
-            raise ValueError(f"{function}: parents must have no cycle, got one through {stuck}.")
+        try:
+            TopologicalSorter(dict(enumerate(self.parents))).prepare()
+        except CycleError as error:
+            cycle = ", ".join(self.names[v] for v in sorted(set(error.args[1])))
+            raise ValueError(
+                f"{function}: parents must have no cycle, got one through {cycle}."
+            ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -9,10 +10,9 @@ import numpy as np
 from duramen.data import EncodedTable
 from duramen.importances.arguments import trees_of
 from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
-from duramen.importances.measures.fitted.mda import repeats_of, score_of, seed_of, tree_importances
+from duramen.importances.measures.fitted.mda import loss_sums, repeats_of, score_of, seed_of
 from duramen.importances.passes.association import association_p_values
-from duramen.importances.passes.permutation import Condition, Losses, Permutations
-from duramen.importances.passes.sums import LossSums
+from duramen.importances.passes.permutation import Condition, Permutations
 from duramen.importances.samples import encode_like, sample_of
 from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
@@ -123,8 +123,6 @@ def _sums(
         associated = 1.0 - association_p_values(table) > limit
         condition = Condition(associated.astype(np.uint8), limit)
     permutations = Permutations(seed_of(grown, random_state), repeats, condition=condition)
-    quiet = checks.check_verbosity(name, inputs.verbose)
-    n_threads = checks.check_jobs(name, inputs.n_jobs)
     choices = {
         "association": association,
         "threshold": limit,
@@ -134,15 +132,8 @@ def _sums(
         "scaled": bool(scaled),
         "permutation_seed": permutations.seed,
     }
-    kinds: dict[str, Any] = {"scaled": scaled, "by_class": False, "choices": choices}
-    return LossSums(
-        name,
-        grown,
-        Losses(grown, sample, permutations, score=score),
-        lambda sums: tree_importances(name, grown, grown.names, sums.losses, score, **kinds),
-        n_threads=n_threads,
-        verbose=quiet,
-    )
+    asked = replace(inputs, estimator=grown)
+    return loss_sums(name, asked, sample, permutations, score, choices)
 
 
 CONDITIONAL_MDA = Measure(

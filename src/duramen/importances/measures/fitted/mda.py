@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -174,15 +175,9 @@ def mda(
             return ensemble_mda(
                 whole, sample, permutations, names, score, by_class, n_threads, choices, report
             )
-    losses = Losses(forest, sample, permutations, score=score, by_class=by_class)
-    kinds: dict[str, Any] = {"scaled": scaled, "by_class": by_class, "choices": choices}
-    sums = LossSums(
-        "mda",
-        forest,
-        losses,
-        lambda sums: tree_importances("mda", forest, names, sums.losses, score, **kinds),
-        n_threads=n_threads,
-        verbose=quiet,
+    inputs = Inputs(forest, X, n_jobs=n_threads, verbose=quiet)
+    sums = loss_sums(
+        "mda", inputs, sample, permutations, score, choices, names=names, by_class=by_class
     )
     return cast(Importances, sums.over_all())
 
@@ -206,29 +201,47 @@ def _of_trees(inputs: Inputs) -> TreeSums:
     sample = sample_of(forest, inputs.data, None, "oob", "mda")
     permutations = Permutations(forest.seed)
     choices = _choices(permutations, score, rows="oob", votes="tree", scaled=False)
-    kinds: dict[str, Any] = {"scaled": False, "by_class": False, "choices": choices}
+    return loss_sums("mda", replace(inputs, estimator=forest), sample, permutations, score, choices)
+
+
+def loss_sums(
+    measure: str,
+    inputs: Inputs,
+    sample: Sample,
+    permutations: Permutations,
+    score: str,
+    choices: Mapping[str, Any],
+    *,
+    names: tuple[str, ...] | None = None,
+    by_class: bool = False,
+) -> LossSums:
+    """Return the sums, of no trees so far, of what the trees of a forest lose by permutations."""
+    forest = inputs.estimator
+    losses = Losses(forest, sample, permutations, score=score, by_class=by_class)
     return LossSums(
-        "mda",
+        measure,
         forest,
-        Losses(forest, sample, permutations, score=score),
-        lambda sums: tree_importances("mda", forest, forest.names, sums.losses, score, **kinds),
-        n_threads=checks.check_jobs("mda", inputs.n_jobs),
-        verbose=checks.check_verbosity("mda", inputs.verbose),
+        losses,
+        lambda sums: tree_importances(
+            measure, forest, sums.losses, score, choices, names=names, by_class=by_class
+        ),
+        n_threads=checks.check_jobs(measure, inputs.n_jobs),
+        verbose=checks.check_verbosity(measure, inputs.verbose),
     )
 
 
 def tree_importances(
     measure: str,
     forest: AnyForest,
-    names: tuple[str, ...],
     losses: Losses,
     score: str,
-    *,
-    scaled: bool,
-    by_class: bool,
     choices: Mapping[str, Any],
+    *,
+    names: tuple[str, ...] | None = None,
+    by_class: bool = False,
 ) -> Importances:
     """Return the mean over trees of what they lose, with its standard error."""
+    scaled = choices.get("scaled", False)
     if losses.n_trees == 0:
         lacking = {
             "roc_auc": "holds rows of two classes",
@@ -247,7 +260,7 @@ def tree_importances(
     if scaled:
         values = mean / np.where(error > _NO_ERROR, error, 1.0)
     return Importances(
-        names=names,
+        names=names or forest.names,
         values=values[:, 0],
         measure=measure,
         unit="1" if scaled else UNITS[score],
@@ -354,9 +367,7 @@ def _of_copies(inputs: Inputs, originals: NDArray[np.uint32]) -> Importances:
     sample = Sample(inputs.data.table, target, out_of_bag=True, originals=originals)
     score = score_of(forest, None, "mda")
     losses = permutation_losses(forest, sample, Permutations(forest.seed), score=score)
-    return tree_importances(
-        "mda", forest, forest.names, losses, score, scaled=False, by_class=False, choices={}
-    )
+    return tree_importances("mda", forest, losses, score, {})
 
 
 MDA = Measure(
