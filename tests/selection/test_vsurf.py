@@ -47,8 +47,8 @@ def test_known_prediction():
         rows += [error - 0.01, error + 0.01]
     assert asked == [[7], [7, 3], [7, 5], [7, 5, 1]]
     assert steps.ready(np.array(rows).reshape(-1, 1)) == 8
-    kept, errors = steps.outcome
-    assert kept == [7, 5]
+    chosen, errors = steps.outcome
+    assert chosen == [7, 5]
     assert errors == pytest.approx([0.5, 0.46, 0.3, 0.26])
 
 

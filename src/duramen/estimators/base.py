@@ -12,17 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import ClassTarget, EncodedTable, LearningSet, NumberTarget, Target, Task, encode
 from duramen.data.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.memory import require_memory
-from duramen.estimators.class_weights import combine_class_weight
-from duramen.estimators.growth import Growth
-from duramen.estimators.parameters import PARAMETERS, Given, resolve
-from duramen.estimators.renamed import check_parameters
-from duramen.estimators.warm_start import TreeEstimators, check_kept
+from duramen.data.weights import of_ordinary_size
+from duramen.estimators.growth import Growth, TreeEstimators, check_kept
+from duramen.estimators.parameters import PARAMETERS, Given, check_parameters, resolve
 from duramen.forests import export, memory, prediction, pruning
 from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
@@ -609,3 +608,105 @@ def _parameter_from_plain(value: Any) -> Any:
     if isinstance(value, dict):
         return dict(value["pairs"])
     return value
+
+
+# --- weights of classes ---------------------------------------------------------------------------
+
+
+def combine_class_weight(
+    owner: str, class_weight: Any, target: Target, weights: NDArray[np.float64] | None
+) -> NDArray[np.float64] | None:
+    """Multiply the weights of the rows by those of their classes.
+
+    "balanced" weighs class c by n / (C n_c); "balanced_subsample" is left to the growth of each
+    tree.
+    """
+    if class_weight is None or class_weight == "balanced_subsample":
+        return weights
+    if isinstance(class_weight, dict):
+        _check_class_weights(owner, class_weight)
+    elif not isinstance(class_weight, str) or class_weight != "balanced":
+        allowed = "None, 'balanced', 'balanced_subsample' or a dict of class to weight"
+        raise checks.refuse(owner, "class_weight", allowed, class_weight)
+    of_class = np.asarray(compute_sample_weight(class_weight, target.labels), dtype=np.float64)
+    if of_class.any():
+        of_class = of_ordinary_size(of_class)
+    combined = of_class if weights is None else of_class * weights
+    if not combined.any():
+        raise ValueError(
+            f"{owner}.fit: every row has weight 0 after class_weight={class_weight!r}; give at "
+            "least one class of y a weight above 0"
+        )
+    return of_ordinary_size(combined)
+
+
+def _check_class_weights(owner: str, class_weight: dict[Any, Any]) -> None:
+    for label, weight in class_weight.items():
+        if not checks.is_real(weight) or not np.isfinite(weight) or weight < 0:
+            raise ValueError(
+                f"{owner}: class_weight must hold finite numbers >= 0, got {weight!r} for class "
+                f"{label!r}."
+            )
+
+
+# --- fit of forests whose trees are grown part by part, and let go --------------------------------
+
+
+Taker = Callable[[Forest], object]
+
+
+def fit_by_parts(
+    estimator: BaseForest,
+    data: LearningSet[EncodedTable],
+    takers: Callable[[], Sequence[Taker]],
+    *,
+    most_bytes: int,
+) -> bool:
+    """Fit a forest without keeping its trees, if they take too much memory.
+
+    `forest_` is then a `TreeStream`, and the out-of-bag attributes are those of the whole forest.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        Parameters of the forest.
+    data : LearningSet
+        The training table, target and weights.
+    takers : callable
+        Called once `forest_` says all of the forest but its trees. The trees are then given, in
+        their order, to each of the functions that it returns.
+    most_bytes : int
+        Bytes that the trees may take to be kept as a whole.
+
+    Returns
+    -------
+    bool
+        False where the forest is to be fitted as usual, and is not yet: it would take no more
+        memory, or its trees depend on those before.
+
+    Raises
+    ------
+    MemoryError
+        When a tree alone may not fit in memory.
+    """
+    growth = estimator._growth(data)
+    stream = growth.stream(f"{type(estimator).__name__}.fit", most_bytes)
+    if stream is None:
+        return False
+    estimator._adopt(stream)
+    collectors = list(takers())
+    estimates = None
+    if estimator.oob_score:
+        estimates = prediction.OutOfBagSums(stream, growth.data.table, growth.data.target)
+        collectors.append(lambda trees: estimates.add(trees, growth.n_threads))
+    with progress_bar(stream.n_trees, type(estimator).__name__, estimator.verbose) as report:
+        done = 0
+        for trees in stream.parts():
+            for take in collectors:
+                take(trees)
+            done += trees.n_trees
+            if report is not None:
+                report(done)
+    if estimates is not None:
+        estimator._adopt_out_of_bag(estimates.estimate(), growth.data)
+    return True

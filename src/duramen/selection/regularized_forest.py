@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen.estimators.class_weights import combine_class_weight
+from duramen.estimators.base import combine_class_weight
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.growth import Guidance, grow

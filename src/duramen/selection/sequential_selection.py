@@ -380,14 +380,14 @@ def _noting(path: Path, move: Move) -> Move:
 
 def new_sets(steps: Scores) -> Steps[None]:
     """Yield the columns of the sets that a search asks for, each set once."""
-    known: dict[Subset, float] = {}
+    scored: dict[Subset, float] = {}
     asked = next(steps, None)
     while asked is not None:
-        new = [subset for subset in asked if subset not in known]
+        new = [subset for subset in asked if subset not in scored]
         scores = yield [(np.array(sorted(subset), dtype=np.int64),) for subset in new]
-        known.update(zip(new, scores[:, 0].tolist(), strict=True))
+        scored.update(zip(new, scores[:, 0].tolist(), strict=True))
         try:
-            asked = steps.send([known[subset] for subset in asked])
+            asked = steps.send([scored[subset] for subset in asked])
         except StopIteration:
             return
 

@@ -211,7 +211,7 @@ class VSURF(RefittingSelector):
         sets = {
             "threshold": kept,
             "interpretation": kept[: models.n_interpreted],
-            "prediction": np.array(models.kept, dtype=np.int64),
+            "prediction": np.array(models.chosen, dtype=np.int64),
         }
         history = {
             "importance": first,
@@ -268,7 +268,7 @@ class Models(NamedTuple):
     spread: FloatArray  # standard deviation over their forests
     n_interpreted: int  # features of the model for interpretation
     least: float  # decrease of the error that a further feature must exceed
-    kept: list[int]  # features for prediction
+    chosen: list[int]  # features for prediction
     prediction_errors: list[float]  # of the model with each feature for interpretation in turn
 
 
@@ -294,8 +294,8 @@ def nested_models(
     errors, spread = rows.mean(axis=1), rows.std(axis=1, ddof=1)
     n_interpreted = interpreted(errors, spread, deviations)
     least = jumps * mean_jump(errors, n_interpreted)
-    kept, tried = yield from predicting(features[:n_interpreted], n_prediction, least)
-    return Models(errors, spread, n_interpreted, least, kept, tried)
+    chosen, tried = yield from predicting(features[:n_interpreted], n_prediction, least)
+    return Models(errors, spread, n_interpreted, least, chosen, tried)
 
 
 def predicting(
@@ -303,18 +303,18 @@ def predicting(
 ) -> Steps[tuple[list[int], list[float]]]:
     """Try features one after the other; keep those whose model has an error less by `least`.
 
-    Returns the features kept, and the errors of all models.
+    Returns the features chosen, and the errors of all models.
     """
-    kept: list[int] = []
+    chosen: list[int] = []
     errors: list[float] = []
     smallest = np.inf
     for feature in features.tolist():
-        forests = yield [(np.array([*kept, feature], dtype=np.int64),)] * n_forests
+        forests = yield [(np.array([*chosen, feature], dtype=np.int64),)] * n_forests
         errors.append(float(forests[:, 0].mean()))
-        if not kept or errors[-1] < smallest - least:
-            kept.append(feature)
+        if not chosen or errors[-1] < smallest - least:
+            chosen.append(feature)
             smallest = errors[-1]
-    return kept, errors
+    return chosen, errors
 
 
 N_FOLDS = 10

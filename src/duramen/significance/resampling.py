@@ -139,6 +139,9 @@ def shared_out(sizes: IntArray, total: int) -> IntArray:
     return shares
 
 
+# --- units that resampling draws: single rows, or whole groups of rows ----------------------------
+
+
 @dataclass(frozen=True, eq=False)
 class SamplingUnits:
     """Rows of a table, or its groups where it has some."""

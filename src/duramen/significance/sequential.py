@@ -50,6 +50,9 @@ def until_decided(observed: FloatArray, null: FloatArray, stop_after: int | None
     return null[: int(np.argmax(decided)) + 1] if decided.any() else null
 
 
+# --- expected numbers of false discoveries --------------------------------------------------------
+
+
 def discovery_rates(scores: FloatArray, null: FloatArray) -> FloatArray:
     """Return the estimated false discovery rate of the first i features, for each i; shape (p,).
 

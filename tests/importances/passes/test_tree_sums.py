@@ -11,7 +11,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.estimators import growth
-from duramen.estimators.by_parts import fit_by_parts
+from duramen.estimators.base import fit_by_parts
 from duramen.forests.forest import TreeStream
 from duramen.importances import Inputs, catalogue
 from duramen.importances.passes import nodes
@@ -161,7 +161,7 @@ import resource
 import numpy as np
 import duramen as dm
 from duramen.estimators import growth
-from duramen.estimators.by_parts import fit_by_parts
+from duramen.estimators.base import fit_by_parts
 from duramen.importances import Inputs, catalogue
 from duramen.importances.passes import nodes
 

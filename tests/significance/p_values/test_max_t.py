@@ -17,9 +17,9 @@ from duramen.significance import altmann, fdr_curve, max_t
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import measured
 from duramen.significance.p_values.max_t import step_down
+from duramen.significance.permuted_labels import standardized
 from duramen.significance.refits import Refits
 from duramen.significance.sequential import discovery_rates, least_from
-from duramen.significance.standardized import standardized
 from duramen.support.checks import draw_seed
 
 FOREST = dm.RandomForestClassifier(20)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from duramen.forests.forest import AnyForest, Forest
+from duramen.importances.measure import TreeSums
 from duramen.importances.passes.nodes import Runs
 from duramen.importances.passes.permutation import Losses
-from duramen.importances.tree_sums import TreeSums
 from duramen.jobs.progress import progress_bar
 
 

@@ -27,7 +27,7 @@ from duramen.significance.reproducibility.agreement import (
 )
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.theory.subspaces.coverage import all_seen_probability, draws_needed
+from duramen.theory.subspaces.convergence import all_seen_probability, draws_needed
 
 # A forest is measured in at most so many parts, which are combined to forests of fewer trees.
 _PARTS = 64

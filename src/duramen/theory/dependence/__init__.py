@@ -1,6 +1,13 @@
 """Relevance, redundancy, Markov boundaries and context-dependence of features."""
 
-from duramen.theory.dependence.assumptions import Counterexample, Properties, properties
+from duramen.theory.dependence.assumptions import (
+    Counterexample,
+    Faithfulness,
+    Properties,
+    d_separated,
+    faithfulness,
+    properties,
+)
 from duramen.theory.dependence.boundaries import markov_boundaries, minimal_optimal
 from duramen.theory.dependence.contexts import (
     ContextDependence,
@@ -8,7 +15,6 @@ from duramen.theory.dependence.contexts import (
     context_dependence,
     feature_context_dependence,
 )
-from duramen.theory.dependence.faithful import Faithfulness, d_separated, faithfulness
 from duramen.theory.dependence.redundant_features import (
     Redundancy,
     degree_of_redundancy,

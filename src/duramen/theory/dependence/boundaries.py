@@ -10,7 +10,7 @@ from duramen.support.arrays import BoolArray, FloatArray
 from duramen.theory.dependence.relevant_features import strong_informations
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.information import TOLERANCE, conditional_entropy
-from duramen.theory.distributions.partition import IndexArray, Partition
+from duramen.theory.distributions.variables import IndexArray, Partition
 from duramen.theory.population.row_sets import as_integer
 
 LIMIT = 2**14

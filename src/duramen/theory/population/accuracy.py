@@ -19,8 +19,7 @@ from duramen.theory.distributions.finite_distribution import (
     check_distribution,
 )
 from duramen.theory.distributions.information import CRITERIA
-from duramen.theory.distributions.partition import Partition
-from duramen.theory.distributions.variables import Variable
+from duramen.theory.distributions.variables import Partition, Variable
 from duramen.theory.population.importances import importances_record
 from duramen.theory.population.lattice import check_depth
 from duramen.theory.population.routes import TIE, UNSEEN, Growth, Routes

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.checks import check_integer
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.partition import IndexArray
+from duramen.theory.distributions.variables import IndexArray
 from duramen.theory.population.row_sets import (
     WORD,
     Words,

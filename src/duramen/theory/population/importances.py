@@ -21,7 +21,7 @@ from duramen.theory.distributions.finite_distribution import (
     check_distribution,
 )
 from duramen.theory.distributions.information import CRITERIA
-from duramen.theory.distributions.partition import Partition
+from duramen.theory.distributions.variables import Partition
 from duramen.theory.population.lattice import HOURS, Progress, check_depth, lattice_importances
 from duramen.theory.population.recursion import tree_importances
 from duramen.theory.population.splits import FAMILIES

@@ -26,10 +26,15 @@ import numpy as np
 
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.partition import IndexArray
-from duramen.theory.population.choice import best_of_features, check_outcomes
+from duramen.theory.distributions.variables import IndexArray
 from duramen.theory.population.row_sets import Words, in_order, packed, unpacked
-from duramen.theory.population.splits import gains, numbers_at, variances
+from duramen.theory.population.splits import (
+    best_of_features,
+    check_outcomes,
+    gains,
+    numbers_at,
+    variances,
+)
 
 UNSEEN = ("largest", "node")
 """Rules for a value that no row of the node has: go to the largest child, or end at the node."""

@@ -15,7 +15,7 @@ from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
 from duramen.support.text import fixed
 from duramen.theory.distributions.finite_distribution import Decrease, FiniteDistribution
-from duramen.theory.distributions.partition import Partition
+from duramen.theory.distributions.variables import Partition
 from duramen.theory.population.importances import UNITS
 
 _FUNCTION = "conditioning_terms"

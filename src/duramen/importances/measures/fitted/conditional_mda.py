@@ -9,12 +9,11 @@ import numpy as np
 
 from duramen.data import EncodedTable
 from duramen.importances.arguments import trees_of
-from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
+from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, TreeSums, Words
 from duramen.importances.measures.fitted.mda import loss_sums, repeats_of, score_of, seed_of
 from duramen.importances.passes.association import association_p_values
 from duramen.importances.passes.permutation import Condition, Permutations
 from duramen.importances.samples import encode_like, sample_of
-from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 from duramen.support import checks
 

@@ -19,7 +19,7 @@ from duramen.importances.arguments import (
     missing_rows,
     trees_of,
 )
-from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
+from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, TreeSums, Words
 from duramen.importances.passes.ensemble import ensemble_mda
 from duramen.importances.passes.permutation import (
     ALL,
@@ -32,7 +32,6 @@ from duramen.importances.passes.permutation import (
 )
 from duramen.importances.passes.sums import LossSums
 from duramen.importances.samples import Sample, sample_of
-from duramen.importances.tree_sums import TreeSums
 from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
 from duramen.support import checks

@@ -13,13 +13,11 @@ from duramen.forests.decreases import DecreaseSums
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.structure import decreases
 from duramen.importances.arguments import forest_of, metadata_of, trees_of
-from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
+from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, TreeSums, Words
 from duramen.importances.passes.heldout import HeldOut
-from duramen.importances.passes.nodes import Nodes, blocks
+from duramen.importances.passes.nodes import Nodes, Tally, blocks
 from duramen.importances.passes.sums import RunSums
-from duramen.importances.passes.tally import Tally
 from duramen.importances.samples import Sample, sample_of
-from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 

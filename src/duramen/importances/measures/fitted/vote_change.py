@@ -9,12 +9,11 @@ import numpy as np
 from duramen.data.memory import require_memory
 from duramen.forests.forest import AnyForest
 from duramen.importances.arguments import class_names, metadata_of, trees_of
-from duramen.importances.measure import Inputs, Measure, OfTrees, Words
+from duramen.importances.measure import Inputs, Measure, OfTrees, TreeSums, Words
 from duramen.importances.measures.fitted.mda import seed_of
 from duramen.importances.passes.permutation import Losses, Permutations
 from duramen.importances.passes.sums import LossSums
 from duramen.importances.samples import sample_of
-from duramen.importances.tree_sums import TreeSums
 from duramen.results.significance import Significance
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
