@@ -13,8 +13,7 @@ import numpy as np
 
 from duramen.data import Exchangeability, Target
 from duramen.estimators.catalogue import random_forest
-from duramen.evaluation.learners import N_TREES, described
-from duramen.evaluation.parts import Data, Part, seeded
+from duramen.evaluation.learners import N_TREES, Data, Part, described, seeded
 from duramen.importances import Inputs, Measure
 from duramen.importances import catalogue as measures
 from duramen.importances.refit import check_task, template_of

@@ -12,7 +12,7 @@ from duramen.selection.selector import Account, BaseSelector, without_forest
 from duramen.support import checks
 from duramen.support.arrays import IntArray
 from duramen.theory.dependence import markov_boundaries
-from duramen.theory.dependence.boundaries import TooManyBoundaries, smallest_boundary
+from duramen.theory.dependence.relevant_features import TooManyBoundaries, smallest_boundary
 from duramen.theory.distributions import FiniteDistribution
 
 SELECTIONS = ("smallest", "union")

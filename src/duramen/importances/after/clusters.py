@@ -116,18 +116,23 @@ class Clusters(Result):
             f"Clusters: {len(self)} around the most important features, of {counted} of "
             f"{len(self.names)} features; those with several members:"
         )
-        sizes = np.array([len(of) for _, of in members[:rows]], dtype=np.float64)
-        columns = [
-            Column("representative", [name for name, _ in members[:rows]], kind="words"),
-            Column("members", [f"{size:.0f}" for size in sizes], bars=sizes),
-            Column("others", [_listed(of[1:]) for _, of in members[:rows]], kind="words"),
-        ]
-        return Summary((heading,), columns, hidden(len(members), len(sizes)))
+        shown = [(name, of[1:]) for name, of in members[:rows]]
+        return Summary((heading,), members_shown(shown), hidden(len(members), len(shown)))
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = ", ..." if len(names) > _OTHERS_SHOWN else ""
-    return ", ".join(printable(name, 16) for name in names[:_OTHERS_SHOWN]) + more
+def members_shown(clusters: Sequence[tuple[str, Sequence[str]]]) -> list[Column]:
+    """Return the columns of a table of clusters, each by its representative and the others."""
+    sizes = np.array([1 + len(others) for _, others in clusters], dtype=np.float64)
+    listed = [
+        ", ".join(printable(name, 16) for name in others[:_OTHERS_SHOWN])
+        + (", ..." if len(others) > _OTHERS_SHOWN else "")
+        for _, others in clusters
+    ]
+    return [
+        Column("representative", [name for name, _ in clusters], kind="words"),
+        Column("members", [f"{size:.0f}" for size in sizes], bars=sizes),
+        Column("others", listed, kind="words"),
+    ]
 
 
 def clusters(

@@ -8,7 +8,6 @@ from duramen.theory.dependence.assumptions import (
     faithfulness,
     properties,
 )
-from duramen.theory.dependence.boundaries import markov_boundaries, minimal_optimal
 from duramen.theory.dependence.contexts import (
     ContextDependence,
     ContextWitness,
@@ -25,6 +24,8 @@ from duramen.theory.dependence.relevant_features import (
     all_relevant,
     conditioning_order,
     feature_relevance,
+    markov_boundaries,
+    minimal_optimal,
     relevance,
     strong_informations,
     strongly_relevant,

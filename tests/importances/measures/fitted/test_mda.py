@@ -8,7 +8,7 @@ from tests.oracles import permutation as oracle
 
 import duramen as dm
 from duramen.importances import mda
-from duramen.importances.passes.ensemble import _drops
+from duramen.importances.measures.fitted.mda import _drops
 from duramen.importances.passes.permutation import Ballots
 from duramen.importances.samples import Sample
 
