@@ -21,7 +21,7 @@ from duramen.results.significance import Significance
 from duramen.selection import BaseSelector
 from duramen.selection import catalogue as selectors
 from duramen.significance.measured import MeasureLike, of_function, qualified
-from duramen.significance.reproducibility.agreement import drawn_best
+from duramen.significance.reproducibility.stability import drawn_best
 from duramen.support import checks
 from duramen.support.arrays import IntArray
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -231,8 +231,12 @@ def clusters(
         function=_FUNCTION,
         hint="allow fewer clusters (most)",
     )
-    columns = _Columns(table, _places(table, names), kind)
-    work = _Clumping(columns, len(names), threshold, placed, distance)
+    places = _places(table, names)
+
+    def numbers_of(features: IntArray) -> FloatArray:
+        return with_gaps(table.take_columns(places[features]), kind)
+
+    work = _Clumping(numbers_of, len(names), threshold, placed, distance)
     work.choose(seeds)
     work.join(np.setdiff1d(np.arange(len(names)), seeds))
     settings = {
@@ -273,30 +277,18 @@ def _places(table: EncodedTable | ColumnStore, names: Sequence[str]) -> IntArray
     return np.array([place[name] for name in names], dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class _Columns:
-    """Features as numbers, read when they are needed."""
-
-    table: EncodedTable | ColumnStore
-    places: IntArray
-    correlation: Correlation
-
-    def take(self, features: IntArray) -> FloatArray:
-        return with_gaps(self.table.take_columns(self.places[features]), self.correlation)
-
-
 class _Clumping:
     """Clusters in the making."""
 
     def __init__(
         self,
-        columns: _Columns,
+        numbers_of: Callable[[IntArray], FloatArray],
         p: int,
         threshold: float,
         placed: Positions | None,
         distance: int,
     ) -> None:
-        self._columns, self._threshold = columns, threshold
+        self._numbers_of, self._threshold = numbers_of, threshold
         self._placed, self._distance = placed, distance
         self.labels = np.full(p, NONE, dtype=np.int64)
         self.correlations = np.full(p, np.nan)
@@ -311,7 +303,7 @@ class _Clumping:
         """
         for begin in range(0, len(seeds), BLOCK):
             block = seeds[begin : begin + BLOCK]
-            numbers = self._columns.take(block)
+            numbers = self._numbers_of(block)
             self._assign(block, numbers)
             free = np.flatnonzero(self.labels[block] == NONE)
             own = pairwise(numbers[:, free], numbers[:, free])
@@ -336,7 +328,7 @@ class _Clumping:
         for block in self._blocks(others):
             close = self._near(np.array(self.chosen, dtype=np.int64), block).any(axis=0)
             if close.any():
-                self._assign(block[close], self._columns.take(block[close]))
+                self._assign(block[close], self._numbers_of(block[close]))
 
     def _blocks(self, others: IntArray) -> Iterator[IntArray]:
         """Yield features in groups, neighbors together."""

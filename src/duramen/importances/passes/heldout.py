@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.forest import Forest
 from duramen.importances.passes.nodes import Nodes, Tally, weighted_counts
 from duramen.importances.samples import Sample, arrivals
 from duramen.support.arrays import FloatArray, IntArray
 
 
-class HeldOut:
-    """Decreases that rows show when they are dropped through the trees.
+def add_held_out(tally: Tally, run: Forest, sample: Sample) -> None:
+    """Add the decreases that rows show when they are dropped through a run of trees.
 
     The formulas are in :func:`duramen.importances.mdi`. Li et al. (2019) have sum_c (n_c / n) m_c .
     Y_c - (n_t / n) m_t . Y_t, which a constant added to y makes noisier. A score in bits that mixes
@@ -25,20 +25,13 @@ class HeldOut:
     that they go to, any permutation of them is as likely, and all scores have mean 0 exactly. Trees
     that no row was dropped through do not count.
     """
-
-    def __init__(self, forest: AnyForest, sample: Sample) -> None:
-        self.tally = Tally(forest.n_features)
-        self._sample = sample
-        self._entropy = forest.settings.criterion == "entropy"
-
-    def add_run(self, run: Forest) -> None:
-        """Add a run of trees."""
-        nodes = Nodes(run)
-        held = _Held(nodes, self._sample)
-        gain = _excess_information(nodes, held) if self._entropy else _covariance(nodes, held)
-        total = held.rows[run.offsets[:-1]]
-        share = gain / np.maximum(total, 1.0)[nodes.tree]
-        self.tally.add(nodes, share, n_trees=int(np.count_nonzero(total)))
+    nodes = Nodes(run)
+    held = _Held(nodes, sample)
+    entropy = run.settings.criterion == "entropy"
+    gain = _excess_information(nodes, held) if entropy else _covariance(nodes, held)
+    total = held.rows[run.offsets[:-1]]
+    share = gain / np.maximum(total, 1.0)[nodes.tree]
+    tally.add(nodes, share, n_trees=int(np.count_nonzero(total)))
 
 
 class _Held:

@@ -6,6 +6,7 @@ tree comes from one pass over the levels, deepest first, instead of a walk over 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests import structure
-from duramen.forests.forest import Forest, extended
+from duramen.forests.forest import AnyForest, Forest, extended
 from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
+from duramen.importances.measure import TreeSums
 from duramen.support.arrays import FloatArray, IntArray
 
 # Nodes x columns that one block of trees may take in a temporary array: 64 MiB of float64.
@@ -188,3 +190,30 @@ class Tally:
 def weighted_counts(index: NDArray[np.integer], weight: FloatArray, size: int) -> FloatArray:
     """Return for each of 0 .. size - 1 the sum of the weights where `index` is it."""
     return np.bincount(index, weights=weight, minlength=size).astype(np.float64, copy=False)
+
+
+class RunSums(TreeSums):
+    """Sums that are computed for runs of trees, all nodes of a run at once."""
+
+    def __init__(self, forest: AnyForest, n_rows: int = 0) -> None:
+        super().__init__(forest)
+        self._runs = Runs(n_rows)
+
+    def add(self, trees: Forest) -> None:
+        """Add trees, which come after those before."""
+        for run in self._runs.add(trees):
+            self._add_run(run)
+
+    def importances(self) -> Any:
+        """Return the importances, once all trees are added."""
+        for run in self._runs.rest():
+            self._add_run(run)
+        return self._result()
+
+    @abstractmethod
+    def _add_run(self, run: Forest) -> None:
+        """Add a run of trees."""
+
+    @abstractmethod
+    def _result(self) -> Any:
+        """Return the importances."""

@@ -26,26 +26,22 @@ from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.refitting import task_of
 from duramen.selection.selector import CAUTIONS, NEXT_STEP, Account, BaseSelector, Data, Detail
-from duramen.selection.sequential_random_subspace.ensemble import (
-    Ensemble,
-    rows_for,
-    staged_totals,
-)
-from duramen.selection.sequential_random_subspace.relevance import (
+from duramen.selection.sequential_random_subspace.search import (
     PARAMETERS_OF_TESTS,
+    SAMPLING,
     TESTS,
     DecoyTest,
+    Ensemble,
+    Grower,
     PositiveImportance,
     ProbeBinomial,
     ProbeShare,
     RelevanceTest,
-    shadows_of_each,
-)
-from duramen.selection.sequential_random_subspace.search import (
-    SAMPLING,
-    Grower,
     Search,
     SubspaceSearch,
+    rows_for,
+    shadows_of_each,
+    staged_totals,
 )
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray, refuse_masked

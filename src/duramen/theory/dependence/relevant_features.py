@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -112,15 +112,7 @@ def relevance(
     {'X1': 'strong', 'X2': 'weak', 'X3': 'irrelevant', 'X4': 'weak', 'X5': 'irrelevant'}
     """
     features = feature_relevance(dist, level=level, max_degree=max_degree)
-    shown = (
-        "name",
-        "relevance",
-        "degree",
-        "conditionings",
-        "marginal",
-        "strong_information",
-        "largest_information",
-    )
+    shown = [field.name for field in fields(Relevance) if field.name != "searched_degree"]
     return native_frame(
         {column: [getattr(feature, column) for feature in features] for column in shown}
     )

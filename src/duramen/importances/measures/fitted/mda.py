@@ -29,12 +29,12 @@ from duramen.importances.passes.permutation import (
     UNITS,
     Ballots,
     Losses,
+    LossSums,
     Permutations,
     Progress,
     permutation_losses,
     permuted_ballots,
 )
-from duramen.importances.passes.sums import LossSums
 from duramen.importances.samples import Sample, sample_of
 from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
@@ -223,13 +223,11 @@ def loss_sums(
     losses = Losses(forest, sample, permutations, score=score, by_class=by_class)
     return LossSums(
         measure,
-        forest,
+        inputs,
         losses,
         lambda sums: tree_importances(
             measure, forest, sums.losses, score, choices, names=names, by_class=by_class
         ),
-        n_threads=checks.check_jobs(measure, inputs.n_jobs),
-        verbose=checks.check_verbosity(measure, inputs.verbose),
     )
 
 

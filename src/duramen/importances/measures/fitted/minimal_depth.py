@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import forest_of, metadata_of, trees_of
 from duramen.importances.measure import Measure, OfTrees, Words
-from duramen.importances.passes.nodes import Nodes, weighted_counts
-from duramen.importances.passes.sums import RunSums
+from duramen.importances.passes.nodes import Nodes, RunSums, weighted_counts
 from duramen.results.columns import Column, counted, features, hidden
 from duramen.results.fields import PROBABILITY, frozen, ranks
 from duramen.results.importances import Importances

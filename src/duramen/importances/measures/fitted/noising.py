@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import metadata_of, trees_of
 from duramen.importances.measure import Inputs, Measure, OfTrees, TreeSums, Words
-from duramen.importances.passes.nodes import Nodes, Tally, maximal, weighted_counts
-from duramen.importances.passes.sums import RunSums
+from duramen.importances.passes.nodes import Nodes, RunSums, Tally, maximal, weighted_counts
 from duramen.importances.samples import Sample, arrivals, sample_of
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
