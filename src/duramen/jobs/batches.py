@@ -1,4 +1,4 @@
-"""Jobs that depend on the results of earlier ones, told by a generator."""
+"""Jobs that depend on the results of earlier ones, given by a generator."""
 
 from __future__ import annotations
 
