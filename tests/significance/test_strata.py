@@ -13,7 +13,7 @@ import duramen as dm
 from duramen.data.target import encode_target
 from duramen.importances.measures.refitting.holdout_mda import _parts_of_groups
 from duramen.significance.measured import measured
-from duramen.significance.sampling_units import SamplingUnits
+from duramen.significance.resampling import SamplingUnits
 
 N = 24
 STRATA = np.arange(N) // 4 % 3

@@ -8,7 +8,6 @@ from duramen.importances.after.representatives import Representatives, represent
 from duramen.importances.after.smoothing import smooth
 from duramen.importances.measure import Inputs, Measure, Words
 from duramen.importances.measures.fitted.conditional_mda import CONDITIONAL_MDA, conditional_mda
-from duramen.importances.measures.fitted.depths import FirstSplits
 from duramen.importances.measures.fitted.frequency import FREQUENCY, frequency
 from duramen.importances.measures.fitted.influence import (
     PREDICTION_CHANGE,
@@ -19,6 +18,7 @@ from duramen.importances.measures.fitted.mda import MDA, mda
 from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, mdi
 from duramen.importances.measures.fitted.minimal_depth import (
     MINIMAL_DEPTH,
+    FirstSplits,
     first_splits,
     minimal_depth,
     minimal_depth_distribution,

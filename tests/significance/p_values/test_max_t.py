@@ -14,17 +14,25 @@ from duramen.data import Exchangeability
 from duramen.data.recoding import with_permuted
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance import altmann, fdr_curve, max_t
-from duramen.significance.discoveries import pooled_rates
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import measured
 from duramen.significance.p_values.max_t import step_down
+from duramen.significance.permuted_labels import standardized
 from duramen.significance.refits import Refits
-from duramen.significance.standardized import standardized
+from duramen.significance.sequential import discovery_rates, least_from
 from duramen.support.checks import draw_seed
 
 FOREST = dm.RandomForestClassifier(20)
 TINY_NUMBERS = dm.ExtraTreesRegressor(1, max_depth=1)
 BY_IMPORTANCE = {"marginal": False, "max_stages": 1}
+
+
+def pooled_rates(observed, null):
+    """The least false discovery rate at which each feature is taken."""
+    order = np.argsort(-observed, kind="stable")
+    rates = np.empty(len(observed))
+    rates[order] = least_from(discovery_rates(observed[order], null))
+    return rates
 
 
 def problem(seed=0, n=80, p=12):

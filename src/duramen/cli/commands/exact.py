@@ -277,8 +277,7 @@ def _population(
     ValueError
         If what was asked for is out of reach, with a hint at what is not.
     """
-    from duramen.theory.dependence.boundaries import markov_boundaries
-    from duramen.theory.dependence.relevant_features import feature_relevance
+    from duramen.theory.dependence.relevant_features import feature_relevance, markov_boundaries
 
     everything = range(dist.n_features)
     information = dist.impurity_decrease(everything, criterion=criterion)

@@ -193,7 +193,7 @@ def _trees_of(tree: str, max_features: str) -> Callable[[str], Any]:
 
 def _check_test(options: Options) -> None:
     """Check that options of the tests of relevance are those of the test that is asked for."""
-    from duramen.selection.sequential_random_subspace.relevance import PARAMETERS_OF_TESTS
+    from duramen.selection.sequential_random_subspace.search import PARAMETERS_OF_TESTS
 
     relevance = options.search.relevance
     for one, value in given(options.search):

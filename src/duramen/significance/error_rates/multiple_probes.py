@@ -155,6 +155,5 @@ MULTIPLE_PROBES = SignificanceTest(
     "selected with them. The best probe is most often one with many values, so that features "
     "with few values have larger rates.",
     reference=HUYNH_THU,
-    repeats="n_permutations",
     forests=lambda rounds, p: rounds,
 )

@@ -382,7 +382,6 @@ FOREST_PROBE_RANKING = SignificanceTest(
     "{level}. Probes of columns of many values are ranked higher where the measure favors these, "
     "as MDI does.",
     reference=_SOURCE,
-    repeats="n_permutations",
     forests=lambda rounds, p: rounds,
     rate="probe rate",
     controls=False,

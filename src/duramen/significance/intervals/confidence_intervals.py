@@ -20,6 +20,7 @@ from duramen.significance.measured import Measured, MeasureLike, measure_of
 from duramen.significance.refits import Refits
 from duramen.significance.resampling import (
     Draw,
+    SamplingUnits,
     bootstraps,
     resampling_task,
     shrinking_size,
@@ -27,7 +28,6 @@ from duramen.significance.resampling import (
     subsamples,
     tree_variance,
 )
-from duramen.significance.sampling_units import SamplingUnits
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 

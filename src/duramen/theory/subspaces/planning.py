@@ -38,13 +38,13 @@ from duramen.theory.samples import expected_information, information_threshold
 from duramen.theory.subspaces.convergence import (
     blind_probability,
     companions_probability,
+    draws_needed,
     expected_trees,
     hypergeometric,
     kept_places,
     rounded_up,
     trees_to_find_all,
 )
-from duramen.theory.subspaces.coverage import draws_needed
 
 # What growing one tree takes beside the codes: for each row its place in two orders, its
 # multiplicity and weight in the bag (4 bytes each) and its target (8 bytes); and the largest tree,

@@ -293,7 +293,7 @@ def _refuse_many_subsets(n_subsets: int, size: int) -> None:
 def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
     unseen = int(np.count_nonzero(n_drawn == 0))
     if unseen:
-        from duramen.theory.subspaces.coverage import draws_needed
+        from duramen.theory.subspaces.convergence import draws_needed
 
         p = n_drawn.size
         warn(
