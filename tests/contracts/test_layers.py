@@ -1,6 +1,7 @@
 """Who may import what, where import-linter cannot see it: the kernel, and other packages."""
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -33,8 +34,13 @@ def room(path: Path) -> str:
     return parts[0] if len(parts) > 1 else "root"
 
 
-def imports(path: Path) -> Iterator[tuple[str, str | None, int]]:
+@functools.cache
+def imports(path: Path) -> tuple[tuple[str, str | None, int], ...]:
     """Every import of a file, absolute: the module, the name taken from it, the line."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, str | None, int]]:
     package = ["duramen", *path.relative_to(SOURCE).parts[:-1]]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
         if isinstance(node, ast.Import):
