@@ -34,8 +34,10 @@ LONG = {
     "minimal.md",
     "permutation-tests.md",
     "populations.md",
+    "python.md",
     "rank.md",
     "srs.md",
+    "stores.md",
 }
 FIRST = ROOT / "docs" / "start"  # commands with their defaults
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)

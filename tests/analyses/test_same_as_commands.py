@@ -90,8 +90,8 @@ def assert_same(report, out):
 
 def test_rank(table, tmp_path):
     frame, data, words = table
-    done(tmp_path / "out", "rank", *words, "--trees", 60, "--seed", 3)
-    report = dm.rank(frame, **data, n_estimators=60, random_state=3)
+    done(tmp_path / "out", "rank", *words, "--trees", 30, "--seed", 3)
+    report = dm.rank(frame, **data, n_estimators=30, random_state=3)
     assert_same(report, tmp_path / "out")
     columns, _ = written(tmp_path / "out")
     verdicts = dict(zip(columns["name"].to_pylist(), columns["verdict"].to_pylist(), strict=True))
@@ -104,6 +104,7 @@ def test_rank(table, tmp_path):
     assert report.conclusion.replace("'", "&#39;") in page
 
 
+@pytest.mark.slow
 def test_rank_with_all_else(table, tmp_path):
     frame, data, words = table
     more = ["--measure", "mda", "--measure", "frequency", "--significance", "altmann"]
@@ -183,6 +184,7 @@ def many(n=150):
     return frame.assign(y=np.where(frame["a"] + random.normal(size=n) > 0.7, "ill", "well"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, True])
 def test_samples_of_the_rows(packed, tmp_path, monkeypatch):
     # Tables in memory and stores, read in several parts, have the same sample.

@@ -112,16 +112,3 @@ def test_the_reader_of_imports_resolves_relative_ones() -> None:
         for module, _, _ in imports(path):
             assert module
             assert not module.startswith(".")
-
-
-def test_computing_imports_no_presentation() -> None:
-    program = """
-import sys
-import duramen as dm
-data = dm.learning_set([[0, 1], [1, 0], [2, 5], [3, 1]], ["a", "a", "b", "b"])
-dm.importances.mdi(dm.RandomForestClassifier(n_estimators=3, random_state=0).fit(data))
-dm.theory.population_importances(dm.theory.examples.xor())
-print(sorted({"matplotlib", "jinja2", "typer", "rich"} & set(sys.modules)))
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout == "[]\n", done.stderr

@@ -67,7 +67,7 @@ def test_the_library_does_not_print() -> None:
     assert [place for path in library for place in calls_of_print(path)] == []
 
 
-# What the package imports beside its dependencies, and what it changes, in a process of its own.
+# What is imported step by step beside the dependencies, and what changes, in a process of its own.
 IMPORT = """
 import json, random, sys, threading, warnings
 import joblib, narwhals, numpy as np, scipy.sparse, sklearn.base
@@ -76,13 +76,24 @@ def state():
     return random.getstate(), np.random.get_state()[1].tobytes(), list(warnings.filters)
 
 before, by_dependencies = state(), set(sys.modules)
+imported = {}
+
+def step(name):
+    imported[name] = sorted(set(sys.modules) - by_dependencies)
+
 import duramen as dm
 dm.encode, dm.RandomForestClassifier, dm.importances.mdi
-print(json.dumps({
-    "loaded": sorted(set(sys.modules) - by_dependencies),
-    "same state": state() == before,
-    "threads": threading.active_count(),
-}))
+step("package")
+same, threads = state() == before, threading.active_count()
+data = dm.learning_set([[0, 1], [1, 0], [2, 5], [3, 1]], ["a", "a", "b", "b"])
+result = dm.importances.mdi(dm.RandomForestClassifier(n_estimators=3, random_state=0).fit(data))
+dm.theory.population_importances(dm.theory.examples.xor())
+step("computing")
+repr(result), result._repr_html_()
+step("showing")
+result.plot()
+step("drawing")
+print(json.dumps({"imported": imported, "same state": same, "threads": threads}))
 """
 
 
@@ -94,8 +105,21 @@ def imported() -> dict[str, Any]:
 
 
 def test_import_loads_no_heavy_optional_package(imported: dict[str, Any]) -> None:
-    assert "duramen" in imported["loaded"]
-    assert sorted(set(HEAVY) & set(imported["loaded"])) == []
+    modules = set(imported["imported"]["package"])
+    assert "duramen" in modules
+    assert sorted(set(HEAVY) & modules) == []
+
+
+def test_computing_imports_no_presentation(imported: dict[str, Any]) -> None:
+    presentation = {"matplotlib", "jinja2", "typer", "rich"}
+    assert sorted(presentation & set(imported["imported"]["computing"])) == []
+
+
+def test_matplotlib_is_imported_when_something_is_drawn(imported: dict[str, Any]) -> None:
+    before, after = (set(imported["imported"][step]) for step in ("showing", "drawing"))
+    assert not {"matplotlib", "duramen.plots"} & before
+    assert "matplotlib.figure" in after
+    assert "matplotlib.pyplot" not in after
 
 
 def test_import_starts_no_thread_and_touches_no_state(imported: dict[str, Any]) -> None:

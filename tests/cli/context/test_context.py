@@ -349,6 +349,7 @@ def test_missing_values(holes, out):
 # --- the network ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_network(gates, out):
     words = ["context", gates, "--network", "--context", "time", "--drop", "hour", "--drop", "coin"]
     words += ["--drop", "amount", "--categorical", "y", "--plain-p-values", *FEW]
