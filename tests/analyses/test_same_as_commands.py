@@ -7,11 +7,17 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import FILES, done
+from tests.cli.commands import FILES, done, undrawn
 
 import duramen as dm
 
 N = 90
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Leave the figures of reports undrawn; tests/reports draws them."""
+    monkeypatch.setattr("duramen.reports.figures.svg", undrawn)
 
 
 def patients():
