@@ -54,10 +54,14 @@ def test_every_pin_has_its_case() -> None:
 
 @pytest.mark.slow
 def test_result_is_the_same_on_other_processors(root: Any) -> None:
-    """The generic kernel, two threads, plain NumPy loops, another BLAS kernel and hash seed."""
+    """The generic kernel, two threads, plain NumPy loops, another BLAS kernel and hash seed.
+
+    Workers of pytest-xdist have one thread of OpenBLAS, this process two.
+    """
     elsewhere = {
         "NPY_DISABLE_CPU_FEATURES": " ".join(optional_features()),
         "OPENBLAS_CORETYPE": "Prescott",
+        "OPENBLAS_NUM_THREADS": "2",
         "PYTHONHASHSEED": "12345",
     }
     # An editable installation has the kernel of this processor alone.

@@ -60,17 +60,11 @@ def agree(kind, name, n_seeds, **settings):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
-def test_importances_in_law(kind):
-    agree(kind, "iris", 10)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"max_features": 1}, {"max_features": None}], ids=str)
 @pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
 @pytest.mark.parametrize("name", CLASSES + NUMBERS)
 def test_importances_in_law_on_all_problems(kind, name, settings):
-    agree(kind, name, 15, **settings)
+    agree(kind, name, 10, **settings)
 
 
 @pytest.mark.slow
@@ -88,7 +82,7 @@ def test_importances_in_law_on_all_problems(kind, name, settings):
     ids=str,
 )
 def test_importances_of_limited_trees_in_law(name, settings):
-    agree("RandomForest", name, 15, **settings)
+    agree("RandomForest", name, 10, **settings)
 
 
 @pytest.mark.slow
