@@ -60,11 +60,18 @@ def agree(kind, name, n_seeds, **settings):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [{}, {"max_features": 1}, {"max_features": None}], ids=str)
 @pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
 @pytest.mark.parametrize("name", CLASSES + NUMBERS)
-def test_importances_in_law_on_all_problems(kind, name, settings):
-    agree(kind, name, 10, **settings)
+def test_importances_in_law_on_all_problems(kind, name):
+    agree(kind, name, 15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("max_features", [1, None])
+@pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
+@pytest.mark.parametrize("name", ["breast_cancer", "digits", "friedman1"])
+def test_importances_in_law_of_one_candidate_and_of_all(kind, name, max_features):
+    agree(kind, name, 15, max_features=max_features)
 
 
 @pytest.mark.slow
@@ -82,7 +89,7 @@ def test_importances_in_law_on_all_problems(kind, name, settings):
     ids=str,
 )
 def test_importances_of_limited_trees_in_law(name, settings):
-    agree("RandomForest", name, 10, **settings)
+    agree("RandomForest", name, 15, **settings)
 
 
 @pytest.mark.slow

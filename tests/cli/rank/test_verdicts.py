@@ -68,6 +68,7 @@ def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path, m
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
+@pytest.mark.slow
 def test_verdicts_come_first_and_noise_of_many_values_last(tmp_path):
     """MDI favors the noise of 90 values; the feature of two is confirmed, and first."""
     random = np.random.default_rng(3)
