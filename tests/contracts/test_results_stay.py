@@ -37,7 +37,17 @@ def assert_as_pinned(about: str, *, slow: bool) -> None:
     assert not any(told), "\n".join(filter(None, told))
 
 
-@pytest.mark.parametrize("about", subjects(slow=False))
+# Commands of many short cases, some seconds in all.
+LONG = {"cli.compare", "cli.connectome", "cli.context", "cli.network", "cli.rank", "cli.select"}
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        pytest.param(about, marks=pytest.mark.slow if about in LONG else ())
+        for about in subjects(slow=False)
+    ],
+)
 def test_results_are_as_pinned(about: str) -> None:
     assert_as_pinned(about, slow=False)
 
