@@ -29,11 +29,15 @@ LONG = {
     "exact.md",
     "max-t.md",
     "mcfs.md",
+    "mda.md",
     "minimal.md",
     "permutation-tests.md",
+    "plan.md",
     "populations.md",
+    "python.md",
     "rank.md",
     "srs.md",
+    "stores.md",
 }
 FIRST = ROOT / "docs" / "start"  # commands with their defaults
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)

@@ -294,6 +294,7 @@ assert not any(getattr(sys.modules[name], "rich", None) for name in ours)
 """
 
 
+@pytest.mark.slow
 def test_computing_and_showing_need_no_package_for_presentation():
     ended = subprocess.run(
         [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False

@@ -295,13 +295,13 @@ def child(script: Path, checkpoint: Path, result: Path, interval: float) -> subp
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
-def test_killed_at_ten_random_moments_it_ends_with_the_same_bytes(tmp_path):
-    """Ten kills, at random moments (seed 0), writing after each replicate or now and then."""
+def test_killed_at_six_random_moments_it_ends_with_the_same_bytes(tmp_path):
+    """Six kills, at random moments (seed 0), writing after each replicate or now and then."""
     script = tmp_path / "child.py"
     script.write_text(textwrap.dedent(CHILD))
     moments = chance.Random(0)
     checkpoint, lengths = tmp_path / "checkpoint", []
-    for k in range(10):
+    for k in range(6):
         process = child(script, checkpoint, tmp_path / "result", 0.0 if k % 2 else 0.05)
         time.sleep(moments.uniform(0.02, 0.4))
         process.send_signal(signal.SIGKILL)
@@ -310,7 +310,7 @@ def test_killed_at_ten_random_moments_it_ends_with_the_same_bytes(tmp_path):
         lengths.append(len(kept(checkpoint)) if checkpoint.exists() else 0)
     assert lengths == sorted(lengths)
     assert 0 < lengths[-1] < 800  # killed on the way, every time
-    assert len(set(lengths)) >= 4
+    assert len(set(lengths)) >= 3
     assert not (tmp_path / "result").exists()
     for name, where in (("result", checkpoint), ("undisturbed", tmp_path / "fresh")):
         process = child(script, where, tmp_path / name, 5.0)

@@ -55,13 +55,13 @@ def test_q_values_need_p_values():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["heavy", "counts", "factors"])
 def test_type_one_error_where_each_gene_is_permuted_on_its_own(kind):
-    # 16 networks of 12 genes: 2,112 links. Links of a network are dependent: the band is that of
-    # the rates of the 16 networks, their mean ± the 99.5 % quantile of t times its standard error.
+    # 10 networks of 12 genes: 1,320 links. Links of a network are dependent: the band is that of
+    # the rates of the 10 networks, their mean ± the 99.5 % quantile of t times its standard error.
     # 99 permutations: levels of .05 and .01 are attained also by p-values of single sources.
     rng = np.random.default_rng(7)
     off = ~np.eye(12, dtype=bool)
     rates = {0.05: [], 0.01: []}
-    for seed in range(16):
+    for seed in range(10):
         factors = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 12))
         expression = {
             "heavy": rng.standard_cauchy((60, 12)),

@@ -278,6 +278,7 @@ def test_too_few_permutations_are_pointed_out(gates, out):
     assert "effect among 6 to be significant at 0.05" in result.stderr
 
 
+@pytest.mark.slow
 def test_settings_reach_the_library(gates, out):
     words = ["--empty", "zero", "--criterion", "gini", "--splits", "ordered", "--max-depth", 2]
     _, run = done(out, *by_time(gates, *words, "--max-features", 2, "--plain-p-values"))
@@ -349,6 +350,7 @@ def test_missing_values(holes, out):
 # --- the network ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_network(gates, out):
     words = ["context", gates, "--network", "--context", "time", "--drop", "hour", "--drop", "coin"]
     words += ["--drop", "amount", "--categorical", "y", "--plain-p-values", *FEW]

@@ -212,7 +212,8 @@ def test_whether_the_trees_suffice():
     )
 
 
-def test_the_number_of_trees_is_judged_after_each_run(file, tmp_path):
+def test_the_number_of_trees_is_judged_after_each_run(file, tmp_path, monkeypatch):
+    monkeypatch.setattr("duramen.analyses.ranking.resampling._LEAST_TREES", 16)
     result, record, _ = ranked(file, tmp_path / "out")
     forest, X, y = forest_and_rows(file)
     wanted = dm.significance.trees_needed(forest.fit(X, y), X, y, measure="mdi_oob", k=3)
