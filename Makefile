@@ -32,7 +32,7 @@ FUZZERS := $(VENV)/.stamp-fuzzers
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools build both-kernels demo test test-slow test-all screens lowest test-lowest try-lowest lint style types layers cpp-style format \
+.PHONY: help setup tools kernel build both-kernels demo test test-slow test-all screens lowest test-lowest try-lowest lint style types layers cpp-style format \
 	sanitize sanitize-threads faults fuzz dist bench clean
 
 help: ## this list
@@ -40,10 +40,15 @@ help: ## this list
 
 setup: $(PACKAGE) ## virtual environment, dependencies, the package in editable mode, for this processor
 
-# In one go, as each call of pip looks at all that is installed.
-tools: $(ENVIRONMENT) ## what .ci/run needs beside the package: to build, test, lint and pack
-	$(PIP) install $(QUIET) --group build --group test --group lint --group dist
-	@touch $(BUILDERS) $(TESTERS) $(LINTERS) $(PACKERS)
+# In one go, as each call of pip looks at all that is installed. Python compiles what it imports;
+# pip would compile all of it, on one processor.
+tools: $(BUILDERS) ## what .ci/run needs beside the package: to test, lint and pack
+	$(PIP) install $(QUIET) --no-compile --no-warn-conflicts --group test --group lint --group dist
+	@touch $(TESTERS) $(LINTERS) $(PACKERS)
+
+# Beside `make tools`, of which it changes nothing; `make setup` finds it compiled.
+kernel: $(BUILDERS) ## the package in editable mode without its dependencies
+	$(PIP) install $(QUIET) --no-build-isolation --no-deps --editable .
 
 build: ## rebuild the kernel now, whatever the stamps say
 	@rm -f $(PACKAGE)
@@ -80,7 +85,7 @@ lowest:
 	tools/bootstrap $(LOWEST) $(PYTHON)
 	$(LOWEST)/bin/python -m pip install $(QUIET) --upgrade "pip>=25.1"
 	$(LOWEST)/bin/python tools/lowest.py >$(LOWEST)/lowest.txt
-	$(LOWEST)/bin/python -m pip install $(QUIET) --requirement $(LOWEST)/lowest.txt \
+	$(LOWEST)/bin/python -m pip install $(QUIET) --no-compile --requirement $(LOWEST)/lowest.txt \
 		--constraint $(LOWEST)/lowest.txt --group test "$(WHEEL)"
 
 test-lowest: lowest ## the fast tests with the lowest versions that pyproject.toml allows

@@ -29,7 +29,7 @@ from benchmarks.nulls import KINDS, NULLS, SHAPES, Float, data_set
 from duramen import Significance
 from duramen.data import EncodedTable
 from duramen.jobs.replicates import Plan, run_replicates
-from duramen.results.intervals import NULL
+from duramen.results.significance import NULL
 
 LEVEL = 0.05
 TREES = 50

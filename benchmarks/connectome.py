@@ -255,7 +255,9 @@ def inferred(frames: NDArray[Any], step: str, asked: argparse.Namespace) -> dm.N
         )
         names = tuple(f"N{i + 1}" for i in range(frames.shape[1]))
         return dm.Network(names, weights, directed=False)
-    return dm.connectome(frames, n_estimators=asked.trees, n_jobs=asked.jobs, **given)
+    if given.get("method") == "genie3":
+        given["estimator"] = dm.RandomForestRegressor(asked.trees, max_features="sqrt", max_depth=3)
+    return dm.connectome(frames, n_jobs=asked.jobs, **given)
 
 
 def with_directions(undirected: dm.Network, frames: NDArray[Any], jobs: int) -> dm.Network:

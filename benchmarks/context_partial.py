@@ -63,7 +63,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import duramen as dm
-from duramen.results.multiplicity import adjusted
+from duramen.results.fields import adjusted
 
 TREES, LEVEL = 20, 0.05
 EFFECTS = ("absolute", "signed", "overall")

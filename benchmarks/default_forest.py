@@ -48,9 +48,9 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
-from duramen.significance.discoveries import expected_discoveries
 from duramen.significance.measured import measured
 from duramen.significance.refits import Refits
+from duramen.significance.sequential import expected_discoveries
 
 LEVEL = 0.05
 PERMUTATIONS = 99

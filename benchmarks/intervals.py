@@ -26,7 +26,7 @@ from scipy import stats
 
 import duramen as dm
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
-from duramen.results.multiplicity import least_replicates
+from duramen.results.fields import least_replicates
 from duramen.significance.intervals.confidence_intervals import FRACTION
 from duramen.significance.intervals.spread import (
     Replicated,

@@ -28,21 +28,31 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from duramen.datasets import gene_network
+from duramen.estimators import ExtraTreesRegressor, RandomForestRegressor
 from duramen.networks import genie3
 
 SETTINGS = list(product((1.5, None), (0.05, 0.1), (0.3, 0.7)))
 FORESTS = {
-    "random forest, K = sqrt": {"measures": ("mdi", "mdi_oob")},
+    "random forest, K = sqrt": {"max_features": "sqrt", "measures": ("mdi", "mdi_oob")},
     "random forest, K = p / 3": {"max_features": 1 / 3, "measures": ("mdi", "mdi_oob")},
-    "random forest, K = sqrt, leaves of 5": {"min_samples_leaf": 5, "measures": ("mdi", "mdi_oob")},
-    "Extra-Trees, K = sqrt": {"forest": "extra_trees", "measures": ("mdi",)},
+    "random forest, K = sqrt, leaves of 5": {
+        "max_features": "sqrt",
+        "min_samples_leaf": 5,
+        "measures": ("mdi", "mdi_oob"),
+    },
+    "Extra-Trees, K = sqrt": {
+        "kind": ExtraTreesRegressor,
+        "max_features": "sqrt",
+        "measures": ("mdi",),
+    },
     "Extra-Trees, K = p / 3": {
-        "forest": "extra_trees",
+        "kind": ExtraTreesRegressor,
         "max_features": 1 / 3,
         "measures": ("mdi",),
     },
     "Extra-Trees, K = sqrt, leaves of 5": {
-        "forest": "extra_trees",
+        "kind": ExtraTreesRegressor,
+        "max_features": "sqrt",
         "min_samples_leaf": 5,
         "measures": ("mdi",),
     },
@@ -69,15 +79,15 @@ def main() -> None:
         made = gene_network(hubs=hubs, noise=noise, regulators=regulators, random_state=seed)
         off = ~np.eye(len(made.names), dtype=np.bool_)
         for name, forest in FORESTS.items():
-            settings = {key: value for key, value in forest.items() if key != "measures"}
-            for measure in forest["measures"]:
+            settings = {"kind": RandomForestRegressor, **forest}
+            kind, measures = settings.pop("kind"), settings.pop("measures")
+            for measure in measures:
                 found = genie3(
                     made.expression,
-                    n_estimators=options.trees,
+                    estimator=kind(options.trees, **settings),
                     measure=measure,
                     random_state=seed,
                     n_jobs=options.jobs,
-                    **settings,
                 ).weights
                 for scaling, weights in (("", found), (", by variance", by_variance(found))):
                     area = (

@@ -44,7 +44,15 @@ FloatArray = NDArray[np.float64]
 PUBLISHED = {"AUPR": (0.154, 0.155, 0.231), "AUROC": (0.745, 0.733, 0.775)}
 PUBLISHED_SETTINGS: dict[str, Any] = {"measure": "mdi", "source_scaling": "none"}
 # Chosen on simulated networks by the rule of benchmarks/network_default.py.
-CHOSEN_SETTINGS: dict[str, Any] = {"max_features": 1 / 3, "source_scaling": "variance"}
+CHOSEN_SETTINGS: dict[str, Any] = {
+    "estimator": dm.RandomForestRegressor(1000, max_features=1 / 3),
+    "source_scaling": "variance",
+}
+
+
+def published(trees: int) -> dm.RandomForestRegressor:
+    """Return the forest as published, with so many trees."""
+    return dm.RandomForestRegressor(trees, max_features="sqrt")
 
 
 def dream4(data: Path, seeds: int, jobs: int) -> None:
@@ -81,7 +89,7 @@ def discoveries(data: Path, trees: int, permutations: int, jobs: int) -> None:
         network = dm.genie3(
             made.expression,
             names=made.names,
-            n_estimators=trees,
+            estimator=published(trees),
             n_permutations=permutations,
             null="pooled",  # some genes have the same value twice: "auto" would not pool
             random_state=0,
@@ -146,7 +154,11 @@ def speed(repeats: int, jobs: int, trees: int, targets: int) -> None:
     def ours(seed: int) -> float:
         return timed(
             lambda: dm.genie3(
-                made, n_estimators=trees, n_jobs=jobs, random_state=seed, **PUBLISHED_SETTINGS
+                made,
+                estimator=published(trees),
+                n_jobs=jobs,
+                random_state=seed,
+                **PUBLISHED_SETTINGS,
             )
         )
 
@@ -179,7 +191,7 @@ def speed(repeats: int, jobs: int, trees: int, targets: int) -> None:
         sides["ranger loop"] = with_ranger
     small = delayed(forest_scores)(made[:, :3], made[:, 0], 50, 0, 1)
     pool(small for _ in range(4 * jobs))  # processes are started, and import scikit-learn
-    dm.genie3(made[:, :3], n_estimators=2)
+    dm.genie3(made[:, :3], estimator=published(2))
     print(f"load {os.getloadavg()[0]:.1f}; {jobs} threads, {trees} trees a target")
     times: dict[str, list[float]] = {name: [] for name in sides}
     for seed in range(repeats):
@@ -238,7 +250,7 @@ def peers(data: Path, jobs: int, trees: int, seeds: int, targets: int) -> None:
             names=names,
             regulators=factors,
             targets=chosen,
-            n_estimators=trees,
+            estimator=published(trees),
             n_jobs=jobs,
             random_state=seed,
             **PUBLISHED_SETTINGS,

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 import duramen as dm
 from duramen.data.scores import log_odds
 from duramen.significance.p_values.max_t import step_down
-from duramen.significance.standardized import standardized
+from duramen.significance.permuted_labels import standardized
 
 N, P, RUNS, LEVEL = 240, 60, 19, 0.05
 FST = 0.1

@@ -4,14 +4,20 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
+import jinja2
 import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Workers of pytest-xdist keep all processors busy; threads of OpenBLAS would wait for each other.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("here", deadline=None)
@@ -44,6 +50,32 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+class Templates(jinja2.BytecodeCache):
+    """Compiled templates, kept in memory.
+
+    Each page of a report compiles its templates, which takes longer than many a command.
+    """
+
+    def __init__(self) -> None:
+        self.compiled: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        if bucket.key in self.compiled:  # refused by jinja2 where the source is another one
+            bucket.bytecode_from_string(self.compiled[bucket.key])
+
+    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        self.compiled[bucket.key] = bucket.bytecode_to_string()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _templates() -> Iterator[None]:
+    """Compile the templates of pages once in a session."""
+    with pytest.MonkeyPatch.context() as patch:
+        environment = partial(jinja2.Environment, bytecode_cache=Templates())
+        patch.setattr(jinja2, "Environment", environment)
+        yield
 
 
 @pytest.fixture

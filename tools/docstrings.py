@@ -4,7 +4,7 @@
 
 Estimators: the texts are those of ``duramen.estimators.parameters``, the defaults those of the
 signatures. Functions that measure or test features: the texts are those of ``SHARED``, except
-where a parameter means something else (``OWN``).
+where a parameter means something else (``OWN``); analyses: those of ``ANALYSES``.
 """
 
 import importlib
@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import duramen
 from duramen.estimators.catalogue import FORESTS
 from duramen.estimators.parameters import PARAMETERS
 
@@ -72,9 +73,55 @@ READING = {
         "Classes or numbers; None with a learning set, and with PermutedImportances.",
     ),
 }
+# The same for `duramen.rank`, `duramen.select` and `duramen.compare`.
+ANALYSES = {
+    "X": (
+        "table of shape (n, p), AnnData, LearningSet or ColumnStore",
+        "Table as for :func:`duramen.encode`. Of an AnnData, the variables are the features.",
+    ),
+    "target": (
+        "str, optional",
+        "Name of the target: of a column of the data frame, of the observations of the AnnData, or "
+        "of the store or its sample annotations if `y` is None. The column is not used as a "
+        "feature.",
+    ),
+    "names": ("iterable of str, optional", "Names of the columns; by default those of the table."),
+    "kinds": (
+        "str, mapping or sequence, optional",
+        "Kinds of the columns, as for :func:`duramen.encode`.",
+    ),
+    "task": (
+        'str, default="auto"',
+        'Task, as for :func:`duramen.learning_set`; "auto" decides by the values of the target.',
+    ),
+    "sample_weight": (
+        "array-like of shape (n,), optional",
+        "Weights of the rows, as for :func:`duramen.learning_set`.",
+    ),
+    "keep_identifiers": (
+        "bool, default=False",
+        "Whether columns that look like identifiers, with a different value in each row, are "
+        "analyzed; by default they are left out, with a note.",
+    ),
+    "max_rows": (
+        "int, optional",
+        "Largest number of rows: of more, a random sample is analyzed, in which classes keep their "
+        "proportions.",
+    ),
+    "random_state": SHARED["random_state"],
+    "n_jobs": SHARED["n_jobs"],
+    "checkpoint": (
+        "path, optional",
+        "File that keeps the work done; the same call resumes from it.",
+    ),
+    "verbose": ("int", "Above 0: progress bars."),
+}
 # Functions in which a parameter of these names means something more, or else.
 OWN = {
-    "estimator": {"frequency_control", "mda", "prediction_change", "relative_influence"},
+    "estimator": {
+        *("context_importances", "context_network", "frequency_control", "mcfs", "mda"),
+        *("prediction_change", "relative_influence"),
+    },
     "forest": {"trees_needed", "vote_change"},
     "X": {
         *("conditional_mda", "context_importances", "context_network", "frequency_control"),
@@ -86,7 +133,7 @@ OWN = {
         *("mcfs", "mdi", "permutation_test", "probe_ranking", "trees_needed", "vote_change"),
         *("average_effects", "covariate_strata", "prediction_change", "relative_influence"),
     },
-    "measure": {"hapfelmeier", "max_t"},
+    "measure": {"confidence_intervals", "hapfelmeier", "max_t"},
     "groups": {"confidence_intervals", "context_importances", "holdout_mda", "ranking_stability"},
     "strata": {"context_importances"},
     "random_state": {
@@ -124,7 +171,7 @@ def shared_block(function: Callable[..., Any], block: str) -> str:
     Entries of several names without a type, such as ``a, b`` "As for ...", stay as they are.
     """
     lines = []
-    texts = {**SHARED, **(READING if hasattr(function, "__wrapped__") else {})}
+    texts = texts_of(function)
     for match in ENTRY.finditer(block.removeprefix(HEADING)):
         names, _, kind = match[1].partition(" : ")
         own = [one for one in names.split(", ") if function.__name__ in OWN.get(one, ())]
@@ -137,8 +184,18 @@ def shared_block(function: Callable[..., Any], block: str) -> str:
     return HEADING + "".join(lines)
 
 
+def texts_of(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
+    """Return the texts that a function shares with others."""
+    if function.__module__.startswith("duramen.analyses"):
+        return ANALYSES
+    wrapped = getattr(function, "__wrapped__", None)
+    reads = wrapped is not None and inspect.signature(wrapped) == inspect.signature(function)
+    return {**SHARED, **READING} if reads else SHARED
+
+
 def functions() -> Iterator[Callable[..., Any]]:
-    """Yield the public functions that measure or test features."""
+    """Yield the public functions that measure, test or analyze features."""
+    yield from (duramen.rank, duramen.select, duramen.compare)
     for package in PACKAGES:
         module = importlib.import_module(package)
         yield from filter(inspect.isfunction, (getattr(module, name) for name in module.__all__))

@@ -24,7 +24,7 @@ from benchmarks.biases.chance import (
     simulated,
 )
 from benchmarks.biases.tables import Table
-from duramen.findings.diversity import diversity
+from duramen.findings.table import diversity
 from duramen.theory.samples import expected_information
 
 DATA_SETS = 400

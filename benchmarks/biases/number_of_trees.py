@@ -16,7 +16,7 @@ import duramen as dm
 from benchmarks.biases.tables import Cell, Table
 from duramen.forests import Forest
 from duramen.theory import FiniteDistribution
-from duramen.theory.population.choice import best_of_features
+from duramen.theory.population.splits import best_of_features
 from duramen.theory.subspaces import draws_needed, expected_draws, unseen_probability
 
 DATA_SETS = 10

@@ -28,12 +28,14 @@ from numpy.typing import NDArray
 import duramen as dm
 from duramen.forests import GrowthSettings
 from duramen.jobs.replicates import Plan, run_jobs
-from duramen.selection.sequential_random_subspace.relevance import (
+from duramen.selection.sequential_random_subspace.search import (
     DecoyTest,
     Evidence,
+    Grower,
     RelevanceTest,
+    Search,
+    SubspaceSearch,
 )
-from duramen.selection.sequential_random_subspace.search import Grower, Search, SubspaceSearch
 from duramen.theory import expected_trees
 from duramen.theory.subspaces import simulate
 from duramen.theory.subspaces.convergence import kept_places

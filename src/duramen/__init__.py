@@ -64,8 +64,7 @@ if TYPE_CHECKING:
     from duramen.io import ColumnStore, open_store, pack
     from duramen.networks import genie3
     from duramen.networks.connectome import connectome
-    from duramen.results.context_importances import ContextImportances
-    from duramen.results.context_network import ContextNetwork
+    from duramen.results.context_importances import ContextImportances, ContextNetwork
     from duramen.results.importances import Importances
     from duramen.results.network import Network
     from duramen.results.significance import Significance
@@ -203,7 +202,7 @@ _HOMES = {
     "ColumnStore": "io",
     "connectome": "networks.connectome",
     "ContextImportances": "results.context_importances",
-    "ContextNetwork": "results.context_network",
+    "ContextNetwork": "results.context_importances",
     "context_importances": "context",
     "context_network": "context",
     "encode": "data",

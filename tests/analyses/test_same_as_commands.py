@@ -7,11 +7,17 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import FILES, done
+from tests.cli.commands import FILES, done, undrawn
 
 import duramen as dm
 
 N = 90
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Leave the figures of reports undrawn; tests/reports draws them."""
+    monkeypatch.setattr("duramen.reports.figures.svg", undrawn)
 
 
 def patients():
@@ -90,8 +96,8 @@ def assert_same(report, out):
 
 def test_rank(table, tmp_path):
     frame, data, words = table
-    done(tmp_path / "out", "rank", *words, "--trees", 60, "--seed", 3)
-    report = dm.rank(frame, **data, n_estimators=60, random_state=3)
+    done(tmp_path / "out", "rank", *words, "--trees", 30, "--seed", 3)
+    report = dm.rank(frame, **data, n_estimators=30, random_state=3)
     assert_same(report, tmp_path / "out")
     columns, _ = written(tmp_path / "out")
     verdicts = dict(zip(columns["name"].to_pylist(), columns["verdict"].to_pylist(), strict=True))
@@ -104,6 +110,7 @@ def test_rank(table, tmp_path):
     assert report.conclusion.replace("'", "&#39;") in page
 
 
+@pytest.mark.slow
 def test_rank_with_all_else(table, tmp_path):
     frame, data, words = table
     more = ["--measure", "mda", "--measure", "frequency", "--significance", "altmann"]
@@ -168,7 +175,7 @@ def test_files_are_those_of_the_command(tmp_path):
     assert sorted(path.name for path in (tmp_path / "new/folder").iterdir()) == FILES
     columns, record = written(tmp_path / "new" / "folder")
     assert columns.equals(pa.table(dict(report.table)))
-    assert record["command"] == "dm.rank(X, target='ill', n_estimators=20, test=False)"
+    assert record["command"] == "dm.rank(X, n_estimators=20, test=False, target='ill')"
     page = (tmp_path / "new/folder/report.html").read_text(encoding="utf-8")
     assert "Feature importances for ill" in page
     assert report.run.fingerprint in page
@@ -183,10 +190,11 @@ def many(n=150):
     return frame.assign(y=np.where(frame["a"] + random.normal(size=n) > 0.7, "ill", "well"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, True])
 def test_samples_of_the_rows(packed, tmp_path, monkeypatch):
     # Tables in memory and stores, read in several parts, have the same sample.
-    monkeypatch.setattr("duramen.io.store.view._BLOCK", 2 * 150)
+    monkeypatch.setattr("duramen.io.store.column_store._BLOCK", 2 * 150)
     frame = many()
     frame.to_csv(tmp_path / "t.csv", index=False)
     store = dm.pack(tmp_path / "t.csv", tmp_path / "s")

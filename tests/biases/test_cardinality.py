@@ -46,7 +46,7 @@ def test_measures_that_are_not_on_the_page_favor_many_values_too():
         data = dm.learning_set(features(random), random.integers(0, 2, cardinality.ROWS))
         return importances(others, dm.RandomForestClassifier(20, random_state=seed), data, seed)
 
-    result = simulated(task, 8, 1)
+    result = simulated(task, 4, 1)
     for i, name in enumerate(others):
         assert result[:, i, -1].mean() > 1.5 * result[:, i, 0].mean(), name
 

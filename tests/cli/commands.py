@@ -21,12 +21,12 @@ CATALOGUES = (importances.catalogue, significance.catalogue, selection.catalogue
 FILES = ["report.html", "result.csv", "result.parquet", "run.json"]
 
 
-def duramen(*words):
-    """Run a command in this process."""
+def duramen(*words, standard_input=None):
+    """Run a command in this process, with bytes for its standard input."""
     built = command(tuple(entry.name for catalogue in CATALOGUES for entry in catalogue))
     # Otherwise the runner builds all commands anew, which takes longer than many a command.
     with patch("typer.testing._get_command", lambda _: built):
-        return CliRunner().invoke(app, [str(word) for word in words])
+        return CliRunner().invoke(app, [str(word) for word in words], input=standard_input)
 
 
 @functools.cache
@@ -36,7 +36,7 @@ def command(names):
 
 
 def undrawn(plot, text, prefix):
-    """Stand in for `reports.figures.svg`: an element that holds no more than its text."""
+    """Stand in for `reports.report.svg`: an element that holds no more than its text."""
     return f'<svg role="img"><title>{escape(text)}</title></svg>'
 
 

@@ -6,10 +6,15 @@ from tests.cli.commands import undrawn
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch, request):
-    """Leave the figures of reports undrawn.
+    """Leave figures undrawn, describe three features, and ask few trees how many are needed.
 
-    They are drawn by tests/reports, by the commands of the guide and of tests/faults, and by those
-    that tests here run as programs, or give hostile names.
+    Figures are drawn by tests/reports, by the commands of the guide and of tests/faults, and by
+    those that tests here run as programs, or give hostile names. The effects of twenty features,
+    which take as long as the rest of a short command, are described by tests/effects,
+    tests/analyses and the commands of the guide. Forests of fewer than 40 trees do not say how many
+    a ranking needs.
     """
+    monkeypatch.setattr("duramen.analyses.ranking.resampling._LEAST_TREES", 40)
+    monkeypatch.setattr("duramen.analyses.ranking.description.DESCRIBED", 3)
     if "hostile" not in request.node.name:
-        monkeypatch.setattr("duramen.reports.figures.svg", undrawn)
+        monkeypatch.setattr("duramen.reports.report.svg", undrawn)

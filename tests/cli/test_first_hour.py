@@ -803,8 +803,19 @@ def test_standard_input(name, tmp_path):
     clean().to_parquet(tmp_path / name) if name == "a.parquet" else clean().to_csv(
         tmp_path / name, index=False
     )
-    words = ["--target", "y", "--no-test", "--trees", "5", "--out", "out"]
-    with open(tmp_path / name, "rb") as stream:
+    words = ["--target", "y", "--no-test", "--trees", "5"]
+    content = (tmp_path / name).read_bytes()
+    ended = duramen("rank", "-", *words, "--out", tmp_path / "out", standard_input=content)
+    assert ended.exit_code == 0, ended.output
+    done(tmp_path / "file", "rank", tmp_path / name, *words)
+    both = [(tmp_path / out / "result.csv").read_bytes() for out in ("out", "file")]
+    assert both[0] == both[1]
+
+
+def test_standard_input_of_a_program(tmp_path):
+    csv()(tmp_path / "a.csv")
+    words = ["--target", "y", "--trees", "5", "--no-test", "--out", "out"]
+    with open(tmp_path / "a.csv", "rb") as stream:
         ended = subprocess.run(
             [sys.executable, "-m", "duramen.cli", "rank", "-", *words],
             cwd=tmp_path,
@@ -814,9 +825,7 @@ def test_standard_input(name, tmp_path):
             check=False,
         )
     assert ended.returncode == 0, ended.stderr
-    done(tmp_path / "file", "rank", tmp_path / name, *words[:-2])
-    both = [(tmp_path / out / "result.csv").read_bytes() for out in ("out", "file")]
-    assert both[0] == both[1]
+    assert (tmp_path / "out" / "result.csv").exists()
 
 
 def test_a_code_that_is_a_number_elsewhere_is_no_word_for_missing_values(tmp_path):

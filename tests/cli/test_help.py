@@ -1,5 +1,6 @@
 """Help of the commands: what it lists, and what it does not import."""
 
+import json
 import subprocess
 import sys
 
@@ -10,25 +11,35 @@ COMMANDS = ["rank", "exact", "plan", "context", "pack", "select", "compare"]
 # Each takes from 0.1 to 0.6 s to import.
 HEAVY = {"sklearn", "scipy", "pandas", "pyarrow", "matplotlib", "jinja2"}
 CODE = """
-import contextlib, io, sys
+import contextlib, io, json, sys
 from duramen.cli import main
-sys.argv = ["duramen", *sys.argv[1:], "--help"]
-with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
-    main()
-print(*sys.modules)
+imported = []
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["duramen", *words, "--help"]
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        main()
+    imported.append(list(sys.modules))
+print(json.dumps(imported))
 """
 
 
-@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)])
-def test_help_imports_nothing_that_is_slow(words):
+@pytest.fixture(scope="module")
+def imported():
+    """What is imported after the help of one command after the other, in one process."""
+    shown = [[], ["plan"], *([name] for name in COMMANDS if name != "plan")]
     ended = subprocess.run(
-        [sys.executable, "-c", CODE, *words], capture_output=True, text=True, check=True
+        [sys.executable, "-c", CODE, json.dumps(shown)], capture_output=True, text=True, check=True
     )
-    imported = set(ended.stdout.split())
-    assert "duramen.cli.app" in imported
-    assert imported & HEAVY == set()
-    if words in ([], ["plan"]):  # that of pack lists the catalogue of file formats
-        assert "numpy" not in imported
+    modules = json.loads(ended.stdout)
+    return {" ".join(words): set(names) for words, names in zip(shown, modules, strict=True)}
+
+
+@pytest.mark.parametrize("words", ["", *COMMANDS])
+def test_help_imports_nothing_that_is_slow(words, imported):
+    assert "duramen.cli.app" in imported[words]
+    assert imported[words] & HEAVY == set()
+    if words in ("", "plan"):  # that of pack lists the catalogue of file formats
+        assert "numpy" not in imported[words]
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, "network"])

@@ -219,6 +219,7 @@ def test_a_column_that_is_read_as_numbers_ranks_first(stray):
     assert "commas" not in str(run["settings"]["notes"])  # only that the columns differ
 
 
+@pytest.mark.slow
 def test_targets_contexts_and_packed_columns_are_noted_too(stray):
     words = ["--target", "signal", "--trees", 5, "--measure", "mdi", "--forest", "extra-trees"]
     result, _ = done(stray / "a", "rank", stray / "marks.csv", *words)

@@ -18,7 +18,7 @@ from duramen.context.nulls import null_of
 from duramen.context.options import Options
 from duramen.context.regression import log_probabilities
 from duramen.context.shifts import stratified_chi_square
-from duramen.context.subject import Growth, subject_of
+from duramen.context.subject import subject_of, template_for
 from duramen.data import Exchangeability, learning_set
 from duramen.jobs.replicates import Plan
 
@@ -123,7 +123,7 @@ def test_score_tests_of_indicators_are_cochran_mantel_haenszel_tests():
 
 def test_effects_on_one_feature_are_those_of_all_nodes():
     X, y, context, _ = Setting("flip", rows=60).draw(0)
-    subject = subject_of(learning_set(X, y), Growth(5), 0, "test")
+    subject = subject_of(learning_set(X, y), template_for(None, 5, "test"), 0, "test")
     forest, one = subject.forest(0), as_context(context)
     drawn = np.stack([np.roll(one.codes, k) for k in range(3)])
     every = context_effects(forest, subject, one, "skip", seed=0, drawn=drawn)
@@ -136,7 +136,7 @@ def test_effects_on_one_feature_are_those_of_all_nodes():
 
 def dependence(setting, seed=0):
     X, y, context, _ = setting.draw(seed)
-    subject = subject_of(learning_set(X, y), Growth(1), 0, "test")
+    subject = subject_of(learning_set(X, y), template_for(None, 1, "test"), 0, "test")
     return dependence_of(subject, as_context(context), null_of(subject, "conditional", "test"))
 
 
@@ -198,9 +198,9 @@ def test_a_context_that_features_determine_leaves_nothing_to_permute():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["flip", "spread", "additive"])
 def test_other_features_are_not_found(kind):
-    """60 data sets, seeds 0 to 59: false discoveries at most the .999 quantile of .05."""
-    rows = np.array([context_partial.measured(Setting(kind), "conditional", s) for s in range(60)])
-    most = stats.binom.ppf(0.999, 60, 0.05)
+    """40 data sets, seeds 0 to 39: false discoveries at most the .999 quantile of .05."""
+    rows = np.array([context_partial.measured(Setting(kind), "conditional", s) for s in range(40)])
+    most = stats.binom.ppf(0.999, 40, 0.05)
     for at in (0, 3, 6):  # absolute, signed, overall
         assert rows[:, at].sum() <= most
         assert rows[:, at + 1].sum() <= most

@@ -36,16 +36,19 @@ def factorial(seed):
     return X, X[:, 0] * (context == 1) + X[:, 1] * X[:, 2] + random.integers(0, 2, len(X)), context
 
 
-def batches(X, y, context, n_estimators=60, **options):
+def batches(X, y, context, n_estimators=60, empty="skip", **trees):
+    kind = dm.TotallyRandomizedTreesClassifier
+    if trees.get("criterion") == "variance":
+        kind = dm.TotallyRandomizedTreesRegressor
     results = [
         dm.context_importances(
             np.asarray(X).astype(str),
             y,
             context,
-            n_estimators=n_estimators,
+            estimator=kind(n_estimators, **trees),
             n_permutations=0,
+            empty=empty,
             random_state=seed,
-            **options,
         )
         for seed in range(BATCHES)
     ]
@@ -164,16 +167,18 @@ def test_relations_between_the_effects():
     """Whatever the trees: |signed| <= absolute, and with "zero" signed is what is lost."""
     X, y, context = sample(8)
     for options in ({}, {"max_features": None}, {"splits": "ordered"}, {"min_samples_leaf": 4}):
+        trees = dm.ExtraTreesClassifier(
+            20, **{"criterion": "entropy", "splits": "multiway", "max_features": 1, **options}
+        )
         results = {
             empty: dm.context_importances(
                 X.astype(str),
                 y,
                 context,
-                n_estimators=20,
+                estimator=trees,
                 n_permutations=0,
                 random_state=0,
                 empty=empty,
-                **options,
             )
             for empty in ("skip", "zero")
         }

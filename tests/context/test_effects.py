@@ -7,8 +7,9 @@ from tests.context.trees import as_context, opened, rows_of
 from tests.grid import one_test
 from tests.oracles import context_nodes as oracle
 
+import duramen as dm
 from duramen.context.effects import context_effects, levels
-from duramen.context.subject import Growth, subject_of
+from duramen.context.subject import subject_of
 from duramen.data import encode, learning_set
 from duramen.forests.decreases import mean_decreases
 
@@ -39,8 +40,11 @@ def target(random, criterion, n):
     return random.normal(size=n) if criterion == "variance" else random.integers(0, 3, n)
 
 
-def subject(table, y, seed=0, n_trees=3, **growth):
-    return subject_of(learning_set(table, y), Growth(n_trees, **growth), seed, "test")
+def subject(table, y, seed=0, n_trees=3, n_bins=None, criterion="entropy", **growth):
+    options = {"splits": "auto", "max_features": 1, "criterion": criterion, **growth}
+    kind = dm.ExtraTreesRegressor if criterion == "variance" else dm.ExtraTreesClassifier
+    trees = kind(n_trees, **options)
+    return subject_of(learning_set(table, y), trees, seed, "test", n_bins=n_bins)
 
 
 def assert_as_oracle(one, codes, n_contexts, empty, rows=None, forest=None):

@@ -144,7 +144,7 @@ def test_targets_are_jobs(tmp_path, monkeypatch):
     monkeypatch.setattr(network, "analyze", lambda *given: done.append(given) or analyze(*given))
     assert_same(alone, dm.context_network(X, context, checkpoint=kept, **SETTINGS))
     assert len(done) == 3  # two were kept, two of four are new
-    for change in ({"empty": "zero"}, {"random_state": 3}, {"n_bins": 2}, {"max_depth": 2}):
+    for change in ({"empty": "zero"}, {"random_state": 3}, {"n_bins": 2}, {"n_estimators": 6}):
         with pytest.raises(ValueError, match=r"the checkpoint .* of another run"):
             dm.context_network(X, context, checkpoint=kept, **SETTINGS | change)
 
@@ -227,7 +227,10 @@ def test_the_context_can_be_a_column():
         ({"targets": []}, "targets must hold a feature"),
         ({"context": "nobody"}, "'nobody' is not a column of X"),
         ({"n_bins": 1}, ": n_bins must be an int >= 2"),
-        ({"splits": "any"}, ": splits must"),
+        (
+            {"n_estimators": None, "estimator": dm.ExtraTreesRegressor(splits="any")},
+            ": splits of estimator must",
+        ),
         ({"empty": "drop"}, ": empty must"),
         ({"n_permutations": -1}, ": n_permutations must"),
         ({"plain_p_values": True, "plain": False}, "plain_p_values=True needs plain=True"),

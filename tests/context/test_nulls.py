@@ -16,7 +16,7 @@ import duramen as dm
 from duramen.context import propensity_strata
 from duramen.context.effects import context_effects
 from duramen.context.nulls import null_of, permuted_contexts, quantile_bins
-from duramen.context.subject import Growth, subject_of
+from duramen.context.subject import subject_of, template_for
 from duramen.data import Exchangeability, learning_set
 from duramen.jobs.replicates import replicate_seed
 from duramen.support.checks import draw_seed
@@ -73,8 +73,8 @@ def test_p_values_are_uniform(task):
 @pytest.mark.slow
 def test_p_values_of_ordered_splits_are_uniform():
     """200 replicates; the trees do not depend on the context, so that any will do."""
-    options = {"splits": "ordered", "max_depth": 3, "permute": "all"}
-    found = p_values("regression", 200, n_estimators=5, plain=False, **options)
+    trees = dm.TotallyRandomizedTreesRegressor(5, splits="ordered", max_depth=3)
+    found = p_values("regression", 200, estimator=trees, plain=False, permute="all")
     for effect, values in found.items():
         assert_uniform(values, effect)
 
@@ -140,7 +140,7 @@ def test_p_values_count_permutations(permute):
         permute=permute,
     )
     data = learning_set(X.astype(str), y)
-    one, given = subject_of(data, Growth(7), seed, "test"), as_context(context)
+    one, given = subject_of(data, template_for(None, 7, "test"), seed, "test"), as_context(context)
     forest = one.forest(seed)
     every = context_effects(forest, one, given, "skip", seed=seed, n_permutations=n + 1)
     drawn = every
@@ -173,7 +173,7 @@ def test_plain_p_values_among_all_rows_keep_their_stream():
 
 def subject(y, n_columns=2, **rows):
     X = np.random.default_rng(0).integers(0, 2, (len(y), n_columns)).astype(str)
-    return subject_of(learning_set(X, y, **rows), Growth(2), 0, "test")
+    return subject_of(learning_set(X, y, **rows), template_for(None, 2, "test"), 0, "test")
 
 
 def test_contexts_are_permuted_within_classes():

@@ -8,7 +8,7 @@ import pytest
 
 import duramen as dm
 from duramen.context.effects import context_effects
-from duramen.context.subject import Growth, subject_of
+from duramen.context.subject import subject_of, template_for
 from duramen.context.values import split_off
 from duramen.data import encode, learning_set
 from duramen.forests.decreases import mean_decreases
@@ -140,12 +140,12 @@ def columns(importances, conditional, absolute, signed):
 def spread_of_1000_trees(n_forests=100, n_trees=50):
     """Standard deviation of each number between forests of 1000 trees, from smaller ones."""
     X, y = primary_tumor()
-    inputs, contexts, _ = split_off(encode(X), "sex", 3, "test")
-    subject = subject_of(learning_set(inputs, y), Growth(n_trees), 0, "test")
+    inputs, sex = split_off(encode(X), "sex", 3, "test")
+    subject = subject_of(learning_set(inputs, y), template_for(None, n_trees, "test"), 0, "test")
     drawn = []
     for seed in range(1000, 1000 + n_forests):
         forest = subject.forest(seed)
-        result = context_effects(forest, subject, contexts["sex"], "zero", seed=0)
+        result = context_effects(forest, subject, sex, "zero", seed=0)
         effects = (result.conditional[0], result.absolute[0], result.signed[0])
         drawn.append(columns(mean_decreases(forest).values, *effects))
     return np.std(drawn, axis=0, ddof=1) * np.sqrt(n_trees / 1000)

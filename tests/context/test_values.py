@@ -168,25 +168,23 @@ def test_a_column_is_read_as_its_values_are(kind, column):
     """Whole numbers stay categories, and text stays text, whatever it looks like."""
     frame = table()
     given = as_kind(frame, kind)
-    _, found, several = split_off(encode(given), column, 3, "test")
+    _, context = split_off(encode(given), column, 3, "test")
     apart = read_context(frame[column], 30, 3, "test")
-    assert not several
-    assert found[column].labels == apart.labels
-    assert found[column].codes.tolist() == apart.codes.tolist()
-    assert found[column].cuts == apart.cuts
+    assert context.name == column
+    assert context.labels == apart.labels
+    assert context.codes.tolist() == apart.codes.tolist()
+    assert context.cuts == apart.cuts
 
 
-def test_a_list_of_names_gives_a_result_for_each():
+def test_a_name_takes_its_column_out_of_the_inputs():
     frame = table()
-    results = analyze(["sex", "grade"], X=frame)
-    assert list(results) == ["sex", "grade"]
-    for name, result in results.items():
-        assert result.context_name == name
-        assert result.names == ("a", "b", "c", "code", "age")  # neither is an input
-        alone = analyze(frame[name], X=frame.drop(columns=["sex", "grade"]))
-        assert result.equals(alone)
-    assert list(analyze(["sex"], X=frame)) == ["sex"]
-    assert list(analyze(("sex", "age"), X=frame)) == ["sex", "age"]
+    result = analyze("sex", X=frame)
+    assert result.context_name == "sex"
+    assert result.names == tuple(frame.columns.drop("sex"))
+    assert result.equals(analyze(frame["sex"], X=frame.drop(columns="sex")))
+    assert result.equals(analyze(["sex"], X=frame))
+    with pytest.raises(ValueError, match="must be a single context, got 2"):
+        analyze(["sex", "grade"], X=frame)
 
 
 @one_test
@@ -199,15 +197,15 @@ def test_a_list_of_names_gives_a_result_for_each():
         pa.table,
     ],
 )
-def test_several_contexts_at_once(make):
+def test_a_table_names_its_context(make):
     X, y = learning_set()
     columns = {"arm": CODES, "site": np.array(["n", "s", "w"] * 10)}
-    results = dm.context_importances(X, y, make(columns), **SETTINGS)
-    assert list(results) == ["arm", "site"]
-    for name, result in results.items():
-        assert result.equals(dm.context_importances(X, y, {name: columns[name]}, **SETTINGS)[name])
-    assert results["site"].contexts == ("n", "s", "w")
-    np.testing.assert_array_equal(results["arm"].importances, results["site"].importances)
+    with pytest.raises(ValueError, match=r"a single context, got 2\. Hint: call it for each"):
+        dm.context_importances(X, y, make(columns), **SETTINGS)
+    site = dm.context_importances(X, y, make({"site": columns["site"]}), **SETTINGS)
+    assert (site.context_name, site.contexts) == ("site", ("n", "s", "w"))
+    arm = dm.context_importances(X, y, make({"arm": columns["arm"]}), **SETTINGS)
+    np.testing.assert_array_equal(arm.importances, site.importances)
 
 
 # --- the learning set ----------------------------------------------------------------------------
@@ -241,11 +239,10 @@ def test_criterion_goes_by_the_target():
     assert analyze().unit == "bits"
     assert analyze(y=np.array(["a", "b", "c"] * 10)).unit == "bits"
     assert analyze(y=y + 0.5).unit == "variance"
-    assert analyze(criterion="gini").unit == "gini"
-    first, other = (
-        analyze(y=y, criterion="variance"),
-        analyze(y=1000 + 10 * y, criterion="variance"),
-    )
+    gini = dm.TotallyRandomizedTreesClassifier(3, criterion="gini")
+    assert analyze(estimator=gini, n_estimators=None).unit == "gini"
+    numbers = {"estimator": dm.TotallyRandomizedTreesRegressor(3), "n_estimators": None}
+    first, other = analyze(y=y, **numbers), analyze(y=1000 + 10 * y, **numbers)
     np.testing.assert_allclose(other.absolute, 100 * first.absolute, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(other.absolute_p_values, first.absolute_p_values)
 
@@ -299,22 +296,14 @@ def test_a_constant_number_as_the_target():
             r"'arm' is not a column of X, whose columns are 'x0', 'x1', 'x2'\. Hint",
         ),
         ({"context": ["a", "b"] * 15}, "give the values of a context as an array"),
-        ({"context": {}}, "context must name at least one column"),
-        ({"context": {"a": CODES, "b": CODES[:5]}}, "context must have one value per row"),
+        ({"context": {}}, "context must be a single context, got 0"),
+        ({"context": {"a": CODES[:5]}}, "context must have one value per row"),
         ({"context": np.r_[np.inf, np.arange(29.0)]}, "context must be finite"),
-        ({"context": ["x0", "x1", "x2"]}, "X must have a column besides the context"),
+        ({"context": "x0", "X": np.eye(30)[:, :1]}, "X must have a column besides the context"),
         ({"empty": "drop"}, ": empty must be one of 'skip', 'zero', got 'drop'"),
-        (
-            {"criterion": "mse"},
-            ": criterion must be one of .* got 'mse'",
-        ),
-        ({"splits": "any"}, ": splits must be one of 'auto', 'multiway', 'ordered', got 'any'"),
         ({"n_permutations": -1}, ": n_permutations must be an int >= 0, got -1"),
         ({"n_permutations": 2.5}, ": n_permutations must be"),
         ({"n_estimators": 0}, ": n_estimators must be an int >= 1"),
-        ({"max_depth": 0}, ": max_depth must be an int >= 1 or None"),
-        ({"min_samples_leaf": 0}, ": min_samples_leaf must be"),
-        ({"max_features": 0}, ": max_features must be"),
         ({"n_bins": 1}, ": n_bins must be an int >= 2, got 1"),
         ({"n_context_bins": 1}, ": n_context_bins must be an int >= 2, got 1"),
         ({"tolerance": 2}, ": tolerance must be a number in"),
@@ -328,7 +317,6 @@ def test_a_constant_number_as_the_target():
         ({"plain_p_values": True, "plain": False}, "plain_p_values=True needs plain=True"),
         ({"y": np.zeros(30, dtype=int)}, "y has one class only"),
         ({"y": CODES[:-1]}, r"inconsistent numbers of samples: \[30, 29\]"),
-        ({"y": np.array(["a", "b"] * 15), "criterion": "variance"}, "'a' at row 0"),
         ({"checkpoint": "no/such/folder/x"}, "the folder of the checkpoint .* does not exist"),
     ],
 )
@@ -359,6 +347,45 @@ def test_a_forest_that_does_not_fit_is_refused():
         analyze(n_estimators=10**12)
 
 
-def test_a_criterion_that_is_no_impurity_is_refused():
-    with pytest.raises(ValueError, match=r"criterion must be one of .*'variance', got 'log_rank'"):
-        dm.context_importances([[0.0], [1.0]] * 4, [0, 1] * 4, [0, 1] * 4, criterion="log_rank")
+@one_test
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (
+            dm.ExtraTreesClassifier(splits="any"),
+            "splits of estimator must be one of 'auto', 'multiway', 'ordered', got 'any'",
+        ),
+        (dm.ExtraTreesClassifier(criterion="mse"), "criterion must be one of .* got 'mse'"),
+        (dm.ExtraTreesClassifier(max_depth=0), "max_depth must be an int >= 1 or None"),
+        (dm.ExtraTreesClassifier(bootstrap=True), "bootstrap of estimator has no effect and must"),
+        (dm.ExtraTreesClassifier(max_leaf_nodes=4), "max_leaf_nodes of estimator has no effect"),
+    ],
+)
+def test_estimators_that_are_refused(estimator, message):
+    with pytest.raises(ValueError, match=message):
+        analyze(estimator=estimator, n_estimators=None)
+
+
+def test_trees_of_another_kind_or_task_are_refused():
+    for estimator in (dm.RandomForestClassifier(), dm.ExtraSurvivalTrees(), "extra_trees"):
+        with pytest.raises(TypeError, match="context_importances: estimator must be"):
+            analyze(estimator=estimator, n_estimators=None)
+    with pytest.raises(ValueError, match="'a' at row 0"):
+        analyze(
+            y=np.array(["a", "b"] * 15),
+            estimator=dm.ExtraTreesRegressor(),
+            n_estimators=None,
+        )
+    with pytest.raises(ValueError, match=r"n_estimators is for the default estimator; .*\(3\)"):
+        analyze(estimator=dm.ExtraTreesClassifier())
+
+
+def test_the_default_estimator_is_that_of_the_documentation():
+    for y in (None, np.arange(30) / 7):
+        kind = "Classifier" if y is None else "Regressor"
+        estimator = getattr(dm, f"TotallyRandomizedTrees{kind}")(3, splits="auto")
+        target = {} if y is None else {"y": y}
+        explicit = analyze(**target, estimator=estimator, n_estimators=None)
+        assert explicit.equals(analyze(**target))
+    with pytest.raises(ValueError, match="splits must be one of"):
+        dm.TotallyRandomizedTreesClassifier(splits="auto").fit([[0], [1]], [0, 1])

@@ -53,7 +53,7 @@ def _left(words: tuple[str, ...], write: Callable[[Path], None], status: int) ->
 
     before = Path.cwd()
     # Charts of the report cost most of a command's time, and are pinned as plots.
-    drawing = patch("duramen.reports.figures.svg", undrawn)
+    drawing = patch("duramen.reports.report.svg", undrawn)
     with tempfile.TemporaryDirectory() as folder, drawing:
         write(Path(folder))
         os.chdir(folder)

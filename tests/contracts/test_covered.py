@@ -55,7 +55,7 @@ def modules() -> Iterator[tuple[str, ModuleType]]:
         path = found.name.removeprefix("duramen.")
         if not any(part.startswith("_") for part in path.split(".")):
             module = importlib.import_module(found.name)
-            if hasattr(module, "__all__"):
+            if hasattr(module, "__all__") and not path.startswith("support"):
                 yield path, module
 
 

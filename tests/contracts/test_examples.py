@@ -15,6 +15,8 @@ MODULES = [
     for path in sorted(SOURCE.rglob("*.py"))
     if ">>> " in path.read_text(encoding="utf-8")
 ]
+# Analyses with their defaults, some seconds each.
+LONG = ["duramen.analyses.ranking.ranking", "duramen.analyses.selection"]
 # Packages whose public functions and classes all have an example.
 COMPLETE = [
     "duramen.context",
@@ -36,8 +38,28 @@ COMPLETE = [
 
 
 @one_test
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [name for name in MODULES if name not in LONG])
 def test_examples_of_module(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert_examples_run(name, tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LONG)
+def test_long_examples_of_module(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert_examples_run(name, tmp_path, monkeypatch, capsys)
+
+
+def assert_examples_run(
     name: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

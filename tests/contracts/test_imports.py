@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -41,6 +43,7 @@ def names_from_deep_modules(source: str) -> Iterator[str]:
                     yield f"{node.lineno}: import {alias.name} from {home}, not from {node.module}"
 
 
+@pytest.mark.slow
 def test_public_names_are_imported_from_their_packages() -> None:
     assert [
         f"{path.relative_to(ROOT)}:{line}"

@@ -1,6 +1,7 @@
 """Who may import what, where import-linter cannot see it: the kernel, and other packages."""
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -33,8 +34,13 @@ def room(path: Path) -> str:
     return parts[0] if len(parts) > 1 else "root"
 
 
-def imports(path: Path) -> Iterator[tuple[str, str | None, int]]:
+@functools.cache
+def imports(path: Path) -> tuple[tuple[str, str | None, int], ...]:
     """Every import of a file, absolute: the module, the name taken from it, the line."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, str | None, int]]:
     package = ["duramen", *path.relative_to(SOURCE).parts[:-1]]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
         if isinstance(node, ast.Import):
@@ -106,16 +112,3 @@ def test_the_reader_of_imports_resolves_relative_ones() -> None:
         for module, _, _ in imports(path):
             assert module
             assert not module.startswith(".")
-
-
-def test_computing_imports_no_presentation() -> None:
-    program = """
-import sys
-import duramen as dm
-data = dm.learning_set([[0, 1], [1, 0], [2, 5], [3, 1]], ["a", "a", "b", "b"])
-dm.importances.mdi(dm.RandomForestClassifier(n_estimators=3, random_state=0).fit(data))
-dm.theory.population_importances(dm.theory.examples.xor())
-print(sorted({"matplotlib", "jinja2", "typer", "rich"} & set(sys.modules)))
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout == "[]\n", done.stderr

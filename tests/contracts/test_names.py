@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,46 @@ def test_all_lists_public_names_only() -> None:
     assert internal == []
 
 
+def undocumented(listed: str) -> list[str]:
+    """Names of the packages that the list of public names, with code in backticks, lacks."""
+    return [
+        f"{package.__name__}.{name}"
+        for package in packages()
+        for name in getattr(package, "__all__", ())
+        if not inspect.ismodule(getattr(package, name))
+        and not re.search(rf"`(?:(?:dm|duramen)\.)?(?:\w+\.)*{re.escape(name)}\b", listed)
+    ]
+
+
+def test_public_names_are_documented_and_no_others_are_public(root: Path) -> None:
+    listed = (root / "docs" / "api.md").read_text(encoding="utf-8")
+    assert undocumented(listed) == []
+    assert "duramen.genie3" in undocumented(listed.replace("genie3", ""))
+
+
+def test_documented_names_are_public(root: Path) -> None:
+    listed = (root / "docs" / "api.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:dm|duramen)\.((?:\w+\.)*\w+)", listed))
+    assert len(named) > 150
+    assert sorted(path for path in named if not is_public(path)) == []
+    assert not is_public("data.encode_target")
+    assert not is_public("genie4")
+
+
+def is_public(path: str) -> bool:
+    """Whether packages export what a dotted name stands for, or a class has it."""
+    thing: Any = duramen
+    for part in path.split("."):
+        inside = getattr(thing, part, None)
+        exported = getattr(thing, "__all__", None) if inspect.ismodule(thing) else None
+        if exported is not None and part not in exported and not inspect.ismodule(inside):
+            return False
+        if inside is None and part not in getattr(thing, "__dataclass_fields__", {}):
+            return False
+        thing = inside
+    return True
+
+
 # Results that no file holds: they have a table of codes, a distribution, or texts of a report.
 NOT_SAVED = {
     *("AnalysisReport", "BayesModel", "ComparisonReport", "ConditioningTerms", "Faithfulness"),
@@ -123,10 +164,33 @@ def test_saved_results_come_back(tmp_path: Path) -> None:
             np.testing.assert_array_equal(loaded.columns()[column], values)
 
 
+# Defaults of presentation, not of an execution.
+NOT_EXECUTED = {"duramen.set_config"}
+
+
 def test_parameters_of_execution_come_last_in_one_order() -> None:
     other = [
         name
         for name, names in functions().items()
-        if set(EXECUTION) <= set(names) and tuple(names[-len(EXECUTION) :]) != EXECUTION
+        if (present := [parameter for parameter in EXECUTION if parameter in names])
+        and names[-len(present) :] != present
     ]
-    assert other == []
+    assert set(other) == NOT_EXECUTED
+
+
+def test_documentation_says_which_parameters_of_execution_functions_lack(root: Path) -> None:
+    """Of those that repeat seeded work on threads, or on a cluster, or from a checkpoint."""
+    text = (root / "docs" / "api.md").read_text(encoding="utf-8")
+    section = text.partition("Functions that lack some of them")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.*?) \| (.*?) \| \S", section, re.MULTILINE)
+    documented = {
+        name: set(re.findall(r"`(\w+)`", lacking))
+        for functions_named, lacking in rows
+        for name in re.findall(r"`dm\.([\w.]+)`", functions_named)
+    }
+    repeated = {
+        name.removeprefix("duramen."): set(EXECUTION) - set(names)
+        for name, names in functions().items()
+        if {"random_state", "n_jobs"} <= set(names) or "client" in names or "checkpoint" in names
+    }
+    assert documented == {name: lacking for name, lacking in repeated.items() if lacking}

@@ -10,6 +10,7 @@ import pkgutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.grid import one_test
@@ -66,35 +67,64 @@ def test_the_library_does_not_print() -> None:
     assert [place for path in library for place in calls_of_print(path)] == []
 
 
-def test_import_loads_no_heavy_optional_package() -> None:
-    names = "dm.encode, dm.RandomForestClassifier, dm.importances.mdi"
-    code = f"import sys, json, duramen as dm; {names}; print(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(json.loads(done.stdout))
-    by_dependencies = set(json.loads(_modules_of_dependencies()))
-    assert "duramen" in loaded
-    assert sorted(set(HEAVY) & (loaded - by_dependencies)) == []
+# What is imported step by step beside the dependencies, and what changes, in a process of its own.
+IMPORT = """
+import json, random, sys, threading, warnings
+import joblib, narwhals, numpy as np, scipy.sparse, sklearn.base
+
+def state():
+    return random.getstate(), np.random.get_state()[1].tobytes(), list(warnings.filters)
+
+before, by_dependencies = state(), set(sys.modules)
+imported = {}
+
+def step(name):
+    imported[name] = sorted(set(sys.modules) - by_dependencies)
+
+import duramen as dm
+dm.encode, dm.RandomForestClassifier, dm.importances.mdi
+step("package")
+same, threads = state() == before, threading.active_count()
+data = dm.learning_set([[0, 1], [1, 0], [2, 5], [3, 1]], ["a", "a", "b", "b"])
+result = dm.importances.mdi(dm.RandomForestClassifier(n_estimators=3, random_state=0).fit(data))
+dm.theory.population_importances(dm.theory.examples.xor())
+step("computing")
+repr(result), result._repr_html_()
+step("showing")
+result.plot()
+step("drawing")
+print(json.dumps({"imported": imported, "same state": same, "threads": threads}))
+"""
 
 
-def _modules_of_dependencies() -> str:
-    code = (
-        "import sys, json, numpy, scipy.sparse, sklearn.base, joblib, narwhals;"
-        "print(json.dumps(sorted(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-def test_import_starts_no_thread_and_touches_no_state() -> None:
-    code = (
-        "import random, threading, warnings, numpy as np, sklearn.base;"
-        "before = (random.getstate(), np.random.get_state()[1].tobytes(), list(warnings.filters));"
-        "import duramen as dm; dm.encode, dm.RandomForestClassifier, dm.importances.mdi;"
-        "after = (random.getstate(), np.random.get_state()[1].tobytes(), list(warnings.filters));"
-        "assert before == after; assert threading.active_count() == 1"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+@pytest.fixture(scope="module")
+def imported() -> dict[str, Any]:
+    done = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_import_loads_no_heavy_optional_package(imported: dict[str, Any]) -> None:
+    modules = set(imported["imported"]["package"])
+    assert "duramen" in modules
+    assert sorted(set(HEAVY) & modules) == []
+
+
+def test_computing_imports_no_presentation(imported: dict[str, Any]) -> None:
+    presentation = {"matplotlib", "jinja2", "typer", "rich"}
+    assert sorted(presentation & set(imported["imported"]["computing"])) == []
+
+
+def test_matplotlib_is_imported_when_something_is_drawn(imported: dict[str, Any]) -> None:
+    before, after = (set(imported["imported"][step]) for step in ("showing", "drawing"))
+    assert not {"matplotlib", "duramen.plots"} & before
+    assert "matplotlib.figure" in after
+    assert "matplotlib.pyplot" not in after
+
+
+def test_import_starts_no_thread_and_touches_no_state(imported: dict[str, Any]) -> None:
+    assert imported["same state"]
+    assert imported["threads"] == 1
 
 
 def test_a_result_type_has_one_address() -> None:

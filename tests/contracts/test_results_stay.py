@@ -37,7 +37,17 @@ def assert_as_pinned(about: str, *, slow: bool) -> None:
     assert not any(told), "\n".join(filter(None, told))
 
 
-@pytest.mark.parametrize("about", subjects(slow=False))
+# Commands of many short cases, some seconds in all.
+LONG = {"cli.compare", "cli.connectome", "cli.context", "cli.network", "cli.rank", "cli.select"}
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        pytest.param(about, marks=pytest.mark.slow if about in LONG else ())
+        for about in subjects(slow=False)
+    ],
+)
 def test_results_are_as_pinned(about: str) -> None:
     assert_as_pinned(about, slow=False)
 
@@ -54,10 +64,14 @@ def test_every_pin_has_its_case() -> None:
 
 @pytest.mark.slow
 def test_result_is_the_same_on_other_processors(root: Any) -> None:
-    """The generic kernel, two threads, plain NumPy loops, another BLAS kernel and hash seed."""
+    """The generic kernel, two threads, plain NumPy loops, another BLAS kernel and hash seed.
+
+    Workers of pytest-xdist have one thread of OpenBLAS, this process two.
+    """
     elsewhere = {
         "NPY_DISABLE_CPU_FEATURES": " ".join(optional_features()),
         "OPENBLAS_CORETYPE": "Prescott",
+        "OPENBLAS_NUM_THREADS": "2",
         "PYTHONHASHSEED": "12345",
     }
     # An editable installation has the kernel of this processor alone.

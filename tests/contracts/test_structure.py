@@ -1,11 +1,17 @@
 """Structure of the source: no import circles, no results in what threads share."""
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import grimp
 import pytest
+from tests.contracts.test_names import EXECUTION
+
+MOST_PARAMETERS = 12  # besides those of execution
+# Estimators and selectors, whose constructors list their parameters, as scikit-learn has it.
+CONSTRUCTED = ("estimators", "selection")
 
 
 def import_circles() -> list[set[str]]:
@@ -69,3 +75,42 @@ def test_every_package_is_described(root: Path) -> None:
     described = re.findall(r"^\| `src/duramen/(\w+)/` \| \S", text, re.MULTILINE)
     packages = [path.parent.name for path in (root / "src" / "duramen").glob("*/__init__.py")]
     assert sorted(described) == sorted(packages)
+
+
+def functions_of(source: str) -> Iterator[tuple[str, list[str]]]:
+    """Name and parameters of every function of a module, those of classes and functions too."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            signature = node.args
+            arguments = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
+            yield node.name, [argument.arg for argument in arguments]
+
+
+def long_signatures(files: dict[str, str]) -> dict[str, int]:
+    """Functions with more than 12 parameters besides those of execution, by file and name."""
+    counts = {
+        f"{file}: {name}": len(set(parameters) - {*EXECUTION, "self", "cls"})
+        for file, source in files.items()
+        for name, parameters in functions_of(source)
+        if not (name == "__init__" and file.split("/")[0] in CONSTRUCTED)
+    }
+    return {name: count for name, count in counts.items() if count > MOST_PARAMETERS}
+
+
+def test_signatures_are_short(root: Path) -> None:
+    source = root / "src" / "duramen"
+    files = {
+        path.relative_to(source).as_posix(): path.read_text(encoding="utf-8")
+        for path in source.rglob("*.py")
+    }
+    assert len(files) > 300
+    assert long_signatures(files) == {}
+
+
+def test_long_signatures_are_seen() -> None:
+    names = [f"p{i}" for i in range(12)]
+    short = f"def f(self, {', '.join(names)}, *, n_jobs, verbose): ..."
+    longer = f"class A:\n    def __init__(self, {', '.join(names)}, *, one_more): ..."
+    assert long_signatures({"a.py": short}) == {}
+    assert long_signatures({"a.py": longer}) == {"a.py: __init__": 13}
+    assert long_signatures({"selection/a.py": longer}) == {}

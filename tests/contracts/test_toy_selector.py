@@ -108,6 +108,7 @@ print(json.dumps([(run.exit_code, run.stdout, run.stderr) for run in ended]))
 """
 
 
+@pytest.mark.slow
 def test_its_own_option_is_one_of_the_command(table, tmp_path):
     words = [table, "--target", "y", "--out", tmp_path / "out", "--margin"]
     commands = [

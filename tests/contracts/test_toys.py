@@ -18,7 +18,7 @@ import duramen as dm
 from duramen.cli.app import app
 from duramen.reports import Report
 from duramen.reports.report import Chart, Plot
-from duramen.results.figures import FIGURES
+from duramen.results.result import FIGURES
 
 P = 5
 

@@ -229,6 +229,7 @@ def folder_of(path: Path) -> str:
     return "/".join(parts[: min(depth, len(parts) - 1)])
 
 
+@pytest.mark.slow
 def test_variables_say_what_they_hold() -> None:
     counts: dict[str, int] = {}
     for top in ("src", "tests", "benchmarks", "tools"):

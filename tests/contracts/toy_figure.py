@@ -3,9 +3,8 @@
 from typing import Any
 
 from duramen import Importances
-from duramen.plots.canvas import axes_or_new, finish
-from duramen.plots.layout import Layout
-from duramen.results.figures import ResultFigure
+from duramen.plots.canvas import Layout, axes_or_new, finish
+from duramen.results.result import ResultFigure
 
 
 def toy_points(result: Importances, *, size: float = 3.0, ax: Any = None) -> Any:

@@ -1,5 +1,7 @@
 """A selector in one file, with an option of its own on the command line."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 import duramen as dm
@@ -8,6 +10,7 @@ from duramen.selection import BaseSelector, Option, Selector
 from duramen.support.checks import check_real, draw_seed
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ToySelector(BaseSelector):
     """Features whose mean decrease of impurity is above a fraction of the largest.
 
@@ -21,10 +24,9 @@ class ToySelector(BaseSelector):
         Seed of the forest.
     """
 
-    def __init__(self, *, alpha=0.3, margin=0.0, random_state=None):
-        self.alpha = alpha
-        self.margin = margin
-        self.random_state = random_state
+    alpha: float = 0.3
+    margin: float = 0.0
+    random_state: int | None = None
 
     def fit(self, X, y=None):
         """Grow a forest and compare."""

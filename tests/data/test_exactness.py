@@ -13,8 +13,8 @@ from tests.grid import one_test
 from tests.io.store.stores import small_budget
 
 import duramen as dm
-from duramen.data import encode_target
-from duramen.data.exactness import merged
+from duramen.data.columns import merged
+from duramen.data.target import encode_target
 from duramen.io import read_table
 from duramen.theory import FiniteDistribution
 

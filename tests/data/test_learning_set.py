@@ -176,6 +176,7 @@ def test_strata_of_a_learning_set_are_those_of_the_argument():
     assert significance.equals(other)
 
 
+@pytest.mark.slow
 def test_a_command_checks_the_target_once_and_fingerprints_the_data_once(tmp_path, monkeypatch):
     counts = Counter()
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 
 from duramen.data import encode, memory
-from duramen.data.shadows import with_probes, with_shadows
+from duramen.data.recoding import with_probes, with_shadows
 
 
 def mixed(n=300):

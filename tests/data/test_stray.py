@@ -13,7 +13,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.data import StrayValuesWarning, encode
-from duramen.data.stray import stray_values, stray_values_of
+from duramen.data.text_numbers import stray_values, stray_values_of
 from duramen.io import read_table, write_table
 
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 from tests.grid import one_test
 
-from duramen.data import encode_target, infer_task
+from duramen.data.target import encode_target, infer_task
 
 WORDS = ["b", "a", "c", "b"]
 STRINGS = {

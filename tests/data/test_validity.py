@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.grid import one_test
 
-from duramen.data import validity
-from duramen.data.validity import unknown_code, unsorted_values
+from duramen.data import encoded
+from duramen.data.encoded import unknown_code, unsorted_values
 
 
 def wrong(values: np.ndarray, offsets: np.ndarray) -> bool:
@@ -22,7 +22,7 @@ def wrong(values: np.ndarray, offsets: np.ndarray) -> bool:
 @one_test
 @pytest.mark.parametrize("piece", [1, 3, 1 << 17])
 def test_values_ascend(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validity, "_PIECE", piece)
+    monkeypatch.setattr(encoded, "_PIECE", piece)
     random = np.random.default_rng(piece)
     counts = {True: 0, False: 0}
     for _ in range(2000):

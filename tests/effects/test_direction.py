@@ -8,8 +8,7 @@ from scipy.stats import rankdata, spearmanr, t
 
 import duramen as dm
 from duramen.effects import Direction, describe_effects
-from duramen.effects.association import categories_p_value, interaction_p_value, turn_p_value
-from duramen.effects.response import Numbers
+from duramen.effects.response import Numbers, categories_p_value, interaction_p_value, turn_p_value
 from duramen.effects.rows import Rows
 
 TREES = 60

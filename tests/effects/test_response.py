@@ -6,8 +6,7 @@ from scipy.stats import CensoredData, logrank
 
 import duramen as dm
 from duramen.effects import describe_effects
-from duramen.effects.association import categories_p_value, interaction_p_value
-from duramen.effects.response import Survival
+from duramen.effects.response import Survival, categories_p_value, interaction_p_value
 
 
 def censored(random, hazard, most=3.0):

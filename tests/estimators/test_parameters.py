@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from tests.grid import one_test
 
 from duramen import estimators
 from duramen.data import encode
+from duramen.selection import KnockOut
 
 X, Y = load_iris(return_X_y=True)
 RF = estimators.RandomForestClassifier
@@ -354,3 +356,55 @@ def test_the_base_class_is_no_estimator():
 
     with pytest.raises((TypeError, ValueError)):
         BaseForest().fit(X, Y)
+
+
+def test_a_parameter_of_another_estimator_is_none_of_this_one():
+    """Lacking parameters are fields without a place in the signature."""
+    for kind, name in [
+        (RR, "class_weight"),
+        (RF, "feature_first"),
+        (RF, "n_subspace_features"),
+        (estimators.PERTClassifier, "max_features"),
+        (estimators.RandomSurvivalForest, "criterion"),
+        (estimators.GuidedForestRegressor, "n_best_splits"),
+    ]:
+        with pytest.raises(TypeError, match=f"there is no parameter '{name}'"):
+            kind(**{name: 1})
+        assert name not in kind().get_params()
+        with pytest.raises(ValueError, match="Invalid parameter"):
+            kind().set_params(**{name: 1})
+    with pytest.raises(TypeError, match="positional"):
+        RF(100, "gini")
+
+
+def test_a_subclass_with_parameters_of_its_own():
+    class Stump(RF):
+        def __init__(self, n_estimators=7, *, note="", **others):
+            super().__init__(n_estimators, **others)
+            self.note = note
+
+        @classmethod
+        def _get_param_names(cls):
+            return sorted([*RF._get_param_names(), "note"])
+
+    stump = clone(Stump(note="x", max_depth=1))
+    assert (stump.n_estimators, stump.note, stump.max_depth, stump.bootstrap) == (7, "x", 1, True)
+    assert stump.fit(X, Y).forest_.n_trees == 7
+
+
+def test_dask_tells_fitted_estimators_apart():
+    """It looks at the fields of a dataclass alone."""
+    tokenize = pytest.importorskip("dask.tokenize").tokenize
+    fitted = [
+        RF(2, random_state=np.random.default_rng(0)).fit(X[rows], Y[rows])
+        for rows in (slice(0, 100), slice(0, 100), slice(50, 150))
+    ]
+    for forest in fitted:
+        forest.set_params(random_state=0)
+    assert tokenize(fitted[0]) == tokenize(fitted[1]) != tokenize(fitted[2])
+    assert tokenize(RF(2)) != tokenize(RF(3))
+    selectors = [
+        KnockOut(n_estimators=5, n_permutations=19, random_state=0).fit(X[rows], Y[rows])
+        for rows in (slice(0, 100), slice(50, 150))
+    ]
+    assert len({tokenize(selector) for selector in [*selectors, KnockOut()]}) == 3

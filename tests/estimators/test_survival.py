@@ -5,7 +5,7 @@ import pytest
 from tests.oracles import survival as oracle
 
 import duramen as dm
-from duramen.data import encode_target
+from duramen.data.target import encode_target
 from duramen.forests.growth import bag
 from duramen.forests.prediction import concordance
 

@@ -86,11 +86,11 @@ def preload() -> None:
     kept after every step.
     """
     import duramen
-    from duramen.io.store import budget
-    from duramen.results.checkpoint import Checkpoint
+    from duramen.io.store import reader
+    from duramen.results.archive import Checkpoint
 
     Checkpoint.due = property(lambda self: self.wanted)  # type: ignore[method-assign, assignment]
-    budget.LEAST_BYTES = 1
+    reader.LEAST_BYTES = 1
     _parse_once()
 
     for module in pkgutil.walk_packages(duramen.__path__, "duramen."):

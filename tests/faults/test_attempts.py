@@ -20,7 +20,8 @@ SHORT = {
     "damaged_recordings": 40,
     "fuzz_tables": 57,
 }
-SLOW = {"damaged_workbooks": (pytest.mark.slow,)}
+# Each is a process; altered files of all formats are tried by the fast one.
+SLOW = {kind: (pytest.mark.slow,) for kind in SHORT if kind != "damaged_files"}
 
 
 @pytest.mark.parametrize("kind", [pytest.param(one, marks=SLOW.get(one, ())) for one in SHORT])

@@ -12,7 +12,7 @@ from tests.faults.batches import FAULTS, run
 
 import duramen as dm
 from duramen.cli import main
-from duramen.cli.output import RESULTS, results_folder
+from duramen.cli.command import RESULTS, results_folder
 from duramen.support.files import put_in_place, unfinished
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs fork and limits")
@@ -22,7 +22,7 @@ TABLE = pa.table({"a": np.arange(8.0), "b": np.arange(8) % 2})
 @linux
 @pytest.mark.slow
 def test_commands_leave_all_results_or_none() -> None:
-    numbers = [*range(15, 20), *range(30, 80)]
+    numbers = [*range(15, 20), *range(30, 60)]
     outcomes = run("mixed_commands", numbers)
     assert outcomes.faults == []
     assert not set(outcomes.counts) & set(FAULTS)

@@ -39,6 +39,7 @@ for room in map(int, sys.argv[1:]):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_threads_that_cannot_start_leave_their_work_to_others() -> None:
     """A thread takes some 8 MB of addresses: 64 of them do not fit in 24, 64 or 160 MB."""

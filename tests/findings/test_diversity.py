@@ -8,7 +8,7 @@ import pytest
 
 import duramen as dm
 from duramen.findings import findings
-from duramen.findings.diversity import LARGE, diversity, unequal_values
+from duramen.findings.table import LARGE, diversity, unequal_values
 
 RNG = np.random.default_rng(0)
 

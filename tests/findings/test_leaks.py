@@ -7,7 +7,7 @@ from sklearn import datasets
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.findings.leaks import of_leaks
+from duramen.findings.target import of_leaks
 
 N = 300
 RNG = np.random.default_rng(0)

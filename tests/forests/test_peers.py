@@ -61,16 +61,17 @@ def agree(kind, name, n_seeds, **settings):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
-def test_importances_in_law(kind):
-    agree(kind, "iris", 10)
+@pytest.mark.parametrize("name", CLASSES + NUMBERS)
+def test_importances_in_law_on_all_problems(kind, name):
+    agree(kind, name, 15)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [{}, {"max_features": 1}, {"max_features": None}], ids=str)
+@pytest.mark.parametrize("max_features", [1, None])
 @pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
-@pytest.mark.parametrize("name", CLASSES + NUMBERS)
-def test_importances_in_law_on_all_problems(kind, name, settings):
-    agree(kind, name, 15, **settings)
+@pytest.mark.parametrize("name", ["breast_cancer", "digits", "friedman1"])
+def test_importances_in_law_of_one_candidate_and_of_all(kind, name, max_features):
+    agree(kind, name, 15, max_features=max_features)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.data import encode_target
+from duramen.data.target import encode_target
 from duramen.effects import accumulated_local_effects
 from duramen.forests import Forest
 from duramen.importances import Inputs, catalogue
@@ -110,7 +110,7 @@ def test_measures_that_grow_forests_of_their_own(measure):
 def test_networks_and_context():
     signals = np.column_stack([Y, X[:, 1], np.rint(10 * X[:, 0])])
     links = [
-        dm.genie3(signals + offset, n_estimators=8, random_state=0).weights
+        dm.genie3(signals + offset, estimator=dm.RandomForestRegressor(8), random_state=0).weights
         for offset in (0.0, 2.0**30, -(2.0**52))
     ]
     assert len({digest(link) for link in links}) == 1

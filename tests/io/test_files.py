@@ -13,7 +13,8 @@ import pytest
 from tests.grid import one_test
 
 from duramen.data import encode
-from duramen.io import pack, read_table, target_column, write_table
+from duramen.io import pack, read_table, write_table
+from duramen.io.files import target_column
 
 TABLE = pa.table({"gene": ["g,1", 'say "b"', None], "x": [1.5, None, -2.0], "n": [1, 2, 3]})
 TEXT = 'gene,x,n\n"g,1",1.5,1\n"say ""b""",NA,2\n,-2.0,3\n'

@@ -8,8 +8,9 @@ import pytest
 from tests.io.store.stores import genotypes, write_bed
 
 from duramen.data import encode
+from duramen.data.recoding import joined
 from duramen.io import open_store
-from duramen.io.store.view import joined, with_columns, without
+from duramen.io.store.column_store import with_columns, without
 
 LEFT = {"a": [1.5, 2.5, None], "b": ["u", "v", "u"]}
 RIGHT = {"c": list(range(3)), "d": ["x", None, "y"], "e": np.linspace(0, 1, 3)}

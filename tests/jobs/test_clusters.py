@@ -108,6 +108,7 @@ def saved(result, path):
     return path.read_bytes()
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("name", CALLS)
 def test_same_bytes_on_a_cluster(client, tmp_path, name):

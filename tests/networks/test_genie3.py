@@ -8,7 +8,8 @@ import duramen as dm
 from duramen.jobs.replicates import replicate_seed
 from duramen.networks.inference import scaled_by_variance
 
-FAST = {"n_estimators": 25, "random_state": 0}
+FAST = {"estimator": dm.RandomForestRegressor(25, max_features="sqrt"), "random_state": 0}
+EXTRA = {**FAST, "estimator": dm.ExtraTreesRegressor(25, max_features="sqrt")}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def test_weights_are_the_importances_of_one_forest_a_target(made):
 
 
 def test_columns_of_fully_grown_extra_trees_sum_to_one(made):
-    network = dm.genie3(made.expression, forest="extra_trees", **FAST)
+    network = dm.genie3(made.expression, **EXTRA)
     assert np.abs(network.weights.sum(axis=0) - 1).max() < 1e-9
 
 
@@ -103,7 +104,7 @@ def test_mixed_variables_are_fractions_of_their_uncertainty(made):
     frame = pd.DataFrame(made.expression, columns=made.names)
     frame["G1"] = np.where(frame["G1"] > frame["G1"].median(), "high", "low")
     # Extra-Trees take all uncertainty away from classes as from numbers.
-    network = dm.genie3(frame, forest="extra_trees", **FAST)
+    network = dm.genie3(frame, **EXTRA)
     assert np.abs(network.weights.sum(axis=0) - 1).max() < 1e-9
     for measure in ("mda", "mdi_oob"):
         assert np.isfinite(dm.genie3(frame, measure=measure, **FAST).weights).all()
@@ -141,9 +142,9 @@ def test_last_level_finds_strongly_relevant_inputs_alone():
     b = np.where(rng.random(n) < 0.9, a, 1 - a)
     c = np.where(rng.random(n) < 0.9, b, 1 - b)
     frame = pd.DataFrame({"a": a, "b": b, "c": c}).astype(str)
-    settings = {"forest": "totally_randomized_trees", "max_features": 1, "splits": "multiway"}
-    plain = dm.genie3(frame, **settings, **FAST)
-    last = dm.genie3(frame, measure="last_level", **settings, **FAST)
+    settings = {"estimator": dm.TotallyRandomizedTreesClassifier(25), "random_state": 0}
+    plain = dm.genie3(frame, **settings)
+    last = dm.genie3(frame, measure="last_level", **settings)
     assert plain.weights[0, 2] > 0.05
     assert last.weights[0, 2] < 0.001 < 0.05 < min(last.weights[0, 1], last.weights[1, 2])
 
@@ -165,18 +166,63 @@ def test_knocked_out_samples_are_left_out_for_the_gene_itself(made):
         ({"regulators": []}, "must hold a gene, got none"),
         ({"regulators": [0, "x0"]}, "must hold each gene once, got 'x0' twice"),
         ({"targets": np.ones(3, bool)}, r"must have shape \(8,\), got \(3,\)"),
-        ({"forest": "pert"}, "forest must be one of"),
         ({"measure": "holdout_mda"}, "measure must be one of"),
         ({"normalization": "log"}, "normalization must be"),
         ({"genes": "diagonal"}, "genes must be"),
         ({"series": [0] * 40}, "series needs time"),
         ({"knocked_out": ["x0"]}, "one entry per sample"),
-        ({"forest": "bagged_trees", "max_depth": 0}, "max_depth"),
+        ({"estimator": dm.BaggedTreesRegressor(max_depth=0)}, "BaggedTreesRegressor: max_depth"),
+        (
+            {"estimator": dm.RandomForestClassifier(class_weight="balanced")},
+            r"genie3: class_weight of estimator has no effect and must be None, got 'balanced'\. "
+            "Hint: .* criterion, max_depth, .* n_estimators",
+        ),
+        (
+            {"estimator": dm.RandomForestRegressor(categorical_features=[0])},
+            "genie3: categorical_features of estimator has no effect",
+        ),
     ],
 )
 def test_refuses(made, change, message):
     with pytest.raises(ValueError, match=message):
         dm.genie3(made.expression, **{**FAST, **change})
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [dm.PERTClassifier(), dm.RandomSurvivalForest(), dm.GuidedForestRegressor(), "random_forest"],
+)
+def test_refuses_what_predicts_no_numbers_and_classes(made, estimator):
+    with pytest.raises(TypeError, match=r"genie3: estimator must be .*RandomForest"):
+        dm.genie3(made.expression, estimator=estimator)
+
+
+def test_targets_of_both_tasks_have_the_parameters_of_the_estimator(made):
+    frame = pd.DataFrame(made.expression[:, :4]).add_prefix("G")
+    frame["kind"] = np.where(frame["G0"] > frame["G1"], "a", "b")
+    shared = {"max_features": 2, "min_samples_leaf": 3, "bootstrap": False}
+    regressor = dm.ExtraTreesRegressor(20, **shared, n_jobs=2, random_state=5, oob_score=False)
+    classifier = dm.ExtraTreesClassifier(20, criterion="entropy", **shared)
+    network = dm.genie3(frame, estimator=regressor, random_state=0)
+    assert network.equals(dm.genie3(frame, estimator=regressor, random_state=0))
+    other = dm.genie3(frame, estimator=classifier, random_state=0)
+    np.testing.assert_array_equal(network.weights, other.weights)
+    assert network.metadata["forest"] == "extra_trees"
+    assert network.metadata["parameters"] == {
+        "n_estimators": 20,
+        "max_features": 2,
+        "min_samples_leaf": 3,
+    }
+
+
+def test_scores_of_classes_are_divided_by_the_impurity_of_the_criterion(made):
+    frame = pd.DataFrame(made.expression[:, :4]).add_prefix("G")
+    frame["kind"] = np.where(frame["G0"] > 0.2 + frame["G1"], "a", "b")
+    for criterion in ("entropy", "gini"):
+        forest = dm.ExtraTreesClassifier(20, criterion=criterion, max_features=2)
+        network = dm.genie3(frame, targets=["kind"], estimator=forest, random_state=0)
+        # Extra-Trees without limits explain all of the impurity.
+        assert network.weights[:, 4].sum() == pytest.approx(1)
 
 
 def test_refuses_targets_with_missing_values(made):

@@ -19,7 +19,8 @@ pytestmark = [
 ]
 
 EXPRESSION = np.random.default_rng(0).standard_normal((60, 24))
-SETTINGS = {"n_estimators": 200, "n_permutations": 2, "random_state": 5}
+FOREST = dm.RandomForestRegressor(200, max_features="sqrt")
+SETTINGS = {"estimator": FOREST, "n_permutations": 2, "random_state": 5}
 
 CHILD = """
 import sys
@@ -31,8 +32,8 @@ EXPRESSION = np.random.default_rng(0).standard_normal((60, 24))
 print("ready", flush=True)
 checkpoint, result, jobs = sys.argv[1:]
 network = dm.genie3(
-    EXPRESSION, n_estimators=200, n_permutations=2, random_state=5, n_jobs=int(jobs),
-    checkpoint=checkpoint,
+    EXPRESSION, estimator=dm.RandomForestRegressor(200, max_features="sqrt"), n_permutations=2,
+    random_state=5, n_jobs=int(jobs), checkpoint=checkpoint,
 )
 network.save(result)
 """

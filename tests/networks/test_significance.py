@@ -8,10 +8,14 @@ import duramen as dm
 from duramen.jobs.replicates import replicate_seed
 
 
+def forest_of(n_estimators):
+    return dm.RandomForestRegressor(n_estimators, max_features="sqrt")
+
+
 def test_p_values_are_counts_of_permuted_scores():
     rng = np.random.default_rng(0)
     expression = rng.standard_normal((30, 5))
-    settings = {"n_estimators": 20, "n_permutations": 4, "random_state": 1}
+    settings = {"estimator": forest_of(20), "n_permutations": 4, "random_state": 1}
     pooled = dm.genie3(expression, null="pooled", **settings)
     single = dm.genie3(expression, null="source", **settings)
     seed = replicate_seed(pooled.metadata["seed"], 0)
@@ -34,14 +38,16 @@ def test_p_values_are_counts_of_permuted_scores():
 
 def test_true_links_have_small_q_values():
     made = dm.datasets.gene_network(150, 8, n_links=5, noise=0.02, random_state=0)
-    network = dm.genie3(made.expression, n_estimators=50, n_permutations=20, random_state=0)
+    network = dm.genie3(made.expression, estimator=forest_of(50), n_permutations=20, random_state=0)
     q = network.q_values()
     assert (q[made.links] <= 0.1).sum() >= 3
     assert ((q >= network.p_values) | (q == 1)).all()
 
 
 def test_q_values_need_p_values():
-    network = dm.genie3(np.random.default_rng(0).random((20, 3)), n_estimators=5, random_state=0)
+    network = dm.genie3(
+        np.random.default_rng(0).random((20, 3)), estimator=forest_of(5), random_state=0
+    )
     with pytest.raises(ValueError, match="n_permutations"):
         network.q_values()
 
@@ -49,13 +55,13 @@ def test_q_values_need_p_values():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["heavy", "counts", "factors"])
 def test_type_one_error_where_each_gene_is_permuted_on_its_own(kind):
-    # 16 networks of 12 genes: 2,112 links. Links of a network are dependent: the band is that of
-    # the rates of the 16 networks, their mean ± the 99.5 % quantile of t times its standard error.
+    # 10 networks of 12 genes: 1,320 links. Links of a network are dependent: the band is that of
+    # the rates of the 10 networks, their mean ± the 99.5 % quantile of t times its standard error.
     # 99 permutations: levels of .05 and .01 are attained also by p-values of single sources.
     rng = np.random.default_rng(7)
     off = ~np.eye(12, dtype=bool)
     rates = {0.05: [], 0.01: []}
-    for seed in range(16):
+    for seed in range(10):
         factors = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 12))
         expression = {
             "heavy": rng.standard_cauchy((60, 12)),
@@ -63,7 +69,9 @@ def test_type_one_error_where_each_gene_is_permuted_on_its_own(kind):
             "factors": factors + 0.3 * rng.standard_normal((60, 12)),
         }[kind]
         expression = np.apply_along_axis(rng.permutation, 0, expression)
-        network = dm.genie3(expression, n_estimators=20, n_permutations=99, random_state=seed)
+        network = dm.genie3(
+            expression, estimator=forest_of(20), n_permutations=99, random_state=seed
+        )
         for level, rate in rates.items():
             rate.append((network.p_values <= level)[off].mean())
     for level, rate in rates.items():

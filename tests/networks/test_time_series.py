@@ -9,7 +9,7 @@ import pytest
 import duramen as dm
 from duramen.networks.time_series import decay_rates, pairs_of, responses_of
 
-FAST = {"n_estimators": 25, "random_state": 0}
+FAST = {"estimator": dm.RandomForestRegressor(25, max_features="sqrt"), "random_state": 0}
 
 
 def slow_learning_sets(values, time, series, rates):
@@ -91,7 +91,12 @@ def test_delayed_regulation_is_found_and_directed():
             a += 0.6 * (rng.random() - a)
             b += 0.2 * (2 * values[-1][0] - b)
     network = dm.genie3(
-        np.array(values), time=time, series=series, decay=1.0, n_estimators=200, random_state=0
+        np.array(values),
+        time=time,
+        series=series,
+        decay=1.0,
+        estimator=dm.RandomForestRegressor(200, max_features="sqrt"),
+        random_state=0,
     )
     assert network.top(1)[0][:2] == ("x0", "x1")
     assert network.weights[0, 1] > 0.5 > network.weights[1, 0]

@@ -5,7 +5,7 @@ from tests.grid import one_test
 
 from duramen import Importances, Significance
 from duramen.plots import p_values, ranking
-from duramen.plots.p_value_histogram import BINS, binned
+from duramen.plots.importances import BINS, binned
 
 
 def example(p):

@@ -1,15 +1,12 @@
 """The method `plot` of results, and the figures that it finds."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import duramen as dm
-from duramen.results.figures import FIGURES
+from duramen.results.result import FIGURES
 from duramen.significance import (
     AdjustedSignificance,
     ErrorRates,
@@ -133,15 +130,3 @@ def test_adjusted_significance_is_a_significance():
 def test_figures_are_public_functions_of_plots():
     for figure in FIGURES:
         assert getattr(dm.plots, figure.name) is figure.draw
-
-
-def test_matplotlib_is_imported_when_something_is_drawn():
-    code = (
-        "import sys, duramen as dm\n"
-        "result = dm.Importances(('a',), [1.0], 'mdi', 'bits')\n"
-        "repr(result), result._repr_html_()\n"
-        "assert 'matplotlib' not in sys.modules and 'duramen.plots' not in sys.modules\n"
-        "result.plot()\n"
-        "assert 'matplotlib.figure' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

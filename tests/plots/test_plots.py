@@ -10,7 +10,7 @@ from tests.grid import one_test
 
 from duramen import Importances
 from duramen.plots import by_degree, found, oob_error, ranking
-from duramen.plots.degrees import folded
+from duramen.plots.importances import folded
 
 
 def example(names=None, p=30, degrees=3, **changes):

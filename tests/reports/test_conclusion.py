@@ -9,7 +9,7 @@ import duramen as dm
 from duramen import Significance
 from duramen.analyses.ranking.description import out_of_bag_accuracy
 from duramen.reports import render, summarise
-from duramen.reports.conclusion import conclusion
+from duramen.reports.ranking import conclusion
 from duramen.reports.significance import Verdict
 
 

@@ -10,9 +10,9 @@ from tests.plots.test_context import P_VALUES, network, result
 from tests.reports.test_reports import HOSTILE, Page, a_run, assert_needs_nothing_else
 
 from duramen.reports import Level, render, summarize_context, summarize_context_network
-from duramen.reports.contextual import Findings, stacked
+from duramen.reports.context import Findings, stacked
 from duramen.reports.report import Chart
-from duramen.results.multiplicity import adjusted
+from duramen.results.fields import adjusted
 from duramen.support.text import printable
 
 SETTINGS = {"n_estimators": 100, "n_permutations": 999}

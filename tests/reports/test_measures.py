@@ -15,7 +15,7 @@ from tests.reports.test_reports import (
 import duramen as dm
 from duramen import Importances, Significance
 from duramen.reports import render, summarise
-from duramen.reports.ranked import ranked
+from duramen.reports.ranking import ranked
 
 NULL = "The votes do not change."
 TRUE = np.array([6.0, 9.0, 0.5, 0.0, 0.0, 1.0, 3.0])  # of the seven hostile names

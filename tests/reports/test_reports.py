@@ -348,9 +348,9 @@ def test_plan_report_tells_advice_reasons_and_curves():
     assert report.section("Why").lines == advice.reasons
     assert report.section("Effect of a sample of 1,000 rows").lines == advice.cautions
     table = report.section("Fractions compared")
-    assert table.column("alpha") == ("0", "0.5", "1")
+    assert table.column("keep") == ("0", "0.5", "1")
     assert table.column("trees")[1] == f"{advice.options[1].trees:,}"
-    assert report.section(f"Finding {HOSTILE[0]}").text.endswith("alpha = 0 0.5, alpha = 0.5 1.")
+    assert report.section(f"Finding {HOSTILE[0]}").text.endswith("keep = 0 0.5, keep = 0.5 1.")
     with pytest.raises(KeyError, match="Data"):
         report.section("Data")
     html = render(report)

@@ -155,9 +155,9 @@ def test_the_page(search):
     assert facts["features found"] == str(one.n_found)
     assert facts["features a tree"] == "40"
     chart = report.section("Features found, tree by tree")
-    assert chart.plot.of["alpha = 0.5"].tolist() == one.sizes.tolist()
+    assert chart.plot.of["keep = 0.5"].tolist() == one.sizes.tolist()
     html = render(report)
-    assert "alpha = 0.5" in html
+    assert "keep = 0.5" in html
     assert "<svg" in html
     assert report.section("Features found").column("feature")[0] == one.names[0]
     assert len(summarize_selection(one, a_run(), n_rows=1).section("Features found").rows) == 1

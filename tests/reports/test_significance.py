@@ -4,7 +4,7 @@ import numpy as np
 
 from duramen.reports.report import Prose
 from duramen.reports.significance import Verdict, verdict_sections
-from duramen.results.adjusted_significance import AdjustedSignificance
+from duramen.results.significance import AdjustedSignificance
 
 STATISTICS = {
     "stage": np.array([1.0, 2.0, 2.0]),

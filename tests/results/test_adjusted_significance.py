@@ -5,7 +5,7 @@ import pytest
 from tests.grid import one_test
 
 from duramen import Significance
-from duramen.results.adjusted_significance import AdjustedSignificance
+from duramen.results.significance import AdjustedSignificance
 
 
 def result(**changes):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.grid import one_test
 
-from duramen.results.error_rates import ErrorRates
+from duramen.results.significance import ErrorRates
 
 
 def example(**changes):

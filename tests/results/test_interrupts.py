@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from duramen.support.interrupts import uninterrupted
+from duramen.support.files import uninterrupted
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs os.kill")
 

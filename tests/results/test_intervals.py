@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.grid import one_test
 
-from duramen.results.intervals import Intervals
+from duramen.results.significance import Intervals
 
 
 def example(**changes):

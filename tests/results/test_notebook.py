@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.results.html import bars
 from duramen.results.result import Result
-from duramen.results.summary import Column, Summarized, Summary
+from duramen.results.summary import Column, Summarized, Summary, bars
 from duramen.significance import AdjustedSignificance, ErrorRates, Intervals
 
 VOID = {"br", "rect", "path"}

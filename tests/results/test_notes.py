@@ -7,9 +7,8 @@ import pytest
 from tests.grid import one_test
 
 from duramen import Importances, Significance
-from duramen.results.error_rates import ErrorRates
-from duramen.results.intervals import Intervals
-from duramen.results.notes import checked_notes, note_lines, warn_of
+from duramen.results.fields import checked_notes, note_lines, warn_of
+from duramen.results.significance import ErrorRates, Intervals
 
 FIRST = "only 3 of 9 importances are negative; p-values are coarse"
 LONG = "with more than one candidate the counts vary far more than the distribution allows " * 3

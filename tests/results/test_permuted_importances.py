@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.results.permuted_importances import NULL, PermutedImportances
+from duramen.results.importances import NULL, PermutedImportances
 
 OBSERVED = dm.Importances(("a", "b", "c"), [0.4, 0.1, 0.2], "mdi", "bits", standard_error=[1, 2, 3])
 PERMUTED = np.array([[0.1, 0.2, 0.0], [0.3, 0.1, 0.0]])

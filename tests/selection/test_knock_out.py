@@ -14,6 +14,7 @@ from tests.grid import one_test
 from tests.significance.noise import TINY, Interrupted, correlation, killed_after, noise, signal
 
 import duramen as dm
+from duramen.jobs.batches import Batches
 from duramen.selection.knock_out import KnockOutRounds
 
 
@@ -49,13 +50,15 @@ def test_course_against_plain_python(alpha, seed):
     p, size, most = 6, 20, 4
     left, found, rows = list(range(p)), {}, []
     course = KnockOutRounds(p, most, size - 1, alpha)
+    batches = Batches(course.steps())
     for number in range(1, most + 1):
         values = random.integers(0, 30, size=(size, p)).astype(float)  # with ties
         values[0, :2] += 15
         values[:, [j for j in range(p) if j not in left]] = np.nan
         rows.append(values)
-        assert course.ready(np.concatenate([np.empty((0, p)), *rows[:-1]])) == number * size
-        course.take(np.concatenate(rows))
+        assert batches.ready(np.concatenate([np.empty((0, p)), *rows[:-1]])) == number * size
+        assert batches.arguments((number - 1) * size)[0].tolist() == left
+        batches.ready(np.concatenate(rows))
         largest = [max(row[j] for j in left) for row in values[1:]]
         p_values = {j: (1 + sum(one >= values[0, j] for one in largest)) / size for j in left}
         new = [j for j in left if p_values[j] <= alpha]
@@ -67,7 +70,7 @@ def test_course_against_plain_python(alpha, seed):
         assert course.left.tolist() == left
         if not new or not left:
             break
-    assert course.ready(np.concatenate(rows)) == len(rows) * size
+    assert batches.ready(np.concatenate(rows)) == len(rows) * size
     assert course.found_in.tolist() == [found.get(j, 0) for j in range(p)]
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.theory.dependence import boundaries as search
-from duramen.theory.dependence.boundaries import smallest_boundary
+from duramen.theory.dependence import relevant_features as search
+from duramen.theory.dependence.relevant_features import smallest_boundary
 
 
 def test_the_smallest_consistent_set():
@@ -65,7 +65,7 @@ def test_focus_among_many_features(monkeypatch):
     random = np.random.default_rng(0)
     X = random.integers(0, 2, size=(200, 30))
     y = X[:, 3] ^ X[:, 11]
-    monkeypatch.setattr(search, "LIMIT", 100)  # for speed
+    monkeypatch.setattr(search, "MOST_SETS", 100)  # for speed
     model = dm.MarkovBoundary().fit(X, y)
     assert model.selected_.tolist() == [3, 11]
     assert [boundary.tolist() for boundary in model.boundaries_] == [[3, 11]]
@@ -87,7 +87,7 @@ def test_a_smallest_boundary_is_one_of_all(seed):
 
 
 def test_a_search_for_a_small_set_ends(monkeypatch):
-    monkeypatch.setattr(search, "LIMIT", 10)
+    monkeypatch.setattr(search, "MOST_SETS", 10)
     monkeypatch.setattr(search, "MOST_STEPS", 10)
     random = np.random.default_rng(0)
     X, y = random.integers(0, 2, size=(100, 20)), random.integers(0, 2, 100)

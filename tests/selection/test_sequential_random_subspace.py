@@ -27,9 +27,9 @@ from tests.oracles.subspaces import decreases_of_tree
 
 import duramen as dm
 from duramen.forests.prediction import leaves
-from duramen.io.store.budget import memory_bytes
+from duramen.io.store.reader import memory_bytes
 from duramen.jobs import replicates
-from duramen.results import checkpoint
+from duramen.results import archive
 from duramen.results.archive import read_archive
 from duramen.selection import SequentialRandomSubspace
 from duramen.selection.sequential_random_subspace.search import (
@@ -1024,7 +1024,7 @@ def test_it_is_written_now_and_then(tmp_path, monkeypatch):
     X, y = problem()
     lengths = []
     monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
-    monkeypatch.setattr(checkpoint, "_PATIENCE", 0)
+    monkeypatch.setattr(archive, "_PATIENCE", 0)
     original = Grower.grow
 
     def watched(self, tree, columns, found):
@@ -1040,10 +1040,10 @@ CHILD = """
     import pickle, sys
     import numpy as np
     from duramen.jobs import replicates
-    from duramen.results import checkpoint
+    from duramen.results import archive
     from duramen.selection import SequentialRandomSubspace
 
-    replicates._INTERVAL = checkpoint._PATIENCE = 0.02
+    replicates._INTERVAL = archive._PATIENCE = 0.02
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 100))
     y = (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)

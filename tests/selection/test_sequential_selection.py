@@ -10,8 +10,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.grid import one_test
 
 import duramen as dm
+from duramen.jobs.batches import Batches
 from duramen.selection.selector import folds_of
-from duramen.selection.sequential_selection import Path, SetsToScore, search
+from duramen.selection.sequential_selection import Path, new_sets, search
 from duramen.support.checks import draw_seed
 
 
@@ -25,7 +26,7 @@ def scores_of(p, seed):
 def run(value, p, goal, **given):
     path = Path()
     steps = {"forward": True, "plus": 1, "minus": 0, "floating": False, **given}
-    course = SetsToScore(search(path, p, goal, **steps))
+    course = Batches(new_sets(search(path, p, goal, **steps)))
     asked = []
     while (until := course.ready(np.array([[value[one]] for one in asked]).reshape(-1, 1))) > len(
         asked

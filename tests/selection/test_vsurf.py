@@ -5,7 +5,8 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.selection.vsurf import Prediction, above, interpreted, mean_jump, noise_level
+from duramen.jobs.batches import Batches
+from duramen.selection.vsurf import above, interpreted, mean_jump, noise_level, predicting
 
 
 def vsurf(**given):
@@ -38,14 +39,17 @@ def test_known_interpretation():
 
 def test_known_prediction():
     """The first feature is kept, and those that the error drops by more than .05 with."""
-    steps = Prediction(np.array([7, 3, 5, 1]), 0.05)
-    seen = []
+    steps = Batches(predicting(np.array([7, 3, 5, 1]), 2, 0.05))
+    asked, rows = [], []
     for error in (0.5, 0.46, 0.3, 0.26):
-        seen.append(steps.columns.tolist())
-        steps.take(error)
-    assert seen == [[7], [7, 3], [7, 5], [7, 5, 1]]
-    assert steps.kept == [7, 5]
-    assert steps.columns is None
+        assert steps.ready(np.array(rows).reshape(-1, 1)) == len(rows) + 2
+        asked.append(steps.arguments(len(rows) + 1)[0].tolist())
+        rows += [error - 0.01, error + 0.01]
+    assert asked == [[7], [7, 3], [7, 5], [7, 5, 1]]
+    assert steps.ready(np.array(rows).reshape(-1, 1)) == 8
+    chosen, errors = steps.outcome
+    assert chosen == [7, 5]
+    assert errors == pytest.approx([0.5, 0.46, 0.3, 0.26])
 
 
 def test_steps_of_a_run():

@@ -253,7 +253,7 @@ def test_processes_change_nothing(processes, given):
 @pytest.mark.slow
 def test_processes_read_the_store(processes, tmp_path, monkeypatch):
     """By its path, also one from the folder of this process, or by a URL; without a column."""
-    from duramen.io.store.view import without
+    from duramen.io.store.column_store import without
 
     X, y = problem()
     monkeypatch.chdir(tmp_path)

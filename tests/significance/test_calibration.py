@@ -1,13 +1,13 @@
 """Rates of the tests of significance where no feature says anything, in small.
 
-Three nulls and three shapes, 250 data sets each, forests of ten shallow trees and 19 permutations,
+Three nulls and three shapes, 120 data sets each, forests of ten shallow trees and 19 permutations,
 the fewest that a p-value of .05 can come from. What costs little is tried in every cell; the others
 in one or a few, so chosen that each meets what is hardest for it. The same in full, and what comes
 of it, is in docs/guide/calibration.md.
 
-Every rate that is looked at lies in the band that holds all of them with probability .999, by
-Bonferroni; for 250 data sets this is .004 to .124. That is wide, so fractions of p-values over all
-features, which vary less, are looked at too.
+No rate that is looked at is above the bound that holds for all of them with probability .999, by
+Bonferroni, .158 for 120 data sets; where p-values are exact, none is 0. That is wide, so fractions
+of p-values over all features, which vary less, are looked at too.
 """
 
 import warnings
@@ -35,7 +35,7 @@ from scipy import stats
 import duramen as dm
 from duramen.jobs.replicates import Plan, run_replicates
 
-DATA_SETS = 250
+DATA_SETS = 120
 OUTSIDE = 1e-3  # probability that any rate lies outside, if all promises hold
 
 SMALL = dm.RandomForestClassifier(10, max_depth=5)
@@ -144,7 +144,7 @@ def test_every_null_meets_every_shape():
 def test_rates_lie_in_their_bands(null, shape):
     methods = (*EVERYWHERE, *CELLS[null, shape])
     result = many(null, shape, methods, DATA_SETS, seed=list(CELLS).index((null, shape)))
-    low, high = stats.binom.interval(1 - OUTSIDE / N_RATES, DATA_SETS, LEVEL)
+    high = stats.binom.isf(OUTSIDE / N_RATES, DATA_SETS, LEVEL)
     for method, (some, share, *followed) in zip(methods, result, strict=True):
         each = method.promise == "each"
         rates = [one.mean() for one in followed if each and not np.isnan(one).any()]
@@ -153,7 +153,7 @@ def test_rates_lie_in_their_bands(null, shape):
         # Permuted alone, a correlated column loses its copies, and gets splits that these shared.
         if method in EXACT and (method, null) != (ALONE, CORRELATED):
             # Of two values, features are hardly ever split on, and tie at 0: the last have many.
-            assert counts[-1] >= low, f"{method.name}: {counts}"
+            assert counts[-1] > 0, f"{method.name}: {counts}"
             error = share.std(ddof=1) / np.sqrt(DATA_SETS)
             assert not each or share.mean() <= LEVEL + 4 * error, f"{method.name}: {share.mean()}"
 

@@ -28,7 +28,7 @@ class Clustering:
     def signals(self, problem: Problem[Any], ranked: Measured, clock: Clock) -> Signals:
         """Return the places of features, and their clusters where these are asked for."""
         from duramen.importances import clusters
-        from duramen.reports.measures import as_importances
+        from duramen.reports.facts import as_importances
         from duramen.reports.signals import Signals
 
         places = Signals(problem.variants)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from duramen.analyses import ALL, COMPARED, COMPARED_TREES
 from duramen.analyses.execution import Execution, checkpoints
-from duramen.analyses.inputs import call_words, execution_of, problem_of
+from duramen.analyses.inputs import (
+    COMPARED_COLUMNS,
+    ComparedColumns,
+    call_words,
+    execution_of,
+    problem_of,
+)
 from duramen.analyses.problem import Problem, noted, stopped
 from duramen.analyses.report import AnalysisInterrupted, run_of
 from duramen.data import EncodedTable
@@ -16,6 +22,7 @@ from duramen.estimators.catalogue import random_forest
 from duramen.evaluation import EvaluationInterrupted, SelectionEvaluation, evaluate_selection
 from duramen.reports import Report, summarize_evaluation
 from duramen.support import checks
+from duramen.support.keywords import shares
 from duramen.support.provenance import references
 
 
@@ -121,11 +128,11 @@ def _enough(found: SelectionEvaluation) -> dict[str, list[int]]:
     return {name: [one.n_features, one.low, one.high] for name, one in numbers.items()}
 
 
+@shares(ComparedColumns, COMPARED_COLUMNS)
 def compare(
     X: Any,
     y: Any = None,
     *,
-    target: str | None = None,
     methods: Any = None,
     n_features: Any = None,
     n_estimators: int = COMPARED_TREES,
@@ -134,17 +141,12 @@ def compare(
     n_resamples: int = 50,
     test_size: int | float = 0.1,
     selection: str = "inside",
-    names: Any = None,
-    kinds: Any = None,
-    task: str = "auto",
-    groups: Any = None,
-    keep_identifiers: bool = False,
-    max_rows: int | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: Any = None,
     verbose: int = 0,
+    **columns: Unpack[ComparedColumns],
 ) -> ComparisonReport:
     """Compare selectors and importance rankings on random splits of the rows.
 
@@ -170,15 +172,31 @@ def compare(
     learner : str or estimator
         As for :func:`duramen.evaluate_selection`; "forest" is a random forest of `n_estimators`
         trees.
-    names, kinds, task
-        As for :func:`duramen.learning_set`.
+    names : iterable of str, optional
+        Names of the columns; by default those of the table.
+    kinds : str, mapping or sequence, optional
+        Kinds of the columns, as for :func:`duramen.encode`.
+    task : str, default="auto"
+        Task, as for :func:`duramen.learning_set`; "auto" decides by the values of the target.
     groups : str or array-like of shape (n,), optional
         Labels of the groups of the rows, which are not divided; or the name of a column, as
         `target`.
-    keep_identifiers, max_rows, random_state, n_jobs, checkpoint, verbose
-        As for :func:`duramen.rank`.
+    keep_identifiers : bool, default=False
+        Whether columns that look like identifiers, with a different value in each row, are
+        analyzed; by default they are left out, with a note.
+    max_rows : int, optional
+        Largest number of rows: of more, a random sample is analyzed, in which classes keep their
+        proportions.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
         Cluster that runs the splits; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps the work done; the same call resumes from it.
+    verbose : int
+        Above 0: progress bars.
 
     Returns
     -------
@@ -201,18 +219,14 @@ def compare(
     >>> report.evaluation.methods
     ('mdi', 'all features')
     """
-    call = call_words(compare, locals())
+    call = call_words(compare, {**locals(), **columns})
     notes: list[str] = []
     execution = execution_of(
         "compare", notes, random_state=random_state, n_jobs=n_jobs, client=client,
         checkpoint=checkpoint, verbose=verbose,
     )  # fmt: skip
     checks.check_integer("compare", "n_estimators", n_estimators, 1)
-    problem = problem_of(
-        "compare", X, y, target=target, names=names, kinds=kinds, task=task, sample_weight=None,
-        strata=None, groups=groups, keep_identifiers=keep_identifiers, n_jobs=n_jobs,
-        max_rows=max_rows, seed=execution.random_state,
-    )  # fmt: skip
+    problem = problem_of("compare", X, y, columns, n_jobs=n_jobs, seed=execution.random_state)
     notes += problem.told
     if methods is None:
         methods = {**{name: name for name in COMPARED}, ALL: None}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from inspect import signature
-from typing import Any
+from typing import Any, TypedDict
 
 import narwhals as nw
 
@@ -13,9 +13,8 @@ from duramen.analyses.execution import Execution
 from duramen.analyses.problem import Problem, loaded, stray_columns
 from duramen.analyses.sampling import sampled
 from duramen.data import Finding
-from duramen.data.containers import is_anndata
 from duramen.data.learning_sets import LearningSet, learning_set, learning_set_of
-from duramen.findings.leaks import of_leaks
+from duramen.data.sources import is_anndata
 from duramen.findings.table import (
     dates_of,
     in_order,
@@ -25,9 +24,9 @@ from duramen.findings.table import (
     of_stray,
     without_identifiers,
 )
-from duramen.findings.target import of_target
+from duramen.findings.target import of_leaks, of_target
 from duramen.io import ColumnStore
-from duramen.io.store.view import without, without_names
+from duramen.io.store.column_store import without, without_names
 from duramen.jobs.workers import check_client
 from duramen.support import checks
 from duramen.support.files import expanded
@@ -36,6 +35,44 @@ from duramen.support.text import quoted
 _OF_TARGET = "target identifier"
 _LONGEST = 60  # characters of a value in the record of a call
 _MOST_SEED = 2**32 - 1
+
+
+class ComparedColumns(TypedDict, total=False):
+    """Description of the columns and rows of a table, for `duramen.compare`."""
+
+    target: str | None
+    names: Iterable[str] | None
+    kinds: Any
+    task: str
+    groups: Any
+    keep_identifiers: bool
+    max_rows: int | None
+
+
+class SelectedColumns(ComparedColumns, total=False):
+    """Description of the columns and rows of a table, for `duramen.select`."""
+
+    strata: Any
+
+
+class RankedColumns(SelectedColumns, total=False):
+    """Description of the columns and rows of a table, for `duramen.rank`."""
+
+    sample_weight: Any
+    pos_label: Any
+
+
+COMPARED_COLUMNS: ComparedColumns = {
+    "target": None,
+    "names": None,
+    "kinds": None,
+    "task": "auto",
+    "groups": None,
+    "keep_identifiers": False,
+    "max_rows": None,
+}
+SELECTED_COLUMNS: SelectedColumns = {**COMPARED_COLUMNS, "strata": None}
+RANKED_COLUMNS: RankedColumns = {**SELECTED_COLUMNS, "sample_weight": None, "pos_label": None}
 
 
 @dataclass(frozen=True)
@@ -53,17 +90,9 @@ def problem_of(
     function: str,
     X: Any,
     y: Any,
+    columns: ComparedColumns,
     *,
-    target: str | None,
-    names: Any,
-    kinds: Any,
-    task: Any,
-    sample_weight: Any,
-    strata: Any,
-    groups: Any,
-    keep_identifiers: bool,
     n_jobs: int | None,
-    max_rows: int | None,
     seed: int,
     stored: bool = False,
 ) -> Problem[Any]:
@@ -79,20 +108,21 @@ def problem_of(
     TypeError, ValueError
         If X, y or names of columns are not as described.
     """
-    checks.check_flag(function, "keep_identifiers", keep_identifiers)
+    asked: dict[str, Any] = {**RANKED_COLUMNS, **columns}
+    target, task, max_rows = asked["target"], asked["task"], asked["max_rows"]
+    keep_identifiers = checks.check_flag(function, "keep_identifiers", asked["keep_identifiers"])
     checks.check_optional_integer(function, "max_rows", max_rows, 2)
+    described = {name: asked[name] for name in ("names", "kinds", "sample_weight")}
+    rows = {"strata": asked["strata"], "groups": asked["groups"]}
     if isinstance(X, LearningSet):
-        given = learning_set_of(
-            X, y, function, names=names, kinds=kinds, sample_weight=sample_weight, strata=strata,
-            groups=groups,
-        )  # fmt: skip
-        name, data, labels = target or "y", given, given.y
+        data = learning_set_of(X, y, function, **described, **rows)
+        name, labels = target or "y", data.y
         found = [*of_target(labels, name), *of_codes(data.table)]
         found += of_leaks(
             data.table, labels, name, data.task if not data.target.censored else "auto"
         )
     else:
-        own = _taken_apart(function, X, y, target, strata, groups)
+        own = _taken_apart(function, X, y, target, **rows)
         name, labels = own.target, own.y
         found = [*of_target(labels, name, task if task != "survival" else "regression")]
         found += of_dates(dates_of(own.X)) if not isinstance(own.X, ColumnStore) else []
@@ -101,9 +131,7 @@ def problem_of(
             data = learning_set(
                 own.X,
                 labels,
-                sample_weight=sample_weight,
-                names=names,
-                kinds=kinds,
+                **described,
                 task=task,
                 strata=own.strata,
                 groups=own.groups,

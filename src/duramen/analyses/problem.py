@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from duramen.support.arrow import pa
 from duramen.support.warning import warn
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from duramen.data import EncodedTable, Finding, LearningSet
-    from duramen.data.stray import StrayValues
+    from duramen.data.text_numbers import StrayValues
     from duramen.io import ColumnStore
 
 TableT = TypeVar("TableT", bound="EncodedTable | ColumnStore")

@@ -19,7 +19,7 @@ def sampled(problem: Problem[Any], n: int | None, seed: int, words: str) -> Prob
     `words` are the settings that ask for it, as in the notes.
     """
     from duramen.data import EncodedTable
-    from duramen.io.store.view import of_rows
+    from duramen.io.store.column_store import of_rows
 
     data = problem.data
     if n is None or data.n_rows <= n:

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 from sklearn.base import clone
 
 from duramen.analyses import SELECTOR
 from duramen.analyses.clustering import Clustering
 from duramen.analyses.execution import Execution, checkpoints
-from duramen.analyses.inputs import call_words, execution_of, problem_of
+from duramen.analyses.inputs import (
+    SELECTED_COLUMNS,
+    SelectedColumns,
+    call_words,
+    execution_of,
+    problem_of,
+)
 from duramen.analyses.problem import Problem, noted, stopped
 from duramen.analyses.report import AnalysisInterrupted, run_of
-from duramen.io.store.budget import memory_bytes
+from duramen.io.store.reader import memory_bytes
 from duramen.jobs.progress import estimates
 from duramen.reports import Report
 from duramen.reports.report import DRAWN
@@ -26,6 +32,7 @@ from duramen.selection import BaseSelector, Selector, catalogue
 from duramen.selection.records import MEMORY, SUBSPACE
 from duramen.selection.sequential_random_subspace.selector import seconds_of_tree, widest_within
 from duramen.support import checks
+from duramen.support.keywords import shares
 from duramen.support.text import duration
 
 # Trees without a new feature that end a search by default: as many as give each feature to so many
@@ -221,25 +228,19 @@ def report_of(
     )
 
 
+@shares(SelectedColumns, SELECTED_COLUMNS)
 def select(
     X: Any,
     y: Any = None,
     *,
-    target: str | None = None,
     selector: Any = None,
     clusters: float | None = None,
-    names: Any = None,
-    kinds: Any = None,
-    task: str = "auto",
-    strata: Any = None,
-    groups: Any = None,
-    keep_identifiers: bool = False,
-    max_rows: int | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: Any = None,
     verbose: int = 0,
+    **columns: Unpack[SelectedColumns],
 ) -> SelectionReport:
     """Select the features that are relevant for a target.
 
@@ -261,12 +262,16 @@ def select(
         tree at most, which ends when trees that give each feature ten draws find nothing new.
     clusters : float, optional
         Correlation from which on features are put in clusters with a more important one.
-    names, kinds, task
-        As for :func:`duramen.learning_set`.
+    names : iterable of str, optional
+        Names of the columns; by default those of the table.
+    kinds : str, mapping or sequence, optional
+        Kinds of the columns, as for :func:`duramen.encode`.
+    task : str, default="auto"
+        Task, as for :func:`duramen.learning_set`; "auto" decides by the values of the target.
     strata, groups : str or array-like of shape (n,), optional
         Rows that the test may exchange, as for :func:`duramen.learning_set`; or the name of a
         column, as `target`.
-    keep_identifiers : bool
+    keep_identifiers : bool, default=False
         Whether columns that look like identifiers, with a different value in each row, are
         analyzed; by default they are left out, with a note.
     max_rows : int, optional
@@ -303,7 +308,7 @@ def select(
     >>> dm.select(data.X, data.y, selector="boruta").selected
     ('x0', 'x1')
     """
-    call = call_words(select, locals())
+    call = call_words(select, {**locals(), **columns})
     notes: list[str] = []
     execution = execution_of(
         "select", notes, random_state=random_state, n_jobs=n_jobs, client=client,
@@ -314,10 +319,8 @@ def select(
         least = checks.check_real("select", "clusters", clusters, 0, 1, ends="(]")
         request = replace(request, clustering=Clustering(least))
     problem = problem_of(
-        "select", X, y, target=target, names=names, kinds=kinds, task=task, sample_weight=None,
-        strata=strata, groups=groups, keep_identifiers=keep_identifiers, n_jobs=n_jobs,
-        max_rows=max_rows, seed=execution.random_state, stored=True,
-    )  # fmt: skip
+        "select", X, y, columns, n_jobs=n_jobs, seed=execution.random_state, stored=True
+    )
     notes += problem.told
     if problem.data.exchangeability.restricted and not request.record.exchanges:
         from duramen.selection import catalogue

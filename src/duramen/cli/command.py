@@ -2,17 +2,194 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.console import notes, partial_folder, user_errors
-from duramen.cli.ending import Clock, Stopped
-from duramen.cli.options import Output
-from duramen.cli.output import remove_partial, results_folder, write_results
+from duramen.cli.declaration import given_paths
+from duramen.cli.ending import Clock, Stopped, unfinished
+from duramen.cli.options import Output, check_parent
 
 if TYPE_CHECKING:
     from duramen.reports import Report
+
+RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
+_ASKED = ("result.xlsx", "result-groups.csv")  # results that only some runs write
+_OWN = (*RESULTS, *_ASKED)  # files that a run replaces or removes
+
+
+@contextmanager
+def results_folder(out: Path, command: str) -> Iterator[Path]:
+    """Give a new folder beside `out`; at the end it takes the place of `out`, in one step.
+
+    The folder is made at once, so that a place that cannot be written to is known before any work
+    (OSError). Where anything goes wrong on the way, Ctrl-C included, it is removed and `out` is
+    left as it was. Other files in `out` stay. What a run that was killed left is removed, or put
+    back.
+    """
+    from duramen.support.files import InUseError, beside, expanded, held, naming, uninterrupted
+
+    place, owner = _checked(expanded(out), command), f"duramen {command}: --out {out}"
+    folder = beside(place, "part")
+    try:
+        with held(place):
+            _clear_up(place)
+            try:
+                folder.mkdir()
+            except OSError as error:
+                raise OSError(
+                    f"{owner} cannot be created in {place.parent} ({error.strerror}); name another"
+                ) from None
+            try:
+                unfinished.add(folder)
+                with naming(out, folder):
+                    yield folder
+                    with uninterrupted():
+                        _move(folder, place)
+            finally:
+                with uninterrupted():
+                    shutil.rmtree(folder, ignore_errors=True)
+                unfinished.discard(folder)
+    except InUseError:
+        raise InUseError(
+            f"{owner} is being written by another run; wait for it, or name another folder"
+        ) from None
+
+
+def _checked(out: Path, command: str) -> Path:
+    """Return the place of `out`, links resolved, once it is clear that a folder can be there."""
+    from duramen.support.files import real
+
+    place = real(out)
+    if place.is_symlink():
+        raise OSError(f"duramen {command}: --out {out} is a link to itself; name a folder")
+    if place.exists() and not place.is_dir():
+        raise NotADirectoryError(f"duramen {command}: --out {out} is a file; name a folder")
+    if place.exists() and not os.access(place, os.W_OK | os.X_OK):
+        raise PermissionError(f"duramen {command}: --out {out} is not writable; name another")
+    check_parent(f"duramen {command}: --out {out}", place.parent, out.parent)
+    for name in _OWN:
+        if (place / name).is_dir():
+            raise IsADirectoryError(
+                f"duramen {command}: --out {out} contains a folder called {name}, which is the "
+                "name of a result file; move that folder, or choose another --out"
+            )
+    return place
+
+
+def _clear_up(place: Path) -> None:
+    """Remove what a killed run left beside `place`; put back what it was about to move."""
+    from duramen.support.files import unfinished
+
+    for part in unfinished(place):
+        if part.is_dir() and all(map(_is_result, os.listdir(part))):
+            shutil.rmtree(part, ignore_errors=True)
+    for old in unfinished(place, "old"):
+        if not old.is_dir():
+            continue
+        if place.exists():
+            _move_others(old, place)
+        else:
+            old.rename(place)
+
+
+def remove_partial(out: Path, command: str) -> bool:
+    """Remove the results that an earlier run of a command, which was stopped, left beside `out`.
+
+    A folder that holds anything else, is not the user's, is written at the moment, or is of another
+    command stays.
+    """
+    from duramen.support.files import InUseError, expanded, held, is_own, real
+
+    place = real(expanded(partial_folder(out)))
+    if not place.is_dir() or not is_own(place) or not all(map(_is_result, os.listdir(place))):
+        return False
+    try:
+        with held(place):
+            line = json.loads((place / "run.json").read_bytes())["command"]
+            if not line.startswith(f"duramen {command} "):
+                return False
+            shutil.rmtree(place)
+    except (InUseError, OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False
+    return True
+
+
+def _is_result(name: str) -> bool:
+    """Tell whether a file is a result, or one that is not finished."""
+    from duramen.support.files import finished
+
+    return name in _OWN or finished(name) in _OWN
+
+
+def _move(folder: Path, place: Path) -> None:
+    """Put the new folder in the place of an old one, whose other files come along."""
+    from duramen.support.files import put_in_place
+
+    here = Path.cwd()
+    if place.exists() and (place == here or place in here.parents or os.path.ismount(place)):
+        for name in _ASKED:
+            (place / name).unlink(missing_ok=True)
+        for one in list(folder.iterdir()):  # a folder that is worked in, or mounted, stays itself
+            one.replace(place / one.name)
+        return
+    if place.exists():
+        shutil.copymode(place, folder)
+    old = put_in_place(folder, place)
+    if old is None:
+        return
+    try:
+        _move_others(old, place)
+    except OSError as error:
+        raise OSError(
+            f"some files of {place} are still in {old.name} ({error.strerror}); the next run "
+            "moves them back"
+        ) from None
+
+
+def _move_others(old: Path, place: Path) -> None:
+    """Move everything but results from an old folder to the new one, and remove the old one.
+
+    It stays where it holds a file whose name is taken in the new one.
+    """
+    for entry in list(old.iterdir()):
+        if entry.name not in _OWN and not os.path.lexists(place / entry.name):
+            entry.rename(place / entry.name)
+    if set(os.listdir(old)) <= set(_OWN):
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def write_results(folder: Path, report: Report, clock: Clock, options: Any) -> None:
+    """Write report.html, result.csv, result.parquet and run.json, for the options of a command.
+
+    Also result.xlsx if they ask for it, and result-groups.csv if there are groups.
+    """
+    from duramen.reports import render
+    from duramen.reports.report import write_tables
+
+    with clock.step("report"):
+        (folder / "report.html").write_text(render(report), encoding="utf-8")
+    with clock.step("write"):
+        write_tables(
+            folder,
+            report.table,
+            report.feature_groups,
+            spreadsheet_safe=options.output.spreadsheet_safe,
+            xlsx=options.output.xlsx,
+        )
+    record = replace(
+        report.run,
+        paths=given_paths(options),
+        references=report.references,
+        timings=dict(clock.seconds),
+    )
+    (folder / "run.json").write_text(record.to_json(), encoding="utf-8")
 
 
 def perform(

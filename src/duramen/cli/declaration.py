@@ -7,13 +7,16 @@ record and the recorded settings follow from the fields.
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from inspect import Parameter, Signature
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from textwrap import indent, wrap
 from types import GenericAlias
 from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
@@ -22,7 +25,7 @@ import typer
 from typer.core import TyperCommand
 
 from duramen.catalogue import Entry
-from duramen.cli.console import ending_well, told_in_time, user_errors
+from duramen.cli.console import ending_well, told_in_time, unseen, user_errors
 
 _WIDEST = 26  # characters of an option that its description stands beside, not below
 _SHORT = 36  # characters of choices that stand beside an option, not below the help
@@ -333,8 +336,6 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
 @contextmanager
 def _received(command: str, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Give the values of options, with a file in place of standard input."""
-    from duramen.cli.standard_input import received
-
     with ExitStack() as stack:
         with user_errors(command):
             settled = stack.enter_context(received(values))
@@ -376,3 +377,40 @@ class ChoiceCommand(TyperCommand):
         for text in listed:  # wrapped here: the formatter breaks names at hyphens
             lines = wrap(text, formatter.width - 2, break_on_hyphens=False)
             formatter.write("\n" + indent("\n".join(lines), "  ") + "\n")
+
+
+SIGN = "-"
+_NAME = "standard-input"
+_BLOCK = 1 << 20
+
+
+@contextmanager
+def received(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Give the values of options with a file in place of standard input, if FILE is ``-``.
+
+    The file lies in a folder that is removed in the end; its ending is that of the format which its
+    first bytes tell.
+
+    Raises
+    ------
+    ValueError
+        If nothing comes.
+    """
+    file = values.get("file")
+    if str(file) != SIGN:
+        yield dict(values)
+        return
+    from duramen.io.formats import suffix_of
+
+    stream = sys.stdin.buffer
+    head = stream.read(_BLOCK)
+    if not head:
+        raise ValueError("FILE is -, standard input, and nothing came from there")
+    with TemporaryDirectory(prefix="duramen-") as folder:
+        path = Path(folder) / f"{_NAME}{suffix_of(head)}"
+        with open(path, "wb") as copy:
+            while head:
+                copy.write(head)
+                head = stream.read(_BLOCK)
+        unseen.add(f"{folder}{os.sep}")
+        yield {**values, "file": str(path) if isinstance(file, str) else path}

@@ -17,20 +17,29 @@ from duramen.analyses.problem import Problem, loaded, stray_columns
 from duramen.analyses.sampling import sampled
 from duramen.cli.console import unseen
 from duramen.cli.declaration import argument, choice, group, option, recorded
-from duramen.cli.problem import Settling, encoded, exchanged
+from duramen.cli.problem import (
+    APART,
+    NO_COMPLETE_ROW,
+    Settling,
+    Source,
+    check_columns,
+    encoded,
+    exchanged,
+    incomplete_words,
+)
 from duramen.cli.reading import Annotations, Matrix, Reading, stray_findings
-from duramen.cli.source import APART, NO_COMPLETE_ROW, Source, check_columns, incomplete_words
-from duramen.cli.stores import is_store, read_stored
+from duramen.cli.stores import Opened, is_store, read_stored
+from duramen.support.arrow import is_number, is_text, pa
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from duramen.analyses.problem import Problem
     from duramen.cli.ending import Clock
-    from duramen.data import EncodedTable, Finding
+    from duramen.data import EncodedTable
     from duramen.io import ColumnStore
+    from duramen.io.store.packing import Packing
 
 
 _TABLE = "File with a table, in one of the formats below"
@@ -47,21 +56,21 @@ class Demo:
     """Data set that ships."""
 
     name: str  # in sentences
-    constant: str  # its file and, with _CITATION, its citation in duramen.datasets.bundled
+    constant: str  # its file and, with _CITATION, its citation in duramen.datasets.dataset
     dropped: tuple[str, ...] = ()  # columns to leave out
 
     @property
     def citation(self) -> str:
         """Citation of the data."""
-        from duramen.datasets import bundled
+        from duramen.datasets import dataset
 
-        return str(getattr(bundled, f"{self.constant}_CITATION"))
+        return str(getattr(dataset, f"{self.constant}_CITATION"))
 
     def path(self, stack: ExitStack) -> Path:
         """Return its file, which is there until the stack is closed."""
-        from duramen.datasets import bundled
+        from duramen.datasets import dataset
 
-        return stack.enter_context(bundled.bundled_file(getattr(bundled, self.constant)))
+        return stack.enter_context(dataset.bundled_file(getattr(dataset, self.constant)))
 
 
 class Missing(StrEnum):
@@ -69,17 +78,6 @@ class Missing(StrEnum):
 
     category = "category"
     drop = "drop"
-
-
-@dataclass(frozen=True)
-class Opened:
-    """Store that a command reads."""
-
-    place: Path | str
-    reading: Reading  # options that still apply
-    packed: bool = False  # whether it was packed for the command, and is removed afterwards
-    findings: tuple[Finding, ...] = ()  # on the file that was packed
-    notes: tuple[str, ...] = ()  # on how it was packed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +153,7 @@ class Table:
             with the table.
         """
         from duramen.findings.target import merged_labels
-        from duramen.io import target_column
+        from duramen.io.files import target_column
 
         caller, wanted = f"duramen {command}", target or "y"
         annotations = annotations or Annotations()
@@ -299,10 +297,9 @@ class Input(Table):
             kinds = tuple(name for name in opened.reading.categorical if name not in apart)
             problem = read_stored(
                 command,
-                opened.place,
+                replace(opened, reading=replace(opened.reading, categorical=kinds)),
                 str(target or self.target),
                 annotations=self.annotations,
-                reading=replace(opened.reading, categorical=kinds),
                 task=self.task,
                 drop=self.dropped,
                 labels=labels,
@@ -310,8 +307,6 @@ class Input(Table):
                 settle=settle,
                 keep_identifiers=self.keep_identifiers,
                 drop_missing_target=self.drop_missing_target,
-                findings=opened.findings,
-                notes=opened.notes,
                 population=population,
             )
             return loaded(problem) if opened.packed else problem
@@ -340,7 +335,7 @@ class Input(Table):
         if is_store(self.place):
             yield Opened(self.place, self.reading)
             return
-        from duramen.io.store.packing import Options, pack_with
+        from duramen.io.store.packing import pack_with
         from duramen.support.files import expanded
 
         file, reading, caller = expanded(self.place), self.reading, f"duramen {command}"
@@ -348,19 +343,18 @@ class Input(Table):
         kinds = dict.fromkeys(reading.categorical, "nominal") or None
         with TemporaryDirectory(prefix="duramen-") as folder:
             place = Path(folder) / file.name
-            asked = Options(
-                kinds=kinds,
-                transpose=self.matrix.transpose,
-                layer=self.matrix.layer,
-                as_text=reading.as_text,
-                function=caller,
-                **reading.parameters(file),
-            )
+            options: Packing = {
+                "kinds": kinds,
+                "transpose": self.matrix.transpose,
+                "layer": self.matrix.layer,
+                "as_text": reading.as_text,
+                **reading.parameters(file),  # type: ignore[typeddict-item]
+            }
             unseen.add(f"{folder}{os.sep}")
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 with stray_columns() as stray, reading.looking(file, found):
-                    pack_with(file, place, asked)
+                    pack_with(file, place, options, function=caller)
             found += stray_findings(stray, file.name)
             notes = tuple(str(warning.message) for warning in caught)
             reading = replace(reading, categorical=())
@@ -456,7 +450,7 @@ def absent(
     data: pa.Table, target: str, samples: pa.Table | None, file: str, caller: str
 ) -> ValueError:
     """Return the error about a target that is no column, with the option that may be missing."""
-    from duramen.io import target_column
+    from duramen.io.files import target_column
     from duramen.support.text import quoted
 
     if samples is not None:
@@ -489,12 +483,10 @@ def absent(
 
 def names_rows(data: pa.Table) -> bool:
     """Return whether the first column is text that differs in each row, and others are numbers."""
-    import pyarrow as pa
-
     first, *others = data.columns
-    if not (pa.types.is_string(first.type) or pa.types.is_large_string(first.type)) or not others:
+    if not is_text(first.type) or not others:
         return False
-    numbers = sum(pa.types.is_integer(one.type) or pa.types.is_floating(one.type) for one in others)
+    numbers = sum(is_number(one.type) for one in others)
     return 2 * numbers > len(others) and len(first.unique()) == len(first)
 
 

@@ -1,19 +1,155 @@
-"""Learning set that a command works on, and where it came from."""
+"""Learning set that a command works on, and what a look at the data finds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import difflib
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from duramen.analyses.problem import Problem, loaded, stray_columns
-from duramen.cli.look import look, nothing_left
-from duramen.cli.reading import OF_TARGET, stray_findings
-from duramen.cli.source import EVENT, Source, check_columns
+from duramen.cli.reading import OF_TARGET, stray_findings, takes_words
+from duramen.support.arrow import pa, pc
 
 if TYPE_CHECKING:
     from duramen.data import EncodedTable, Finding, Target
-    from duramen.data.stray import StrayValues
+    from duramen.data.text_numbers import StrayValues
+
+EVENT = "event"
+"""Option that names the column of the events of survival."""
+APART = ("strata", "groups", "context", EVENT)
+"""Options whose columns are no features."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Table and its target as they were read."""
+
+    name: str  # of the file, without its folder
+    features: Any  # pyarrow.Table: columns but the target and those left out
+    column: Any  # pyarrow.ChunkedArray: the target
+    target: str  # its name
+    citation: str = ""  # what the data ask to be cited
+    # Columns of strata, groups and covariates by their names, by the option.
+    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # on how it was read
+    dropped_rows: int = 0  # incomplete rows that were left out
+    findings: tuple[Finding, ...] = ()  # on the file
+    as_text: tuple[str, ...] = ()  # columns of text that stay text
+    event: Any = None  # pyarrow.ChunkedArray: of survival, whether the event occurred
+    event_name: str = ""  # column of the events
+
+    def with_event(self, name: str) -> Source:
+        """Set a column apart as the events of survival, the target being the times."""
+        check_columns(f"--{EVENT}", [name], self.features.column_names, self.target)
+        features = self.features.drop_columns([name])
+        if not features.column_names:
+            raise ValueError("--event leaves no column besides the target")
+        return replace(self, features=features, event=self.features[name], event_name=name)
+
+    def labelled(self, columns: Mapping[str, Sequence[str]]) -> Source:
+        """Set columns apart, as strata and groups of the rows, by the name of the option.
+
+        Covariates are features too.
+        """
+        there = self.features.column_names
+        for option, names in columns.items():
+            check_columns(f"--{option}", names, there, self.target)
+        labels = {
+            option: {name: self.features[name] for name in names}
+            for option, names in columns.items()
+        }
+        apart = sorted({name for one in APART if one in columns for name in columns[one]})
+        features = self.features.drop_columns(apart)
+        if not features.column_names:
+            given = " and ".join(f"--{option}" for option in columns if option in APART)
+            raise ValueError(f"no column is left besides the target and {given}")
+        return replace(self, features=features, labels=labels)
+
+    def rows_with_target(self) -> Source:
+        """Leave out the rows where the target is missing.
+
+        Raises
+        ------
+        ValueError
+            If no row is left.
+        """
+        known = pc.invert(pc.is_null(self.column, nan_is_null=True))
+        if self.event is not None:
+            known = pc.and_(known, pc.invert(pc.is_null(self.event, nan_is_null=True)))
+        column = self.column.filter(known)
+        if not len(column):
+            raise ValueError(f"--drop-missing-target leaves no row: {self.target} has no value")
+        dropped = len(self.column) - len(column)
+        return replace(
+            self,
+            features=self.features.filter(known),
+            column=column,
+            event=None if self.event is None else self.event.filter(known),
+            notes=(*self.notes, left_out_words(dropped, len(self.column))),
+            dropped_rows=self.dropped_rows + dropped,
+        )
+
+    def complete_rows(self) -> Source:
+        """Leave out the rows where a feature or the target is missing; some must be left."""
+        complete = pc.invert(pc.is_null(self.column, nan_is_null=True))
+        for column in self.features.columns:
+            complete = pc.and_(complete, pc.invert(pc.is_null(column, nan_is_null=True)))
+        features = self.features.filter(complete)
+        total = self.features.num_rows
+        if not features.num_rows:
+            raise ValueError(NO_COMPLETE_ROW)
+        dropped = total - features.num_rows
+        told = incomplete_words(dropped, total)
+        return replace(
+            self,
+            features=features,
+            column=self.column.filter(complete),
+            notes=(*self.notes, told) if dropped else self.notes,
+            dropped_rows=self.dropped_rows + dropped,
+        )
+
+
+NO_COMPLETE_ROW = (
+    "--missing drop leaves no row: each has a missing value; --drop the columns with many, or use "
+    "--missing category"
+)
+
+
+def incomplete_words(dropped: int, total: int) -> str:
+    """Say how many rows were left out since a value is missing."""
+    return f"{dropped:,} of {total:,} rows {_are(dropped)} incomplete and {_were(dropped)} left out"
+
+
+def left_out_words(dropped: int, total: int) -> str:
+    """Say how many rows were left out since their target is missing."""
+    have = "has" if dropped == 1 else "have"
+    return f"{dropped:,} of {total:,} rows {have} no target and {_were(dropped)} left out"
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"
+
+
+def check_columns(option: str, asked: Sequence[str], there: Sequence[str], target: str) -> None:
+    """Check that an option names columns of the table, the target not among them."""
+    wrong = []
+    for name in asked:
+        if name == target:
+            wrong.append(f"{option} {name} is the target")
+        elif name not in there:
+            close = difflib.get_close_matches(name, there, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            wrong.append(f"{option} {name} is not a column of the table{hint}")
+    if wrong:
+        raise ValueError("; ".join(wrong))
+
 
 OF_READING = ("stray values", "target missing", "target date")
 """Findings that tell of the values that were read, not of columns for an analysis."""
@@ -41,7 +177,7 @@ def encoded(
         If a column or the target cannot be used, or all columns are constant.
     """
     from duramen.data.learning_sets import learning_set_of
-    from duramen.data.stray import stray_values_of
+    from duramen.data.text_numbers import stray_values_of
     from duramen.findings.target import of_target
 
     check_columns("--categorical", categorical, source.features.column_names, source.target)
@@ -81,7 +217,7 @@ def encoded(
 
 def _leaks(source: Source, task: str, table: EncodedTable) -> list[Finding]:
     """Look for columns that tell the target, or the event, nearly alone."""
-    from duramen.findings.leaks import of_leaks
+    from duramen.findings.target import of_leaks
 
     if source.event is not None:
         return of_leaks(table, source.event, source.event_name, "classification")
@@ -110,8 +246,6 @@ def exchanged(
     covariates = labels.get("covariate")
     if not covariates:
         return made, ()
-    import pyarrow as pa
-
     from duramen.findings.table import dates_of
     from duramen.significance import covariate_strata
 
@@ -133,8 +267,6 @@ def exchanged(
 
 def as_arrow(values: Any) -> Any:
     """Return the values of a column as an Arrow column; None and NaN are missing."""
-    import pyarrow as pa
-
     if isinstance(values, pa.ChunkedArray | pa.Array):
         return values
     return pa.array(values, from_pandas=True)
@@ -186,7 +318,7 @@ def looked(
 
 def target_of(command: str, name: str, values: Any, task: Any) -> Target:
     """Check and encode a target, for a task or the one that its values suggest."""
-    from duramen.data import encode_target
+    from duramen.data.target import encode_target
 
     return encode_target(values, task, function=f"duramen {command}: --target {name}")
 
@@ -200,8 +332,9 @@ def of_event(name: str, events: Any) -> list[Finding]:
 
 def survival_of(command: str, name: str, times: Any, events: Any) -> Target:
     """Check and encode times, whose name is that of the target, and events."""
-    from duramen.data import SurvivalTarget, target_array
+    from duramen.data import SurvivalTarget
     from duramen.data.survival import survival_codes
+    from duramen.data.target import target_array
 
     naming = f"duramen {command}: --target {name} and --{EVENT}"
     codes, distinct = survival_codes(
@@ -220,3 +353,136 @@ def encoded_features(
     with stray_columns() as stray:
         table = encode(features, kinds=kinds, n_jobs=jobs)
     return table, tuple(stray)
+
+
+_FLAGS = 5  # columns that are named with an option each
+
+# Kinds of findings that --keep-identifiers answers, and what answers those about a target.
+_TARGET, _KEEPS = "target identifier", "--keep-identifiers keeps {}"
+_ANSWERS = {
+    "target missing": "--drop-missing-target leaves these rows out",
+    "target date": "--target NAME names another column",
+    "target identifier": "--target NAME names another column, --keep-identifiers allows this one",
+    "one class": "--target NAME names another column",
+    "many classes": "--task regression treats them as numbers",
+    "whole numbers": "--task classification treats them as classes, --task regression confirms "
+    "numbers",
+    "classes of numbers": "--task regression or classification settles it",
+}
+
+
+def look(
+    command: str,
+    found: Iterable[Finding],
+    file: str,
+    *,
+    keep_identifiers: bool = False,
+    answers: dict[str, str] | None = None,
+) -> tuple[Finding, ...]:
+    """Return findings with options as hints, or refuse the data.
+
+    Of identifiers, which the command leaves out unless they are meant, they say so.
+
+    Parameters
+    ----------
+    command : str
+        Name of the command.
+    found : iterable of Finding
+        What the library found in the table, its target and its file.
+    file : str
+        Name of the file.
+    keep_identifiers : bool
+        Whether identifiers are meant.
+    answers : mapping, optional
+        Hints of a command that has other options, by the kind of finding.
+
+    Raises
+    ------
+    ValueError
+        If something is refused; all other findings are its notes.
+    """
+    from duramen.findings.table import IDENTIFIER, in_order, without_identifiers
+
+    told = []
+    kept = found if keep_identifiers else without_identifiers(found, _KEEPS)
+    for one in kept:
+        if one.kind == IDENTIFIER and not keep_identifiers:
+            told.append(one)
+            continue
+        hint = (answers or {}).get(one.kind) or _hint(one, file, command)
+        refused = one.refused and not (keep_identifiers and one.kind == _TARGET)
+        told.append(replace(one, hint=hint, refused=refused))
+    refused_ones = [one for one in told if one.refused]
+    if refused_ones:
+        error = ValueError(f"duramen {command}: {file}: {'; '.join(map(str, refused_ones))}")
+        for one in told:
+            if not one.refused:
+                error.add_note(str(one))
+        raise error
+    return in_order(told)
+
+
+def nothing_left(gone: Iterable[str], target: str) -> str:
+    """Return the error about identifiers beside which there is no column."""
+    names = ", ".join(sorted(gone))
+    return (
+        f"no column is left besides the target {target} and columns that look like identifiers "
+        f"({names}). Hint: --keep-identifiers keeps them"
+    )
+
+
+def _hint(one: Finding, file: str, command: str) -> str:
+    """Return what to type."""
+    from duramen.findings.table import READ_AS_MISSING
+
+    if one.kind in _ANSWERS:
+        return _ANSWERS[one.kind]
+    if one.kind == "imbalance" and command == "rank":
+        return "--class-weight balanced gives each class the same weight"
+    if one.kind == "rare class" and takes_words(file) and not any(map(_number, one.values)):
+        words = flags("--na", one.values)
+        return f"{words} --drop-missing-target leaves their rows out"
+    if one.kind == "labels merged":
+        return f"--as-text {shlex.quote(one.columns[0])} keeps them apart"
+    if one.kind == "code outside" and takes_words(file):
+        return (
+            f"--na {one.values[0]} --drop-missing-target leaves these rows out, and reads "
+            f"{one.values[0]} as missing in all columns"
+        )
+    if one.kind == "missing code" and one.values and one.hint == READ_AS_MISSING:
+        na = f"--na {shlex.quote(one.values[0])}"
+        return f"{na} reads it as missing" if _is_file(file) else f"duramen pack FILE {na}"
+    if one.kind not in _DROPPED:
+        return one.hint
+    them = "it" if len(one.columns) == 1 else "them"
+    drop = f"{flags('--drop', one.columns)} leaves {them} out"
+    if one.kind == "leak":
+        return f"{drop}, if so"
+    if one.kind == "date" and one.refused:
+        return f"{drop}; or turn {them} into numbers, such as days since a date"
+    return drop
+
+
+_DROPPED = (
+    *("identifier", "index", "row order", "date", "many values"),
+    *("constant", "duplicate", "leak"),
+)
+
+
+def _is_file(file: str) -> bool:
+    """Tell whether a name is that of a table in a file, whose words for missing values count."""
+    from duramen.io.formats import format_of
+
+    found = format_of(file)
+    return found is not None and found.read is not None
+
+
+def _number(word: str) -> bool:
+    return word.lstrip("-").isdecimal()
+
+
+def flags(option: str, names: Sequence[str]) -> str:
+    """Return an option with each of a few names, or what to type for many."""
+    if len(names) > _FLAGS:
+        return f"{option} NAME, for each of them,"
+    return " ".join(f"{option} {shlex.quote(name)}" for name in names)

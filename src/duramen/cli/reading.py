@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.declaration import choice, option
+from duramen.support.arrow import pa
 from duramen.support.warning import warn
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from duramen.data import Finding
-    from duramen.data.stray import StrayValues
+    from duramen.data.text_numbers import StrayValues
     from duramen.io import Format
-    from duramen.io.store.pairing import Paired
+    from duramen.io.store.row_ids import Paired
 
 _SHOWN = 3
 
@@ -257,7 +256,7 @@ class Annotations:
     )
     samples_match: str = choice(
         "exact",
-        "duramen.io.store.pairing:MATCHES",
+        "duramen.io.store.row_ids:MATCHES",
         "Comparison of the names: as they are, or folded, without case, spaces, signs such as . "
         "and -, an X before a digit, and leading zeros.",
         echo="changed",
@@ -300,8 +299,7 @@ class Annotations:
         self, data: pa.Table, reading: Reading, where: str, function: str, found: list[Finding]
     ) -> tuple[pa.Table, Paired]:
         """Pair the annotations with a table in memory, which loses its column of names."""
-        from duramen.io.store.pairing import Pairing, pair
-        from duramen.io.store.row_ids import Names, of_table, texts_of
+        from duramen.io.store.row_ids import Names, Pairing, of_table, pair, texts_of
 
         options = self.samples_id, self.samples_by_position, self.samples_match
         asked, samples = Pairing(*options, where, function), self.read(reading, function, found)

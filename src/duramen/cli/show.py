@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from duramen.reports import Report
-from duramen.reports.files import OF_GROUPS
+from duramen.reports.report import OF_GROUPS
 from duramen.results.columns import Column
 from duramen.support.text import printable, width
 

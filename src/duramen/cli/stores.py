@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.problem import Problem, stray_columns
-from duramen.cli.look import look, nothing_left
 from duramen.cli.problem import (
+    APART,
+    EVENT,
     OF_READING,
     Settling,
+    check_columns,
     exchanged,
+    left_out_words,
+    look,
+    nothing_left,
     of_event,
     survival_of,
     target_of,
 )
 from duramen.cli.reading import OF_TARGET, Annotations, Reading, stray_findings
-from duramen.cli.source import APART, EVENT, check_columns, left_out_words
+from duramen.support.arrow import pa
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from duramen.data import Finding
-    from duramen.data.stray import StrayValues
+    from duramen.data.text_numbers import StrayValues
     from duramen.io import ColumnStore
+    from duramen.support.arrays import BoolArray
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Store that a command reads."""
+
+    place: Path | str
+    reading: Reading  # options that still apply
+    packed: bool = False  # whether it was packed for the command, and is removed afterwards
+    findings: tuple[Finding, ...] = ()  # on the file that was packed
+    notes: tuple[str, ...] = ()  # on how it was packed
 
 
 def is_store(file: Path | str) -> bool:
@@ -41,11 +58,10 @@ def is_store(file: Path | str) -> bool:
 
 def read_stored(
     command: str,
-    path: Path | str,
+    opened: Opened,
     target: str,
     *,
     annotations: Annotations,
-    reading: Reading,
     task: str,
     drop: Sequence[str],
     labels: Mapping[str, Sequence[str]] | None = None,
@@ -53,8 +69,6 @@ def read_stored(
     settle: Settling = exchanged,
     keep_identifiers: bool = False,
     drop_missing_target: bool = False,
-    findings: Sequence[Finding] = (),
-    notes: Sequence[str] = (),
     population: bool = False,
 ) -> Problem[ColumnStore]:
     """Open a store or a .bed file, set its target apart and leave columns out.
@@ -62,23 +76,24 @@ def read_stored(
     The target, strata and the like (`labels`, by the name of the option) are columns of the store
     or of its sample annotations, which `annotations` replace; so are the events, with which the
     target is survival. `features` are columns of the annotations that join those of the store;
-    `settle` makes strata and groups of the labels; `findings` and `notes` are those on the file.
-    Where the rows are a population, what is found matters only as far as reading goes.
+    `settle` makes strata and groups of the labels. Where the rows are a population, what is found
+    matters only as far as reading goes.
     """
     import numpy as np
 
     from duramen.data.learning_sets import learning_set_of
     from duramen.findings.table import left_out, of_codes
-    from duramen.io.store.view import without
+    from duramen.io.store.column_store import without
     from duramen.support.files import expanded
 
+    path, reading = opened.place, opened.reading
     if reading.categorical:
         raise ValueError(
             f"--categorical {reading.categorical[0]} is for duramen pack: the kinds of the "
             "columns of a store are fixed when it is packed"
         )
     naming = f"duramen {command}"
-    of_text = [*findings]
+    of_text = [*opened.findings]
     store, own = _opened(path, annotations, reading, naming, of_text)
     with stray_columns() as stray:
         values, apart = _apart(store, target, own, drop)
@@ -92,7 +107,7 @@ def read_stored(
     left = without(store, apart) if apart else store
     more = dict.fromkeys((*features, *_beside(store, (labels or {}).get("covariate", ()))))
     left = _with_features(left, tuple(more), target) if more else left
-    notes = [*notes, *filter(None, [store.samples_pairing])]
+    notes = [*opened.notes, *filter(None, [store.samples_pairing])]
     gone = np.any([_missing(one) for one in (values, *labelled.get(EVENT, {}).values())], axis=0)
     of_values = [] if population else of_codes(left)  # of all rows, as the values of columns are
     if drop_missing_target and gone.any():
@@ -124,7 +139,7 @@ def _of_columns(
     store: ColumnStore, target: str, values: NDArray[Any], task: str, events: Mapping[str, Any]
 ) -> list[Finding]:
     """Look at the columns with the target, and at the events of survival."""
-    from duramen.findings.leaks import of_leaks
+    from duramen.findings.target import of_leaks
 
     found: list[Finding] = []
     for name, event in events.items():
@@ -153,11 +168,11 @@ def _rows_with_target(
     store: ColumnStore,
     values: NDArray[Any],
     labels: dict[str, dict[str, Any]],
-    known: NDArray[np.bool_],
+    known: BoolArray,
     target: str,
 ) -> tuple[ColumnStore, NDArray[Any], dict[str, dict[str, Any]]]:
     """Leave out the rows where the target is missing; some must be left."""
-    from duramen.io.store.view import of_rows
+    from duramen.io.store.column_store import of_rows
 
     rows = known.nonzero()[0]
     if not len(rows):
@@ -208,7 +223,6 @@ def _found(
 def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[Any]:
     """Merge labels that are equal up to case and spaces; add what was merged."""
     import numpy as np
-    import pyarrow as pa
 
     from duramen.findings.target import merged_labels
 
@@ -219,7 +233,7 @@ def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[
     return np.array(column.to_pylist(), dtype=object)
 
 
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+def _missing(values: NDArray[Any]) -> BoolArray:
     """Tell which values of a target are missing: None or NaN."""
     import numpy as np
 
@@ -255,7 +269,7 @@ def _beside(store: ColumnStore, covariates: Sequence[str]) -> list[str]:
 def _with_features(store: ColumnStore, names: Sequence[str], target: str) -> ColumnStore:
     """Return a store with columns of its sample annotations for further features."""
     from duramen.data import encode
-    from duramen.io.store.view import with_columns
+    from duramen.io.store.column_store import with_columns
 
     samples = store.samples
     there = () if samples is None else samples.column_names

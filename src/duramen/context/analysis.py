@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 from urllib.parse import quote
 
 from duramen.context.dependence import Dependence, dependence_of, equal_odds
 from duramen.context.effects import context_effects
 from duramen.context.limits import limits_of
 from duramen.context.nulls import Null, null_of
-from duramen.context.options import Options
+from duramen.context.options import ANALYSIS, Analysis, Options
 from duramen.context.p_values import effect_p_values, plain_p_values, within_contexts
 from duramen.context.shifts import shifts_of
-from duramen.context.subject import Growth, Subject, subject_of
+from duramen.context.subject import Subject, subject_of, template_for
 from duramen.context.values import Context, split_off
 from duramen.data.learning_sets import unweighted_set
 from duramen.forests.decreases import mean_decreases
@@ -26,39 +26,30 @@ from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.context_importances import ContextImportances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
+from duramen.support.keywords import shares
 from duramen.support.provenance import fingerprint
 
 FUNCTION = "context_importances"
 
 
+@shares(Analysis, ANALYSIS)
 def context_importances(
     X: Any,
     y: Any = None,
     context: Any = None,
     *,
-    n_estimators: int = 1000,
-    n_permutations: int | None = None,
-    permute: str = "conditional",
+    estimator: Any = None,
+    n_estimators: int | None = None,
     strata: Any = None,
     groups: Any = None,
-    empty: str = "skip",
-    criterion: str | None = None,
-    splits: str = "auto",
-    n_bins: int | None = None,
-    n_context_bins: int = 3,
-    max_features: str | int | float | None = 1,
-    max_depth: int | None = None,
-    min_samples_leaf: int = 1,
-    plain: bool = True,
-    plain_p_values: bool = False,
-    tolerance: float = 0.05,
     names: Iterable[str] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
-) -> ContextImportances | dict[str, ContextImportances]:
+    **analysis: Unpack[Analysis],
+) -> ContextImportances:
     r"""Measure how the importances of features depend on a context.
 
     One forest of totally randomized trees is grown on all rows, without the context. At each node
@@ -83,14 +74,21 @@ def context_importances(
         The inputs: anything that `encode` takes.
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
-    context : array-like of shape (n,), str, list of str, mapping or data frame
+    context : array-like of shape (n,), str, or mapping or data frame of one column
         The context of every row: categories, of which each is a context; or numbers, which are put
         into quantile bins (floating-point ones, or more than 20 different whole ones). A string is
-        the name of a column of `X`, which is then no input. Several contexts, analyzed on the same
-        forest: a list of names of columns, none of which is an input, or a mapping or data frame
-        of columns.
-    n_estimators : int, default=1000
-        Number of trees.
+        the name of a column of `X`, which is then no input; a mapping or data frame names the
+        context. For several contexts, call it for each: with the same `random_state` all have the
+        same trees.
+    estimator : estimator of duramen, optional
+        Parameters of the trees, as a totally randomized trees or Extra-Trees estimator; it is
+        cloned, not changed. Its task is that of `y`. By default
+        ``TotallyRandomizedTreesClassifier(1000, splits="auto")``, or the regressor, as `y` holds
+        classes (text, truth values, or at most 20 different whole numbers) or other numbers.
+        ``splits="auto"`` is one child for each value, or ``"ordered"`` where a numeric column has
+        more than 10 distinct values. See Notes.
+    n_estimators : int, optional
+        Number of trees of the default estimator, 1000.
     n_permutations : int, optional
         Permutations of the context; 0 for no p-values. By default 1000, or as many, up to 10,000,
         as a single effect needs for an adjusted p-value of .05: 40 times the number of features
@@ -110,23 +108,10 @@ def context_importances(
     empty : {"skip", "zero"}, default="skip"
         A node without rows of a context is left out, or counts with a decrease of 0 in it. The
         tables of the thesis use both (see `duramen.theory.population_context_importances`).
-    criterion : {"entropy", "gini", "variance"}, optional
-        Impurity G is the decrease of. By default entropy where `y` holds classes (text, truth
-        values, or at most 20 different whole numbers), else variance.
-    splits : {"auto", "multiway", "ordered"}, default="auto"
-        One child for each value, or two by a cut drawn at random (Extra-Trees). "auto" is ordered
-        where a numeric column has more than 10 distinct values. See Notes.
     n_bins : int, optional
         Numeric inputs with more distinct values are put into so many quantile bins first.
     n_context_bins : int, default=3
         Quantile bins of a numeric context.
-    max_features : {"sqrt", "log2"}, int, float or None, default=1
-        Number K of features drawn at a node, of which the best is taken; 1 is what the theory is
-        about.
-    max_depth : int, optional
-        Greatest depth of the trees.
-    min_samples_leaf : int or float, default=1
-        Least number of rows at a child; a float is a fraction of the rows.
     plain : bool, default=True
         Whether to grow a forest on the rows of each context, for `within` and `plain` (eq. 6.9).
     plain_p_values : bool, default=False
@@ -150,12 +135,12 @@ def context_importances(
     Returns
     -------
     ContextImportances
-        Or, where several contexts were asked for, a dict of them by name.
+        Importances on all rows and in each context, effects and their p-values.
 
     Raises
     ------
     TypeError
-        If a column, the target or the context holds what it cannot.
+        If a column, the target or the context holds what it cannot, or `estimator` is another.
     ValueError
         If a parameter is not allowed, lengths disagree, the context is missing somewhere or has
         one value only, or a checkpoint is of another run.
@@ -222,27 +207,17 @@ def context_importances(
     [[True, True, False], [True, True, False]]
     """
     plan = Plan.checked(FUNCTION, n_jobs, checkpoint, verbose, client)
-    options = Options(
-        empty, n_permutations, plain, plain_p_values, tolerance, permute, plan, FUNCTION
-    )
-    growth = Growth(
-        n_estimators, criterion, splits, n_bins, max_features, max_depth, min_samples_leaf
-    )
+    options = Options.of(analysis, plan, FUNCTION)
+    template = template_for(estimator, n_estimators, FUNCTION)
+    task = None if estimator is None else template.task
     rows = {"names": names, "strata": strata, "groups": groups, "n_jobs": plan.n_threads}
-    data = unweighted_set(X, y, FUNCTION, growth.task(FUNCTION), **rows).in_memory()
-    inputs, contexts, several = split_off(data.table, context, n_context_bins, FUNCTION)
+    data = unweighted_set(X, y, FUNCTION, task, **rows).in_memory()
+    inputs, subdivision = split_off(data.table, context, analysis["n_context_bins"], FUNCTION)
     seed = checks.draw_seed(random_state)
-    subject = subject_of(data.with_table(inputs), growth, seed, FUNCTION)
+    data = data.with_table(inputs)
+    subject = subject_of(data, template, seed, FUNCTION, n_bins=analysis["n_bins"])
     forest = subject.forest(seed, n_threads=plan.n_threads)
-
-    def of_context(name: str) -> Options:
-        return replace(options, plan=beside(options.plan, name)) if several else options
-
-    results = {
-        name: analyze(forest, subject, single, of_context(name))
-        for name, single in contexts.items()
-    }
-    return results if several else next(iter(results.values()))
+    return analyze(forest, subject, subdivision, options)
 
 
 def analyze(
@@ -312,7 +287,10 @@ def _plain(
     plain = importances - within
     if not options.plain_p_values:
         return {"within": within, "plain": plain}
-    apart = replace(options, plan=beside(options.plan, "plain"))
+    plan = options.plan
+    if plan.checkpoint is not None:
+        plan = replace(plan, checkpoint=beside(Path(plan.checkpoint), "plain"))
+    apart = replace(options, plan=plan)
     tested = plain_p_values(plain, importances, subject, context, null, dependence, apart, identity)
     return {"within": within, "plain": plain, "plain_p_values": tested}
 
@@ -335,10 +313,6 @@ def _metadata(
     }
 
 
-def beside(plan: Plan, word: str) -> Plan:
-    """The plan with a checkpoint of its own: the word, as in a URL, is added to the file's name."""
-    if plan.checkpoint is None:
-        return plan
-    path = Path(plan.checkpoint)
-    name = f"{path.stem}-{quote(word, safe=' ')}{path.suffix}"
-    return replace(plan, checkpoint=path.with_name(name))
+def beside(checkpoint: Path, word: str) -> Path:
+    """Return another checkpoint: the word, as in a URL, is added to the name of the file."""
+    return checkpoint.with_name(f"{checkpoint.stem}-{quote(word, safe=' ')}{checkpoint.suffix}")

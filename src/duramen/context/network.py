@@ -3,56 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.context.analysis import analyze
-from duramen.context.options import Options
-from duramen.context.subject import Growth, binned, subject_of
-from duramen.context.values import Context, split_off
+from duramen.context.options import ANALYSIS, Analysis, Options
+from duramen.context.subject import PARAMETERS, binned, subject_of, template_for
+from duramen.context.values import split_off
 from duramen.data import EncodedTable, Exchangeability, encode
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import column_target, refuse_missing
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
-from duramen.results.context_importances import ContextImportances
-from duramen.results.context_network import ContextNetwork
+from duramen.results.context_importances import ContextImportances, ContextNetwork
 from duramen.support import checks
+from duramen.support.keywords import shares
 from duramen.support.provenance import fingerprint, versions
 
 _FUNCTION = "context_network"
 
 
+@shares(Analysis, ANALYSIS)
 def context_network(
     X: Any,
     context: Any,
     *,
     targets: Any = None,
-    n_estimators: int = 1000,
-    n_permutations: int | None = None,
-    permute: str = "conditional",
+    estimator: Any = None,
+    n_estimators: int | None = None,
     strata: Any = None,
     groups: Any = None,
-    empty: str = "skip",
-    splits: str = "auto",
-    n_bins: int | None = None,
-    n_context_bins: int = 3,
-    max_features: str | int | float | None = 1,
-    max_depth: int | None = None,
-    min_samples_leaf: int = 1,
-    plain: bool = True,
-    plain_p_values: bool = False,
-    tolerance: float = 0.05,
     names: Iterable[str] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
+    **analysis: Unpack[Analysis],
 ) -> ContextNetwork:
     """Find the links between features that depend on a context.
 
@@ -72,8 +63,12 @@ def context_network(
         variable.
     targets : iterable of str or int, or bool array of shape (p,), optional
         Variables that are targets, by name or index; by default all that are not constant.
-    n_estimators, n_permutations, permute, strata, groups, empty, splits, n_bins, n_context_bins, \
-max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, names
+    estimator : estimator of duramen, optional
+        Parameters of the trees, as in `context_importances`; targets of the other task get the
+        estimator of the same kind and parameters for their task, with the entropy as the criterion
+        of classes.
+    n_estimators, strata, groups, names, n_permutations, permute, empty, n_bins, n_context_bins, \
+plain, plain_p_values, tolerance
         As in `context_importances`, for each target. Inputs are binned, targets are not. The
         default number of permutations is that for the effects on all links.
     random_state : int, RandomState, Generator or None
@@ -117,17 +112,18 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     [True, True, False]
     """
     plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose, client)
-    asked = (empty, n_permutations, plain, plain_p_values, tolerance, permute)
-    options = Options(*asked, Plan(), _FUNCTION)
-    growth = Growth(n_estimators, None, splits, None, max_features, max_depth, min_samples_leaf)
+    options = Options.of(analysis, Plan(), _FUNCTION)
+    template = template_for(estimator, n_estimators, _FUNCTION)
     table = encode(X, names=names, n_jobs=plan.n_threads)
-    variables, one = _apart(table, context, n_context_bins)
+    variables, subdivision = split_off(table, context, analysis["n_context_bins"], _FUNCTION)
+    if variables.n_columns < 2:
+        raise ValueError(f"{_FUNCTION}: X must have at least two variables, got one.")
     rows = Exchangeability.checked(table.n_rows, strata, groups, function=_FUNCTION)
     chosen = _targets(variables, targets)
     seed = checks.draw_seed(random_state)
-    inputs = _inputs(variables, n_bins)
+    inputs = _inputs(variables, analysis["n_bins"])
     # Targets share the threads; the forest and the permutations of one get those that are left.
-    options = options.resolved(len(chosen) * (inputs.n_columns - 1) * one.count)
+    options = options.resolved(len(chosen) * (inputs.n_columns - 1) * subdivision.count)
     options = replace(options, plan=Plan(max(1, plan.threads_within // max(1, len(chosen)))))
 
     def task(number: int, _: int) -> dict[str, NDArray[Any]]:
@@ -135,14 +131,16 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
         others = inputs.take_columns([k for k in range(inputs.n_columns) if k != j])
         data = learning_set_of(others, column_target(variables, j, _FUNCTION), _FUNCTION)
         data = data.with_exchangeability(rows)
-        subject = subject_of(data, growth, seed, _FUNCTION, scale=True)
+        subject = subject_of(data, template, seed, _FUNCTION, scale=True)
         forest = subject.forest(replicate_seed(seed, j), n_threads=options.plan.n_threads)
-        return analyze(forest, subject, one, options).to_arrays()
+        return analyze(forest, subject, subdivision, options).to_arrays()
 
     told = {"fingerprint": variables.fingerprint(), "versions": versions()}
-    contexts = [one.name, one.labels, fingerprint(one.codes)]
-    settings = {"targets": chosen, "n_bins": n_bins, "context": contexts, "options": asked}
-    identity = {"function": _FUNCTION, **asdict(growth), **settings, **rows.identity(), **told}
+    contexts = [subdivision.name, subdivision.labels, fingerprint(subdivision.codes)]
+    settings = {"targets": chosen, "context": contexts, **analysis}
+    trees = {name: getattr(template, name) for name in PARAMETERS}
+    kind = {"function": _FUNCTION, "estimator": type(template).__name__}
+    identity = {**kind, **trees, **settings, **rows.identity(), **told}
     run = partial(run_jobs, seed=seed, identity=identity, plan=plan, function=_FUNCTION)
     found = run(task, len(chosen), unit="target")
     analyses = {
@@ -157,16 +155,6 @@ def _inputs(variables: EncodedTable, n_bins: int | None) -> EncodedTable:
     if n_bins is None:
         return variables
     return binned(variables, checks.check_integer(_FUNCTION, "n_bins", n_bins, 2))
-
-
-def _apart(table: EncodedTable, given: Any, n_bins: int) -> tuple[EncodedTable, Context]:
-    """Set the context apart from the variables."""
-    variables, contexts, _ = split_off(table, given, n_bins, _FUNCTION)
-    if len(contexts) != 1:
-        raise ValueError(f"{_FUNCTION}: context must be a single context, got {len(contexts)}.")
-    if variables.n_columns < 2:
-        raise ValueError(f"{_FUNCTION}: X must have at least two variables, got one.")
-    return variables, next(iter(contexts.values()))
 
 
 def _targets(variables: EncodedTable, asked: Any) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self, TypedDict
 
 from duramen.jobs.replicates import Plan
 from duramen.results.context_importances import EMPTY
@@ -11,6 +12,31 @@ from duramen.support import checks
 _FEWEST, _MOST = 1000, 10_000
 # Permutations for each effect, so that the least two-sided p-value is .05 / (number of effects).
 _PER_EFFECT = 40
+
+
+class Analysis(TypedDict, total=False):
+    """Parameters of an analysis of contexts besides its data and its trees."""
+
+    n_permutations: int | None
+    permute: str
+    empty: str
+    n_bins: int | None
+    n_context_bins: int
+    plain: bool
+    plain_p_values: bool
+    tolerance: float
+
+
+ANALYSIS: Analysis = {
+    "n_permutations": None,
+    "permute": "conditional",
+    "empty": "skip",
+    "n_bins": None,
+    "n_context_bins": 3,
+    "plain": True,
+    "plain_p_values": False,
+    "tolerance": 0.05,
+}
 
 
 @dataclass(frozen=True)
@@ -42,6 +68,12 @@ class Options:
                 f"{self.function}: plain_p_values=True needs plain=True and n_permutations of at "
                 f"least 1, got plain={self.plain} and n_permutations={self.n_permutations}."
             )
+
+    @classmethod
+    def of(cls, analysis: Analysis, plan: Plan, function: str) -> Self:
+        """Check the parameters of an analysis that has all of them."""
+        own = {name: value for name, value in analysis.items() if name in cls.__annotations__}
+        return cls(**own, plan=plan, function=function)  # type: ignore[arg-type]
 
     @property
     def count(self) -> int:

@@ -11,7 +11,7 @@ from duramen.context.nulls import Null, quantile_bins
 from duramen.context.subject import Subject
 from duramen.context.values import Context
 from duramen.data import EncodedTable
-from duramen.results.multiplicity import adjusted
+from duramen.results.fields import adjusted
 from duramen.support.arrays import FloatArray, IntArray
 
 _BINS = 4

@@ -3,67 +3,64 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from duramen.data import EncodedTable, LearningSet, Task
+from duramen.data import EncodedTable, LearningSet
 from duramen.data.recoding import with_ordinal
-from duramen.forests.criteria import IMPURITIES, criterion_named
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest, refuse_many_trees
-from duramen.forests.settings import GrowthSettings, resolve_max_features
+from duramen.forests.settings import GrowthSettings
+from duramen.importances.refit import for_task, growing
 from duramen.results.context_importances import SPLITS
 from duramen.support import checks
 from duramen.theory import discretize
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
 
 # A numeric column with more distinct values than this has no child for each of them by default.
 FEW_VALUES = 10
 
 
-@dataclass(frozen=True)
-class Growth:
-    """Growth parameters of the trees of an analysis, as the user gave them."""
+CLASSES = (
+    "TotallyRandomizedTreesClassifier",
+    "TotallyRandomizedTreesRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+)
+PARAMETERS = (
+    *("n_estimators", "criterion", "splits", "max_features", "max_depth"),
+    *("min_samples_split", "min_samples_leaf"),
+)
+"""Parameters of the estimator that say how the trees of an analysis are grown."""
 
-    n_estimators: int = 1000  # number of trees
-    criterion: str | None = None  # impurity; None by the target: {"entropy", "gini", "variance"}
-    splits: str = "auto"  # family of splits: {"auto", "multiway", "ordered"}
-    n_bins: int | None = None  # quantile bins of numeric columns
-    # As those of the forest estimators.
-    max_features: str | int | float | None = 1
-    max_depth: int | None = None
-    min_samples_leaf: int = 1
 
-    def settings(self, table: EncodedTable, criterion: str, function: str) -> GrowthSettings:
-        """Resolve them for a table."""
-        splits = checks.check_choice(function, "splits", self.splits, SPLITS)
-        if splits == "auto":
-            splits = "ordered" if _has_quantities(table) else "multiway"
-        return GrowthSettings(
-            criterion=criterion,
-            cut="random",
-            splits=splits,
-            max_features=resolve_max_features(
-                function, self.max_features, table.n_columns, table.n_columns
-            ),
-            max_depth=checks.check_optional_integer(function, "max_depth", self.max_depth, 1),
-            min_samples_leaf=checks.check_count_or_fraction(
-                function, "min_samples_leaf", self.min_samples_leaf, table.n_rows, 1
-            ),
+def template_for(estimator: Any, n_estimators: int | None, function: str) -> BaseForest:
+    """Return the estimator of the trees of an analysis, not fitted.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If its trees are not those of random cuts on all rows, or it has parameters without effect.
+    """
+    checks.check_optional_integer(function, "n_estimators", n_estimators, 1)
+    if estimator is None:
+        from duramen.estimators import TotallyRandomizedTreesClassifier
+
+        estimator = TotallyRandomizedTreesClassifier(n_estimators or 1000, splits="auto")
+    elif n_estimators is not None:
+        raise ValueError(
+            f"{function}: n_estimators is for the default estimator; set that of the estimator, "
+            f"{type(estimator).__name__}({n_estimators})."
         )
-
-    def task(self, function: str) -> Task | None:
-        """Check the criterion; return what the target must be for it, or None for any."""
-        if self.criterion is None:
-            return None
-        names = [criterion.name for criterion in IMPURITIES]
-        checks.check_choice(function, "criterion", self.criterion, names)
-        return criterion_named(self.criterion).task
-
-    def checked_trees(self, function: str) -> int:
-        """The number of trees."""
-        return checks.check_integer(function, "n_estimators", self.n_estimators, 1)
+    template = growing(estimator, function, CLASSES, PARAMETERS)
+    checks.check_choice(function, "splits of estimator", template.splits, SPLITS)
+    return template
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,22 +86,25 @@ class Subject:
 
 def subject_of(
     data: LearningSet[EncodedTable],
-    growth: Growth,
+    template: BaseForest,
     seed: int,
     function: str,
     *,
+    n_bins: int | None = None,
     scale: bool = False,
 ) -> Subject:
     """Check the settings of trees, and tie them to a learning set.
 
     With `scale`, numbers are divided by their standard deviation (unless it is 0).
     """
-    criterion = growth.criterion or data.target.criterion
     table = data.table
-    if growth.n_bins is not None:
-        table = binned(table, checks.check_integer(function, "n_bins", growth.n_bins, 2))
-    settings = growth.settings(table, criterion, function)
-    n_trees = growth.checked_trees(function)
+    if n_bins is not None:
+        table = binned(table, checks.check_integer(function, "n_bins", n_bins, 2))
+    estimator = clone(for_task(template, data.target, function))
+    if estimator.splits == "auto":
+        estimator.set_params(splits="ordered" if _has_quantities(table) else "multiway")
+    settings = estimator.growth_settings(table.n_rows, table.n_columns)
+    n_trees = estimator.n_estimators
     target = data.target.centered(scale=scale)
     refuse_many_trees(function, n_trees, target.n_values)
     data = data.with_table(table).with_target(target)

@@ -76,41 +76,36 @@ def _is_quantity(values: NDArray[Any], n_bins: int) -> bool:
 
 def split_off(
     table: EncodedTable, given: Any, n_bins: int, function: str
-) -> tuple[EncodedTable, dict[str, Context], bool]:
-    """Read the contexts, and take those that are columns of the table out of it.
-
-    Returned are the columns that are no context, the contexts by name, and whether several were
-    asked for.
-    """
+) -> tuple[EncodedTable, Context]:
+    """Read the context, and take it out of the table if it is one of its columns."""
     if given is None:
         raise ValueError(
             f"{function}: context must be given: a column of X by name, or one value for each row."
         )
     if isinstance(given, str):
-        given, several = [given], False
-    else:
-        several = _is_several(given) or _are_names(given)
-    if not several and not _are_names(given):
-        context = read_context(given, table.n_rows, n_bins, function)
-        return table, {context.name: context}, False
-    if not _are_names(given):
-        columns = dict(_columns(given))
-        if not columns:
-            raise ValueError(f"{function}: context must name at least one column, got none.")
-        read = {
-            name: read_context(values, table.n_rows, n_bins, function, name)
-            for name, values in columns.items()
-        }
-        return table, read, True
-    chosen = [_position(table, name, function) for name in given]
-    read = {
-        name: read_context(_column(table, j), table.n_rows, n_bins, function, name)
-        for name, j in zip(given, chosen, strict=True)
-    }
-    rest = [j for j in range(table.n_columns) if j not in chosen]
-    if not rest:
-        raise ValueError(f"{function}: X must have a column besides the context, got none.")
-    return table.take_columns(rest), read, several
+        given = [given]
+    if _are_names(given):
+        _check_single([_position(table, name, function) for name in given], function)
+        j = _position(table, given[0], function)
+        context = read_context(_column(table, j), table.n_rows, n_bins, function, given[0])
+        rest = [k for k in range(table.n_columns) if k != j]
+        if not rest:
+            raise ValueError(f"{function}: X must have a column besides the context, got none.")
+        return table.take_columns(rest), context
+    if not _is_table(given):
+        return table, read_context(given, table.n_rows, n_bins, function)
+    columns = _columns(given)
+    _check_single(columns, function)
+    name, values = columns[0]
+    return table, read_context(values, table.n_rows, n_bins, function, name)
+
+
+def _check_single(contexts: Sequence[Any], function: str) -> None:
+    if len(contexts) != 1:
+        raise ValueError(
+            f"{function}: context must be a single context, got {len(contexts)}. Hint: call it for "
+            "each; with the same random_state all have the same trees."
+        )
 
 
 def _are_names(given: Any) -> bool:
@@ -121,7 +116,7 @@ def _are_names(given: Any) -> bool:
     )
 
 
-def _is_several(given: Any) -> bool:
+def _is_table(given: Any) -> bool:
     if isinstance(given, Mapping):
         return True
     shape = getattr(given, "shape", None)

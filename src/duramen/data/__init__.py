@@ -6,18 +6,14 @@ from duramen.data.exchangeability import Exchangeability
 from duramen.data.finding import Finding
 from duramen.data.learning_sets import LearningSet, learning_set
 from duramen.data.schema import Schema
-from duramen.data.stray import StrayValuesWarning
 from duramen.data.target import (
     ClassTarget,
     NumberTarget,
     SurvivalTarget,
     Target,
     Task,
-    encode_target,
-    infer_task,
-    target_array,
 )
-from duramen.data.text_numbers import NumbersInTextWarning, numbers_in_text
+from duramen.data.text_numbers import NumbersInTextWarning, StrayValuesWarning, numbers_in_text
 
 __all__ = [
     "ClassTarget",
@@ -33,9 +29,6 @@ __all__ = [
     "Target",
     "Task",
     "encode",
-    "encode_target",
-    "infer_task",
     "learning_set",
     "numbers_in_text",
-    "target_array",
 ]

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.exactness import merged, refusal_of
+from duramen.data.columns import merged, refusal_of
 from duramen.data.learning_sets import LearningSet
-from duramen.data.names import check_names, default_names
+from duramen.data.schema import check_names, default_names
 from duramen.data.sources import open_source
-from duramen.support.arrays import array_of
+from duramen.support.arrays import FloatArray, array_of, is_missing
 
 Codes = NDArray[np.uint32]
 
@@ -132,7 +132,7 @@ def factorize(column: Any, what: str, function: str) -> tuple[Codes, NDArray[Any
     return codes.astype(np.uint32), labels
 
 
-def float_labels(values: NDArray[Any], what: str, function: str) -> NDArray[np.float64]:
+def float_labels(values: NDArray[Any], what: str, function: str) -> FloatArray:
     """Return numbers as float64; refuse different ones that would become equal."""
     pair = None if values.dtype == np.float64 else merged(values)
     if pair is not None:
@@ -173,15 +173,6 @@ def _of_objects(values: NDArray[Any], what: str, function: str) -> tuple[Codes, 
     codes = np.fromiter((code[value] for value in entries), dtype=np.uint32, count=len(entries))
     labels = labels_of(ordered)
     return codes, with_missing(labels) if has_missing else labels
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a value is missing: None, NaN, NaT or pandas' NA."""
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
-        return True
-    if isinstance(value, (np.datetime64, np.timedelta64)):
-        return bool(np.isnat(value))
-    return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
 def objects(values: Iterable[Any]) -> NDArray[Any]:

@@ -4,20 +4,65 @@ A column is either an array of numbers, NaN standing for missing, in one of the 
 kernel reads, or `Categories`.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.exactness import LARGEST_EXACT, merged, refusal_of
+from duramen.support.arrow import is_number, is_text, pa, pc
 from duramen.support.text import quoted
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+LARGEST_EXACT = 2**53
+"""float64 holds every integer up to here, and not every one beyond."""
+
+
+def merged(numbers: NDArray[Any] | Iterable[Any]) -> tuple[Any, Any] | None:
+    """Return two different numbers that are equal as float64, if there are any.
+
+    The numbers are an array of any type, or of Python: int, float, Decimal or Fraction, finite.
+
+    Examples
+    --------
+    >>> from duramen.data.columns import merged
+    >>> merged([2**60, 2**60 + 1])
+    (1152921504606846976, 1152921504606846977)
+    >>> merged([0.1, 0.2]) is None
+    True
+    """
+    if isinstance(numbers, np.ndarray) and numbers.dtype != object:
+        distinct = np.unique(numbers)
+        equal = np.flatnonzero(np.diff(distinct.astype(np.float64)) == 0)
+        return (distinct[equal[0]], distinct[equal[0] + 1]) if len(equal) else None
+    first: dict[float, Any] = {}
+    for number in numbers:
+        exact = number if isinstance(number, int | Decimal | Fraction) else _plain(number)
+        other = first.setdefault(float(exact), exact)
+        if other != exact:
+            return other, exact
+    return None
+
+
+def _plain(number: Any) -> Any:
+    """Return a number of NumPy as one of Python; those of more digits than float64 stay."""
+    if isinstance(number, np.longdouble) and np.dtype(np.longdouble).itemsize > 8:
+        return number
+    return number.item() if isinstance(number, np.generic) else number
+
+
+def refusal_of(pair: tuple[Any, Any], what: str, function: str) -> ValueError:
+    """Return the error for numbers that float64 cannot tell apart; `what` names the column."""
+    first, second = pair
+    return ValueError(
+        f"{function}: {what} holds different numbers that are equal as float64, such as {first} "
+        f"and {second}; if they are identifiers, leave the column out or convert it to categories, "
+        "else subtract an offset"
+    )
 
 
 @dataclass(frozen=True)
@@ -127,8 +172,6 @@ def from_objects(array: NDArray[Any], *, function: str, name: str | None) -> Col
     if all(issubclass(t, _NUMBERS) for t in types):
         return _numbers_of_objects(array, present, types, function, name)
     if all(issubclass(t, str) for t in types):
-        import pyarrow as pa
-
         values = [str(v) if there else None for v, there in zip(array, present, strict=True)]
         try:
             return from_arrow(pa.array(values, pa.large_string()), function=function, name=name)
@@ -183,7 +226,7 @@ def _numbers_of_objects(
 
 
 def from_arrow(
-    array: "pa.Array | pa.ChunkedArray",
+    array: pa.Array | pa.ChunkedArray,
     *,
     function: str,
     name: str | None,
@@ -193,9 +236,6 @@ def from_arrow(
 
     Whether the order of a dictionary is one of meaning is by default what its type says.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = array.type
     if pa.types.is_null(kind):
         return np.full(len(array), np.nan)
@@ -204,7 +244,7 @@ def from_arrow(
     elif pa.types.is_decimal(kind):
         array = of_decimals(array, describe(name), function)
     kind = array.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+    if is_number(kind):
         return _numbers_of_arrow(array, function, name)
     if isinstance(array, pa.ChunkedArray):
         array = array.unify_dictionaries().combine_chunks()
@@ -214,7 +254,7 @@ def from_arrow(
         dictionary, indices = array.dictionary, array.indices
         declared = bool(kind.ordered) if ordered is None else ordered
         return _from_dictionary(dictionary, indices, declared, function, name)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or "string_view" in str(kind):
+    if is_text(kind) or "string_view" in str(kind):
         encoded = pc.dictionary_encode(array.cast(pa.large_string()))
         column_codes = _from_dictionary(encoded.dictionary, encoded.indices, False, function, name)
         return replace(column_codes, text=True)
@@ -223,8 +263,6 @@ def from_arrow(
 
 def of_decimals(array: Any, what: str, function: str) -> Any:
     """Return decimals of Arrow as float64; refuse different ones that would become equal."""
-    import pyarrow as pa
-
     numbers = array.cast(pa.float64())
     if array.type.precision > _EXACT_DIGITS:
         pair = merged([number for number in array.unique().to_pylist() if number is not None])
@@ -234,8 +272,6 @@ def of_decimals(array: Any, what: str, function: str) -> Any:
 
 
 def _numbers_of_arrow(array: Any, function: str, name: str | None) -> NDArray[Any]:
-    import pyarrow as pa
-
     integer = pa.types.is_integer(array.type)
     if array.null_count and integer:
         values = array.to_numpy(zero_copy_only=False).astype(np.float64)
@@ -253,17 +289,12 @@ def _from_dictionary(
     dictionary: Any, indices: Any, ordered: bool, function: str, name: str | None
 ) -> Categories:
     """Dense codes of what occurs; labels sorted, unless their order is one of meaning."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(dictionary.type, pa.DataType) and "string_view" in str(dictionary.type):
         dictionary = dictionary.cast(pa.large_string())
     kind = dictionary.type
-    text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    text = is_text(kind)
     if not text and not pa.types.is_null(kind):
-        if not (
-            pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-        ):
+        if not (is_number(kind) or pa.types.is_boolean(kind)):
             raise TypeError(refusal(str(kind), function, name))
         if pa.types.is_floating(kind):
             dictionary = pc.if_else(pc.is_nan(dictionary), pa.scalar(None, kind), dictionary)

@@ -1,4 +1,6 @@
-"""The encoded table: dense codes of every column, and the values they stand for."""
+"""The encoded table: dense codes of every column, the values they stand for, and their checks."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,11 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
-from duramen.data.kernel_owner import KernelOwner
-from duramen.data.names import KINDS
-from duramen.data.schema import Schema
+from duramen.data.schema import KINDS, KernelOwner, Schema
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import fingerprint
 
 # Columns of more values than these, on average, are copied one by one, fewer all at once.
@@ -69,9 +70,9 @@ class EncodedTable(Summarized, KernelOwner):
     kinds: tuple[str, ...]
     blocks: Blocks
     block_of: NDArray[np.uint8]
-    slot: NDArray[np.int64]
-    cut_values: NDArray[np.float64]
-    value_offsets: NDArray[np.int64]
+    slot: IntArray
+    cut_values: FloatArray
+    value_offsets: IntArray
     labels: Mapping[int, NDArray[Any]]
     missing: NDArray[np.uint8]
     named: bool = True
@@ -127,24 +128,28 @@ class EncodedTable(Summarized, KernelOwner):
         view.flags.writeable = False
         return view
 
-    def n_codes(self) -> NDArray[np.int64]:
+    def n_codes(self) -> IntArray:
         """Return the number of codes of each column, that of missing included; shape (p,)."""
         return np.asarray(np.diff(self.value_offsets) + self.missing, dtype=np.int64)
 
-    def constant(self) -> NDArray[np.bool_]:
+    def constant(self) -> BoolArray:
         """True where a column has one code only, missing counted as one; shape (p,).
 
         Rows chosen by `take_rows` keep the codes of the table they came from, and so does this.
         """
         return self.n_codes() <= 1
 
-    def take_columns(self, index: ArrayLike) -> "EncodedTable":
+    def take_columns(self, index: ArrayLike) -> EncodedTable:
         """Return the columns of the given indices, or of a boolean mask, in that order."""
         chosen = self._positions(index, self.n_columns, "take_columns")
         if len(np.unique(chosen)) < len(chosen):
             raise ValueError(
                 "take_columns: indices must be different, since column names are unique"
             )
+        return self.copies(chosen)
+
+    def copies(self, chosen: IntArray) -> EncodedTable:
+        """Return columns by index, which may occur several times; names are then not unique."""
         block_of = self.block_of[chosen]
         slot = np.empty(len(chosen), dtype=np.int64)
         blocks: list[Any] = []
@@ -169,9 +174,7 @@ class EncodedTable(Summarized, KernelOwner):
             missing=self.missing[chosen],
         )
 
-    def _values_of(
-        self, chosen: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _values_of(self, chosen: IntArray) -> tuple[FloatArray, IntArray]:
         """Return the values of columns, one after the other, and where each begins and ends."""
         starts, ends = self.value_offsets[chosen], self.value_offsets[chosen + 1]
         offsets = np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64)
@@ -181,7 +184,7 @@ class EncodedTable(Summarized, KernelOwner):
         places = np.repeat(starts - offsets[:-1], ends - starts) + np.arange(offsets[-1])
         return self.cut_values[places], offsets
 
-    def take_rows(self, index: ArrayLike) -> "EncodedTable":
+    def take_rows(self, index: ArrayLike) -> EncodedTable:
         """Return the rows of the given indices, or of a boolean mask; codes keep their meaning."""
         chosen = self._positions(index, self.n_rows, "take_rows")
         narrow, middle, wide = self.blocks
@@ -245,7 +248,7 @@ class EncodedTable(Summarized, KernelOwner):
         return Summary((repr(self),), columns, hidden(self.n_columns, len(shown), "columns"))
 
     @staticmethod
-    def _positions(index: ArrayLike, size: int, function: str) -> NDArray[np.int64]:
+    def _positions(index: ArrayLike, size: int, function: str) -> IntArray:
         chosen = np.asarray(index)
         if chosen.ndim != 1 or (chosen.dtype.kind not in "iub" and chosen.size):
             raise ValueError(
@@ -260,3 +263,101 @@ class EncodedTable(Summarized, KernelOwner):
         if chosen.size and (chosen.min() < -size or chosen.max() >= size):
             raise IndexError(f"{function}: an index lies outside 0..{size - 1}")
         return np.asarray(chosen % size if size else chosen)
+
+
+_PIECE = 1 << 17  # values that are compared at a time
+
+
+def invalid_values(
+    kind_codes: NDArray[np.uint8],
+    value_offsets: IntArray,
+    cut_values: FloatArray,
+    labels: Mapping[int, NDArray[Any]],
+) -> str | None:
+    """Return what is wrong with the values of columns, None where nothing is.
+
+    Columns have kinds (their place in `KINDS`); values of numeric ones are finite and ascend, those
+    of others are 0..m_j-1, with m_j labels.
+    """
+    return (
+        invalid_offsets(kind_codes, value_offsets, len(cut_values))
+        or unsorted_values(cut_values, value_offsets)
+        or invalid_labels(kind_codes, value_offsets, cut_values, labels)
+    )
+
+
+def invalid_offsets(
+    kind_codes: NDArray[np.uint8], value_offsets: IntArray, n_values: int
+) -> str | None:
+    """Return what is wrong with the places of the values of columns, None where nothing is."""
+    p = len(kind_codes)
+    if value_offsets.shape != (p + 1,) or value_offsets[0] != 0:
+        return f"value_offsets must have {p + 1} entries from 0"
+    if (value_offsets[1:] < value_offsets[:-1]).any() or value_offsets[-1] != n_values:
+        return f"value_offsets must ascend to the number of values, {n_values}"
+    if p and kind_codes.max() >= len(KINDS):
+        return f"column {int(np.argmax(kind_codes >= len(KINDS)))} has no known kind"
+    return None
+
+
+def unsorted_values(
+    values: FloatArray,
+    offsets: IntArray,
+    begin: int = 0,
+    before: float = -np.inf,
+) -> str | None:
+    """Return what is wrong with values that must be finite and ascend within each column.
+
+    Where they ascend, they are finite if the first and the last of a column are: NaN, which is
+    greater than nothing, ends an ascent. So one comparison of neighbors reads them once. The values
+    are those from number `begin` on, after the value `before`, of all columns one after the other.
+    """
+    if len(values) == 0:
+        return None
+    low, high = np.searchsorted(offsets, (begin, begin + len(values)))
+    starts = offsets[low:high] - begin  # of columns that begin here
+    ends = np.concatenate([starts - 1, [len(values) - 1]])  # where a column ends, or the values do
+    edges = np.concatenate([values[starts], values[ends[ends >= 0]], values[:1]])
+    if not np.isfinite(edges).all():
+        return "values must be finite"
+    rises = np.empty(_PIECE, dtype=bool)
+    for i in range(0, len(values), _PIECE):
+        piece = values[i : i + _PIECE]
+        here = rises[: len(piece)]
+        np.greater(piece[1:], piece[:-1], out=here[1:])
+        here[0] = piece[0] > (values[i - 1] if i else before)
+        low, high = np.searchsorted(starts, (i, i + len(piece)))
+        here[starts[low:high] - i] = True
+        if not here.all():
+            return "the values of a column must be finite and ascend"
+    return None
+
+
+def invalid_labels(
+    kind_codes: NDArray[np.uint8],
+    value_offsets: IntArray,
+    cut_values: FloatArray,
+    labels: Mapping[int, NDArray[Any]],
+) -> str | None:
+    """Return what is wrong with labels, None where each column that needs them has its own."""
+    if set(labels) != set(np.flatnonzero(kind_codes).tolist()):
+        return "ordinal and nominal columns must have labels, numeric ones none"
+    for j, categories in labels.items():
+        begin, end = int(value_offsets[j]), int(value_offsets[j + 1])
+        if categories.shape != (end - begin,):
+            return f"column {j} has {end - begin} values and labels of shape {categories.shape}"
+        if not np.array_equal(cut_values[begin:end], np.arange(end - begin)):
+            return f"the values of column {j}, which has labels, must be 0, 1, ..."
+    return None
+
+
+def unknown_code(codes: NDArray[Any], n_codes: IntArray) -> int | None:
+    """Return the first of k rows of codes, one a column, that holds an unknown code, or None."""
+    if not codes.size:
+        return None
+    if n_codes.min() == n_codes.max() > codes.max():
+        return None
+    # The largest code of each row, in less than half the time that codes.max(axis=1) takes.
+    largest = np.maximum.reduceat(codes.reshape(-1), np.arange(0, codes.size, codes.shape[1]))
+    wrong = largest >= n_codes
+    return int(np.argmax(wrong)) if wrong.any() else None

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from duramen._kernel import ColumnEncoder
 from duramen.data.columns import (
+    LARGEST_EXACT,
     Categories,
     Column,
     categories_of_numbers,
@@ -15,13 +16,11 @@ from duramen.data.columns import (
     numbers_of_categories,
     too_large,
 )
-from duramen.data.containers import is_anndata, matrix_of
 from duramen.data.encoded import EncodedTable
-from duramen.data.exactness import LARGEST_EXACT
 from duramen.data.memory import require_memory
-from duramen.data.names import check_names, default_names, resolve_kinds
-from duramen.data.sources import Source, open_source
-from duramen.data.stray import StrayValues, stray_values, warn_of_stray_values
+from duramen.data.schema import check_names, default_names, resolve_kinds
+from duramen.data.sources import Source, is_anndata, matrix_of, open_source
+from duramen.data.text_numbers import StrayValues, stray_values, warn_of_stray_values
 from duramen.support.checks import check_jobs
 
 _PENDING_BYTES = 1 << 25  # columns wait for the kernel in groups of so many bytes a thread

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.support.arrays import IntArray
+from duramen.support.arrays import IntArray, is_missing
 from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
 from duramen.support.warning import warn
@@ -313,7 +313,7 @@ def _numbered(labels: Any, n_rows: int, parameter: str, function: str) -> IntArr
     numbers: dict[Hashable, int] = {}
     codes = np.empty(n_rows, dtype=np.int64)
     for row, label in enumerate(_items(labels)):
-        if _is_missing(label):
+        if is_missing(label):
             raise ValueError(
                 f"{function}: {parameter} must have a label for every row, but that of row {row} "
                 "is missing. Hint: give such rows a label of their own, or leave them out."
@@ -337,9 +337,3 @@ def _items(labels: Any) -> list[Any]:
         if hasattr(labels, method):
             return list(getattr(labels, method)())
     return list(labels)
-
-
-def _is_missing(label: Any) -> bool:
-    if label is None or type(label).__name__ in {"NAType", "NaTType", "MaskedConstant"}:
-        return True
-    return isinstance(label, (float, np.floating)) and bool(label != label)

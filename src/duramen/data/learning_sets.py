@@ -10,10 +10,10 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.containers import table_like
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.exchangeability import Exchangeability
+from duramen.data.sources import table_like
 from duramen.data.target import Target, Task, encode_target
 from duramen.data.weights import row_weights
 from duramen.results.columns import Column, hidden
@@ -28,16 +28,13 @@ class Table(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        ...
 
     @property
     def shape(self) -> tuple[int, int]:
         """(rows, columns)."""
-        ...
 
     def fingerprint(self) -> str:
         """Return a fingerprint: 64 hexadecimal digits that depend on all of the table."""
-        ...
 
 
 TableT = TypeVar("TableT", bound=Table)

@@ -1,8 +1,8 @@
-"""Columns replaced by others that are given as codes."""
+"""Columns of an encoded table that are replaced, permuted, or copied as shadows and probes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.data.encoded import EncodedTable
+from duramen.data.memory import require_memory
+from duramen.support.text import quoted
 
 _TYPES = (np.uint8, np.uint16, np.uint32)
 
@@ -61,14 +63,7 @@ def with_permuted(
     ``order[i]``. They keep their dependence on each other, and lose that on the other columns and
     on the target. Codes keep their meaning, and what does not change is not copied.
     """
-    permutation = np.asarray(order)
-    if permutation.dtype.kind not in "iu" or not np.array_equal(
-        np.sort(permutation), np.arange(table.n_rows)
-    ):
-        raise ValueError(
-            f"{function}: order must be a permutation of 0 to {table.n_rows - 1}, got an array of "
-            f"shape {permutation.shape} and type {permutation.dtype}."
-        )
+    permutation = _permutation(order, table.n_rows, function)
     chosen = EncodedTable._positions(columns, table.n_columns, function)
 
     def permuted(number: int, block: NDArray[Any]) -> NDArray[Any]:
@@ -81,3 +76,121 @@ def with_permuted(
 
     narrow, middle, wide = table.blocks
     return replace(table, blocks=(permuted(0, narrow), permuted(1, middle), permuted(2, wide)))
+
+
+def with_shadows(
+    table: EncodedTable, order: ArrayLike, *, function: str = "with_shadows"
+) -> EncodedTable:
+    """Return a table of 2p columns: the p given ones, then the same with their rows permuted.
+
+    Column p + j holds in row i what column j holds in row ``order[i]``. Shadows have the
+    distribution of their columns, and among each other the dependence of them; with the target and
+    with the columns themselves they have nothing to do. Codes are copied, not made again: those of
+    a column and of its shadow mean the same. The shadow of ``a`` is called ``a (shadow)``, with as
+    many primes after it as make the names of all columns different.
+    """
+    permutation = _permutation(order, table.n_rows, function)
+    require_memory(
+        3 * table.nbytes(),
+        what=f"a table of {table.n_columns} columns and as many shadows",
+        function=function,
+        hint="give fewer columns or rows",
+    )
+    names = _new_names(table.names, [f"{name} (shadow)" for name in table.names])
+    return joined(table, replace(table.take_rows(permutation), names=names), function)
+
+
+def with_probes(
+    table: EncodedTable, columns: ArrayLike, orders: ArrayLike, *, function: str = "with_probes"
+) -> EncodedTable:
+    """Return a table of p + R columns: the p given ones, then R copies with their rows permuted.
+
+    Column p + i holds in row k what column ``columns[i]`` holds in row ``orders[i, k]``: a probe
+    has the distribution of the column that it copies, and, with an order of its own each, has
+    nothing to do with the target, the columns, or other probes. The i-th probe, from 1, is called
+    ``a (probe i)`` after its column ``a``, with primes as in `with_shadows` where names would not
+    differ.
+    """
+    chosen = np.asarray(columns, dtype=np.int64)
+    if len(chosen) and not 0 <= chosen.min() <= chosen.max() < table.n_columns:
+        raise IndexError(f"{function}: a column lies outside 0..{table.n_columns - 1}")
+    require_memory(
+        table.nbytes() + len(chosen) * (table.nbytes() // max(table.n_columns, 1)),
+        what=f"a table of {table.n_columns} columns and {len(chosen)} probes",
+        function=function,
+        hint="give fewer columns, rows or probes",
+    )
+    rows = [_permutation(order, table.n_rows, function) for order in np.asarray(orders)]
+    if len(rows) != len(chosen):
+        raise ValueError(
+            f"{function}: {len(chosen)} columns need one order each, got {len(rows)} orders."
+        )
+    copies = table.copies(chosen)
+    places = np.array(rows, dtype=np.intp).reshape(len(rows), table.n_rows)
+    blocks: list[Any] = [
+        np.take_along_axis(block, places[copies.block_of == number], axis=1)
+        for number, block in enumerate(list[Any](copies.blocks))
+    ]
+    names = [f"{table.names[j]} (probe {i})" for i, j in enumerate(chosen.tolist(), 1)]
+    narrow, middle, wide = blocks
+    copies = replace(copies, names=_new_names(table.names, names), blocks=(narrow, middle, wide))
+    return joined(table, copies, function)
+
+
+def joined(left: EncodedTable, right: EncodedTable, function: str) -> EncodedTable:
+    """Return the columns of two tables of the same rows, those of the first one first.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of rows differ, or both have a column of the same name.
+    """
+    if left.n_rows != right.n_rows:
+        raise ValueError(
+            f"{function}: tables must have the same number of rows, got {left.n_rows} and "
+            f"{right.n_rows}."
+        )
+    if both := sorted(set(left.names) & set(right.names)):
+        raise ValueError(f"{function}: column {quoted(both[0])} occurs twice.")
+    heights = np.array([len(block) for block in left.blocks], dtype=np.int64)
+    pairs: Any = zip(left.blocks, right.blocks, strict=True)
+    narrow, middle, wide = map(np.concatenate, pairs)
+    p = left.n_columns
+    return EncodedTable(
+        n_rows=left.n_rows,
+        names=left.names + right.names,
+        kinds=left.kinds + right.kinds,
+        blocks=(narrow, middle, wide),
+        block_of=np.concatenate([left.block_of, right.block_of]),
+        slot=np.concatenate([left.slot, right.slot + heights[right.block_of]]),
+        cut_values=np.concatenate([left.cut_values, right.cut_values]),
+        value_offsets=np.concatenate(
+            [left.value_offsets, left.value_offsets[-1] + right.value_offsets[1:]]
+        ),
+        labels={**left.labels, **{p + j: values for j, values in right.labels.items()}},
+        missing=np.concatenate([left.missing, right.missing]),
+        named=True,
+    )
+
+
+def _permutation(order: ArrayLike, n_rows: int, function: str) -> NDArray[np.integer]:
+    permutation = np.asarray(order)
+    if (
+        permutation.shape != (n_rows,)
+        or (permutation.dtype.kind not in "iu" and n_rows)
+        or not np.array_equal(np.sort(permutation), np.arange(n_rows))
+    ):
+        raise ValueError(
+            f"{function}: order must be a permutation of 0 to {n_rows - 1}, one entry a row, got "
+            f"an array of shape {permutation.shape} and type {permutation.dtype}. Hint: "
+            "numpy.random.default_rng(seed).permutation(n) draws one."
+        )
+    return permutation
+
+
+def _new_names(taken: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+    names = set(taken)
+    primes = ""
+    while not names.isdisjoint(f"{name}{primes}" for name in wanted):
+        primes += "'"
+    return tuple([f"{name}{primes}" for name in wanted])

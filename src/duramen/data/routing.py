@@ -17,6 +17,7 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
 from duramen.data.schema import Schema
 from duramen.data.sources import Source, open_source
+from duramen.support.arrays import FloatArray
 from duramen.support.warning import warn
 
 UNSEEN = -1.0
@@ -30,7 +31,7 @@ def routing_values(
     *,
     estimator_name: str | None = None,
     function: str = "routing_values",
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Read rows of X in the terms of a schema, to be sent down trees.
 
     X is anything that `encode` takes. Where an estimator asks, errors read as scikit-learn's do,
@@ -56,7 +57,7 @@ def routing_values(
     return _read_columns(schema, source, function)
 
 
-def _read_columns(schema: _Columns, source: Source, function: str) -> NDArray[np.float64]:
+def _read_columns(schema: _Columns, source: Source, function: str) -> FloatArray:
     require_memory(
         source.n_rows * schema.n_columns * 8,
         what=f"a dense table of {source.n_rows} x {schema.n_columns} values",
@@ -76,9 +77,7 @@ def _read_columns(schema: _Columns, source: Source, function: str) -> NDArray[np
     return values
 
 
-def _codes_of(
-    column: Column, labels: NDArray[Any], name: str, function: str
-) -> NDArray[np.float64]:
+def _codes_of(column: Column, labels: NDArray[Any], name: str, function: str) -> FloatArray:
     """Return codes of the column's values among `labels`."""
     if not isinstance(column, Categories):
         missing = np.isnan(column)
@@ -94,7 +93,7 @@ def _codes_of(
     return np.asarray(np.append(codes_found, np.nan)[column.codes])
 
 
-def _decode(schema: _Columns, table: EncodedTable) -> NDArray[np.float64]:
+def _decode(schema: _Columns, table: EncodedTable) -> FloatArray:
     values = np.empty((table.n_rows, schema.n_columns))
     for j, (name, kind) in enumerate(zip(schema.names, schema.kinds, strict=True)):
         categories = table.values(j)
@@ -111,7 +110,7 @@ def _decode(schema: _Columns, table: EncodedTable) -> NDArray[np.float64]:
     return values
 
 
-def _reject_infinities(schema: _Columns, values: NDArray[np.float64], function: str) -> None:
+def _reject_infinities(schema: _Columns, values: FloatArray, function: str) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):
             return
@@ -148,9 +147,7 @@ def _check_columns(
     warn(message)
 
 
-def _look_up(
-    values: NDArray[Any], labels: NDArray[Any], name: str, function: str
-) -> NDArray[np.float64]:
+def _look_up(values: NDArray[Any], labels: NDArray[Any], name: str, function: str) -> FloatArray:
     """Return the position of each value among the labels, -1 where it is none of them."""
     if len(labels) == 0 or len(values) == 0:
         return np.full(len(values), UNSEEN)

@@ -1,16 +1,169 @@
 """The columns of a table without its rows, which is what a forest keeps of its training set."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data.kernel_owner import KernelOwner
-from duramen.data.names import KINDS
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.text import quoted
+
+_REMEMBERED = 1 << 16  # names that are kept for the next table: 4 MB
+KINDS = ("numeric", "ordinal", "nominal")
+
+
+def default_names(n_columns: int) -> tuple[str, ...]:
+    """``x0``, ``x1``, ... as scikit-learn names the columns of an array."""
+    if n_columns <= _REMEMBERED:
+        return _remembered(n_columns)
+    return tuple([f"x{j}" for j in range(n_columns)])
+
+
+@lru_cache(maxsize=2)
+def _remembered(n_columns: int) -> tuple[str, ...]:
+    """Return default names, kept: those of a wide array take as long as reading 20 MB."""
+    return tuple([f"x{j}" for j in range(n_columns)])
+
+
+def names_of_labels(labels: Iterable[Any], function: str) -> tuple[str, ...] | None:
+    """Return the column labels of a table as names, or None where none of them is a string."""
+    labels = list(labels)
+    kinds_of_label = set(map(type, labels))
+    strings = [issubclass(kind, str) for kind in kinds_of_label]
+    if not any(strings):
+        _require_unique(labels, function)
+        return None
+    if not all(strings):
+        types = sorted(kind.__qualname__ for kind in kinds_of_label)
+        raise TypeError(
+            f"{function}: Feature names are only supported if all input features have string "
+            f"names, but your input has {types} as feature name / column name types. If you want "
+            "feature names to be stored and validated, you must convert them all to strings, by "
+            "using X.columns = X.columns.astype(str) for example."
+        )
+    _require_unique(labels, function)
+    return tuple(labels)
+
+
+def check_names(names: Iterable[str], n_columns: int, function: str) -> tuple[str, ...]:
+    """Return the names given by the user: strings, one a column, each once."""
+    if isinstance(names, str):
+        raise TypeError(f"{function}: names is the string {names!r}; give a list of strings")
+    names = tuple(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{function}: names holds {quoted(name)}, a {type(name).__name__}; names are "
+                "strings"
+            )
+    if len(names) != n_columns:
+        raise ValueError(
+            f"{function}: names has {len(names)} entries, but X has {n_columns} columns; give one "
+            "name per column"
+        )
+    _require_unique(names, function)
+    return tuple(str(name) for name in names)
+
+
+def _require_unique(names: Sequence[Any], function: str) -> None:
+    repeated = shown_repeated(names)
+    if repeated:
+        raise ValueError(
+            f"{function}: the column names are not unique: {repeated} occur more than once; "
+            "rename them, or pass names="
+        )
+
+
+def shown_repeated(names: Sequence[Any]) -> str:
+    """Return the names that occur more than once, the first five of them, as text; "" for none."""
+    if len(set(names)) == len(names):
+        return ""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
+    return ", ".join(quoted(name) for name in repeated[:5]) + more
+
+
+def resolve_kinds(
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None,
+    names: Sequence[str],
+    function: str,
+) -> tuple[str | None, ...]:
+    """Return the kind asked for each column; None where the column's own type decides."""
+    n_columns = len(names)
+    if kinds is None:
+        return (None,) * n_columns
+    if isinstance(kinds, str):
+        return (_check_kind(kinds, function),) * n_columns
+    if isinstance(kinds, Mapping):
+        asked: list[str | None] = [None] * n_columns
+        index = {name: j for j, name in enumerate(names)}
+        for key, kind in kinds.items():
+            asked[_index_of(key, index, n_columns, function)] = _check_kind(kind, function)
+        return tuple(asked)
+    if not isinstance(kinds, Iterable):
+        raise TypeError(
+            f"{function}: kinds is a {type(kinds).__name__}; give one of {KINDS}, a mapping from "
+            "name or index to kind, or one kind per column"
+        )
+    kinds = list(cast("Iterable[str | None]", kinds))
+    if len(kinds) != n_columns:
+        raise ValueError(
+            f"{function}: kinds has {len(kinds)} entries, but X has {n_columns} columns; give one "
+            "kind per column, or a mapping from name to kind"
+        )
+    return tuple(None if kind is None else _check_kind(kind, function) for kind in kinds)
+
+
+def _check_kind(kind: Any, function: str) -> str:
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(
+            f"{function}: kinds holds {kind!r}; a kind is 'numeric', 'ordinal' or 'nominal'"
+        )
+    return kind
+
+
+def _index_of(key: Any, index: Mapping[str, int], n_columns: int, function: str) -> int:
+    if isinstance(key, str):
+        if key in index:
+            return index[key]
+        from difflib import get_close_matches
+
+        close = get_close_matches(key, list(index), n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"{function}: kinds names the column {key!r}, which X does not have{hint}")
+    try:
+        j = int(key)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{function}: kinds has the key {key!r}; its keys are column names or indices"
+        ) from None
+    if not -n_columns <= j < n_columns:
+        raise ValueError(
+            f"{function}: kinds has the key {j}, but X has {n_columns} columns (0 to "
+            f"{n_columns - 1})"
+        )
+    return j % n_columns
+
+
+_LENT = ("kernel", "bags")
+
+
+class KernelOwner:
+    """Owner of kernel objects: cached properties that pickles and copies leave out.
+
+    They are made when they are first needed and refer to the arrays of their owner, whose fields
+    are never replaced: an owner with other arrays is another owner.
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in _LENT}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +198,8 @@ class Schema(KernelOwner):
     names: tuple[str, ...]
     named: bool
     kinds: tuple[str, ...]
-    cut_values: NDArray[np.float64]
-    value_offsets: NDArray[np.int64]
+    cut_values: FloatArray
+    value_offsets: IntArray
     labels: Mapping[int, NDArray[Any]]
     missing: NDArray[np.uint8]
 

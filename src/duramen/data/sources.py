@@ -1,5 +1,7 @@
 """Tables column by column, with one interface for every container that X may be."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Protocol
@@ -8,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.columns import Column, from_arrow, from_objects, numbers, refusal
-from duramen.data.names import names_of_labels
+from duramen.data.schema import names_of_labels
+from duramen.support import checks
 from duramen.support.arrays import array_of, unmasked
+from duramen.support.arrow import pa
 from duramen.support.text import first_line
 
 WHOLE_BYTES = 1 << 26  # tables of at most so many bytes are turned into one matrix, which is quick
@@ -25,7 +29,6 @@ class Source(Protocol):
     @property
     def matrix(self) -> NDArray[Any] | None:
         """All columns at once, in a type that the kernel reads, where they lie so."""
-        ...
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
         """Return the j-th column.
@@ -33,10 +36,9 @@ class Source(Protocol):
         `name` and `function` are for errors; `kind` is what the user named the column, which
         decides about the order of its categories.
         """
-        ...
 
 
-def open_source(X: Any, function: str) -> "ArraySource | SparseSource | FrameSource":
+def open_source(X: Any, function: str) -> ArraySource | SparseSource | FrameSource:
     """Return the source of X; raises where X is no table.
 
     Beside columns for the kernel, it gives the values of a column of any type, as they are.
@@ -66,7 +68,7 @@ def _array_of(X: Any, function: str) -> NDArray[Any]:
         ) from None
 
 
-def _open_array(X: NDArray[Any], function: str) -> "ArraySource":
+def _open_array(X: NDArray[Any], function: str) -> ArraySource:
     if X.ndim != 2:
         many = (
             "Reshape your data with X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
@@ -273,8 +275,6 @@ def _open_frame(X: Any, function: str) -> FrameSource | None:
     import narwhals as nw
 
     if type(X).__module__.partition(".")[0] == "pyarrow":
-        import pyarrow as pa
-
         labels = X.schema.names
         X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
     else:
@@ -284,3 +284,96 @@ def _open_frame(X: Any, function: str) -> FrameSource | None:
     if not isinstance(frame, nw.DataFrame):
         return None
     return FrameSource(frame, labels, function)
+
+
+def table_like(X: Any) -> Any:
+    """Return X, or a list of rows as an array that keeps numbers and strings apart."""
+    X = unmasked(X)
+    if hasattr(X, "shape") or isinstance(X, str | bytes | dict | set) or X is None:
+        return X
+    if hasattr(X, "collect") or hasattr(X, "columns"):
+        return X
+    return array_of(X)
+
+
+def shape_of(X: Any) -> tuple[int, int] | None:
+    """Return the shape of X, or None where it is no table, which the encoder refuses."""
+    shape = getattr(X, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2 or not all(shape):
+        return None
+    return int(shape[0]), int(shape[1])
+
+
+def names_of(X: Any) -> list[Any] | None:
+    """Return the names of the columns of a data frame; None for anything else."""
+    names = getattr(getattr(X, "schema", None), "names", None) or getattr(X, "columns", None)
+    return None if names is None or callable(names) else list(names)
+
+
+def categorical_kinds(
+    owner: str, categorical_features: Any, names: Any, n_features: int
+) -> dict[int, str] | None:
+    """Return the kinds of the columns that ``categorical_features`` makes categorical, by index.
+
+    None and "from_dtype" leave the kinds to the types of the columns (None is returned); a mask of
+    p truth values, indices or names make those columns nominal, in addition.
+    """
+    if categorical_features is None or (
+        isinstance(categorical_features, str) and categorical_features == "from_dtype"
+    ):
+        return None
+    where = f"{owner}: categorical_features"
+    allowed = "None, 'from_dtype', or a list of column names, of indices, or of p truth values"
+    if isinstance(categorical_features, str | bytes | dict) or not hasattr(
+        categorical_features, "__len__"
+    ):
+        raise checks.refuse(owner, "categorical_features", allowed, categorical_features)
+    entries = list(categorical_features)
+    if all(isinstance(entry, bool | np.bool_) for entry in entries):
+        if len(entries) not in (0, n_features):
+            raise ValueError(
+                f"{where} must have one truth value for each of the {n_features} "
+                f"columns as a mask, got {len(entries)}."
+            )
+        return {j: "nominal" for j, chosen in enumerate(entries) if chosen}
+    if all(isinstance(entry, str) for entry in entries):
+        return dict.fromkeys(_positions(where, entries, names), "nominal")
+    if all(checks.is_integer(entry) for entry in entries):
+        outside = [int(entry) for entry in entries if not 0 <= entry < n_features]
+        if outside:
+            raise ValueError(f"{where} must be indices in 0..{n_features - 1}, got {outside[:5]}.")
+        return {int(entry): "nominal" for entry in entries}
+    raise checks.refuse(owner, "categorical_features", allowed, categorical_features)
+
+
+def _positions(where: str, chosen: list[str], names: Any) -> list[int]:
+    if names is None:
+        raise ValueError(f"{where} must be indices or a mask, got names; X has no column names.")
+    position = {name: j for j, name in enumerate(names)}
+    unknown = [name for name in chosen if name not in position]
+    if unknown:
+        raise ValueError(
+            f"{where} must be columns of X, got {unknown[:5]}. Hint: X has {list(names)[:10]}."
+        )
+    return [position[name] for name in chosen]
+
+
+def is_anndata(X: Any) -> bool:
+    """Tell whether an object is an AnnData, which need not be installed."""
+    return type(X).__module__.partition(".")[0] == "anndata" and hasattr(X, "var_names")
+
+
+def matrix_of(X: Any, function: str) -> tuple[Any, list[str]]:
+    """Return the matrix ``X`` of an AnnData and the names of its variables.
+
+    Raises
+    ------
+    ValueError
+        If it has no matrix.
+    """
+    matrix = X.to_memory().X if getattr(X, "isbacked", False) else X.X
+    if matrix is None:
+        raise ValueError(
+            f"{function}: the AnnData has no matrix X. Hint: give a layer, X=adata.layers[NAME]."
+        )
+    return matrix, [str(name) for name in X.var_names]

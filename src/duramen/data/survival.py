@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.exactness import merged, refusal_of
-from duramen.support.arrays import check_magnitude
+from duramen.data.columns import merged, refusal_of
+from duramen.support.arrays import FloatArray, check_magnitude
 
 _HINT = (
     "Hint: a structured array with a boolean field for the event and one for the time, as "
@@ -71,7 +71,7 @@ def survival_columns(y: Any, function: str) -> tuple[Any, Any]:
 
 def survival_codes(
     times: Any, events: Any, *, n_rows: int | None = None, function: str = "fit"
-) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+) -> tuple[NDArray[np.uint32], FloatArray]:
     """Check times and events, and encode them.
 
     Parameters
@@ -133,7 +133,7 @@ def survival_codes(
     return codes, distinct
 
 
-def martingale_residuals(codes: NDArray[np.uint32]) -> NDArray[np.float64]:
+def martingale_residuals(codes: NDArray[np.uint32]) -> FloatArray:
     """Return the event of each row less those expected until its time, of shape (n,).
 
     The expected number is Nelson and Aalen's cumulative hazard of all rows.
@@ -148,11 +148,11 @@ def martingale_residuals(codes: NDArray[np.uint32]) -> NDArray[np.float64]:
     times, events = (codes >> 1).astype(np.int64), (codes & 1).astype(np.float64)
     at_risk = np.cumsum(np.bincount(times)[::-1])[::-1]
     hazard = np.bincount(times, events) / np.maximum(at_risk, 1)
-    residuals: NDArray[np.float64] = events - np.cumsum(hazard)[times]
+    residuals: FloatArray = events - np.cumsum(hazard)[times]
     return residuals
 
 
-def _numbers(values: Any, what: str, function: str) -> NDArray[np.float64]:
+def _numbers(values: Any, what: str, function: str) -> FloatArray:
     try:
         array = np.asarray(values)
         numbers = array.astype(np.float64)

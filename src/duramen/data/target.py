@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data.columns import of_decimals
+from duramen.data.columns import merged, of_decimals, refusal_of
 from duramen.data.encoded import EncodedTable
-from duramen.data.exactness import merged, refusal_of
-from duramen.data.kernel_owner import KernelOwner
+from duramen.data.schema import KernelOwner
 from duramen.data.scores import midranks
 from duramen.data.survival import (
     is_structured,
@@ -24,8 +23,17 @@ from duramen.data.survival import (
     survival_codes,
     survival_columns,
 )
-from duramen.support.arrays import FloatArray, array_of, check_magnitude, unmasked
-from duramen.support.text import quoted
+from duramen.support.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    array_of,
+    check_magnitude,
+    is_missing,
+    unmasked,
+)
+from duramen.support.arrow import is_number, is_text, pa, without_dictionary
+from duramen.support.text import as_number, quoted
 from duramen.support.warning import warn
 
 Task: TypeAlias = Literal["classification", "regression", "survival"]
@@ -71,7 +79,7 @@ class Target(KernelOwner, ABC):
 
     Examples
     --------
-    >>> from duramen.data import encode_target
+    >>> from duramen.data.target import encode_target
     >>> target = encode_target(["ill", "well", "ill"])
     >>> target.values.tolist(), target.classes.tolist(), target.class_sizes()
     ([0, 1, 0], ['ill', 'well'], {'ill': 2, 'well': 1})
@@ -79,9 +87,9 @@ class Target(KernelOwner, ABC):
     ('classification', 'accuracy', '25.0%')
     """
 
-    values: NDArray[np.uint32] | NDArray[np.float64]
+    values: NDArray[np.uint32] | FloatArray
     classes: NDArray[Any] | None = None
-    times: NDArray[np.float64] | None = None
+    times: FloatArray | None = None
 
     task: ClassVar[Task]
     words: ClassVar[str]
@@ -139,7 +147,7 @@ class Target(KernelOwner, ABC):
         """
         return 0.0
 
-    def less(self, origin: float) -> NDArray[np.uint32] | NDArray[np.float64]:
+    def less(self, origin: float) -> NDArray[np.uint32] | FloatArray:
         """Return numbers less an origin; class codes and survival as they are."""
         return self.values
 
@@ -296,7 +304,7 @@ class NumberTarget(Target):
     scores: ClassVar[tuple[str, ...]] = ("neg_mean_squared_error",)
     oob_error: ClassVar[str] = "out-of-bag mean squared error"
 
-    values: NDArray[np.float64]
+    values: FloatArray
 
     @classmethod
     def of_array(
@@ -309,7 +317,7 @@ class NumberTarget(Target):
             row, example = next(
                 (row, value)
                 for row, value in enumerate(values.tolist())
-                if not _reads_as_number(value)
+                if as_number(value) is None
             )
             raise ValueError(
                 f"{function}: y holds {example!r} at row {row}, which is not a number; for labels "
@@ -329,12 +337,12 @@ class NumberTarget(Target):
         middle = (len(self.values) - 1) // 2
         return float(np.partition(self.values, middle)[middle])
 
-    def less(self, origin: float) -> NDArray[np.float64]:
+    def less(self, origin: float) -> FloatArray:
         """Return the numbers less an origin."""
         return np.subtract(self.values, origin, dtype=np.float64)
 
     @property
-    def labels(self) -> NDArray[np.float64]:
+    def labels(self) -> FloatArray:
         """The numbers."""
         return self.values
 
@@ -386,7 +394,7 @@ class SurvivalTarget(Target):
     oob_error: ClassVar[str] = "out-of-bag error (1 - concordance)"
 
     values: NDArray[np.uint32]
-    times: NDArray[np.float64] = field()
+    times: FloatArray = field()
 
     @classmethod
     def encode(
@@ -424,7 +432,7 @@ class SurvivalTarget(Target):
         return _kernel.Target(np.ascontiguousarray(self.values), 0, len(self.times))
 
     @property
-    def events(self) -> NDArray[np.bool_]:
+    def events(self) -> BoolArray:
         """Indicators of the event, of shape (n,)."""
         return np.asarray(self.values % 2 == 1)
 
@@ -523,7 +531,7 @@ def encode_target(
 
     Examples
     --------
-    >>> from duramen.data import encode_target
+    >>> from duramen.data.target import encode_target
     >>> encode_target([3, 1, 3]).task, encode_target([0.3, 0.1, 0.3]).task
     ('classification', 'regression')
     """
@@ -545,7 +553,7 @@ def infer_task(y: Any, *, function: str = "infer_task") -> Task:
 
     Examples
     --------
-    >>> from duramen.data import infer_task
+    >>> from duramen.data.target import infer_task
     >>> infer_task(["a", "b"]), infer_task([1.5, 2.0]), infer_task(list(range(30)))
     ('classification', 'regression', 'regression')
     """
@@ -565,7 +573,7 @@ def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") ->
 
     Examples
     --------
-    >>> from duramen.data import target_array
+    >>> from duramen.data.target import target_array
     >>> target_array([True, False])
     array([ True, False])
     """
@@ -615,13 +623,10 @@ def _to_numpy(y: Any, function: str) -> NDArray[Any]:
 
 
 def _from_arrow(y: Any, function: str) -> Any:
-    import pyarrow as pa
-
     if not isinstance(y, (pa.Array, pa.ChunkedArray)):
         return y
-    if pa.types.is_dictionary(y.type):
-        y = y.cast(y.type.value_type)
-    if pa.types.is_integer(y.type) or pa.types.is_floating(y.type):
+    y = without_dictionary(y)
+    if is_number(y.type):
         return np.asarray(y)
     if pa.types.is_decimal(y.type):
         return np.asarray(of_decimals(y, "y", function))
@@ -629,7 +634,7 @@ def _from_arrow(y: Any, function: str) -> Any:
         return np.array(y.to_pylist(), dtype=bool)
     if pa.types.is_temporal(y.type):
         return np.asarray(y)
-    if pa.types.is_string(y.type) or pa.types.is_large_string(y.type):
+    if is_text(y.type):
         return np.asarray(y.to_numpy(zero_copy_only=False), dtype=object)
     array = np.empty(len(y), dtype=object)
     array[:] = y.to_pylist()
@@ -663,7 +668,7 @@ def _checked_objects(values: NDArray[Any], function: str) -> NDArray[Any]:
     if all(issubclass(t, str) for t in types):
         return values
     for row, value in enumerate(values):
-        if value is None or type(value).__name__ in {"NAType", "NaTType"} or _is_nan(value):
+        if is_missing(value):
             raise ValueError(_missing(function, row))
     if all(issubclass(t, (bool, np.bool_)) for t in types):
         return values.astype(bool)
@@ -695,10 +700,6 @@ def _refuse_merged(values: NDArray[Any], function: str) -> None:
         raise refusal_of(pair, "y", function)
 
 
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, (float, np.floating)) and bool(value != value)
-
-
 def _missing(function: str, row: int) -> str:
     return (
         f"{function}: Input y contains NaN or another missing value, first at row {row}; a target "
@@ -720,14 +721,6 @@ def _ranked(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.array(distinct, dtype=values.dtype), codes
 
 
-def _reads_as_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
 def column_target(table: EncodedTable, j: int, function: str) -> Target:
     """Return a column as a target: numbers where it is numeric, else classes.
 
@@ -745,9 +738,7 @@ def column_target(table: EncodedTable, j: int, function: str) -> Target:
     return kind.encode(values, allow_one_class=True, function=function)
 
 
-def refuse_missing(
-    table: EncodedTable, targets: Sequence[int] | NDArray[np.int64], function: str
-) -> None:
+def refuse_missing(table: EncodedTable, targets: Sequence[int] | IntArray, function: str) -> None:
     """Raise where a column that is to be a target has missing values.
 
     Raises

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.support.arrays import refuse_masked
+from duramen.support.arrays import FloatArray, refuse_masked
 
 _LARGEST_EXPONENT = 22  # of a weight that stays as it is; the kernel takes larger ones for real
 
 
 def row_weights(
     sample_weight: Any, n_rows: int, function: str, parameter: str = "sample_weight"
-) -> NDArray[np.float64] | None:
+) -> FloatArray | None:
     """Check the weights of the rows: one finite non-negative number a row, not all 0."""
     if sample_weight is None:
         return None
@@ -40,7 +39,7 @@ def row_weights(
     return of_ordinary_size(weights)
 
 
-def of_ordinary_size(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def of_ordinary_size(weights: FloatArray) -> FloatArray:
     """Return weights the largest of which is neither tiny nor huge.
 
     Only the ratios of weights matter, but squares of tiny or huge ones leave the range of float64,

@@ -1,23 +1,24 @@
 """Data sets: exact problems, generators with known truth, and small real ones that ship."""
 
-from duramen.datasets.bundled import load_leukemia, load_primary_tumor
-from duramen.datasets.culture import (
-    CalciumCulture,
+from duramen.datasets.culture.cultures import CalciumCulture, calcium_culture
+from duramen.datasets.culture.neurons import (
     CalciumImaging,
     NetworkBursts,
     NeuronModel,
     Spikes,
-    Wiring,
-    calcium_culture,
-    culture_wiring,
-    load_chalearn_topology,
     network_bursts,
 )
-from duramen.datasets.dataset import Dataset
-from duramen.datasets.dream4 import load_dream4
-from duramen.datasets.exact import digits7, xor
-from duramen.datasets.gene_networks import GeneNetwork, gene_network
-from duramen.datasets.generated import linear_sign, madelon_like
+from duramen.datasets.culture.wiring import Wiring, culture_wiring, load_chalearn_topology
+from duramen.datasets.dataset import (
+    Dataset,
+    digits7,
+    linear_sign,
+    load_leukemia,
+    load_primary_tumor,
+    madelon_like,
+    xor,
+)
+from duramen.datasets.gene_networks import GeneNetwork, gene_network, load_dream4
 
 __all__ = [
     "CalciumCulture",

@@ -3,8 +3,7 @@
 from duramen.effects.curves import accumulated_local_effects, partial_dependence
 from duramen.effects.direction import Direction, EffectsDescription, describe_effects
 from duramen.effects.interactions import interaction_strength
-from duramen.results.feature_effect import FeatureEffect
-from duramen.results.interaction_strengths import InteractionStrengths
+from duramen.results.feature_effect import FeatureEffect, InteractionStrengths
 
 __all__ = [
     "Direction",

@@ -10,20 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.effects.association import (
+from duramen.effects.curves import POINTS, local_effects
+from duramen.effects.interactions import strengths_of
+from duramen.effects.response import (
+    Numbers,
+    Response,
+    Survival,
     categories_p_value,
     highest_category,
     interaction_p_value,
     turn_p_value,
 )
-from duramen.effects.curves import POINTS, local_effects
-from duramen.effects.interactions import strengths_of
-from duramen.effects.response import Numbers, Response, Survival
 from duramen.effects.rows import Rows, column_of
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of
-from duramen.results.feature_effect import FeatureEffect
-from duramen.results.interaction_strengths import InteractionStrengths
+from duramen.results.feature_effect import FeatureEffect, InteractionStrengths
 from duramen.support.arrays import FloatArray
 
 Kind = Literal["up", "down", "non-monotone", "categories", "interaction", "none"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from duramen.effects.rows import Rows, column_of
 from duramen.importances.arguments import forest_of, metadata_of
-from duramen.results.interaction_strengths import InteractionStrengths
+from duramen.results.feature_effect import InteractionStrengths
 from duramen.support.arrays import FloatArray
 
 ROWS = 100

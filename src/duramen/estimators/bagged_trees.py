@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 from duramen.estimators.base import (
-    ClassWeight,
-    Columns,
     ForestClassifier,
     ForestRegressor,
-    RandomState,
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BaggedTreesClassifier(ForestClassifier):
     """Bagged trees for classification: bootstrap samples, and the best cut of all features.
 
@@ -88,60 +86,10 @@ class BaggedTreesClassifier(ForestClassifier):
     array(['b'], dtype=object)
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "gini",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        min_impurity_split: float = 0.0,
-        bootstrap: bool = True,
-        oob_score: bool | Callable[..., float] = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        class_weight: ClassWeight = None,
-        ccp_alpha: float = 0.0,
-        max_samples: int | float | None = None,
-        splits: str = "ordered",
-        n_best_splits: int = 1,
-        categorical_features: Columns = None,
-        stop_alpha: float | None = None,
-        stop_permutations: int | None = None,
-        count_constant_features: bool = False,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.min_impurity_split = min_impurity_split
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.splits = splits
-        self.n_best_splits = n_best_splits
-        self.categorical_features = categorical_features
-        self.stop_alpha = stop_alpha
-        self.stop_permutations = stop_permutations
-        self.count_constant_features = count_constant_features
+    bootstrap: bool = True
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BaggedTreesRegressor(ForestRegressor):
     """Bagged trees for regression: bootstrap samples, and the best cut of all features.
 
@@ -211,53 +159,4 @@ class BaggedTreesRegressor(ForestRegressor):
     array([0.95])
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "squared_error",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        min_impurity_split: float = 0.0,
-        bootstrap: bool = True,
-        oob_score: bool | Callable[..., float] = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        ccp_alpha: float = 0.0,
-        max_samples: int | float | None = None,
-        splits: str = "ordered",
-        n_best_splits: int = 1,
-        categorical_features: Columns = None,
-        stop_alpha: float | None = None,
-        stop_permutations: int | None = None,
-        count_constant_features: bool = False,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.min_impurity_split = min_impurity_split
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.splits = splits
-        self.n_best_splits = n_best_splits
-        self.categorical_features = categorical_features
-        self.stop_alpha = stop_alpha
-        self.stop_permutations = stop_permutations
-        self.count_constant_features = count_constant_features
+    bootstrap: bool = True

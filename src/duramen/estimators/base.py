@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, ClassVar, Self, cast
 
@@ -11,17 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import ClassTarget, EncodedTable, LearningSet, NumberTarget, Target, Task, encode
-from duramen.data.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.memory import require_memory
-from duramen.estimators.class_weights import combine_class_weight
-from duramen.estimators.growth import Growth
-from duramen.estimators.parameters import PARAMETERS, Given, Lacking, resolve
-from duramen.estimators.renamed import check_parameters
-from duramen.estimators.warm_start import TreeEstimators, check_kept
+from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
+from duramen.data.weights import of_ordinary_size
+from duramen.estimators.growth import Growth, TreeEstimators, check_kept
+from duramen.estimators.parameters import PARAMETERS, Given, check_parameters, resolve
 from duramen.forests import export, memory, prediction, pruning
 from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
@@ -48,26 +48,49 @@ ClassWeight = Mapping[Any, float] | str | None
 Columns = str | Sequence[str] | Sequence[int] | Sequence[bool] | None
 
 
-class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     """Base of the forest estimators; use one of the named ones.
 
-    An estimator is a set of parameters with defaults of its own: its ``__init__`` stores them, and
-    ``fit`` checks and resolves them by the catalogue of :mod:`duramen.estimators.parameters`.
+    An estimator is a set of parameters with defaults of its own, which are fields of a dataclass
+    and checked and resolved in ``fit`` by the catalogue of :mod:`duramen.estimators.parameters`. An
+    estimator declares those whose default differs, with ``init=False`` those that it does not have.
     """
 
-    oob_score: Any
-    n_jobs: Any
-    verbose: Any
-    random_state: Any
-    categorical_features: Any
+    n_estimators: int = field(default=100, kw_only=False)
+    criterion: str = "gini"
+    max_depth: int | None = None
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 1
+    max_features: str | int | float | None = None
+    max_leaf_nodes: int | None = None
+    min_impurity_decrease: float = 0.0
+    min_impurity_split: float = 0.0
+    n_subspace_features: int | float | None = field(default=None, init=False)
+    bootstrap: bool = False
+    oob_score: bool | Callable[..., float] = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+    warm_start: bool = False
+    class_weight: ClassWeight = None
+    ccp_alpha: float = 0.0
+    max_samples: int | float | None = None
+    splits: str = "ordered"
+    n_best_splits: int = 1
+    feature_first: bool = field(default=False, init=False)
+    categorical_features: Columns = None
+    stop_alpha: float | None = None
+    stop_permutations: int | None = None
+    count_constant_features: bool = False
 
     target_class: ClassVar[type[Target]]
     task: ClassVar[Task]
     cut_rule: ClassVar[str] = "best"
     _saved: ClassVar[tuple[str, ...]] = OUT_OF_BAG  # attributes beside the forest
 
-    forest_: Forest
-    n_features_in_: int
+    forest_: Forest = field(init=False)
+    n_features_in_: int = field(init=False)
 
     def __new__(cls, *_: Any, **parameters: Any) -> Self:
         """Make the estimator; names of parameters that other packages use are answered by ours."""
@@ -426,6 +449,7 @@ class Prunable:
         return cast(Self, copy.set_params(ccp_alpha=copy.forest_.settings.ccp_alpha))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[misc]
     """Base of the forests for classification.
 
@@ -454,8 +478,8 @@ class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[m
     target_class: ClassVar[type[Target]] = ClassTarget
     task: ClassVar[Task] = ClassTarget.task
 
-    classes_: NDArray[Any]
-    n_classes_: int
+    classes_: NDArray[Any] = field(init=False)
+    n_classes_: int = field(init=False)
 
     def _adopt(self, forest: Any) -> None:
         super()._adopt(forest)
@@ -508,6 +532,7 @@ class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[m
             return np.log(self.predict_proba(X))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[misc]
     """Base of the forests for regression.
 
@@ -525,6 +550,8 @@ class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[mis
 
     target_class: ClassVar[type[Target]] = NumberTarget
     task: ClassVar[Task] = NumberTarget.task
+    criterion: str = "squared_error"
+    class_weight: ClassWeight = field(default=None, init=False)
 
     def _set_out_of_bag(
         self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target
@@ -581,3 +608,105 @@ def _parameter_from_plain(value: Any) -> Any:
     if isinstance(value, dict):
         return dict(value["pairs"])
     return value
+
+
+# --- weights of classes ---------------------------------------------------------------------------
+
+
+def combine_class_weight(
+    owner: str, class_weight: Any, target: Target, weights: NDArray[np.float64] | None
+) -> NDArray[np.float64] | None:
+    """Multiply the weights of the rows by those of their classes.
+
+    "balanced" weighs class c by n / (C n_c); "balanced_subsample" is left to the growth of each
+    tree.
+    """
+    if class_weight is None or class_weight == "balanced_subsample":
+        return weights
+    if isinstance(class_weight, dict):
+        _check_class_weights(owner, class_weight)
+    elif not isinstance(class_weight, str) or class_weight != "balanced":
+        allowed = "None, 'balanced', 'balanced_subsample' or a dict of class to weight"
+        raise checks.refuse(owner, "class_weight", allowed, class_weight)
+    of_class = np.asarray(compute_sample_weight(class_weight, target.labels), dtype=np.float64)
+    if of_class.any():
+        of_class = of_ordinary_size(of_class)
+    combined = of_class if weights is None else of_class * weights
+    if not combined.any():
+        raise ValueError(
+            f"{owner}.fit: every row has weight 0 after class_weight={class_weight!r}; give at "
+            "least one class of y a weight above 0"
+        )
+    return of_ordinary_size(combined)
+
+
+def _check_class_weights(owner: str, class_weight: dict[Any, Any]) -> None:
+    for label, weight in class_weight.items():
+        if not checks.is_real(weight) or not np.isfinite(weight) or weight < 0:
+            raise ValueError(
+                f"{owner}: class_weight must hold finite numbers >= 0, got {weight!r} for class "
+                f"{label!r}."
+            )
+
+
+# --- fit of forests whose trees are grown part by part, and let go --------------------------------
+
+
+Taker = Callable[[Forest], object]
+
+
+def fit_by_parts(
+    estimator: BaseForest,
+    data: LearningSet[EncodedTable],
+    takers: Callable[[], Sequence[Taker]],
+    *,
+    most_bytes: int,
+) -> bool:
+    """Fit a forest without keeping its trees, if they take too much memory.
+
+    `forest_` is then a `TreeStream`, and the out-of-bag attributes are those of the whole forest.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        Parameters of the forest.
+    data : LearningSet
+        The training table, target and weights.
+    takers : callable
+        Called once `forest_` says all of the forest but its trees. The trees are then given, in
+        their order, to each of the functions that it returns.
+    most_bytes : int
+        Bytes that the trees may take to be kept as a whole.
+
+    Returns
+    -------
+    bool
+        False where the forest is to be fitted as usual, and is not yet: it would take no more
+        memory, or its trees depend on those before.
+
+    Raises
+    ------
+    MemoryError
+        When a tree alone may not fit in memory.
+    """
+    growth = estimator._growth(data)
+    stream = growth.stream(f"{type(estimator).__name__}.fit", most_bytes)
+    if stream is None:
+        return False
+    estimator._adopt(stream)
+    collectors = list(takers())
+    estimates = None
+    if estimator.oob_score:
+        estimates = prediction.OutOfBagSums(stream, growth.data.table, growth.data.target)
+        collectors.append(lambda trees: estimates.add(trees, growth.n_threads))
+    with progress_bar(stream.n_trees, type(estimator).__name__, estimator.verbose) as report:
+        done = 0
+        for trees in stream.parts():
+            for take in collectors:
+                take(trees)
+            done += trees.n_trees
+            if report is not None:
+                report(done)
+    if estimates is not None:
+        estimator._adopt_out_of_bag(estimates.estimate(), growth.data)
+    return True

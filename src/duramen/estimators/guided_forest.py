@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,12 @@ from duramen.data import EncodedTable, LearningSet, Target
 from duramen.estimators.base import (
     OUT_OF_BAG,
     BaseForest,
-    ClassWeight,
-    Columns,
-    RandomState,
 )
 from duramen.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.growth import Guidance, grow
 from duramen.forests.settings import GrowthSettings
-from duramen.results.multiplicity import adjusted
+from duramen.results.fields import adjusted
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.text import quoted
@@ -108,11 +105,12 @@ def association_p_values(table: EncodedTable, target: Target, owner: str) -> Flo
     return p_values
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _Guided(BaseForest):
-    """Mixin of the draw by weights."""
+    """Base of the draw by weights."""
 
-    feature_weights: Any
-    feature_weights_: FloatArray
+    feature_weights: str | ArrayLike = "importance"
+    feature_weights_: FloatArray = field(init=False)
     _saved = (*OUT_OF_BAG, "feature_weights_")
 
     def _guidance(
@@ -171,7 +169,8 @@ def _checked(owner: str, feature_weights: Any, p: int) -> FloatArray:
     return weights
 
 
-class GuidedForestClassifier(_Guided, RandomForestClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GuidedForestClassifier(RandomForestClassifier, _Guided):
     r"""Random forest for classification that draws some features more often.
 
     Parameters
@@ -259,61 +258,12 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
     array([1., 0.])
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        feature_weights: str | ArrayLike = "importance",
-        criterion: str = "gini",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = "sqrt",
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        min_impurity_split: float = 0.0,
-        bootstrap: bool = True,
-        oob_score: bool | Callable[..., float] = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        class_weight: ClassWeight = None,
-        ccp_alpha: float = 0.0,
-        max_samples: int | float | None = None,
-        splits: str = "ordered",
-        categorical_features: Columns = None,
-        stop_alpha: float | None = None,
-        count_constant_features: bool = False,
-    ) -> None:
-        super().__init__(
-            n_estimators,
-            criterion=criterion,
-            max_depth=max_depth,
-            min_samples_split=min_samples_split,
-            min_samples_leaf=min_samples_leaf,
-            max_features=max_features,
-            max_leaf_nodes=max_leaf_nodes,
-            min_impurity_decrease=min_impurity_decrease,
-            min_impurity_split=min_impurity_split,
-            bootstrap=bootstrap,
-            oob_score=oob_score,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            warm_start=warm_start,
-            class_weight=class_weight,
-            ccp_alpha=ccp_alpha,
-            max_samples=max_samples,
-            splits=splits,
-            categorical_features=categorical_features,
-            stop_alpha=stop_alpha,
-            count_constant_features=count_constant_features,
-        )
-        self.feature_weights = feature_weights
+    n_best_splits: int = field(default=1, init=False)
+    stop_permutations: int | None = field(default=None, init=False)
 
 
-class GuidedForestRegressor(_Guided, RandomForestRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GuidedForestRegressor(RandomForestRegressor, _Guided):
     r"""Random forest for regression that draws some features more often.
 
     Parameters
@@ -399,53 +349,5 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
     array([2., 1.])
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        feature_weights: str | ArrayLike = "importance",
-        criterion: str = "squared_error",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = 1.0,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        min_impurity_split: float = 0.0,
-        bootstrap: bool = True,
-        oob_score: bool | Callable[..., float] = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        ccp_alpha: float = 0.0,
-        max_samples: int | float | None = None,
-        splits: str = "ordered",
-        categorical_features: Columns = None,
-        stop_alpha: float | None = None,
-        count_constant_features: bool = False,
-    ) -> None:
-        super().__init__(
-            n_estimators,
-            criterion=criterion,
-            max_depth=max_depth,
-            min_samples_split=min_samples_split,
-            min_samples_leaf=min_samples_leaf,
-            max_features=max_features,
-            max_leaf_nodes=max_leaf_nodes,
-            min_impurity_decrease=min_impurity_decrease,
-            min_impurity_split=min_impurity_split,
-            bootstrap=bootstrap,
-            oob_score=oob_score,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            warm_start=warm_start,
-            ccp_alpha=ccp_alpha,
-            max_samples=max_samples,
-            splits=splits,
-            categorical_features=categorical_features,
-            stop_alpha=stop_alpha,
-            count_constant_features=count_constant_features,
-        )
-        self.feature_weights = feature_weights
+    n_best_splits: int = field(default=1, init=False)
+    stop_permutations: int | None = field(default=None, init=False)

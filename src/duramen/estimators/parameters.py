@@ -1,8 +1,9 @@
-"""Catalogue of the parameters that the estimators share: documentation, check, setting."""
+"""Catalogue of the parameters that the estimators share: documentation, check, setting, names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -320,25 +321,6 @@ PARAMETERS = (
 )
 
 
-class Lacking:
-    """Values of the parameters that an estimator may lack."""
-
-    max_features: Any = None
-    max_leaf_nodes: Any = None
-    min_impurity_decrease: Any = 0.0
-    min_impurity_split: Any = 0.0
-    n_subspace_features: Any = None
-    warm_start: Any = False
-    class_weight: Any = None
-    ccp_alpha: Any = 0.0
-    splits: Any = "ordered"
-    n_best_splits: Any = 1
-    feature_first: Any = False
-    stop_alpha: Any = None
-    stop_permutations: Any = None
-    count_constant_features: Any = False
-
-
 def resolve(request: Given) -> tuple[dict[str, Any], dict[str, Any]]:
     """Check every parameter; return what each stands for, and the settings of growth among them."""
     resolved = {
@@ -349,3 +331,55 @@ def resolve(request: Given) -> tuple[dict[str, Any], dict[str, Any]]:
         entry.setting: resolved[entry.name] for entry in PARAMETERS if entry.setting is not None
     }
     return resolved, settings
+
+
+# --- names of parameters in other packages --------------------------------------------------------
+
+
+_NAMES = {
+    "n_estimators": ("ntree", "num.trees", "num_trees", "ntrees", "n_trees"),
+    "max_features": ("mtry", "feature_fraction", "colsample_bynode"),
+    "min_samples_leaf": ("nodesize", "min.bucket", "min_bucket", "min_data_in_leaf"),
+    "min_samples_split": ("min.node.size", "min_node_size"),
+    "max_leaf_nodes": ("maxnodes", "num_leaves"),
+    "max_depth": ("max.depth", "depth", "nodedepth"),
+    "bootstrap": ("replace",),
+    "max_samples": ("sampsize", "sample.fraction", "sample_fraction", "subsample"),
+    "criterion": ("splitrule",),
+    "class_weight": ("class.weights", "class_weights", "classwt"),
+    "categorical_features": ("respect.unordered.factors", "cat_features", "categorical_feature"),
+    "random_state": ("seed",),
+    "n_jobs": ("num.threads", "num_threads", "nthread", "n_threads"),
+}
+RENAMED = {other: name for name, others in _NAMES.items() for other in others}
+"""Parameters by what other packages call them."""
+
+
+def unknown_parameter(owner: str, name: str, names: Iterable[str]) -> TypeError:
+    """Return the error for a parameter that an estimator does not have.
+
+    Examples
+    --------
+    >>> from duramen.estimators.parameters import unknown_parameter
+    >>> print(unknown_parameter("RandomForestClassifier", "mtry", ["max_features"]))
+    RandomForestClassifier: there is no parameter 'mtry'. Hint: it is called max_features.
+    """
+    there = list(names)
+    ours = RENAMED.get(name)
+    close = difflib.get_close_matches(name, there, n=1)
+    if ours in there:
+        hint = f"it is called {ours}"
+    elif close:
+        hint = f"did you mean {close[0]}?"
+    else:
+        hint = f"parameters: {', '.join(there)}"
+    end = "" if hint.endswith("?") else "."
+    return TypeError(f"{owner}: there is no parameter {name!r}. Hint: {hint}{end}")
+
+
+def check_parameters(kind: type[Any], parameters: Collection[str]) -> None:
+    """Check that an estimator has the parameters that it is made with."""
+    names = kind._get_param_names() if parameters else []
+    for name in parameters:
+        if name not in names:
+            raise unknown_parameter(kind.__name__, name, names)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from duramen.estimators.base import ClassWeight, Columns, ForestClassifier, RandomState
+from duramen.estimators.base import ForestClassifier
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PERTClassifier(ForestClassifier):
     """Perfect random tree ensembles (PERT): cuts between random rows of different classes.
 
@@ -78,47 +79,9 @@ class PERTClassifier(ForestClassifier):
 
     cut_rule = "pert"
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "gini",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        min_impurity_split: float = 0.0,
-        bootstrap: bool = False,
-        oob_score: bool | Callable[..., float] = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        class_weight: ClassWeight = None,
-        ccp_alpha: float = 0.0,
-        max_samples: int | float | None = None,
-        splits: str = "ordered",
-        feature_first: bool = False,
-        categorical_features: Columns = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.min_impurity_split = min_impurity_split
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.splits = splits
-        self.feature_first = feature_first
-        self.categorical_features = categorical_features
+    max_features: str | int | float | None = field(default=None, init=False)
+    n_best_splits: int = field(default=1, init=False)
+    feature_first: bool = False
+    stop_alpha: float | None = field(default=None, init=False)
+    stop_permutations: int | None = field(default=None, init=False)
+    count_constant_features: bool = field(default=False, init=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import SurvivalTarget, Target, Task
-from duramen.estimators.base import BaseForest
+from duramen.estimators.base import BaseForest, ClassWeight
 from duramen.forests import prediction
 from duramen.support.arrays import FloatArray, refuse_masked
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SurvivalForest(BaseForest):
     """Base of the forests for survival.
 
@@ -37,7 +39,16 @@ class SurvivalForest(BaseForest):
 
     target_class: ClassVar[type[Target]] = SurvivalTarget
     task: ClassVar[Task] = SurvivalTarget.task
-    criterion: Any = "log_rank"
+    criterion: str = field(default="log_rank", init=False)
+    min_samples_split: int | float = SurvivalTarget.min_samples_split
+    min_samples_leaf: int | float = SurvivalTarget.min_samples_leaf
+    min_impurity_decrease: float = field(default=0.0, init=False)
+    min_impurity_split: float = field(default=0.0, init=False)
+    class_weight: ClassWeight = field(default=None, init=False)
+    ccp_alpha: float = field(default=0.0, init=False)
+    splits: str = field(default="ordered", init=False)
+    stop_alpha: float | None = field(default=None, init=False)
+    stop_permutations: int | None = field(default=None, init=False)
 
     def _set_out_of_bag(
         self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target

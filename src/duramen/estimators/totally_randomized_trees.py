@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from duramen.estimators.base import (
-    ClassWeight,
-    Columns,
     ForestClassifier,
     ForestRegressor,
-    RandomState,
 )
 from duramen.estimators.growth import Growth
 from duramen.support.warning import warn
@@ -35,6 +32,7 @@ class _RandomFeatures:
         return growth
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TotallyRandomizedTreesClassifier(_RandomFeatures, ForestClassifier):
     """Totally randomized trees for classification: random features, one child for each value.
 
@@ -115,58 +113,13 @@ class TotallyRandomizedTreesClassifier(_RandomFeatures, ForestClassifier):
 
     cut_rule = "random"
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "entropy",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = 1,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        min_impurity_split: float = 0.0,
-        bootstrap: bool = False,
-        oob_score: bool | Callable[..., float] = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        class_weight: ClassWeight = None,
-        ccp_alpha: float = 0.0,
-        max_samples: int | float | None = None,
-        splits: str = "multiway",
-        categorical_features: Columns = None,
-        stop_alpha: float | None = None,
-        stop_permutations: int | None = None,
-        count_constant_features: bool = False,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.min_impurity_split = min_impurity_split
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.splits = splits
-        self.categorical_features = categorical_features
-        self.stop_alpha = stop_alpha
-        self.stop_permutations = stop_permutations
-        self.count_constant_features = count_constant_features
+    criterion: str = "entropy"
+    max_features: str | int | float | None = 1
+    splits: str = "multiway"
+    n_best_splits: int = field(default=1, init=False)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TotallyRandomizedTreesRegressor(_RandomFeatures, ForestRegressor):
     """Totally randomized trees for regression: random features, one child for each value.
 
@@ -240,51 +193,6 @@ class TotallyRandomizedTreesRegressor(_RandomFeatures, ForestRegressor):
 
     cut_rule = "random"
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "squared_error",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = 1,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        min_impurity_split: float = 0.0,
-        bootstrap: bool = False,
-        oob_score: bool | Callable[..., float] = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        ccp_alpha: float = 0.0,
-        max_samples: int | float | None = None,
-        splits: str = "multiway",
-        categorical_features: Columns = None,
-        stop_alpha: float | None = None,
-        stop_permutations: int | None = None,
-        count_constant_features: bool = False,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.min_impurity_split = min_impurity_split
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.splits = splits
-        self.categorical_features = categorical_features
-        self.stop_alpha = stop_alpha
-        self.stop_permutations = stop_permutations
-        self.count_constant_features = count_constant_features
+    max_features: str | int | float | None = 1
+    splits: str = "multiway"
+    n_best_splits: int = field(default=1, init=False)

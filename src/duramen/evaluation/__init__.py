@@ -4,10 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duramen.evaluation.enough import EnoughFeatures
     from duramen.evaluation.evaluate import EvaluationInterrupted, evaluate_selection
     from duramen.evaluation.methods import Ranking
-    from duramen.evaluation.result import SelectionEvaluation
+    from duramen.evaluation.result import EnoughFeatures, SelectionEvaluation
 
 __all__ = [
     "EnoughFeatures",
@@ -18,7 +17,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "EnoughFeatures": "enough",
+    "EnoughFeatures": "result",
     "EvaluationInterrupted": "evaluate",
     "Ranking": "methods",
     "SelectionEvaluation": "result",

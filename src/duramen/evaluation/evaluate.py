@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from duramen.data.learning_sets import unweighted_set
-from duramen.evaluation.learners import Learner, constant, learner_of
+from duramen.evaluation.learners import Data, Learner, Part, Subject, constant, learner_of
 from duramen.evaluation.methods import Forests, Method, methods_of, rows_of
-from duramen.evaluation.parts import Data, Part, Subject
 from duramen.evaluation.performance import Performance
 from duramen.evaluation.performance import catalogue as performances
 from duramen.evaluation.result import SelectionEvaluation
@@ -24,8 +23,7 @@ from duramen.evaluation.selections import SELECTIONS
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_jobs
 from duramen.significance.cost import announce
 from duramen.significance.reproducibility.stability import Stability, stability
-from duramen.significance.resampling import Draw, subsamples
-from duramen.significance.sampling_units import SamplingUnits
+from duramen.significance.resampling import Draw, SamplingUnits, subsamples
 from duramen.support import checks
 from duramen.support.arrays import IntArray
 from duramen.support.provenance import versions

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data import Exchangeability, Target
 from duramen.estimators.catalogue import random_forest
-from duramen.evaluation.learners import N_TREES, described
-from duramen.evaluation.parts import Data, Part, seeded
-from duramen.importances import Inputs, Measure, Words
+from duramen.evaluation.learners import N_TREES, Data, Part, described, seeded
+from duramen.importances import Inputs, Measure
 from duramen.importances import catalogue as measures
 from duramen.importances.refit import check_task, template_of
 from duramen.results.significance import Significance
 from duramen.selection import BaseSelector
 from duramen.selection import catalogue as selectors
-from duramen.significance.measured import qualified
-from duramen.significance.reproducibility.best import drawn_best
+from duramen.significance.measured import MeasureLike, of_function, qualified
+from duramen.significance.reproducibility.stability import drawn_best
 from duramen.support import checks
 from duramen.support.arrays import IntArray
-
-MeasureLike = str | Callable[[Any, Any, NDArray[Any]], Any]
 
 # Series of default numbers of features, over powers of ten.
 _SERIES = (1, 2, 5)
@@ -72,56 +69,33 @@ class Forests:
         return self._grown[id(template)]
 
 
-class Method(Protocol):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Method(ABC):
     """Method that selects features of training rows."""
 
-    @property
-    def name(self) -> str:
-        """Name in tables."""
-        ...
+    name: str  # in tables
+    cuts: tuple[int, ...]  # numbers of features that it selects; 0 where it decides itself
+    identity: str  # description for checkpoints
+    dense: bool = False  # whether it takes a matrix of numbers
 
-    @property
-    def cuts(self) -> tuple[int, ...]:
-        """Numbers of features that it selects, in one go; 0 where it decides itself."""
-        ...
-
-    @property
-    def dense(self) -> bool:
-        """True if it takes a matrix of numbers."""
-        ...
-
-    @property
-    def identity(self) -> str:
-        """Description for checkpoints."""
-        ...
-
+    @abstractmethod
     def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
         """Return the features for each cut, ascending, and the seconds that it took."""
-        ...
 
 
-@dataclass(frozen=True, eq=False)
-class AllFeatures:
+class AllFeatures(Method):
     """All features."""
-
-    name: str
-    cuts: tuple[int, ...]
-    dense: bool = False
-    identity: str = "all features"
 
     def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
         """Return all features."""
         return [np.arange(part.data.n_columns)], 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class Selected:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Selected(Method):
     """Features that a selector takes."""
 
-    name: str
     template: Any
-    dense: bool
-    identity: str
     cuts: tuple[int, ...] = (0,)
 
     def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
@@ -139,16 +113,12 @@ class Selected:
         return [np.flatnonzero(model.get_support())], seconds
 
 
-@dataclass(frozen=True, eq=False)
-class Ranked:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ranked(Method):
     """Best features of a ranking."""
 
-    name: str
     measure: Measure
     template: Any
-    cuts: tuple[int, ...]
-    identity: str
-    dense: bool = False
 
     def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
         """Rank the features; lots decide between equal ones."""
@@ -247,7 +217,7 @@ class _Maker:
 
     def method(self, name: str, request: Any) -> Method:
         if request is None:
-            return AllFeatures(name, (self.p,))
+            return AllFeatures(name=name, cuts=(self.p,), identity="all features")
         if isinstance(request, str) and request in selectors:
             if self.target.task not in selectors[request].tasks:
                 raise ValueError(
@@ -279,7 +249,8 @@ class _Maker:
             template.set_params(
                 **{key: value for key, value in working.items() if key in parameters}
             )
-        return Selected(name, template, not own, described(template))
+        identity = described(template)
+        return Selected(name=name, identity=identity, dense=not own, template=template)
 
     def _ranking(self, name: str, ranking: Ranking) -> Method:
         measure = self._measure(ranking.measure)
@@ -291,16 +262,14 @@ class _Maker:
         if ranking.estimator is not None:
             template = _forest_template(ranking.estimator, self.target, self.owner)
         of_measure = qualified(ranking.measure) if callable(ranking.measure) else ranking.measure
-        return Ranked(name, measure, template, self.cuts, f"{of_measure} of {described(template)}")
+        identity = f"{of_measure} of {described(template)}"
+        return Ranked(
+            name=name, cuts=self.cuts, identity=identity, measure=measure, template=template
+        )
 
     def _measure(self, measure: MeasureLike) -> Measure:
         if callable(measure):
-            own, name = measure, getattr(measure, "__name__", type(measure).__name__)
-            return Measure(
-                name,
-                lambda entry: own(entry.estimator, entry.data.table, entry.data.y),
-                Words(name),
-            )
+            return of_function(measure)
         if measure not in measures:
             names = [*(entry.name for entry in selectors), *(entry.name for entry in measures)]
             raise checks.refuse(self.owner, "methods", "names among " + ", ".join(names), measure)

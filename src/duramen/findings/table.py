@@ -9,24 +9,189 @@ from __future__ import annotations
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.finding import Finding, columns, them
-from duramen.data.names import KINDS
-from duramen.data.stray import StrayValues, StrayValuesWarning
-from duramen.findings.diversity import unequal_values
-from duramen.findings.leaks import of_leaks
-from duramen.findings.target import of_target
+from duramen.data.schema import KINDS
+from duramen.data.text_numbers import StrayValues, StrayValuesWarning
+from duramen.findings.target import of_leaks, of_target
 from duramen.io.store.column_store import ColumnStore
 from duramen.support.arrays import IntArray
+from duramen.support.arrow import pa
 from duramen.support.text import quoted
+
+NODE = 10
+"""Rows of a node: with 10, MDI of irrelevant features in random forests is nearly proportional."""
+
+LARGE = 2.0
+"""Ratio of the diversities of two columns from which it is told of."""
+
+MDI = "MDI"
+"""Title of the measure to which the ratio of diversities applies."""
+
+_COUNTED = 1000  # columns that are counted, spread evenly over all
+_TAIL = 0.05  # fraction of the columns at either end that do not matter
+_ALLELES = frozenset({0.0, 1.0, 2.0})
+
+
+def diversity(counts: ArrayLike, n_rows: int = NODE) -> float:
+    """Return the expected number of distinct values in some rows, less 1.
+
+    Parameters
+    ----------
+    counts : array-like of int
+        Number of rows of each value.
+    n_rows : int
+        Number m of rows that are drawn; all, if there are fewer.
+
+    Examples
+    --------
+    >>> from duramen.findings.table import diversity
+    >>> round(diversity([50, 50]), 2), round(diversity([99, 1]), 2), round(diversity([1] * 100), 2)
+    (1.0, 0.1, 9.0)
+    """
+    numbers: IntArray = np.asarray(counts, dtype=np.int64)
+    n = int(numbers.sum())
+    absent = np.ones(len(numbers))  # probability that no drawn row has the value
+    for drawn in range(min(n_rows, n)):
+        absent *= np.maximum(n - numbers - drawn, 0) / (n - drawn)
+    return float(np.sum(1.0 - absent)) - 1.0
+
+
+def unequal_values(
+    table: Codes, measure: str = MDI, *, told: Collection[str] = ()
+) -> Finding | None:
+    """Tell of columns that differ so much in their values that some are favored by chance.
+
+    Constant columns aside, the 5 % of lowest and the 5 % of highest diversity are passed over; of
+    20 columns and fewer, none is. Of many columns, 1000 are counted, spread evenly over the table,
+    and 256 of a store.
+
+    Parameters
+    ----------
+    table : EncodedTable or ColumnStore
+        Columns of n rows.
+    measure : str
+        Title of the measure, for the sentence.
+    told : collection of str
+        Columns that are passed over, because other findings name them.
+
+    Returns
+    -------
+    Finding or None
+        Of kind "unequal values", about the column of lowest and that of highest diversity of the
+        others, if the ratio is `LARGE` or more.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.findings.table import unequal_values
+    >>> table = dm.encode([[i % 2, i] for i in range(40)], names=["sex", "age"])
+    >>> print(unequal_values(table).found)
+    'sex' has 2 distinct values, the most frequent in 50% of the rows, and 'age' has 40, the most \
+frequent in 2%: among features without any association with the target, those like 'age' get more \
+MDI than those like 'sex', up to about 9.0 times as much
+    """
+    varied: IntArray = np.flatnonzero(table.n_codes() > 1)
+    if len(varied) < 2:
+        return None
+    if isinstance(table, ColumnStore):
+        table = table.take_columns(_spread(varied, _MOST_READ))
+        varied = np.arange(table.n_columns)
+    left_out = frozenset(told)
+    places = _spread(varied, _COUNTED)
+    if left_out:
+        kept = [table.names[j] not in left_out for j in places.tolist()]
+        places = places[np.array(kept, dtype=bool)]
+    counted = [_counts(table, j) for j in places.tolist()]
+    found = np.array([diversity(one) for one in counted])
+    usable = np.flatnonzero(found > 0)  # a code can be without rows
+    if len(usable) < 2:
+        return None
+    order = usable[np.argsort(found[usable], kind="stable")]
+    skipped = int(_TAIL * (len(order) - 1))
+    low, high = int(order[skipped]), int(order[-1 - skipped])
+    ratio = found[high] / found[low]
+    if ratio < LARGE:
+        return None
+    pair = [places[low], places[high]]
+    what = _difference(table, places[usable], pair, (counted[low], counted[high]))
+    names = [table.names[j] for j in pair]
+    first, last = map(quoted, names)
+    number = f"{ratio:.1f}" if ratio < 10 else f"{ratio:,.0f}"
+    times = f", up to about {number} times as much" if measure == MDI else ""
+    return Finding(
+        "unequal values",
+        tuple(names),
+        f"{what}: among features without any association with the target, those like {last} get "
+        f"more {measure} than those like {first}{times}",
+        "rank by a measure that is 0 on average for all of them, such as mda or air",
+    )
+
+
+def _spread(places: IntArray, most: int) -> IntArray:
+    """Return some of many places, spread evenly."""
+    if len(places) <= most:
+        return places
+    return places[np.linspace(0, len(places) - 1, most).astype(np.int64)]
+
+
+def _counts(table: EncodedTable, j: int) -> IntArray:
+    """Return the number of rows of each code of a column, that of missing last."""
+    return np.bincount(table.codes(j), minlength=len(table.values(j)) + int(table.missing[j]))
+
+
+def _difference(
+    table: EncodedTable,
+    places: IntArray,
+    pair: list[int],
+    counts: tuple[IntArray, IntArray],
+) -> str:
+    """Say in what a column of low and one of high diversity differ."""
+    first, last = (quoted(table.names[j]) for j in pair)
+    if _genotypes(table, places):
+        low, high = (_minor_allele_frequency(table, j) for j in pair)
+        return (
+            "read as counts of alleles, columns have minor-allele frequencies from "
+            f"{low:.2g} ({first}) to {high:.2g} ({last})"
+        )
+    few, many = (int(np.count_nonzero(one)) for one in counts)
+    low, high = (float(one.max() / one.sum()) for one in counts)
+    return (
+        f"{first} has {few:,} distinct values, the most frequent in {_percent(low)} of the rows, "
+        f"and {last} has {many:,}, the most frequent in {_percent(high)}"
+    )
+
+
+def _percent(fraction: float) -> str:
+    """Return a fraction in percent, neither 0 nor 100 by rounding."""
+    if fraction < 0.01:
+        return "less than 1%"
+    return "more than 99%" if 0.99 < fraction < 1 else f"{fraction:.0%}"
+
+
+def _genotypes(table: EncodedTable, places: IntArray) -> bool:
+    """Tell whether columns hold 0, 1 and 2 alone, some all three, as genotypes do."""
+    sizes = np.diff(table.value_offsets)[places]
+    numeric = table.kind_codes[places] == KINDS.index("numeric")
+    if not numeric.all() or sizes.max() != len(_ALLELES):
+        return False
+    return all(_ALLELES.issuperset(table.values(j).tolist()) for j in places.tolist())
+
+
+def _minor_allele_frequency(table: EncodedTable, j: int) -> float:
+    values: NDArray[Any] = table.values(j)
+    counts = _counts(table, j)[: len(values)]
+    frequency = float(counts @ values / (2 * counts.sum()))
+    return min(frequency, 1 - frequency)
+
 
 Codes: TypeAlias = EncodedTable | ColumnStore
 
@@ -153,8 +318,6 @@ def _encoded_without(
 def dates_of(X: Any) -> tuple[str, ...]:
     """Return the names of the columns of dates and times of a data frame."""
     if type(X).__module__.partition(".")[0] == "pyarrow":
-        import pyarrow as pa
-
         return tuple(one.name for one in X.schema if pa.types.is_temporal(one.type))
     import narwhals as nw
 
@@ -169,16 +332,16 @@ def of_dates(names: Sequence[str]) -> list[Finding]:
     if not names:
         return []
     have = "has dates or times" if len(names) == 1 else "have dates or times"
-    return [
-        Finding(
-            "date",
-            tuple(names),
-            f"{columns(names)} {have}, which are not encoded",
-            f"leave {them(names)} out, or turn {them(names)} into numbers, such as days since a "
-            "date",
-            refused=True,
-        )
-    ]
+    more = f", or turn {them(names)} into numbers, such as days since a date"
+    return [_about("date", names, f"{have}, which are not encoded", more, refused=True)]
+
+
+def _about(
+    kind: str, names: Sequence[str], what: str, more: str = "", *, refused: bool = False
+) -> Finding:
+    """Return a finding on columns that are best left out; `more` is added to the hint."""
+    hint = f"leave {them(names)} out{more}"
+    return Finding(kind, tuple(names), f"{columns(names)} {what}", hint, refused)
 
 
 def of_stray(one: StrayValues) -> Finding:
@@ -199,14 +362,7 @@ def of_codes(table: Codes, told: Sequence[str] = ()) -> list[Finding]:
     if len(constant) and len(constant) < table.n_columns:
         names = _names(table, constant)
         are = "is constant" if len(names) == 1 else "are constant"
-        found.append(
-            Finding(
-                "constant",
-                names,
-                f"{columns(names)} {are} and cannot be important",
-                f"leave {them(names)} out",
-            )
-        )
+        found.append(_about("constant", names, f"{are} and cannot be important"))
     nameless = _nameless(table)
     if isinstance(table, ColumnStore):
         many = np.flatnonzero(2 * n_codes > table.n_rows)[:_MOST_READ]
@@ -272,15 +428,9 @@ def _closely(table: EncodedTable, nameless: IntArray, told: Sequence[str]) -> li
         found.append(_identifiers(_names(table, np.array(identifiers))))
     if index:
         names = _names(table, np.array(index))
-        found.append(
-            Finding(
-                "index",
-                names,
-                f"{columns(names)} {'has' if len(names) == 1 else 'have'} a name like that of an "
-                "index saved with the table",
-                f"leave {them(names)} out",
-            )
-        )
+        have = "has" if len(names) == 1 else "have"
+        what = f"{have} a name like that of an index saved with the table"
+        found.append(_about("index", names, what))
     found += _one_each(table, rising, "row order", "increases from row to row, as row numbers do")
     found += _one_each(
         table, dates, "date", "has dates as text, each of which is treated as a category"
@@ -295,10 +445,7 @@ def _closely(table: EncodedTable, nameless: IntArray, told: Sequence[str]) -> li
 
 
 def _one_each(table: EncodedTable, places: Sequence[int], kind: str, what: str) -> list[Finding]:
-    return [
-        Finding(kind, (name,), f"column {quoted(name)} {what}", "leave it out")
-        for name in (table.names[j] for j in places)
-    ]
+    return [_about(kind, (table.names[j],), what) for j in places]
 
 
 def _identifiers(names: tuple[str, ...]) -> Finding:
@@ -306,12 +453,7 @@ def _identifiers(names: tuple[str, ...]) -> Finding:
     each, like = "has a different value in each row", "looks like an identifier"
     if not one:
         each, like = "have different values in all rows", "look like identifiers"
-    return Finding(
-        IDENTIFIER,
-        names,
-        f"{columns(names)} {each} and {like}",
-        f"leave {them(names)} out",
-    )
+    return _about(IDENTIFIER, names, f"{each} and {like}")
 
 
 def _present(table: EncodedTable, j: int) -> int:
@@ -428,13 +570,8 @@ def _duplicates(table: EncodedTable) -> list[Finding]:
 def _duplicate(names: tuple[str, ...]) -> Finding:
     first, *others = names
     have = "has" if len(others) == 1 else "have"
-    return Finding(
-        "duplicate",
-        tuple(others),
-        f"{columns(others)} {have} the same order of values as {quoted(first)}, so that the "
-        "importance is divided among them",
-        f"leave {them(others)} out",
-    )
+    what = f"{have} the same order of values as {quoted(first)}, so that the importance is divided"
+    return _about("duplicate", others, f"{what} among them")
 
 
 def _names(table: Codes, places: IntArray) -> tuple[str, ...]:

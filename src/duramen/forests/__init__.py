@@ -2,7 +2,7 @@
 
 from duramen.forests.forest import Forest, Tree
 from duramen.forests.growth import grow
-from duramen.forests.proximities import classical_scaling, outlier_measure
+from duramen.forests.prediction import classical_scaling, outlier_measure
 from duramen.forests.pruning import PruningPath, cost_complexity_pruning_path, pruned
 from duramen.forests.settings import GrowthSettings
 

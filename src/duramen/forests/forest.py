@@ -25,12 +25,9 @@ from duramen.results.summary import Summarized, Summary
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Forest(TreeArrays, Summarized):
-    """Trees as flat arrays, with what is needed to read and to use them.
-
-    The arrays are those of :class:`~duramen.forests.arrays.TreeArrays`; ``p`` is the number of
-    columns.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Grown:
+    """Description of trees, and of the table that they were grown on, without the trees.
 
     Attributes
     ----------
@@ -48,23 +45,9 @@ class Forest(TreeArrays, Summarized):
         Seed of the counter-based random numbers, in 0..2**64-1.
     fingerprint : str
         Fingerprint of the training table, the target and the weights.
-    first_tree : int
-        Number of the first tree in the stream of random numbers; 0 unless the forest is a part.
-    leaf_events : LeafEvents or None
-        Event times of the leaves in survival; None otherwise.
     origin : float
         Number that the values of the leaves in a regression are less than the means of ``y``: the
         lower median of ``y``. Predictions add it.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
-    >>> forest = dm.ExtraTreesClassifier(3, random_state=0).fit(X, y).forest_
-    >>> forest.n_nodes
-    15
-    >>> forest.tree(0)
-    Tree(0 of 3: 7 nodes, 4 leaves, depth 3)
     """
 
     settings: GrowthSettings
@@ -74,8 +57,6 @@ class Forest(TreeArrays, Summarized):
     total_weight: float
     seed: int
     fingerprint: str
-    first_tree: int = 0
-    leaf_events: LeafEvents | None = None
     origin: float = 0.0
 
     @property
@@ -97,6 +78,35 @@ class Forest(TreeArrays, Summarized):
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(self.schema.names)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Forest(TreeArrays, Grown, Summarized):
+    """Trees as flat arrays, with what is needed to read and to use them.
+
+    The arrays are those of :class:`~duramen.forests.arrays.TreeArrays`, the description that of
+    :class:`Grown`; ``p`` is the number of columns.
+
+    Attributes
+    ----------
+    first_tree : int
+        Number of the first tree in the stream of random numbers; 0 unless the forest is a part.
+    leaf_events : LeafEvents or None
+        Event times of the leaves in survival; None otherwise.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    >>> forest = dm.ExtraTreesClassifier(3, random_state=0).fit(X, y).forest_
+    >>> forest.n_nodes
+    15
+    >>> forest.tree(0)
+    Tree(0 of 3: 7 nodes, 4 leaves, depth 3)
+    """
+
+    first_tree: int = 0
+    leaf_events: LeafEvents | None = None
 
     @property
     def is_classifier(self) -> bool:
@@ -366,8 +376,8 @@ def separated(arrays: Arrays) -> list[dict[str, NDArray[Any]]]:
     return [trees.part(t, t + 1).arrays() for t in range(trees.n_trees)]
 
 
-@dataclass(frozen=True, eq=False)
-class TreeStream:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TreeStream(Grown):
     """A forest that is too large for memory: its trees come part by part, in their order.
 
     A tree depends on the learning set, the settings, the seed and its own number alone, so that
@@ -391,6 +401,14 @@ class TreeStream:
     size: int
     grow: Callable[[int, int], Forest]
 
+    @classmethod
+    def after(
+        cls, first: Forest, n_trees: int, size: int, grow: Callable[[int, int], Forest]
+    ) -> Self:
+        """Return the stream that begins with trees that are grown."""
+        described = {own.name: getattr(first, own.name) for own in fields(Grown)}
+        return cls(first=first, n_trees=n_trees, size=size, grow=grow, **described)
+
     def parts(self) -> Iterator[Forest]:
         """Yield all trees, in their order, some at a time."""
         yield self.first
@@ -398,64 +416,9 @@ class TreeStream:
             yield self.grow(start, min(self.size, self.n_trees - start))
 
     @property
-    def origin(self) -> float:
-        """Number that predictions of regression are relative to."""
-        return self.first.origin
-
-    @property
     def n_values(self) -> int:
         """Numbers that a leaf holds: classes, or 1 in regression."""
         return self.first.n_values
-
-    @property
-    def settings(self) -> GrowthSettings:
-        """Settings of growth."""
-        return self.first.settings
-
-    @property
-    def schema(self) -> Schema:
-        """The training table without its rows."""
-        return self.first.schema
-
-    @property
-    def classes(self) -> NDArray[Any] | None:
-        """Class labels in the order of the codes; None in regression."""
-        return self.first.classes
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of the training table."""
-        return self.first.n_rows
-
-    @property
-    def seed(self) -> int:
-        """Seed of the random numbers."""
-        return self.first.seed
-
-    @property
-    def fingerprint(self) -> str:
-        """Fingerprint of the training table, the target and the weights."""
-        return self.first.fingerprint
-
-    @property
-    def task(self) -> Task:
-        """Task of the forest."""
-        return self.first.task
-
-    @property
-    def target_class(self) -> type[Target]:
-        """Class of the targets that the forest predicts."""
-        return self.first.target_class
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns p of the training table."""
-        return self.first.n_features
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return self.first.names
 
 
 AnyForest: TypeAlias = Forest | TreeStream

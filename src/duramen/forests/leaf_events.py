@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data.kernel_owner import KernelOwner
+from duramen.data.schema import KernelOwner
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import available_bytes, require_memory
-from duramen.data.names import KINDS
+from duramen.data.schema import KINDS
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
 

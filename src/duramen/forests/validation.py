@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import Schema
-from duramen.data.names import KINDS
-from duramen.data.validity import invalid_values
+from duramen.data.encoded import invalid_values
+from duramen.data.schema import KINDS
 from duramen.forests.arrays import (
     ANY,
     ARRAY_NAMES,

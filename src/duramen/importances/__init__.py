@@ -8,7 +8,6 @@ from duramen.importances.after.representatives import Representatives, represent
 from duramen.importances.after.smoothing import smooth
 from duramen.importances.measure import Inputs, Measure, Words
 from duramen.importances.measures.fitted.conditional_mda import CONDITIONAL_MDA, conditional_mda
-from duramen.importances.measures.fitted.depths import FirstSplits
 from duramen.importances.measures.fitted.frequency import FREQUENCY, frequency
 from duramen.importances.measures.fitted.influence import (
     PREDICTION_CHANGE,
@@ -19,6 +18,7 @@ from duramen.importances.measures.fitted.mda import MDA, mda
 from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, mdi
 from duramen.importances.measures.fitted.minimal_depth import (
     MINIMAL_DEPTH,
+    FirstSplits,
     first_splits,
     minimal_depth,
     minimal_depth_distribution,
@@ -29,7 +29,7 @@ from duramen.importances.measures.refitting.air import AIR, air
 from duramen.importances.measures.refitting.holdout_mda import HOLDOUT_MDA, holdout_mda
 from duramen.importances.measures.refitting.mcfs import MCFS, mcfs
 from duramen.importances.measures.refitting.sandri import SANDRI, sandri
-from duramen.results.monte_carlo import MonteCarloSelection
+from duramen.results.importances import MonteCarloSelection
 
 __all__ = [
     "Clusters",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from duramen.data import Target
 from duramen.forests.forest import AnyForest, Forest, TreeStream
+from duramen.results.importances import Importances
 from duramen.support.provenance import versions
 from duramen.support.text import first_line
 
@@ -89,6 +90,15 @@ def _of_pipeline(pipe: Any, function: str, survival: bool, rows_given: bool) -> 
             f"({first_line(error)}). Hint: {function}(pipe[-1]) has the names x0, x1, ..."
         ) from None
     return replace(grown, schema=replace(grown.schema, names=names, named=True))
+
+
+def check_importances(function: str, importances: object, hint: str = "") -> None:
+    """Raise TypeError unless a function is given importances."""
+    if not isinstance(importances, Importances):
+        tail = f" Hint: {hint}" if hint else ""
+        raise TypeError(
+            f"{function}: importances must be Importances, got {type(importances).__name__}.{tail}"
+        )
 
 
 def missing_rows(function: str) -> TypeError:

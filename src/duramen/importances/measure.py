@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -10,7 +11,7 @@ import numpy as np
 
 from duramen.catalogue import Entry
 from duramen.data import EncodedTable, LearningSet, Target
-from duramen.importances.tree_sums import TreeSums
+from duramen.forests.forest import AnyForest, Forest
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
@@ -207,3 +208,27 @@ SCATTERS = (
     "{title} of an irrelevant feature varies about 0: a value above 0 is no evidence of relevance."
 )
 """Caution about a measure whose values are 0 on average for irrelevant features."""
+
+
+class TreeSums(ABC):
+    """Importances that are sums over trees; the trees are added in their order.
+
+    The results are the same, bit for bit, however many trees are added at a time.
+    """
+
+    def __init__(self, forest: AnyForest) -> None:
+        self.forest = forest
+
+    @abstractmethod
+    def add(self, trees: Forest) -> None:
+        """Add trees, which come after those before."""
+
+    @abstractmethod
+    def importances(self) -> Any:
+        """Return the importances, once all trees are added."""
+
+    def over_all(self) -> Any:
+        """Add the trees of the forest, and return the importances."""
+        for trees in self.forest.parts():
+            self.add(trees)
+        return self.importances()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, Target, encode
-from duramen.data.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.data.learning_sets import learning_set_of
+from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
+from duramen.estimators.catalogue import FORESTS
+from duramen.estimators.parameters import PARAMETERS
 from duramen.importances.arguments import refuse_survival
 
 if TYPE_CHECKING:
@@ -36,6 +39,65 @@ def template_of(estimator: Any, function: str, *, survival: bool = True) -> Base
         refuse_survival(function)
     template: BaseForest = clone(estimator)
     return template
+
+
+# Parameters that say how an estimator is fitted, and nothing about its trees.
+_OF_THE_FIT = ("oob_score", "n_jobs", "random_state", "verbose", "warm_start")
+OF_THE_TREES = frozenset(
+    parameter.name
+    for parameter in PARAMETERS
+    if parameter.setting is not None and parameter.name != "class_weight"
+)
+"""Parameters of the estimators that say how single trees are grown on rows without weights."""
+
+
+def growing(
+    estimator: Any, function: str, classes: Sequence[str], parameters: Collection[str]
+) -> BaseForest:
+    """Return a clone of an estimator that says how a function grows trees.
+
+    Its class is one of `classes`, by name. What has no effect in the function is at its default:
+    all but `parameters`, and those of the fit, such as the seed, in whose place the function has
+    its own.
+    """
+    template = template_of(estimator, function)
+    if type(template).__name__ not in classes:
+        raise TypeError(
+            f"{function}: estimator must be one of {', '.join(classes)}, got "
+            f"{type(template).__name__}."
+        )
+    defaults = type(template)().get_params()
+    for name, value in template.get_params().items():
+        same = value is defaults[name] or (
+            isinstance(value, str | int | float) and value == defaults[name]
+        )
+        if name not in parameters and name not in _OF_THE_FIT and not same:
+            effective = ", ".join(own for own in defaults if own in parameters)
+            raise ValueError(
+                f"{function}: {name} of estimator has no effect and must be {defaults[name]!r}, "
+                f"got {value!r}. Hint: leave it out; what has an effect is {effective}."
+            )
+    return template
+
+
+def for_task(template: BaseForest, target: Target, function: str) -> BaseForest:
+    """Return the estimator of the same kind and parameters for the task of a target.
+
+    Another task has another criterion, by which its features are ranked.
+    """
+    if template.task == target.task:
+        return template
+    kind = next(kind for kind in FORESTS if type(template).__name__ in kind.names)
+    other = kind.estimator(target.task)
+    if other is None:
+        raise ValueError(
+            f"{function}: estimator must be of a kind that predicts {target.words}, got "
+            f"{type(template).__name__}."
+        )
+    names = other().get_params().keys() - {"criterion"}
+    shared = {name: value for name, value in template.get_params().items() if name in names}
+    estimator: BaseForest = other(**shared, **target.ranking_parameters)
+    return estimator
 
 
 def check_task(

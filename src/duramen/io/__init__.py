@@ -1,6 +1,6 @@
 """Files of tables and recordings, column stores, and the joining of samples."""
 
-from duramen.io.files import read_table, target_column, write_table
+from duramen.io.files import read_table, write_table
 from duramen.io.formats import catalogue
 from duramen.io.formats.format import Format, Request
 from duramen.io.recordings import Recording, read_recording
@@ -17,6 +17,5 @@ __all__ = [
     "pack",
     "read_recording",
     "read_table",
-    "target_column",
     "write_table",
 ]

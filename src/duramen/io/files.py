@@ -5,36 +5,28 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from duramen.data.memory import require_memory
-from duramen.data.names import shown_repeated
+from duramen.data.schema import shown_repeated
 from duramen.data.text_numbers import warned
 from duramen.io import formats
+from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.delimited import comma_separated
-from duramen.io.formats.format import Request
-from duramen.io.formats.records import with_missing
+from duramen.io.formats.format import READING, Reading, Request
+from duramen.support.arrow import is_text, pa, pc, without_dictionary
 from duramen.support.files import expanded, replacing
+from duramen.support.keywords import shares
 from duramen.support.text import quoted
 from duramen.support.threads import require_arrow_threads
 
-if TYPE_CHECKING:
-    import pyarrow as pa
 
-
+@shares(Reading, READING)
 def read_table(
     path: str | os.PathLike[str],
     *,
-    na_values: Sequence[str] = (),
-    decimal: str = ".",
-    separator: str | None = None,
-    sheet: str | None = None,
-    encoding: str = "utf-8",
-    skip_rows: int = 0,
-    member: str | None = None,
-    as_text: Sequence[str] = (),
     function: str = "read_table",
+    **reading: Unpack[Reading],
 ) -> pa.Table:
     r"""Read a table from a file.
 
@@ -96,8 +88,9 @@ def read_table(
     {'name': ['Ada', 'Bo'], 'age': [36, None]}
     """
     path = expanded(path, function)
-    how: dict[str, Any] = {"encoding": encoding, "skip_rows": skip_rows, "member": member}
-    request = Request(function, na_values, decimal, separator=separator, sheet=sheet, **how)
+    of_file: dict[str, Any] = {**reading}
+    as_text = of_file.pop("as_text")
+    request = Request(function, **of_file)
     chosen = formats.checked_file(path, function, "read")
     require_arrow_threads(function)
     n_bytes = path.stat().st_size if chosen.n_bytes is None else chosen.n_bytes(path, request)
@@ -108,10 +101,11 @@ def read_table(
         hint=f"duramen pack {shlex.quote(path.name)} --out STORE makes a store of it in little "
         "memory, of which duramen rank STORE --max-rows N and others read what they need",
     )
-    table = with_missing(formats.whole(path, chosen, request), () if chosen.text else na_values)
+    missing = () if chosen.text else request.na_values
+    table = with_missing(formats.whole(path, chosen, request), missing)
     repeated = shown_repeated(table.column_names)
     if repeated:
-        below = f"skip_rows={skip_rows + 1} (--skip-rows {skip_rows + 1})"
+        below = f"skip_rows={request.skip_rows + 1} (--skip-rows {request.skip_rows + 1})"
         more = f", or, if the next line names the columns, give {below}"
         raise ValueError(
             f"{function}: {path} has more than one column named {repeated}; rename them"
@@ -120,7 +114,7 @@ def read_table(
     if table.num_rows == 0:
         raise ValueError(f"{function}: {path} has column names but no rows")
     sure = comma_separated(formats.text_of(path, request))
-    return warned(table, function, as_text=as_text, decimal=decimal, thousands=sure)
+    return warned(table, function, as_text=as_text, decimal=request.decimal, thousands=sure)
 
 
 def target_column(
@@ -149,7 +143,7 @@ def target_column(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from duramen.io import target_column
+    >>> from duramen.io.files import target_column
     >>> features, target = target_column(pa.table({"age": [3, 5], "ill": [0, 1]}), "ill")
     >>> features.column_names, target.to_pylist()
     (['age'], [0, 1])
@@ -245,22 +239,15 @@ def without_formulas(table: pa.Table) -> pa.Table:
     break and is no number, and before such a sign that follows a separator of cells inside the
     text. Names of columns are treated as text is; numbers stay as they are.
     """
-    import pyarrow as pa
-    import pyarrow.types as types
-
     columns = []
     for column in table.columns:
-        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-        is_text = types.is_string(kind) or types.is_large_string(kind)
-        columns.append(_guarded(column.cast(pa.large_string())) if is_text else column)
+        text = is_text(without_dictionary(column).type)
+        columns.append(_guarded(column.cast(pa.large_string())) if text else column)
     names = _guarded(pa.chunked_array([pa.array(table.column_names, pa.large_string())]))
     return pa.table(columns, names=names.to_pylist())
 
 
 def _guarded(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     inside = pc.replace_substring_regex(text, _INSIDE, r"\1'\2")
     formula = pc.and_(
         pc.match_substring_regex(text, _BEGIN),

@@ -6,17 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from duramen.io.store.pairing import as_arrow
+from duramen.io.store.row_ids import as_arrow
 from duramen.support.arrays import BoolArray, IntArray
+from duramen.support.arrow import pa
 from duramen.support.text import quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 UNPLACED = "0"
 """Chromosome of variants whose place is not known, as PLINK writes it."""
@@ -116,8 +113,6 @@ class Positions:
 
 
 def _as_table(source: Any, function: str) -> pa.Table:
-    import pyarrow as pa
-
     if hasattr(source, "variants"):
         source = source.variants
         if source is None:

@@ -7,23 +7,21 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.io import files, formats
-from duramen.io.formats.hdf5 import opened
+from duramen.io.formats.arrow import is_folder
+from duramen.io.formats.h5ad import opened
 from duramen.io.formats.npy import HEADER_ERRORS
-from duramen.io.formats.parquet import is_folder
 from duramen.support import checks
 from duramen.support.arrays import BoolArray
+from duramen.support.arrow import pa, pa_csv
 from duramen.support.files import expanded
 from duramen.support.text import first_line, quoted
 from duramen.support.warning import warn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _FUNCTION = "read_recording"
 LAYOUTS = ("auto", "table", "suite2p", "caiman")
@@ -370,10 +368,7 @@ def _table(file: Path, neurons: str, drop: Iterable[str] = ()) -> Recording:
                 f"{table.schema.field(name).type}"
             )
         columns.append(column)
-    kind = np.result_type(np.float32, *(column.dtype for column in columns))
-    array = np.empty((table.num_rows, len(columns)), dtype=kind)
-    for j, column in enumerate(columns):
-        array[:, j] = column
+    array = np.column_stack(columns)
     return _oriented(_floats(array, file), neurons, names, file)
 
 
@@ -459,24 +454,13 @@ def _words(line: str) -> list[str]:
 
 
 def _delimited(path: Path, separator: str, width: int) -> NDArray[np.float64]:
-    """Read with PyArrow, a batch of lines at a time."""
-    import pyarrow as pa
-    from pyarrow import csv
-
     names = [str(j) for j in range(width)]
-    batches = csv.open_csv(
+    table = pa_csv.read_csv(
         path,
-        read_options=csv.ReadOptions(column_names=names, use_threads=False),
-        parse_options=csv.ParseOptions(delimiter=separator),
-        convert_options=csv.ConvertOptions(
+        read_options=pa_csv.ReadOptions(column_names=names, use_threads=False),
+        parse_options=pa_csv.ParseOptions(delimiter=separator),
+        convert_options=pa_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.float64()), null_values=_MISSING
         ),
     )
-    return np.concatenate([_matrix(batch) for batch in batches])
-
-
-def _matrix(batch: pa.RecordBatch) -> NDArray[np.float64]:
-    part = np.empty((batch.num_rows, batch.num_columns))
-    for j, column in enumerate(batch.columns):
-        part[:, j] = column.to_numpy(zero_copy_only=False)
-    return part
+    return np.column_stack([column.to_numpy() for column in table.columns])

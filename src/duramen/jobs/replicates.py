@@ -10,25 +10,149 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.memory import require_memory
-from duramen.jobs.kept import Arrays, Kept, Records, Results, Rows
 from duramen.jobs.progress import stepwise_bar
 from duramen.jobs.workers import Cluster, Threads, Workers, check_client
-from duramen.results.checkpoint import Checkpoint, identity_of
+from duramen.results.archive import Checkpoint, identity_of
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class Rows:
+    """Results of the same number of float64 values each.
+
+    Parameters
+    ----------
+    n_jobs : int
+        Number of jobs at most.
+    width : int
+        Values of a job.
+    """
+
+    kind = "replicates"
+
+    def __init__(self, n_jobs: int, width: int) -> None:
+        self._values = np.empty((n_jobs, width))
+        self._done = 0
+
+    def __len__(self) -> int:
+        return self._done
+
+    def add(self, result: FloatArray) -> None:
+        """Append the values of the next job."""
+        self._values[self._done] = result
+        self._done += 1
+
+    def first(self, count: int) -> FloatArray:
+        """Return a view of the values of the first jobs, of shape (count, width)."""
+        return self._values[:count]
+
+    def to_arrays(self) -> Arrays:
+        """Return all values as one array."""
+        return {"values": self.first(self._done)}
+
+    def take(self, arrays: Arrays) -> int:
+        """Start from the values in a checkpoint, as far as there are jobs for them."""
+        found = arrays["values"]
+        if found.shape[1:] != self._values.shape[1:] or found.dtype != self._values.dtype:
+            raise ValueError("the checkpoint holds replicates of another shape; delete it")
+        self._done = min(len(found), len(self._values))
+        self._values[: self._done] = found[: self._done]
+        return len(found)
+
+
+class Records:
+    """Results of named arrays: the same names, types and dimensions for every job, any shapes."""
+
+    kind = "jobs"
+
+    def __init__(self, n_jobs: int) -> None:
+        self._most = n_jobs
+        self._done: list[Arrays] = []
+
+    def __len__(self) -> int:
+        return len(self._done)
+
+    def add(self, result: Mapping[str, NDArray[Any]]) -> None:
+        """Append the arrays of the next job, of the names, types and dimensions of the first."""
+        arrays = {name: np.asarray(result[name]) for name in sorted(result)}
+        if self._done and not _alike(arrays, self._done[0]):
+            raise ValueError(
+                f"job {len(self)} must return arrays as the first one, {_outline(self._done[0])}, "
+                f"got {_outline(arrays)}."
+            )
+        self._done.append(arrays)
+
+    def first(self, count: int) -> list[Arrays]:
+        """Return the arrays of the first jobs; without a copy of the list where these are all."""
+        return self._done if count == len(self._done) else self._done[:count]
+
+    def to_arrays(self) -> Arrays:
+        """Return the values of each name end to end, and their shapes."""
+        joined: Arrays = {}
+        for name in self._done[0]:
+            parts = [arrays[name] for arrays in self._done]
+            joined[f"{name}.values"] = np.concatenate([part.ravel() for part in parts])
+            shapes = np.array([part.shape for part in parts], dtype=np.int64)
+            joined[f"{name}.shapes"] = shapes.reshape(len(parts), -1)
+        return joined
+
+    def take(self, arrays: Arrays) -> int:
+        """Start from the arrays in a checkpoint, as far as there are jobs for them."""
+        parts = {}
+        for name in sorted(key.removesuffix(".shapes") for key in arrays if key.endswith("shapes")):
+            shapes = arrays[f"{name}.shapes"]
+            ends = np.cumsum(shapes.prod(axis=1, dtype=np.int64))[:-1]
+            split = np.split(arrays[f"{name}.values"], ends)
+            parts[name] = [one.reshape(shape) for one, shape in zip(split, shapes, strict=True)]
+        done = [dict(zip(parts, job, strict=True)) for job in zip(*parts.values(), strict=True)]
+        self._done = done[: self._most]
+        return len(done)
+
+
+def _alike(arrays: Arrays, others: Arrays) -> bool:
+    """Tell whether arrays have the same names, types and dimensions, quickly."""
+    return arrays.keys() == others.keys() and all(
+        array.dtype == others[name].dtype and array.ndim == others[name].ndim
+        for name, array in arrays.items()
+    )
+
+
+def _outline(arrays: Arrays) -> dict[str, tuple[str, int]]:
+    return {name: (str(array.dtype), array.ndim) for name, array in arrays.items()}
+
+
+class Kept:
+    """Results, and the file in which those that are done are kept."""
+
+    def __init__(self, checkpoint: Checkpoint, results: Rows | Records) -> None:
+        self._checkpoint, self._results = checkpoint, results
+        arrays = checkpoint.read()
+        self._written = 0 if arrays is None else results.take(arrays)
+
+    def write_now_and_then(self) -> None:
+        """Write the file if the last time was long ago."""
+        if self._checkpoint.due:
+            self.write()
+
+    def write(self) -> None:
+        """Write the file, unless as many results are in it already."""
+        if self._checkpoint.wanted and len(self._results) > self._written:
+            self._checkpoint.write(self._results.to_arrays())
+            self._written = len(self._results)
+
 
 Task = Callable[..., FloatArray]
 Decided = Callable[[FloatArray], bool]
 Ready = Callable[[FloatArray], int]
 Arguments = Callable[[int], tuple[Any, ...]]
-ResultT = TypeVar("ResultT")
-AllT = TypeVar("AllT")
 
 _INTERVAL = 5.0  # seconds between two writes of a checkpoint
 
@@ -178,7 +302,7 @@ def run_replicates(
     )
     results = Rows(n_replicates, width)
     whole = identity_of(identity, seed=seed, width=width)
-    return _run(
+    done = _run(
         task,
         n_replicates,
         results,
@@ -191,6 +315,7 @@ def run_replicates(
         arguments=arguments,
         unit=unit,
     )
+    return results.first(done)
 
 
 def run_jobs(
@@ -240,7 +365,7 @@ def run_jobs(
         plan.checkpoint, results.kind, identity_of(identity, seed=seed), function, _INTERVAL
     )
     try:
-        return _run(
+        done = _run(
             task,
             n_jobs,
             results,
@@ -258,24 +383,25 @@ def run_jobs(
         if interrupted is not None:
             interrupted(results.first(len(results)))
         raise
+    return results.first(done)
 
 
 def _run(
-    task: Callable[..., ResultT],
+    task: Callable[..., Any],
     n_jobs: int,
-    results: Results[ResultT, AllT],
+    results: Rows | Records,
     checkpoint: Checkpoint,
     *,
     seed: int,
     plan: Plan,
     function: str,
-    decided: Callable[[AllT], bool] | None = None,
-    ready: Callable[[AllT], int] | None = None,
+    decided: Callable[[Any], bool] | None = None,
+    ready: Callable[[Any], int] | None = None,
     arguments: Arguments | None = None,
     unit: str,
     beside: Callable[[], str] | None = None,
-) -> AllT:
-    """Run the jobs that a checkpoint does not hold, until all are done or it is decided."""
+) -> int:
+    """Run the jobs that a checkpoint does not hold; return how many results count."""
 
     def job(b: int) -> tuple[Any, ...]:
         return b, replicate_seed(seed, b), *(arguments(b) if arguments else ())
@@ -284,9 +410,9 @@ def _run(
         kept = Kept(checkpoint, results)
         for done in range(1, len(results) + 1):
             if decided is not None and decided(results.first(done)):
-                return results.first(done)
+                return done
         if len(results) == n_jobs:
-            return results.first(n_jobs)
+            return n_jobs
         with (
             stepwise_bar(
                 n_jobs, function, unit, plan.verbose, done=len(results), beside=beside
@@ -302,9 +428,9 @@ def _run(
                         ended = decided is not None and decided(results.first(len(results)))
                         advance()
                         if ended:
-                            return results.first(len(results))
+                            return len(results)
                         kept.write_now_and_then()
                     if until <= done:
-                        return results.first(done)
+                        return done
             finally:  # at the end, and when interrupted
                 kept.write()

@@ -18,7 +18,7 @@ from importlib import import_module
 from itertools import islice, starmap
 from typing import Any, TypeAlias
 
-from duramen.support.checks import processors, refuse
+from duramen.support.checks import extra_package, processors, refuse
 from duramen.support.provenance import versions
 from duramen.support.threads import Pool
 from duramen.support.warning import warn
@@ -110,12 +110,7 @@ Workers: TypeAlias = Threads | Cluster
 
 def check_client(owner: str, client: Any) -> Cluster:
     """Take a client, or refuse it: one that is asynchronous or closed, or none."""
-    try:
-        distributed: Any = import_module("distributed")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"{owner}: client needs the package distributed; pip install duramen[distributed]"
-        ) from None
+    distributed = extra_package("distributed", f"{owner}: client", "distributed")
     if not isinstance(client, distributed.Client):
         raise refuse(
             owner,

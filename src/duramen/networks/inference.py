@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +14,38 @@ from duramen.data import EncodedTable
 from duramen.data.memory import require_memory
 from duramen.data.target import refuse_missing
 from duramen.jobs.replicates import Plan, run_jobs
-from duramen.networks.targets import (
-    Scoring,
-    TargetForest,
-    forest_names,
-)
+from duramen.networks.targets import Scoring, TargetForest, settings_of, template_of_targets
 from duramen.networks.time_series import decay_rates, pairs_of, responses_of
 from duramen.networks.variables import Variables, encoded
+from duramen.results.fields import warn_of
 from duramen.results.network import Network
-from duramen.results.notes import warn_of
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.keywords import shares
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import quoted
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
 
 _FUNCTION = "genie3"
 _FEW = 5
 _ROWS = 256  # sources that are scaled together
 
 
+class Experiment(TypedDict, total=False):
+    """Times and interventions of the samples of an experiment."""
+
+    time: Any
+    series: Any
+    decay: Any
+    knocked_out: Any
+
+
+OBSERVATION: Experiment = {"time": None, "series": None, "decay": "estimate", "knocked_out": None}
+
+
+@shares(Experiment, OBSERVATION)
 def genie3(
     expression: Any,
     *,
@@ -41,19 +54,7 @@ def genie3(
     names: Iterable[str] | None = None,
     kinds: Any = None,
     genes: str = "columns",
-    time: Any = None,
-    series: Any = None,
-    decay: Any = "estimate",
-    knocked_out: Any = None,
-    forest: str = "random_forest",
-    n_estimators: int = 1000,
-    max_features: str | int | float | None = "sqrt",
-    max_depth: int | None = None,
-    min_samples_split: int | float | None = None,
-    min_samples_leaf: int | float | None = None,
-    stop_alpha: float | None = None,
-    bootstrap: bool | None = None,
-    splits: str | None = None,
+    estimator: Any = None,
     measure: str = "mdi",
     normalization: str = "unit",
     source_scaling: str = "none",
@@ -64,6 +65,7 @@ def genie3(
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
+    **experiment: Unpack[Experiment],
 ) -> Network:
     r"""Infer which variables, such as genes, regulate which (GENIE3 and dynGENIE3).
 
@@ -95,20 +97,20 @@ def genie3(
     knocked_out : sequence of length n, optional
         For each sample the gene, or genes, whose expression was set by the experiment, by name;
         None for none. Such samples are left out where that gene is the target.
-    forest : {"random_forest", "extra_trees", "totally_randomized_trees", ...}
-        Kind of forest.
-    n_estimators, max_features, max_depth, min_samples_split, min_samples_leaf, stop_alpha, \
-bootstrap, splits
-        Parameters of the forest, as for its estimator; None for the default of the kind, except
-        that ``max_features=None`` tries all regulators. More candidates at a node mask indirect
-        links by direct ones, and stopping early avoids splits of few samples (thesis, 8.2.2).
+    estimator : estimator of duramen, optional
+        Parameters of the forests; it is cloned, not changed. By default
+        ``RandomForestRegressor(1000, max_features="sqrt")``. Targets that are categories, or
+        numbers if a classifier is given, get the estimator of the same kind and parameters for
+        their task, with the entropy as the criterion of classes. More candidates at a node mask
+        indirect links by direct ones, and stopping early avoids splits of few samples (thesis,
+        8.2.2).
     measure : str
         Importance measure of a fitted forest, such as "mdi", "mdi_oob" or "mda"; or "last_level",
         the MDI of splits below all other inputs, which is 0 for indirect links of totally
         randomized multiway trees on infinite samples (thesis, eq. 8.1).
     normalization : {"unit", "sum", "none"}
         "unit": numeric targets have unit variance; scores of categorical ones are divided by their
-        entropy (MDI) or by the error rate of the most frequent class. "sum": the weights of a
+        impurity (MDI) or by the error rate of the most frequent class. "sum": the weights of a
         target add up to 1. "none": the unit of each target.
     source_scaling : {"none", "variance"}
         "variance": the weights of each source are multiplied by their variance over the targets,
@@ -137,7 +139,7 @@ bootstrap, splits
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         If a parameter is not as described, a gene is unknown, or a target has missing values.
     MemoryError
         If the weights would not fit in memory.
@@ -158,24 +160,15 @@ bootstrap, splits
     --------
     >>> import duramen as dm
     >>> made = dm.datasets.gene_network(60, 5, n_links=3, random_state=1)
-    >>> network = dm.genie3(made.expression, names=made.names, n_estimators=50, random_state=0)
+    >>> forest = dm.RandomForestRegressor(50, max_features="sqrt")
+    >>> network = dm.genie3(made.expression, names=made.names, estimator=forest, random_state=0)
     >>> network.score(made.links).n_true
     3
     """
     plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose, client)
     scoring = Scoring(measure, normalization, source_scaling, n_permutations, null)
     scoring.check(_FUNCTION)
-    checks.check_choice(_FUNCTION, "forest", forest, forest_names())
-    limits = {
-        "max_depth": max_depth,
-        "min_samples_split": min_samples_split,
-        "min_samples_leaf": min_samples_leaf,
-        "stop_alpha": stop_alpha,
-        "bootstrap": bootstrap,
-        "splits": splits,
-    }
-    grown = {"n_estimators": n_estimators, "max_features": max_features}
-    grown |= {name: value for name, value in limits.items() if value is not None}
+    template = template_of_targets(estimator, _FUNCTION)
     reading = {"genes": genes, "names": names, "kinds": kinds, "n_threads": plan.n_threads}
     table = encoded(expression, function=_FUNCTION, **reading)
     p = table.n_columns
@@ -185,27 +178,25 @@ bootstrap, splits
         function=_FUNCTION,
         hint="give fewer genes",
     )
-    variables = _variables(table, regulators, targets, time, series, decay, knocked_out)
+    variables = _variables(table, regulators, targets, experiment)
     seed = checks.draw_seed(random_state)
-    network = _inferred(variables, forest, grown, scoring, seed, plan)
+    network = _inferred(variables, template, scoring, seed, plan)
     warn_of(_FUNCTION, network.notes)
     return network
 
 
 def _inferred(
     variables: Variables,
-    forest: str,
-    parameters: dict[str, Any],
+    template: BaseForest,
     scoring: Scoring,
     seed: int,
     plan: Plan,
 ) -> Network:
     """Grow the forests of all targets, and put their scores side by side."""
     table = variables.table
-    job = TargetForest(variables, forest, parameters, scoring, seed, _FUNCTION)
+    job = TargetForest(variables, template, scoring, seed, _FUNCTION)
     identity = {
-        "forest": forest,
-        "parameters": parameters,
+        **settings_of(template),
         **asdict(scoring),
         "fingerprint": fingerprint(table.fingerprint(), variables.responses, variables.usable),
     }
@@ -219,24 +210,19 @@ def _inferred(
         function=_FUNCTION,
         unit="target",
     )
-    shape = {"n_rows": table.n_rows, "n_estimators": parameters["n_estimators"]}
+    shape = {"n_rows": table.n_rows, "n_estimators": template.n_estimators}
     settings = {**identity, **shape, "seed": seed, "versions": versions()}
     return _network(variables, results, scoring, settings)
 
 
 def _variables(
-    table: EncodedTable,
-    regulators: Any,
-    targets: Any,
-    time: Any,
-    series: Any,
-    decay: Any,
-    knocked_out: Any,
+    table: EncodedTable, regulators: Any, targets: Any, experiment: Experiment
 ) -> Variables:
     """Settle sources, targets, and the rows and numbers of the learning sets."""
     sources = _chosen(regulators, "regulators", table)
     wanted = _chosen(targets, "targets", table)
     refuse_missing(table, wanted, _FUNCTION)
+    time, series, knocked_out = (experiment[name] for name in ("time", "series", "knocked_out"))
     usable = None if knocked_out is None else _usable(knocked_out, table)
     if time is None:
         if series is not None:
@@ -254,7 +240,7 @@ def _variables(
     values = np.zeros(table.shape)
     for j in wanted.tolist():
         values[:, j] = np.asarray(table.values(j))[table.codes(j)]
-    rates = decay_rates(values, time, series, decay, _FUNCTION)
+    rates = decay_rates(values, time, series, experiment["decay"], _FUNCTION)
     responses = responses_of(values, now, following, elapsed, rates)
     if usable is not None:
         usable = usable[now] & usable[following]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import importances
-from duramen.data import EncodedTable, LearningSet, Target
+from duramen.data import EncodedTable, LearningSet
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
@@ -18,10 +17,14 @@ from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest, refuse_many_trees
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.measure import Inputs
+from duramen.importances.refit import OF_THE_TREES, for_task, growing
 from duramen.jobs.replicates import replicate_seed
 from duramen.networks.variables import Variables
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
 
 LAST_LEVEL = "last_level"
 NORMALIZATIONS = ("unit", "sum", "none")
@@ -33,6 +36,40 @@ _SEEDS = 2**32  # seeds of estimators lie below
 def forest_names() -> tuple[str, ...]:
     """Return the names of the forests that predict numbers as well as classes."""
     return tuple(one.name.replace("-", "_") for one in FORESTS if one.regressor is not None)
+
+
+def template_of_targets(estimator: Any, function: str) -> BaseForest:
+    """Return the estimator of the forests of numeric targets, or of classes; by default GENIE3's.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no forest that predicts numbers and classes, or has parameters without effect.
+    """
+    kinds = [kind for kind in FORESTS if kind.regressor is not None]
+    if estimator is None:
+        estimator = kinds[0].regressor(1000, max_features="sqrt")
+    classes = [name for kind in kinds for name in (kind.classifier, kind.regressor)]
+    return growing(
+        estimator,
+        function,
+        [name.__name__ for name in classes],
+        {"n_estimators", *OF_THE_TREES},
+    )
+
+
+def settings_of(template: BaseForest) -> dict[str, Any]:
+    """Return the kind of an estimator, and its parameters that are not at their defaults."""
+    kind = next(kind for kind in FORESTS if type(template) in kind.estimators)
+    defaults, shown = type(template)().get_params(), ("n_estimators", "max_features")
+    return {
+        "forest": kind.name.replace("-", "_"),
+        "parameters": {
+            name: value
+            for name, value in template.get_params().items()
+            if name in shown or (name in OF_THE_TREES and value != defaults[name])
+        },
+    }
 
 
 def measure_names() -> tuple[str, ...]:
@@ -83,10 +120,8 @@ class TargetForest:
     ----------
     variables : Variables
         All variables.
-    forest : str
-        Kind of the forest, one of `forest_names`.
-    parameters : mapping
-        Parameters of the forest by name, without those that have the default of the kind.
+    template : estimator of duramen
+        Parameters of the forests; that of targets of the other task follows from it.
     scoring : Scoring
         Measure, scale and permutations of the scores.
     seed : int
@@ -96,8 +131,7 @@ class TargetForest:
     """
 
     variables: Variables
-    forest: str
-    parameters: Mapping[str, Any]
+    template: BaseForest
     scoring: Scoring
     seed: int
     function: str
@@ -125,27 +159,13 @@ class TargetForest:
                 p_values[others] = self._p_values(scores, data, seed)
         return {"weights": weights, "p_values": p_values}
 
-    def template(self, target: Target | type[Target]) -> Any:
-        """Return the unfitted estimator for a kind of target."""
-        kind = next(one for one in FORESTS if one.name.replace("-", "_") == self.forest)
-        unknown = [name for name in self.parameters if name not in kind.defaults]
-        if unknown:
-            raise ValueError(
-                f"{self.function}: {unknown[0]} is not a parameter of forest={self.forest!r}. Its "
-                f"parameters: {', '.join(kind.defaults)}."
-            )
-        estimator = kind.estimator(target.task)
-        if estimator is None:
-            allowed = f"one that predicts {target.words}"
-            raise checks.refuse(self.function, "forest", allowed, self.forest)
-        return estimator(**{**target.ranking_parameters, **self.parameters})
-
     def _settings_for(self, data: LearningSet[EncodedTable], seed: int) -> GrowthSettings:
         """Return the settings of growth, checked where a learning set is the first of its shape."""
         key = data.task, data.n_rows, data.n_columns
         if key not in self._settings:
-            settings = self.template(data.target).growth_settings(data.n_rows, data.n_columns)
-            n_trees = self.parameters["n_estimators"]
+            template = for_task(self.template, data.target, self.function)
+            settings = template.growth_settings(data.n_rows, data.n_columns)
+            n_trees = template.n_estimators
             refuse_many_trees(self.function, n_trees, data.target.n_values)
 
             def pilot(count: int) -> Forest:
@@ -159,7 +179,7 @@ class TargetForest:
         """Grow the forest of a seed, and return the importances of the inputs."""
         drawn = checks.draw_seed(seed % _SEEDS)
         settings = self._settings_for(data, drawn)
-        forest = grow(data, settings, n_trees=self.parameters["n_estimators"], seed=drawn)
+        forest = grow(data, settings, n_trees=self.template.n_estimators, seed=drawn)
         if self.scoring.measure == "mdi":
             return mean_decreases(forest).values
         if self.scoring.measure == LAST_LEVEL:
@@ -182,9 +202,11 @@ class TargetForest:
             return scores  # numbers have unit variance, or are to be as they are
         fractions = np.bincount(data.target.codes) / data.n_rows
         present = fractions[fractions > 0]
-        if self.scoring.measure.startswith("mdi") or self.scoring.measure == LAST_LEVEL:
-            return scores / float(-(present * np.log2(present)).sum())
-        return scores / float(1.0 - present.max())
+        if not (self.scoring.measure.startswith("mdi") or self.scoring.measure == LAST_LEVEL):
+            return scores / float(1.0 - present.max())
+        if self._settings[data.task, data.n_rows, data.n_columns].criterion == "gini":
+            return scores / float(1.0 - (present**2).sum())
+        return scores / float(-(present * np.log2(present)).sum())
 
     def _p_values(
         self, scores: FloatArray, data: LearningSet[EncodedTable], seed: int

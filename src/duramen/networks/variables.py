@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from duramen.data import EncodedTable, LearningSet, NumberTarget, Target, encode
-from duramen.data.containers import table_like
 from duramen.data.learning_sets import learning_set_of
+from duramen.data.sources import table_like
 from duramen.data.target import column_target
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray

@@ -1,34 +1,43 @@
-"""Axes without global state, a plain look, safe labels and colors, for all plots."""
+"""Axes without global state, a plain look, safe labels and colors, and room on a page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.results.html import ACCENT as ACCENT
-from duramen.results.html import AGAINST as AGAINST
-from duramen.support.text import printable
+from duramen.results.summary import ACCENT as ACCENT
+from duramen.results.summary import AGAINST as AGAINST
+from duramen.support.arrays import FloatArray
+from duramen.support.text import printable, width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
 
 # Ink and gray for text, white on blue.
 INK = "#1f2933"
 MUTED = "#7b8794"
 ON_ACCENT = "#fffffe"
+DASHES = ("-", "--", ":", "-.")
 
 
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     """Return `ax`, or the axes of a new figure of that many inches, unknown to pyplot."""
-    if ax is not None:
-        return ax
-    from matplotlib.figure import Figure
+    return ax if ax is not None else canvas_or_new(None, width, height).add_subplot()
 
-    return Figure(figsize=(width, height), layout="constrained").add_subplot()
+
+def canvas_or_new(figure: Figure | None, width: float, height: float) -> Figure:
+    """Return a figure, or a new one of that many inches, unknown to pyplot."""
+    if figure is not None:
+        return figure
+    from matplotlib.figure import Figure as Canvas
+
+    return Canvas(figsize=(width, height), layout="constrained")
 
 
 def tidy(ax: Axes) -> None:
@@ -69,7 +78,13 @@ def feature_axis(ax: Axes, names: Sequence[str]) -> Axes:
     return ax
 
 
-def robust_limits(ax: Axes, values: NDArray[np.float64], axis: Literal["x", "y"] = "x") -> None:
+def in_cell(ax: Axes, row: int, column: int, text: str, *, strong: bool, size: float = 9) -> None:
+    """Write into a cell of a heat map, in a light color where that of the cell is strong."""
+    color = ON_ACCENT if strong else INK
+    ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=size, color=color)
+
+
+def robust_limits(ax: Axes, values: FloatArray, axis: Literal["x", "y"] = "x") -> None:
     """Limit an axis to the bulk of some values, and say in its label how many lie beyond.
 
     Values are beyond that lie more than three times the distance of the 5 % and 95 % quantiles
@@ -109,3 +124,46 @@ def signed_colors(faintest: float = 0.0) -> LinearSegmentedColormap:
 def label(name: str, widest: int = 28) -> str:
     """Return a name as matplotlib shall draw it: one line, not too long, `$` not mathematics."""
     return printable(name, widest).replace("$", r"\$")
+
+
+Options: TypeAlias = Mapping[str, Any]
+
+INCHES = 4.4
+"""Width of a figure."""
+RIGHT = 0.13
+LETTER = 0.58 * 9 / 72
+"""Inches that a letter takes."""
+_LINE = 0.14
+_SLANTED, _STEEP = 35, 65
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Room of a figure: inches, and letters to the left of the axes.
+
+    The letters must fit. They are reckoned from the text itself: the fonts of the reader's browser
+    are not known here.
+    """
+
+    height: float
+    margin: int
+    top: float = 0.1
+    right: float = RIGHT
+    bottom: float = 0.52
+    finish: Callable[[Axes], object] | None = None
+    """Change of the axes once they are drawn."""
+
+
+def beside_names(names: Sequence[str]) -> Layout:
+    """Return the room for a row a name."""
+    return Layout(0.75 + 0.24 * len(names), max(width(label(name)) for name in names))
+
+
+def room(margin: int, right: float = RIGHT) -> float:
+    """Return the width of the axes, in inches."""
+    return INCHES - (margin + 2) * LETTER - right
+
+
+def slant(distance: float) -> int:
+    """Return the angle, in degrees, at which titles do not touch that are so many inches apart."""
+    return _SLANTED if distance * math.sin(math.radians(_SLANTED)) > _LINE else _STEEP

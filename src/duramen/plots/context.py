@@ -14,24 +14,30 @@ from duramen.plots.canvas import (
     ACCENT,
     AGAINST,
     INK,
+    LETTER,
     MUTED,
+    RIGHT,
+    Layout,
+    Options,
     axes_or_new,
+    beside_names,
+    canvas_or_new,
     feature_axis,
     finish,
     label,
     signed_colors,
     tidy,
 )
-from duramen.plots.layout import LETTER, RIGHT, Layout, Options, beside_names
 from duramen.results.context_importances import (
     EFFECTS,
     INDEPENDENT,
     ContextImportances,
+    ContextNetwork,
     Control,
 )
-from duramen.results.context_network import ContextNetwork
-from duramen.results.figures import ResultFigure
+from duramen.results.result import figure
 from duramen.support import checks
+from duramen.support.arrays import FloatArray
 from duramen.support.text import width
 
 if TYPE_CHECKING:
@@ -102,7 +108,7 @@ def context_effects(
     columns = min(len(shown), _PANELS_A_ROW)
     rows = -(-len(shown) // columns)
     height = 0.9 + rows * (0.9 + 0.26 * min(max(k, 1), max(1, len(result))))
-    canvas = _canvas(figure, 2.4 + 2.8 * columns, height)
+    canvas = canvas_or_new(figure, 2.4 + 2.8 * columns, height)
     panels = canvas.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
     for panel, value in zip(panels, shown, strict=False):
         effects_in_context(result, value, k=k, alpha=alpha, control=control, ax=panel)
@@ -241,7 +247,7 @@ def context_links(
     p, n_targets = len(network.names), len(network.analyses)
     cell = 0.16 if p <= MOST_NAMES else 6.0 / p
     width = 0.8 + len(shown) * (1.2 + max(1.6, cell * p))
-    canvas = _canvas(figure, width, 0.5 + len(rows) * (1.4 + max(1.0, cell * n_targets)))
+    canvas = canvas_or_new(figure, width, 0.5 + len(rows) * (1.4 + max(1.0, cell * n_targets)))
     panels = canvas.subplots(len(rows), len(shown), squeeze=False, sharex=True, sharey=True)
     for i, effect in enumerate(rows):
         for panel, value in zip(panels[i], shown, strict=True):
@@ -368,7 +374,7 @@ def _colored(effect: str) -> str:
     return "signed" if effect == "absolute" else effect
 
 
-def _squares(cells: NDArray[np.intp]) -> list[NDArray[np.float64]]:
+def _squares(cells: NDArray[np.intp]) -> list[FloatArray]:
     """Corners, each of shape (4, 2), of cells that are given by row and column."""
     corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], dtype=np.float64)
     return [np.array([column, row]) + corners for row, column in cells]
@@ -395,14 +401,6 @@ def _mark(marker: str, size: float, width: float, filling: str = "none") -> dict
         "markeredgewidth": width,
         "linestyle": "none",
     }
-
-
-def _canvas(figure: Figure | None, width: float, height: float) -> Figure:
-    if figure is not None:
-        return figure
-    from matplotlib.figure import Figure as Canvas
-
-    return Canvas(figsize=(width, height), layout="constrained")
 
 
 def _chosen(function: str, known: Sequence[str], asked: Iterable[str] | None) -> list[str]:
@@ -438,13 +436,7 @@ def _layout_of_links(network: ContextNetwork, options: Options) -> Layout:
     return Layout(height, margin, right=3 * RIGHT, bottom=bottom, finish=finish)
 
 
-CONTEXT_EFFECTS = ResultFigure(
-    "context_effects", context_effects, (ContextImportances,), panels=True
-)
-EFFECTS_IN_CONTEXT = ResultFigure(
-    "effects_in_context", effects_in_context, (ContextImportances,), _layout_of_effects
-)
-CONTEXT_LINKS = ResultFigure("context_links", context_links, (ContextNetwork,), panels=True)
-LINKS_IN_CONTEXT = ResultFigure(
-    "links_in_context", links_in_context, (ContextNetwork,), _layout_of_links
-)
+CONTEXT_EFFECTS = figure(context_effects, (ContextImportances,), panels=True)
+EFFECTS_IN_CONTEXT = figure(effects_in_context, (ContextImportances,), _layout_of_effects)
+CONTEXT_LINKS = figure(context_links, (ContextNetwork,), panels=True)
+LINKS_IN_CONTEXT = figure(links_in_context, (ContextNetwork,), _layout_of_links)

@@ -1,20 +1,32 @@
-"""Effect of one feature on the predictions of a forest."""
+"""Effect of one feature on the predictions of a forest, and its values against the target."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish, label, robust_limits
-from duramen.plots.layout import Layout
+from duramen.plots.canvas import (
+    ACCENT,
+    AGAINST,
+    DASHES,
+    INK,
+    MUTED,
+    Layout,
+    axes_or_new,
+    finish,
+    label,
+    robust_limits,
+)
 from duramen.results.feature_effect import FeatureEffect
-from duramen.results.figures import ResultFigure
+from duramen.results.result import figure
+from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.text import width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_DASHES = ("-", "--", ":", "-.")
 
 
 def effect(result: FeatureEffect, *, of: str | None = None, ax: Axes | None = None) -> Axes:
@@ -62,7 +74,7 @@ def effect(result: FeatureEffect, *, of: str | None = None, ax: Axes | None = No
             result.values[:, c],
             color=color,
             linewidth=1.6,
-            linestyle="" if result.kind == "nominal" else _DASHES[place % len(_DASHES)],
+            linestyle="" if result.kind == "nominal" else DASHES[place % len(DASHES)],
             marker=marker,
             markersize=4,
             label=label(result.classes[c]) if result.classes else None,
@@ -94,4 +106,243 @@ def _outputs(result: FeatureEffect, of: str | None) -> list[int]:
     return [1] if n == 2 else np.arange(n).tolist()
 
 
-EFFECT = ResultFigure("effect", effect, (FeatureEffect,), lambda *_: Layout(2.3, 8))
+EFFECT = figure(effect, (FeatureEffect,), lambda *_: Layout(2.3, 8))
+
+
+_MOST = 300
+_SPREAD = 0.3
+_LOOKS = ((ACCENT, "-"), (AGAINST, "--"), (INK, ":"), (MUTED, "-."))
+
+
+def against_target(
+    values: ArrayLike,
+    target: ArrayLike,
+    *,
+    name: str = "feature",
+    target_name: str = "target",
+    order: Sequence[str] = (),
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a feature by class or against a target of numbers, or survival by the feature.
+
+    Numbers in classes are drawn as a box plot (median, quartiles, and the most extreme values
+    within 1.5 interquartile ranges of them) over a strip of the single rows; numbers against
+    numbers as points; numbers by category as box plots by category; classes by category as the
+    fraction of each class in each category. Survival is drawn as the Kaplan-Meier curves of the
+    lowest, middle and highest third of the values, or of the four largest categories. Of numbers
+    far from all others the axis says how many it leaves out.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Numbers, or categories as strings; NaN and None are left out.
+    target : array-like of shape (n,)
+        Numbers, classes as strings, or survival as a structured array of fields ``event`` and
+        ``time``.
+    name, target_name : str
+        Names for the axes.
+    order : sequence of str
+        Categories of the feature in the order to draw them in, such as that of their effects;
+        others follow in alphabetical order.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no row, or the lengths differ.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> ax = dm.plots.against_target([1.0, 2.0, 4.0], ["a", "a", "b"], name="dose")
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['a', 'b']
+    """
+    x, y = _columns(values, target)
+    ax = axes_or_new(ax, 4.4, 2.6)
+    if y.dtype.names is not None:
+        return _survival_curves(ax, x, y, name, target_name, order)
+    if x.dtype.kind == "f" and y.dtype.kind == "f":
+        rows = _some(len(x))
+        ax.plot(x[rows], y[rows], "o", color=ACCENT, markersize=3, alpha=0.6, markeredgewidth=0)
+        finish(ax, label(name), label(target_name), nbins=5)
+        robust_limits(ax, x)
+        robust_limits(ax, y, "y")
+        return ax
+    if x.dtype.kind == "f":
+        return _boxes(ax, x, y, label(name), label(target_name), np.unique(y).tolist())
+    if y.dtype.kind == "f":
+        return _boxes(ax, y, x, label(target_name), label(name), _in_order(x, order))
+    return _fractions(ax, x, y, label(name), _in_order(x, order))
+
+
+def _columns(values: ArrayLike, target: ArrayLike) -> tuple[NDArray[Any], ...]:
+    """Return both as numbers or strings, without the rows where one is missing."""
+    x, y = np.asarray(values), np.asarray(target)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(
+            "plots.against_target: values and target must be of the same length, got shapes "
+            f"{x.shape} and {y.shape}."
+        )
+    known = np.array([_known(one) and _known(other) for one, other in zip(x, y, strict=True)])
+    if not known.any():
+        raise ValueError("plots.against_target: values must have a row with a value, got none.")
+    return tuple(_plain(column[known]) for column in (x, y))
+
+
+def _plain(column: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as float64, survival as it is, and all else as strings."""
+    if column.dtype.names is not None:
+        return column
+    return column.astype(np.float64) if column.dtype.kind in "iuf" else column.astype(str)
+
+
+def _known(value: object) -> bool:
+    return value is not None and value == value
+
+
+def _some(n: int) -> NDArray[np.intp]:
+    """Return the indices of at most 300 rows, at equal distances."""
+    return np.asarray(np.linspace(0, n - 1, min(n, _MOST)), dtype=np.intp)
+
+
+def _boxes(
+    ax: Axes,
+    numbers: NDArray[np.object_],
+    groups: NDArray[np.object_],
+    xlabel: str,
+    ylabel: str,
+    names: list[str],
+) -> Axes:
+    """Draw a box plot and a strip of rows for each group, one below the other."""
+    parts = [numbers[groups == name] for name in names]
+    for place, part in enumerate(parts):
+        _box(ax, place, part)
+        shown = part[_some(len(part))]
+        # The golden ratio spreads neighbors over the width, the same in every run.
+        jitter = ((np.arange(len(shown)) * 0.618034) % 1 - 0.5) * 2 * _SPREAD
+        ax.plot(
+            shown, place + jitter, "o", color=ACCENT, markersize=3, alpha=0.5, markeredgewidth=0
+        )
+    finish(ax, xlabel, ylabel, grid="x", ticks="x", nbins=5)
+    ax.set_yticks(range(len(parts)), [label(str(name), 16) for name in names])
+    ax.set_ylim(len(parts) - 0.4, -0.6)
+    robust_limits(ax, numbers.astype(np.float64))
+    return ax
+
+
+def _box(ax: Axes, place: int, part: NDArray[np.object_]) -> None:
+    """Draw a box plot of numbers: quartiles, median, and whiskers of 1.5 interquartile ranges."""
+    numbers = part.astype(np.float64)
+    low, middle, high = np.quantile(numbers, [0.25, 0.5, 0.75])
+    reach = 1.5 * (high - low)
+    ends = numbers[(numbers >= low - reach) & (numbers <= high + reach)]
+    ax.barh(place, high - low, left=low, height=0.5, facecolor="none", edgecolor=INK, linewidth=1.1)
+    ax.vlines(middle, place - 0.25, place + 0.25, color=INK, linewidth=2.0)
+    ax.hlines([place] * 2, [ends.min(), high], [low, ends.max()], color=INK, linewidth=1.1)
+
+
+def _fractions(
+    ax: Axes,
+    categories: NDArray[np.object_],
+    classes: NDArray[np.object_],
+    xlabel: str,
+    names: list[str],
+) -> Axes:
+    """Draw the fraction of each class in each category, as bars beside each other."""
+    labels = np.unique(classes)
+    thick = 0.8 / len(labels)
+    for k, one in enumerate(labels):
+        fractions = [float((classes[categories == name] == one).mean()) for name in names]
+        ax.bar(
+            np.arange(len(names)) + (k + 0.5) * thick - 0.4,
+            fractions,
+            width=0.92 * thick,
+            color=ACCENT,
+            alpha=0.35 + 0.6 * k / max(1, len(labels) - 1),
+            label=label(str(one), 16),
+        )
+    finish(ax, xlabel, "fraction", ticks="y", nbins=5)
+    ax.set_xticks(range(len(names)), [label(str(name), 12) for name in names])
+    ax.legend(frameon=False, fontsize=8, labelcolor=INK)
+    return ax
+
+
+def _survival_curves(
+    ax: Axes,
+    values: NDArray[Any],
+    target: NDArray[Any],
+    name: str,
+    target_name: str,
+    order: Sequence[str] = (),
+) -> Axes:
+    """Draw a Kaplan-Meier curve for each of some groups of rows.
+
+    Numbers are put into the lowest, middle and highest third of the rows, or one group a value
+    where there are at most three; of categories the four largest are drawn, in this order. Events
+    and times are the fields of the target.
+    """
+    for k, (title, rows) in enumerate(_groups(values, order)):
+        times, surviving = _curve(target["time"][rows], target["event"][rows])
+        color, dashes = _LOOKS[k % len(_LOOKS)]
+        ax.step(
+            times,
+            surviving,
+            where="post",
+            color=color,
+            linestyle=dashes,
+            linewidth=1.6,
+            label=title,
+        )
+    finish(ax, label(target_name), "without the event", nbins=5)
+    ax.set_ylim(-0.03, 1.03)
+    ax.legend(frameon=False, fontsize=8, labelcolor=INK, title=label(name, 16), title_fontsize=8)
+    return ax
+
+
+def _in_order(categories: NDArray[Any], order: Sequence[str]) -> list[str]:
+    """Return the categories that occur: first those in `order`, then the others by name."""
+    here: list[str] = np.unique(categories).tolist()
+    return [*(one for one in order if one in here), *(one for one in here if one not in order)]
+
+
+def _groups(values: NDArray[Any], order: Sequence[str] = ()) -> list[tuple[str, BoolArray]]:
+    """Return groups of rows with their titles."""
+    distinct, sizes = np.unique(values, return_counts=True)
+    if values.dtype.kind != "f":
+        largest = distinct[np.argsort(-sizes, kind="stable")[: len(_LOOKS)]]
+        return [(label(str(one), 16), values == one) for one in _in_order(largest, order)]
+    if len(distinct) <= 3:
+        return [(f"{one:.4g}", values == one) for one in distinct.tolist()]
+    low, high = np.quantile(values, [1 / 3, 2 / 3], method="inverted_cdf")
+    parts = [
+        (f"up to {low:.4g}", values <= low),
+        (f"up to {high:.4g}", (values > low) & (values <= high)),
+        (f"above {high:.4g}", values > high),
+    ]
+    return [(title, rows) for title, rows in parts if rows.any()]
+
+
+def _curve(times: FloatArray, events: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Return the Kaplan-Meier estimate from time 0 to the last time."""
+    distinct, place, rows = np.unique(times, return_inverse=True, return_counts=True)
+    at_risk = np.cumsum(rows[::-1])[::-1]
+    surviving = np.cumprod(1.0 - np.bincount(place, events, len(distinct)) / at_risk)
+    return np.append(0.0, distinct), np.append(1.0, surviving)
+
+
+def _letters(target: NDArray[Any]) -> int:
+    """Return the letters beside the axes: of the longest class, or of numbers (survival)."""
+    return 8 if target.dtype.kind in "fV" else max(6, min(16, max(map(width, np.unique(target)))))
+
+
+AGAINST_TARGET = figure(
+    against_target,
+    (),
+    lambda _, options: Layout(2.3, _letters(options["target"])),
+)

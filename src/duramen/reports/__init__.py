@@ -1,17 +1,13 @@
 """Reports: plain data first, then one self-contained HTML file of it."""
 
-from duramen.reports.comparison import summarize_evaluation
-from duramen.reports.connectome import summarize_connectome
-from duramen.reports.context import summarize_context, summarize_context_network
-from duramen.reports.contextual import Level
+from duramen.reports.context import Level, summarize_context, summarize_context_network
 from duramen.reports.effects import Effects
 from duramen.reports.exact import summarize_exact
-from duramen.reports.network import summarize_network
+from duramen.reports.network import summarize_connectome, summarize_network
 from duramen.reports.plan import summarize_plan
 from duramen.reports.ranking import summarise
-from duramen.reports.rendering import render
-from duramen.reports.report import Report
-from duramen.reports.run import Run
+from duramen.reports.report import Report, Run, render
+from duramen.reports.selection import summarize_evaluation
 
 __all__ = [
     "Effects",

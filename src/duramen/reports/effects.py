@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.effects import EffectsDescription, FeatureEffect
-from duramen.plots.effects import EFFECT
-from duramen.plots.target import AGAINST_TARGET
-from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section, Table
-from duramen.reports.run import Run
+from duramen.plots.effects import AGAINST_TARGET, EFFECT
+from duramen.reports.report import Chart, Group, Part, Plot, Prose, Run, Section, Table
 from duramen.results.columns import Column
 from duramen.support.text import fixed, printable
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from duramen.reports.facts import about, looked_at, subject, thousands, unit_words
 from duramen.reports.features import importance_charts, rows_note
-from duramen.reports.report import HELD, Fact, Prose, Report, Section, Table, joined
-from duramen.reports.run import Run
+from duramen.reports.report import HELD, Fact, Prose, Report, Run, Section, Table, joined
 from duramen.results.columns import Column, places
 from duramen.results.importances import Importances
 from duramen.support.text import fixed, printable

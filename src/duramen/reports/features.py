@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from duramen.plots.degrees import BY_DEGREE
-from duramen.plots.rankings import RANKING
+from duramen.plots.importances import BY_DEGREE, RANKING
 from duramen.reports.facts import unit_words
 from duramen.reports.report import DRAWN, Chart, Plot
 from duramen.reports.significance import Verdict

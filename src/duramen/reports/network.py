@@ -1,13 +1,16 @@
-"""Report of a network."""
+"""Reports of networks: of genes, and of neurons."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from duramen.networks.connectome import METHODS
 from duramen.plots.network import NETWORK_GRAPH, PRECISION_RECALL, ROC
 from duramen.reports.facts import about, looked_at, thousands
-from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Report, Section, Table
-from duramen.reports.run import Run
+from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Report, Run, Section, Table
 from duramen.results.columns import Column, places, small
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
@@ -44,7 +47,11 @@ def summarize_network(
     """
     sections: list[Section] = []
     if network.n_candidates:
-        sections += [_graph(network), link_table(network, n_rows), _regulators(network)]
+        sections += [
+            _graph(network, _DRAWN, "goes from {} to {}"),
+            link_table(network, n_rows),
+            _regulators(network),
+        ]
     if scores is not None:
         sections += score_sections(scores)
     sections += [
@@ -106,15 +113,16 @@ def _cautions(network: Network) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _graph(network: Network) -> Chart:
-    n = min(_DRAWN, network.n_candidates)
+def _graph(network: Network, most: int, ends: str, positions: ArrayLike | None = None) -> Chart:
+    """Return the heaviest links as a graph; `ends` says how the heaviest lies."""
+    n, where = min(most, network.n_candidates), "" if positions is None else _PLACED
     source, target, weight = network.top(1)[0]
     return Chart(
         title="Heaviest links",
-        plot=Plot(NETWORK_GRAPH, network, {"n": n}),
-        text=f"Graph of the {n} heaviest links. The heaviest goes from {source} to {target}, with "
+        plot=Plot(NETWORK_GRAPH, network, {"n": n, "positions": positions}),
+        text=f"Graph of the {n} heaviest links. The heaviest {ends.format(source, target)}, with "
         f"weight {weight:.3g}.",
-        caption=f"The {n} heaviest links, drawn wider the larger their weight.",
+        caption=f"The {n} heaviest links{where}, drawn wider the larger their weight.",
     )
 
 
@@ -183,3 +191,119 @@ def score_sections(scores: NetworkScores) -> list[Section]:
             "a random order.",
         ),
     ]
+
+
+_PLACED = " at the positions of the neurons"
+_NEURAL_LINKS = 60  # links of a connectome that are drawn
+
+
+def summarize_connectome(
+    network: Network,
+    run: Run,
+    *,
+    scores: NetworkScores | None = None,
+    ceiling: NetworkScores | None = None,
+    positions: ArrayLike | None = None,
+    n_rows: int = _ROWS,
+) -> Report:
+    """Summarize a connectome as a report.
+
+    Parameters
+    ----------
+    network : Network
+        What was inferred, by :func:`duramen.connectome`.
+    run : Run
+        What was run.
+    scores, ceiling : NetworkScores, optional
+        Agreement with known links, and that of the perfect undirected network.
+    positions : array-like of shape (p, 2), optional
+        Places of the neurons.
+    n_rows : int
+        The most links of the table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> calcium = 0.3 * np.cumsum(np.random.default_rng(0).random((300, 4)) < 0.1, axis=0)
+    >>> network = dm.connectome(calcium, method="pearson")
+    >>> run = dm.reports.Run(command="duramen connectome", settings={}, versions={})
+    >>> dm.reports.summarize_connectome(network, run).title
+    'Connectome of 4 neurons'
+    """
+    sections: list[Section] = [
+        _graph(network, _NEURAL_LINKS, "is between {} and {}", positions),
+        link_table(network, n_rows),
+    ]
+    if scores is not None:
+        sections += score_sections(scores)
+    if ceiling is not None:
+        lines = (ceiling_words(ceiling),)
+        sections.append(Prose("Best possible agreement", lines, brief=lines))
+    record = METHODS[network.metadata["method"]]
+    sections += [
+        Prose(
+            "Interpretation",
+            (f"{record.meaning} Weights rank links; they are not connection strengths.",),
+        ),
+        Prose("Method", (_method_words(network.metadata, record),)),
+        Prose("Limitations", _cautions_of_connectome(network), points=True, caution=True),
+    ]
+    headline = [
+        Fact("frames", thousands(run.n_rows)),
+        Fact("neurons", f"{len(network.names):,}"),
+        Fact("method", record.title),
+    ]
+    if scores is not None:
+        headline.append(Fact("AUPR against known links", f"{scores.aupr:.3f}"))
+    return Report(
+        kind="connectome",
+        title=f"Connectome of {len(network.names):,} neurons",
+        run=run,
+        headline=tuple(headline),
+        sections=(*sections, *about(run)),
+        subject=(
+            f"{printable(run.file or '')}: {thousands(run.n_rows)} frames x "
+            f"{len(network.names):,} neurons; {network.measure}",
+        ),
+    )
+
+
+def ceiling_words(ceiling: NetworkScores) -> str:
+    """Return the scores of the perfect undirected network as a sentence."""
+    return (
+        "The perfect undirected network, which has all known links in both directions, reaches "
+        f"AUROC {ceiling.auroc:.3f}, AUPR {ceiling.aupr:.3f}."
+    )
+
+
+def _method_words(settings: Any, record: Any) -> str:
+    """Return the settings as a sentence for a methods section."""
+    thresholds = settings["thresholds"]
+    if record.name == "transfer_entropy":
+        return (
+            f"Links were weighted by the {record.title}: order 2, same-frame interactions, mean "
+            f"fluorescence below {settings['quiet']:g} ({record.reference})."
+        )
+    filters = ", ".join(f"{name} ({weight:g})" for name, weight in settings["filters"].items())
+    span = f"{thresholds[0]:g}"
+    if len(thresholds) > 1:
+        span = f"{len(thresholds)} thresholds from {min(thresholds):g} to {max(thresholds):g}"
+    return (
+        f"Links were weighted by the {record.title} ({record.reference}). Low-pass filters and "
+        f"their weights: {filters}; thresholds of the differences: {span}."
+    )
+
+
+def _cautions_of_connectome(network: Network) -> tuple[str, ...]:
+    lines = [
+        "Neurons that were not recorded can drive two recorded ones, which are then associated "
+        "without a link.",
+        "Light scattered from neighboring neurons makes their signals alike.",
+        "In bursts many neurons fire within a few frames; links cannot be distinguished in "
+        "these frames.",
+        *network.notes,
+    ]
+    if not network.directed:
+        lines.insert(0, "Links have no direction.")
+    return tuple(lines)

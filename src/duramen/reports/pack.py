@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from duramen.io import ColumnStore
 from duramen.io.store.layout import BESIDE, GROWING, HEADER
 from duramen.reports.facts import about
-from duramen.reports.report import HELD, Fact, Facts, Prose, Report, Table
-from duramen.reports.run import Run
+from duramen.reports.report import HELD, Fact, Facts, Prose, Report, Run, Table
 from duramen.results.columns import Column
+from duramen.support.arrow import pa, pc
 
 _LISTED = 200
 _READING = (

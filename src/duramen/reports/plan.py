@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from duramen.plots.found_features import FOUND
+from duramen.plots.curves import FOUND
 from duramen.reports.facts import about
-from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Section, Table
-from duramen.reports.run import Run
+from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Run, Section, Table
 from duramen.results.columns import Column
 from duramen.support.arrays import FloatArray
 from duramen.theory.subspaces import Plan
 
 _READING = (
     "If memory does not hold all features, each tree is grown on some of them. The random "
-    "subspace method draws new features for every tree (alpha = 0); the sequential random "
-    "subspace method gives a fraction alpha of the places to features that were found before, so "
-    "that features that are relevant only together with these can be found.",
+    "subspace method draws new features for every tree (keep = 0); the sequential random "
+    "subspace method keeps a fraction of the places for features that were found before, so that "
+    "features that are relevant only together with these can be found.",
     "A feature of degree 0 has information about the target by itself; a feature of degree k has "
     "it only given k other features. The probability that a tree holds a feature together with "
     "its companions decreases steeply with the degree, unless these companions are kept.",
@@ -68,7 +67,7 @@ def summarize_plan(
             Fact("trees, for infinitely many rows", f"{advice.n_trees:,}"),
             Fact("features a tree", f"{advice.subspace:,}"),
             Fact("of all features", f"{advice.n_features:,}"),
-            Fact("fraction for features found (alpha)", f"{advice.keep:g}"),
+            Fact("fraction kept for features found", f"{advice.keep:g}"),
         ),
         sections=(*sections, *about(run)),
         subject=(f"{advice_words(advice)}{_kept(advice)}", assumption_words(advice)),
@@ -84,10 +83,10 @@ def _kept(advice: Plan) -> str:
     if advice.subspace == advice.n_features:
         return ""
     if not advice.keep:
-        return ", all of them drawn anew (alpha = 0)"
+        return ", all of them drawn anew (keep = 0)"
     return (
         f", with features found before in up to {advice.keep:.0%} of the places "
-        f"(alpha = {advice.keep:g})"
+        f"(keep = {advice.keep:g})"
     )
 
 
@@ -111,7 +110,7 @@ def assumption_words(advice: Plan) -> str:
 
 def share_words(share: float) -> str:
     """Return the name of a fraction kept."""
-    return f"alpha = {share:g}"
+    return f"keep = {share:g}"
 
 
 def trees_words(number: float) -> str:
@@ -135,7 +134,7 @@ def _table(advice: Plan) -> Table:
     return Table(
         title="Fractions compared",
         columns=(
-            Column("alpha", [f"{option.keep:g}" for option in options], "name"),
+            Column("keep", [f"{option.keep:g}" for option in options], "name"),
             *(Column(title, list(map(trees_words, trees))) for title, trees in numbers.items()),
         ),
         note="Numbers of trees needed to find all relevant features, and to see every feature at "

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.plots.rankings import RANKING
+from duramen.plots.importances import RANKING
 from duramen.reports.facts import unit_words
 from duramen.reports.report import DRAWN, Chart, Part, Plot, Prose
-from duramen.results.intervals import Intervals
+from duramen.results.significance import Intervals
 from duramen.significance import Stability, TreesNeeded
 from duramen.support.arrays import FloatArray
 from duramen.support.text import fixed

@@ -1,35 +1,40 @@
-"""Report of a ranking, its forest and its run."""
+"""Report of a ranking: its table, conclusion and agreement of measures, its forest and its run."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.importances.after.comparison import Measured
-from duramen.plots.oob import OOB_ERROR
-from duramen.reports.agreement import agreement
-from duramen.reports.conclusion import conclusion, remarks
+from duramen.effects import Direction, EffectsDescription
+from duramen.importances.after.comparison import Comparison, Measured, compare
+from duramen.plots.curves import OOB_ERROR
+from duramen.plots.importances import PARALLEL_RANKS, RANK_CORRELATIONS
 from duramen.reports.effects import Effects, effect_sections, interpretation
-from duramen.reports.facts import OTHER_METHODS, about, looked_at, subject, thousands
-from duramen.reports.features import degree_charts, ranking_chart, rows_note
-from duramen.reports.groups import GroupImportances
-from duramen.reports.measures import (
+from duramen.reports.facts import (
     LEVEL,
+    OTHER_METHODS,
+    about,
     as_importances,
     cautions,
+    looked_at,
     n_significant,
     name_of,
     readings,
     references,
     spread_of,
+    subject,
+    thousands,
     words_of,
 )
+from duramen.reports.features import degree_charts, ranking_chart, rows_note
 from duramen.reports.precision import Precision
-from duramen.reports.ranked import Ranked, ranked
 from duramen.reports.report import (
+    DRAWN,
     HELD,
     Chart,
     Fact,
@@ -38,14 +43,301 @@ from duramen.reports.report import (
     Plot,
     Prose,
     Report,
+    Run,
     Section,
     Table,
+    joined,
 )
-from duramen.reports.run import Run
+from duramen.reports.signals import GroupImportances
 from duramen.reports.significance import Verdict, verdict_sections
-from duramen.results.columns import Column, places
-from duramen.results.significance import Significance
+from duramen.results.columns import Column, places, small
+from duramen.results.importances import Importances
+from duramen.results.significance import CANDIDATE, CONFIRMED, NOISE, Significance
+from duramen.support.arrays import FloatArray
 from duramen.support.text import fixed
+
+_NO_TEST = "No significance test was run: the order alone is no evidence that a feature is relevant"
+_NO_ERROR = "the accuracy out of bag is not known, because every tree sees all rows"
+# Whether the forest predicts better than without features, and whether a feature was found; None
+# where nothing was tested.
+_MEANINGS = {
+    (True, True): "the features predict {target}, and the {found} associated with it",
+    (True, False): "the features together predict {target}, but no single feature is "
+    "distinguished from noise",
+    (True, None): "the features together predict {target}",
+    (False, True): "the {found} associated with {target}, but the forest does not "
+    "predict it better than without any feature",
+    (False, False): "there is no evidence that any feature is associated with {target}, and the "
+    "order may be due to chance",
+    (False, None): "there is no evidence that the features predict {target}, and the order may be "
+    "due to chance",
+}
+
+
+def conclusion(run: Run, tested: Verdict | None) -> str:
+    """Return what was found, how accurate the forest is out of bag, and what both mean.
+
+    The record of the run gives ``oob_error``, and ``baseline_error``, the error of the best
+    prediction without features, with ``baseline_p_value``, the p-value of the null hypothesis
+    that the forest is not more accurate.
+    """
+    found = _NO_TEST if tested is None else tested.count()
+    error, baseline = run.results.get("oob_error"), run.results.get("baseline_error")
+    if error is None or baseline is None:
+        return f"{found}; {_NO_ERROR}." if error is None else f"{found}{_concordance(run, error)}."
+    accuracy = accuracy_words(run, float(error), float(baseline))
+    better = run.results.get("baseline_p_value", 1.0) <= LEVEL
+    n_found = len(tested.selected()) if tested is not None and tested.test.controls else None
+    ones = "feature found is" if n_found == 1 else "features found are"
+    known = None if n_found is None else n_found > 0
+    meaning = _MEANINGS[better, known].format(target=run.target, found=ones)
+    return f"{found}; out of bag, {accuracy}: {meaning}."
+
+
+def _concordance(run: Run, error: float) -> str:
+    """Say how well a forest of survival orders the rows; nothing for other tasks."""
+    by_chance = run.target_class.chance_score
+    if by_chance is None:
+        return ""
+    return (
+        f"; out of bag, the concordance of the forest is {1 - error:.2f}, by chance {by_chance:.2f}"
+    )
+
+
+def accuracy_words(run: Run, error: float, baseline: float) -> str:
+    """Say how accurate the forest is, compared with a prediction that uses no feature."""
+    if run.target_class.categorical:
+        return (
+            f"the forest predicts {1 - error:.1%} of the rows correctly, the most frequent class "
+            f"alone {1 - baseline:.1%}"
+        )
+    explained = 1 - error / baseline if baseline > 0 else 0.0
+    if explained <= 0:
+        return f"the forest explains none of the variance of {run.target}"
+    return f"the forest explains {explained:.1%} of the variance of {run.target}, the mean alone 0%"
+
+
+def remarks(measures: Sequence[Measured], tested: Verdict | None) -> tuple[str, ...]:
+    """Explain counts of features that seem to contradict each other."""
+    counts = {
+        words_of(one).title: n_significant(one) for one in measures if isinstance(one, Significance)
+    }
+    if not counts or (tested is None and len(counts) < 2):
+        return ()
+    titles = " and ".join(counts)
+    return (
+        f"The counts differ because they answer different questions. The p-values of {titles} "
+        "depend on the number of trees and shrink as trees are added, also for irrelevant "
+        "features: they compare features within this forest."
+        + ("" if tested is None else f" Evidence of relevance is the count by {tested.title}."),
+    )
+
+
+NO_DIRECTION = Direction("").words
+_DIRECTION, _INTERVAL = 14, 40  # characters that a narrow terminal leaves to them
+_VERDICTS = (CONFIRMED, CANDIDATE, NOISE)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of features by one measure.
+
+    Attributes
+    ----------
+    name, title, unit : str
+        The measure, its title at the head of a column, the unit of its values.
+    values : float64 array of shape (k,)
+    standard_error, p_values, q_values : float64 arrays of shape (k,), or None
+    """
+
+    name: str
+    title: str
+    unit: str
+    values: FloatArray
+    standard_error: FloatArray | None = None
+    p_values: FloatArray | None = None
+    q_values: FloatArray | None = None
+
+    @property
+    def heading(self) -> str:
+        """The title, with the unit if there is one."""
+        return self.title if self.unit == "1" else f"{self.title}, {self.unit}"
+
+    def columns(self, *, first: bool) -> dict[str, FloatArray]:
+        """Return its columns of a table of results.
+
+        They are its values and, where known, ``_standard_error``, ``_p_value`` and ``_q_value``,
+        after its name. The first measure of a table has its values and standard errors elsewhere.
+        """
+        columns = {f"{self.name}_p_value": self.p_values, f"{self.name}_q_value": self.q_values}
+        if not first:
+            own = {self.name: self.values, f"{self.name}_standard_error": self.standard_error}
+            columns = {**own, **columns}
+        return {name: numbers for name, numbers in columns.items() if numbers is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Features in the order of the first measure, or of verdicts first, with all measures."""
+
+    first: Importances  # the first measure with all that is known of it; of a test, its scores
+    scores: tuple[Scores, ...]  # all measures, the first one included
+    # What a test of one of the measures says of the features.
+    tested: tuple[Column, ...] = ()
+    directions: tuple[str, ...] = ()  # of the effects, in words
+    precision: Precision | None = None  # intervals of the first measure, and stability
+
+    def tests(self, scores: Scores, minor: int = 0) -> list[Column]:
+        """Return p- and q-values of a measure."""
+        alone = not self.tested and sum(s.p_values is not None for s in self.scores) == 1
+        return [
+            Column(letter if alone else f"{letter}, {scores.title}", small(numbers), minor=minor)
+            for letter, numbers in (("p", scores.p_values), ("q", scores.q_values))
+            if numbers is not None
+        ]
+
+    def judgments(self) -> tuple[Column, ...]:
+        """Return the columns of the test, with the directions after the last major one.
+
+        Columns without any number or word are left out.
+        """
+        tested = tuple(one for one in self.tested if one.numbers is not None or any(one.cells))
+        if not any(self.directions):
+            return tested
+        column = Column("direction", self.directions, "words", least=_DIRECTION, name="direction")
+        place = max((i + 1 for i, one in enumerate(tested) if not one.minor), default=0)
+        return (*tested[:place], column, *tested[place:])
+
+    def directed_noise(self) -> str:
+        """Return why features that a test calls noise have a direction; empty if none has."""
+        pairs = zip(self.first.names, self.faint or (), self.directions, strict=False)
+        names = [name for name, noise, said in pairs if noise and said not in ("", NO_DIRECTION)]
+        if not names:
+            return ""
+        return (
+            f"Features called noise that have a direction: {joined(names, shown=5)}. The "
+            "direction is based on a test of the feature by itself; the verdict compares its test "
+            "statistic with the largest of all features under permuted labels."
+        )
+
+    def intervals(self) -> Column | None:
+        """Return the column of intervals; None if there are none."""
+        if self.precision is None or self.precision.intervals is None:
+            return None
+        cells = self.precision.cells(self.first.names)
+        return Column(self.precision.heading, cells, least=_INTERVAL)
+
+    def ends(self) -> tuple[FloatArray, FloatArray] | None:
+        """Return the ends of the error bars: intervals, or one standard error to both sides."""
+        values, error = self.first.values, self.first.standard_error
+        intervals = None if self.precision is None else self.precision.ends(self.first.names)
+        if intervals is None and error is not None:
+            return values - error, values + error
+        return intervals
+
+    @property
+    def faint(self) -> list[bool] | None:
+        """True for features that a test with verdicts calls noise; None without one."""
+        verdicts = [one for one in self.tested if one.numbers is None]
+        return [cell == NOISE for cell in verdicts[0].cells] if verdicts else None
+
+    def columns(self) -> dict[str, object]:
+        """Return the columns of a table of results: the first, other measures, then the test."""
+        columns: dict[str, object] = self.first.columns()
+        columns["rank"] = np.arange(1, len(self.first) + 1)
+        if self.precision is not None:
+            columns.update(self.precision.columns(self.first.names))
+        for i, one in enumerate(self.scores):
+            columns.update(one.columns(first=i == 0))
+        columns.update({column.name: column.values for column in self.tested})
+        if self.directions:
+            columns["direction"] = list(self.directions)
+        return columns
+
+
+def ranked(
+    measures: Sequence[Measured],
+    k: int | None = None,
+    *,
+    tested: Verdict | None = None,
+    described: EffectsDescription | None = None,
+    precision: Precision | None = None,
+) -> Ranked:
+    """Put all measures in one order: that of `in_order`.
+
+    Parameters
+    ----------
+    measures : sequence of Importances and Significance
+        At least one; all of the same features, whose order may differ.
+    k : int, optional
+        How many features; by default all.
+    tested : Verdict, optional
+        A test of one of the measures.
+    described : EffectsDescription, optional
+        Effects of some of the features.
+    precision : Precision, optional
+        Intervals of the first measure, and stability of its ranking.
+
+    Raises
+    ------
+    ValueError
+        If a measure, or the test, lacks a feature of the first.
+    """
+    best = in_order(measures[0], tested)
+    best = best.take(np.arange(len(best) if k is None else min(k, len(best))))
+    return Ranked(
+        best,
+        tuple(_scores(one, best.names) for one in measures),
+        () if tested is None else tuple(tested.columns(best.names)),
+        () if described is None else _directions(described, best.names),
+        precision,
+    )
+
+
+def in_order(measured: Measured, tested: Verdict | None) -> Importances:
+    """Return a measure with the most important feature first.
+
+    With a test that gives verdicts, the confirmed features are first, then the candidates.
+    """
+    best = as_importances(measured)
+    best = best.take(best.order())
+    verdicts = {} if tested is None else tested.verdicts()
+    if not verdicts:
+        return best
+    places = [_VERDICTS.index(verdicts[name]) for name in best.names]
+    return best.take(np.argsort(places, kind="stable"))
+
+
+def _directions(described: EffectsDescription, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the directions of features in words; empty for those that are not described."""
+    known = {one.name: one.words for one in described.directions}
+    return tuple(known.get(name, "") for name in names)
+
+
+def _scores(one: Measured, names: Sequence[str]) -> Scores:
+    place = {name: j for j, name in enumerate(one.names)}
+    lacking = [name for name in names if name not in place]
+    if lacking:
+        raise ValueError(
+            f"reports: measures must be about the same features; {name_of(one)} lacks "
+            f"{lacking[0]!r}."
+        )
+    index = np.array([place[name] for name in names], dtype=np.intp)
+
+    def taken(numbers: FloatArray | None) -> FloatArray | None:
+        return None if numbers is None else numbers[index]
+
+    tested = one if isinstance(one, Significance) else None
+    return Scores(
+        name=name_of(one),
+        title=words_of(one).title,
+        unit=one.unit,
+        values=as_importances(one).values[index],
+        standard_error=taken(as_importances(one).standard_error),
+        p_values=taken(None if tested is None else tested.p_values),
+        q_values=taken(None if tested is None else tested.q_values),
+    )
+
 
 _ROWS = 100
 
@@ -324,3 +616,98 @@ def _reading(best: Ranked, measures: Sequence[Measured]) -> tuple[str, ...]:
             "too: little at degree 0 and more at higher degrees is no evidence of an interaction."
         )
     return tuple(lines)
+
+
+_LEAST = 3
+_FEW = (100, 20, 10)
+
+
+def agreement(measures: Sequence[Measured]) -> list[Part]:
+    """Return sections on the ranks that several measures give; none for a single one.
+
+    Parameters
+    ----------
+    measures : sequence of Importances and Significance
+        All of the same features.
+
+    Raises
+    ------
+    ValueError
+        If they are not, or two have the same title.
+    """
+    if len(measures) < 2 or len(measures[0]) < _LEAST:
+        return []
+
+    comparison = compare({words_of(one).title: one for one in measures})
+    few = _few(len(comparison))
+    sections: list[Part] = [_agreement_table(comparison, few)]
+    if len(measures) > 2:
+        sections.append(_correlations(comparison, few))
+    return [*sections, _ranks(comparison)]
+
+
+def _few(n_features: int) -> int | None:
+    """Return how many of the features are called the first ones; None where there are too few."""
+    return next((k for k in _FEW if 2 * k <= n_features), None)
+
+
+def _agreement_table(comparison: Comparison, few: int | None) -> Table:
+    titles, first = comparison.measures, comparison.measures[0]
+    pairs = list(combinations(range(len(titles)), 2))
+    headings = [f"all {len(comparison):,}"]
+    matrices = [comparison.spearman]
+    note = (
+        "Rank correlations (Spearman): 1 if two measures order the features in the same way, 0 "
+        "if their orders are unrelated, -1 if one order is the reverse of the other."
+    )
+    if few is not None:
+        matrices += [comparison.top(few).spearman, comparison.overlap(few)]
+        headings += [f"first {few}", "in common"]
+        note += (
+            f" They are computed over all features and over the first {few} by {first}; the last "
+            f"number is the fraction of their first {few} features that two measures have in "
+            "common. Among all features, most are often irrelevant, and their order is random."
+        )
+    columns = [
+        Column("measure", [titles[i] for i, _ in pairs], "words"),
+        Column("and", [titles[j] for _, j in pairs], "words"),
+        *(
+            Column(heading, [_number(matrix[i, j]) for i, j in pairs])
+            for heading, matrix in zip(headings, matrices, strict=True)
+        ),
+    ]
+    return Table("Agreement of the measures", tuple(columns), note)
+
+
+def _correlations(comparison: Comparison, few: int | None) -> Chart:
+    shown = comparison if few is None else comparison.top(few)
+    which = "all features" if few is None else f"the first {few} features by {shown.measures[0]}"
+    return Chart(
+        title="Rank correlations",
+        plot=Plot(RANK_CORRELATIONS, shown),
+        text=f"Heat map of the rank correlation of every two measures among {which}. The table "
+        "above holds its numbers.",
+        caption=f"Rank correlation of every two measures among {which}.",
+    )
+
+
+def _ranks(comparison: Comparison) -> Chart:
+    k = min(DRAWN, len(comparison))
+    best = comparison.top(k)
+    first, others = comparison.measures[0], joined(comparison.measures[1:], shown=20)
+    place = {name: j for j, name in enumerate(comparison.names)}
+    ranks = comparison.ranks[:, [place[name] for name in best.names]]
+    stay = int((ranks <= k).all(axis=0).sum())
+    return Chart(
+        title="Ranks side by side",
+        plot=Plot(PARALLEL_RANKS, comparison, {"k": k}),
+        text=f"One line for each of the first {k} features by {first}, from that rank to its "
+        f"ranks by {others}. {stay} are among the first {k} by all measures.",
+        caption=f"The first {k} features by {first}, and their ranks by {others}. Gray lines: "
+        f"features that are not among the first {k} by some measure. Lines also cross because of "
+        "random variation of the measures, which more trees reduce.",
+    )
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}"

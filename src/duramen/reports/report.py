@@ -1,21 +1,167 @@
-"""Sections of a report as plain data: no color, no tag, no figure."""
+"""A report: plain data that a terminal, a notebook, one HTML file and files of tables show."""
 
 from __future__ import annotations
 
+import json
+import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from importlib.resources import files
+from io import StringIO
 from os import PathLike
-from typing import Any, ClassVar, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import pyarrow as pa
+from markupsafe import escape
 
-from duramen.reports.figures import Plot as Plot
-from duramen.reports.files import write_tables
-from duramen.reports.rendering import render
-from duramen.reports.run import Run
+from duramen.io import write_table
+from duramen.plots.canvas import ACCENT, INCHES, INK, LETTER, MUTED, ON_ACCENT, room
 from duramen.results.columns import Column
+from duramen.results.result import ResultFigure
 from duramen.results.summary import Framed, Summary
+from duramen.support.arrow import pa
 from duramen.support.files import expanded, replacing
+from duramen.support.text import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+    from duramen.data import Target
+
+_VARIABLES = {
+    ACCENT: "var(--accent)",
+    INK: "var(--ink)",
+    MUTED: "var(--muted)",
+    ON_ACCENT: "var(--on-accent)",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Plot:
+    """Figure to be drawn."""
+
+    figure: ResultFigure
+    of: Any  # result that it draws
+    options: Mapping[str, Any] = field(default_factory=dict)  # its options, by name
+
+
+def svg(plot: Plot, text: str, prefix: str) -> str:
+    """Draw a figure as an ``<svg>`` element.
+
+    `text` says what it shows, for those who cannot see it; `prefix` makes its ids differ from those
+    of others on the page.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure as Canvas
+
+    figure = plot.figure
+    if figure.layout is None:
+        raise ValueError(f"reports: the figure {figure.name} needs a layout to be in a report.")
+    layout = figure.layout(plot.of, plot.options)
+    canvas = Canvas(figsize=(INCHES, layout.height))
+    left = (layout.margin + 2) * LETTER
+    across = room(layout.margin, layout.right) / INCHES
+    up = (layout.height - layout.top - layout.bottom) / layout.height
+    ax = canvas.add_axes((left / INCHES, layout.bottom / layout.height, across, up))
+    figure.draw(plot.of, **plot.options, ax=ax)
+    if layout.finish is not None:
+        layout.finish(ax)
+    with (
+        matplotlib.rc_context(
+            {"svg.fonttype": "none", "svg.hashsalt": prefix, "font.family": "DejaVu Sans"}
+        ),
+        warnings.catch_warnings(),
+    ):
+        # A glyph that matplotlib's font lacks is no loss: the browser draws the text.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        return _embedded(_svg(canvas), text, prefix)
+
+
+def _svg(canvas: Canvas) -> str:
+    buffer = StringIO()
+    nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    canvas.savefig(buffer, format="svg", transparent=True, metadata=nothing)
+    return buffer.getvalue()
+
+
+def _embedded(svg: str, text: str, prefix: str) -> str:
+    body = svg[svg.index("<svg") :]
+    head, body = body.split(">", 1)
+    box = re.search(r'viewBox="[^"]*"', head)
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    body = re.sub(r'\bid="', f'id="{prefix}-', body)
+    body = re.sub(r'(href="|url\()#', rf"\1#{prefix}-", body)
+    for color, variable in _VARIABLES.items():
+        body = body.replace(color, variable)
+
+    said = printable(text, _LONGEST)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'{box.group(0) if box else ""} role="img" aria-label="{escape(said)}">{body}'
+    )
+
+
+_LONGEST = 4000  # characters of a text on the page; sentences and commands hold many names
+
+
+def render(report: Any) -> str:
+    """Return a report as one self-contained HTML page.
+
+    Figures and styles are inside; it loads nothing, runs nothing, follows the reader's choice of
+    light or dark, and can be printed. Names from the data are escaped, control characters in them
+    are shown as such, and long text is cut in its middle.
+    """
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    folder = files("duramen.reports") / "templates"
+    environment = Environment(
+        loader=FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    drawn = {
+        section: svg(section.plot, section.text, f"figure{i}")
+        for i, section in enumerate(report.walk())
+        if section.layout == "chart"
+    }
+    tables = (section for section in report.walk() if section.layout == "table")
+    columns = (column for table in tables for column in table.columns)
+    bars = {column: column.drawn() for column in columns if column.bars is not None}
+    return environment.get_template("report.html").render(report=report, drawn=drawn, bars=bars)
+
+
+def _shown(value: object) -> object:
+    """Return what the page shows of a value; markup, of a class of its own, stays as it is."""
+    return printable(value, _LONGEST) if type(value) is str else value
+
+
+WORKBOOK = "result.xlsx"
+OF_GROUPS = "result-groups.csv"
+
+
+def write_tables(
+    folder: Path,
+    table: Mapping[str, Any],
+    feature_groups: Mapping[str, Any] | None = None,
+    *,
+    spreadsheet_safe: bool,
+    xlsx: bool = False,
+) -> None:
+    """Write result.csv and result.parquet, result.xlsx if asked for, and the table of groups."""
+    columns = pa.table(dict(table))
+    write_table(columns, folder / "result.csv", spreadsheet_safe=spreadsheet_safe)
+    write_table(columns, folder / "result.parquet")
+    if xlsx:
+        write_table(columns, folder / WORKBOOK)
+    if feature_groups is not None:
+        of_groups = pa.table(dict(feature_groups))
+        write_table(of_groups, folder / OF_GROUPS, spreadsheet_safe=spreadsheet_safe)
+
 
 DRAWN = 20
 """The most features that a figure shows."""
@@ -287,3 +433,78 @@ def joined(words: Sequence[str], *, shown: int) -> str:
     """Return the first words, separated by commas, and how many there are beyond."""
     more = [f"and {len(words) - shown:,} more"] if len(words) > shown else []
     return ", ".join([*words[:shown], *more])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Command, data, settings and seed of a run.
+
+    Only `paths` names folders, as the user did; a report does not show it.
+
+    What does not apply is None, as the data of a run without any.
+
+    Parameters
+    ----------
+    command : str
+        The command line, files by their name alone.
+    task : str, optional
+        ``"classification"``, ``"regression"`` or ``"survival"``.
+    target : str, optional
+        Name of the target column.
+    file : str, optional
+        Name of the input file.
+    paths : mapping of str to str
+        Files as they were given, by the argument or option.
+    n_rows, n_features : int, optional
+        Shape of the table, without the target.
+    fingerprint : str, optional
+        Fingerprint of the encoded table and the target.
+    seed : int, optional
+        Seed of the random numbers.
+    settings : mapping
+        Every setting, defaults included, resolved.
+    versions : mapping
+        Versions of Python and of the packages.
+    classes : mapping of str to int, optional
+        Number of rows of each class.
+    results : mapping
+        A few figures, such as the out-of-bag error.
+    timings : mapping of str to float
+        Seconds that each step took.
+    citation : str
+        What the data ask to be cited; empty if nothing.
+    references : sequence of str
+        Sources of the methods, to be cited.
+    findings : sequence of mappings
+        What a look at the data found: ``"kind"``, ``"columns"``, ``"found"``, ``"hint"`` and
+        ``"values"`` of each `duramen.data.Finding`.
+    """
+
+    command: str
+    task: str | None = None
+    target: str | None = None
+    file: str | None = None
+    paths: Mapping[str, str] = field(default_factory=dict)
+    n_rows: int | None = None
+    n_features: int | None = None
+    fingerprint: str | None = None
+    seed: int | None = None
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    classes: Mapping[str, int] | None = None
+    results: Mapping[str, Any] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)
+    citation: str = ""
+    references: Sequence[str] = ()
+    findings: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def target_class(self) -> type[Target]:
+        """Class of the target; that of numbers where the task is not known."""
+        from duramen.data.target import NumberTarget, target_class
+
+        return target_class(self.task or NumberTarget.task)
+
+    def to_json(self) -> str:
+        """Return the record as JSON text, as it stands in ``run.json``."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

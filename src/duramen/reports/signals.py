@@ -1,4 +1,4 @@
-"""Places of features on the genome, and clusters that stand for the same signal, in results."""
+"""Clusters, groups and positions of features: their sections, columns and figures."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from duramen.importances import Clusters
 from duramen.io.positions import UNPLACED, Positions
-from duramen.plots.chromosomes import MANHATTAN
-from duramen.reports.measures import LEVEL
-from duramen.reports.report import DRAWN, Chart, Plot, Prose, Report, Section, Table
+from duramen.plots.importances import MANHATTAN
+from duramen.reports.facts import LEVEL, unit_words
+from duramen.reports.report import DRAWN, Chart, Plot, Prose, Report, Section, Table, joined
 from duramen.reports.significance import Verdict
-from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
+from duramen.results.significance import AdjustedSignificance
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrow import pa, pc
+from duramen.support.text import fixed
 
 _ROWS, _MEMBERS = 50, 6
 _TITLE = "Clusters of correlated features"
@@ -92,14 +92,9 @@ class Signals:
 
         rows = _nullable(rows_of(self.clusters.names, names))
         found = pa.table(self.clusters.columns()).drop_columns(["name"])
-        found = found.set_column(
-            0, "cluster", pc.if_else(found["representative"].is_null(), None, found["cluster"])
-        )
-        found = found.set_column(
-            2,
-            "correlation",
-            pc.if_else(found["representative"].is_null(), None, found["correlation"]),
-        )
+        alone = found["representative"].is_null()
+        for place, name in ((0, "cluster"), (2, "correlation")):
+            found = found.set_column(place, name, pc.if_else(alone, None, found[name]))
         taken = found.take(rows)
         return {name: taken[name] for name in taken.column_names}
 
@@ -268,7 +263,7 @@ def _explained(known: Mapping[str, Any], *, grown: bool) -> str:
     )
 
 
-def rows_of(known: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
+def rows_of(known: Sequence[str], names: Sequence[str]) -> IntArray:
     """Return the place of names among those that are known, -1 where one is not."""
     wanted = {name: i for i, name in enumerate(names)}
     rows = np.full(len(names), -1, dtype=np.int64)
@@ -279,6 +274,90 @@ def rows_of(known: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
     return rows
 
 
-def _nullable(rows: NDArray[np.int64]) -> Any:
+def _nullable(rows: IntArray) -> Any:
 
     return pa.array(rows, mask=rows < 0)
+
+
+TITLE = "Groups of features"
+_SAID = 5
+
+
+@dataclass(frozen=True, eq=False)
+class GroupImportances:
+    """MDA of groups of features, each permuted as a whole, and of their features alone."""
+
+    importances: Importances  # of the groups
+    members: Mapping[str, Sequence[str]]  # the features of each group
+    of_features: Importances | None  # MDA of single features, where it was computed
+    source: str  # the file that names them, or how they were found
+
+    @property
+    def sums(self) -> FloatArray | None:
+        """Sum of the MDA of the features of each group, each permuted alone."""
+        if self.of_features is None:
+            return None
+        alone = dict(self.of_features)
+        return np.array(
+            [sum(alone[name] for name in self.members[one]) for one in self.importances.names]
+        )
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of the table of groups, the most important first."""
+        order = self.importances.order()
+        best = self.importances.top(len(order))
+        columns = best.columns()
+        columns["n_features"] = [len(self.members[name]) for name in best.names]
+        if self.sums is not None:
+            columns["sum_of_features"] = self.sums[order]
+        columns["features"] = [";".join(self.members[name]) for name in best.names]
+        return columns
+
+    def _line(self) -> str:
+        """Return the first groups, as a line in a terminal."""
+        best = self.importances.top(_SAID)
+        cells = zip(best.names, fixed(best.values, 3), strict=True)
+        more = len(self.importances) - len(best)
+        listed = ", ".join(f"{name} {cell}" for name, cell in cells)
+        return (
+            f"Groups by the MDA of permuting their features together ({self.source}): {listed}"
+            + (f", and {more:,} more in result-groups.csv" if more > 0 else "")
+        )
+
+    def table(self) -> Table:
+        """Return the section of a report."""
+        order = self.importances.order()[:_ROWS]
+        best = self.importances.top(_ROWS)
+        columns = [
+            Column("group", best.names, "name"),
+            Column("features", [f"{len(self.members[n]):,}" for n in best.names]),
+            Column(f"MDA, {unit_words(best.unit)}", fixed(best.values, 4)),
+        ]
+        if best.standard_error is not None:
+            columns.append(Column("std. error", fixed(best.standard_error, 2), minor=1))
+        if self.sums is not None:
+            columns.append(Column("sum of single features", fixed(self.sums[order], 4), minor=1))
+        listed = [joined(list(self.members[name]), shown=_MEMBERS) for name in best.names]
+        columns.append(Column("members", listed, "words", minor=1))
+        note = self._note(len(best))
+        return Table(TITLE, tuple(columns), note, brief=(self._line(),))
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings for the record."""
+        known = self.importances.metadata.get("mda", {})
+        return {"source": self.source, "n_groups": len(self.importances), **known}
+
+    def _note(self, shown: int) -> str:
+        count = len(self.importances)
+        which = f"The first {shown:,} of {count:,}" if shown < count else f"All {count:,}"
+        words = (
+            f"{which} groups ({self.source}; a feature in no group is its own group), all in "
+            "result-groups.csv. The MDA of a group is the loss of accuracy on out-of-bag rows "
+            "when all of its features are permuted together, by the same permutation."
+        )
+        if self.sums is None:
+            return words
+        return (
+            f"{words} If it exceeds the sum over its features permuted alone, these can replace "
+            "each other; if it is smaller, several of them are needed for the same predictions."
+        )

@@ -6,26 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.importances import catalogue as measures
-from duramen.plots.p_value_histogram import P_VALUES
-from duramen.reports.measures import LEVEL, adjusted_words
+from duramen.plots.importances import P_VALUES
+from duramen.reports.facts import LEVEL, adjusted_words
 from duramen.reports.report import Chart, Part, Plot, Prose
-from duramen.results.adjusted_significance import (
+from duramen.results.columns import Column, small
+from duramen.results.importances import Importances
+from duramen.results.significance import (
     ALONE,
     CANDIDATE,
     CONFIRMED,
     NOISE,
     WITH_OTHERS,
     AdjustedSignificance,
+    ErrorRates,
+    Significance,
 )
-from duramen.results.columns import Column, small
-from duramen.results.error_rates import ErrorRates
-from duramen.results.importances import Importances
-from duramen.results.significance import Significance
 from duramen.significance import SignificanceTest
 from duramen.significance import catalogue as tests
+from duramen.support.arrays import FloatArray
 
 _VERDICTS = (
     f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} "
@@ -307,7 +307,7 @@ def verdict_sections(tested: Verdict) -> list[Part]:
     return sections
 
 
-def _numbers(name: str, title: str, numbers: NDArray[np.float64], *, minor: bool) -> Column:
+def _numbers(name: str, title: str, numbers: FloatArray, *, minor: bool) -> Column:
     return Column(title, small(numbers), minor=int(minor), name=name, numbers=numbers)
 
 

@@ -1,10 +1,13 @@
-"""Results on disk: arrays and a header in JSON, in one npz file, without pickle."""
+"""Results and checkpoints on disk: arrays and a header in JSON, in one npz file, without pickle."""
+
+from __future__ import annotations
 
 import json
 import os
 import stat
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
 from tokenize import TokenError
@@ -15,10 +18,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from duramen.support.files import replacing
+from duramen.support.files import InUseError, held, naming, replacing, unfinished
+from duramen.support.provenance import fingerprint
 
 _HEADER = "json"
-_PIECE = 1 << 18  # bytes that are read at a time
 # Errors that the parts of a file other than those that duramen wrote can raise.
 _ODD = (OSError, EOFError, BadZipFile, LookupError, TypeError, ValueError, AttributeError)
 _TOO_MUCH = (RecursionError, MemoryError, OverflowError, NotImplementedError)
@@ -103,35 +106,121 @@ def _members(file: IO[bytes]) -> dict[str, NDArray[Any]]:
         arrays = {}
         for one in members:
             with archive.open(one) as member:
-                arrays[one.filename.removesuffix(".npy")] = _array(member, one.file_size)
+                array: NDArray[Any] = npy.read_array(member, allow_pickle=False)
+                if member.read(1):  # also checks the CRC-32 of the member
+                    raise ValueError(f"{one.filename} has more bytes than its array")
+            arrays[one.filename.removesuffix(".npy")] = array
     return arrays
-
-
-def _array(member: IO[bytes], size: int) -> NDArray[Any]:
-    """Read the array of a member of `size` bytes."""
-    version = npy.read_magic(member)
-    if version == (1, 0):
-        shape, by_columns, kind = npy.read_array_header_1_0(member)
-    elif version == (2, 0):
-        shape, by_columns, kind = npy.read_array_header_2_0(member)
-    else:
-        raise ValueError(f"an array has version {version} of the format")
-    if kind.hasobject:
-        raise ValueError("an array holds objects")
-    count = 1
-    for length in shape:
-        count *= length
-    if min(shape, default=0) < 0 or count * kind.itemsize != size - member.tell():
-        raise ValueError(f"an array of shape {shape} and type {kind} does not fit its bytes")
-    array = np.empty(count, dtype=kind)
-    data = array.view(np.uint8).data if array.nbytes else memoryview(b"")
-    done = 0
-    while piece := member.read(_PIECE):  # the last one checks the CRC-32 of the member
-        data[done : done + len(piece)] = piece
-        done += len(piece)
-    return array.reshape(shape[::-1]).T if by_columns else array.reshape(shape)
 
 
 def _short(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+_FORMAT = 1
+# How many times longer than a write the time between two of them is, at least.
+_PATIENCE = 10
+
+
+def identity_of(identity: Mapping[str, Any], **more: Any) -> str:
+    """Return a fingerprint of the inputs of a run, from their repr."""
+    parts = [f"{key}={identity[key]!r}" for key in sorted(identity)]
+    return fingerprint(*parts, *(f"{key}={value}" for key, value in more.items()))
+
+
+class Checkpoint:
+    """The file of one run, or, without a path, none at all.
+
+    `kind` says what is kept, such as "replicates". A file with another `identity`, as
+    `identity_of` gives it, is refused. Two writes are at least `interval` seconds apart.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str] | None,
+        kind: str,
+        identity: str,
+        function: str,
+        interval: float,
+    ) -> None:
+        self._path = None if path is None else Path(path)
+        self._kind = kind
+        self._identity = identity
+        self._function = function
+        self._interval = interval
+        self._due = time.monotonic() + interval
+        if self._path is not None and not self._path.absolute().parent.is_dir():
+            raise ValueError(
+                f"{function}: the folder of the checkpoint {self._path} does not exist."
+            )
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the file for the time of a run, so that no other run keeps its own work there."""
+        if self._path is None:
+            yield
+            return
+        path = self._path.absolute()
+        with ExitStack() as stack:
+            try:
+                with naming(self._path):
+                    stack.enter_context(held(path))
+            except InUseError:
+                raise InUseError(
+                    f"{self._function}: another run uses the checkpoint {self._path}; wait for it, "
+                    "or give another file"
+                ) from None
+            for left in unfinished(path):
+                if left.is_file():
+                    left.unlink(missing_ok=True)
+            yield
+
+    @property
+    def wanted(self) -> bool:
+        """True if anything is to be kept."""
+        return self._path is not None
+
+    @property
+    def due(self) -> bool:
+        """True if the last write was long ago."""
+        return self.wanted and time.monotonic() >= self._due
+
+    def read(self) -> dict[str, NDArray[Any]] | None:
+        """Return what is kept, if it is of this run and not damaged; None where nothing is."""
+        if self._path is None or not self._path.exists():
+            return None
+        header, arrays = read_archive(
+            self._path, what=self._kind, newest=_FORMAT, function=self._function
+        )
+        if header.get("identity") != self._identity:
+            raise ValueError(
+                f"{self._function}: the checkpoint {self._path} is of another run: other data, "
+                "settings, seed or version. Hint: give another file, or remove this one."
+            )
+        if header.get("digest") != _digest(arrays):
+            raise ValueError(
+                f"{self._function}: the checkpoint {self._path} was altered. Hint: remove it, or "
+                "give another file."
+            )
+        return arrays
+
+    def write(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Keep arrays, in place of what was kept."""
+        if self._path is None:
+            return
+        start = time.monotonic()
+        header = {
+            "what": self._kind,
+            "format": _FORMAT,
+            "identity": self._identity,
+            "digest": _digest(arrays),
+        }
+        write_archive(self._path, header, arrays)
+        took = time.monotonic() - start
+        self._due = time.monotonic() + max(self._interval, _PATIENCE * took)
+
+
+def _digest(arrays: Mapping[str, NDArray[Any]]) -> str:
+    parts = (part for name in sorted(arrays) for part in (name, arrays[name]))
+    return fingerprint(*parts)

@@ -1,13 +1,17 @@
-"""Checks of the fields of results: names that differ, frozen numbers, one row a feature."""
+"""Checks of the fields of results: different names, frozen numbers, notes; one row a feature."""
 
 from __future__ import annotations
 
-from typing import Any
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.text import quoted
+from duramen.support.warning import warn
 
 ANY, PROBABILITY = (-np.inf, np.inf), (0.0, 1.0)
 """Bounds of numbers."""
@@ -62,8 +66,133 @@ def frozen(
     return array
 
 
-def ranks(order: NDArray[np.intp]) -> NDArray[np.int64]:
+def ranks(order: NDArray[np.intp]) -> IntArray:
     """Return the place of each feature, from 1, in an order of all of them."""
     rank = np.empty(order.size, dtype=np.int64)
     rank[order] = np.arange(1, order.size + 1)
     return rank
+
+
+_WIDTH = 100
+
+
+def checked_notes(owner: str, notes: Any) -> tuple[str, ...]:
+    """Return notes of a result of the class `owner` as a tuple of sentences, each one once."""
+    if isinstance(notes, str):
+        raise TypeError(f"{owner}: notes must be a sequence of strings, got {notes!r} alone.")
+    given = tuple(notes)
+    for note in given:
+        if not isinstance(note, str):
+            raise TypeError(f"{owner}: notes must be strings, got {note!r}.")
+        if not note.strip():
+            raise ValueError(f"{owner}: notes must not be empty, got {note!r}.")
+    return tuple(dict.fromkeys(given))
+
+
+def note_lines(notes: Sequence[str]) -> list[str]:
+    """Return the lines with which a result prints its notes."""
+    return [
+        line
+        for note in notes
+        for line in textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="  ")
+    ]
+
+
+def warn_of(function: str, notes: Iterable[str]) -> None:
+    """Emit each note as a warning of a public function."""
+    for note in notes:
+        warn(f"{function}: {note}")
+
+
+Adjustment = Literal["bh", "by"]
+ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
+
+
+def false_discovery(p_values: FloatArray, adjustment: Adjustment, n_tests: int) -> FloatArray:
+    r"""Return for each p-value the smallest false discovery rate at which it is a discovery.
+
+    With p_(1) <= ... <= p_(m) the m p-values in order,
+
+    .. math:: q_{(i)} = \min_{k \ge i} \; \min(1, c \, m \, p_{(k)} / k)
+
+    where c is 1 for ``"bh"`` (Benjamini and Hochberg 1995: independent or positively dependent
+    tests) and 1 + 1/2 + ... + 1/m for ``"by"`` (Benjamini and Yekutieli 2001: any dependence). Of
+    the m = `n_tests` tests, those that are not listed count with a p-value of 1.
+    """
+    if not p_values.size:
+        return np.empty(0)
+    from scipy.stats import false_discovery_control
+
+    padded = np.concatenate([p_values, np.ones(n_tests - p_values.size)])
+    adjusted: FloatArray = false_discovery_control(padded, method=adjustment)
+    return np.maximum(adjusted[: p_values.size], p_values)  # c m / k may round below 1
+
+
+def holm(p_values: FloatArray, n_tests: int) -> FloatArray:
+    r"""Return for each p-value the smallest family-wise error rate at which it is a discovery.
+
+    .. math:: a_{(i)} = \max_{k \le i} \; \min(1, (m - k + 1) \, p_{(k)})
+
+    for p_(1) <= ... <= p_(m), whatever the dependence between the tests (Holm 1979, the sharper
+    form of Bonferroni's m p).
+
+    Parameters
+    ----------
+    p_values : ndarray of float64, shape (p,)
+        The smallest p of the p-values.
+    n_tests : int
+        Number m of tests.
+
+    Returns
+    -------
+    ndarray of float64, shape (p,)
+    """
+    order = np.argsort(p_values, kind="stable")
+    steps = (n_tests - np.arange(p_values.size)) * p_values[order]
+    adjusted = np.empty(p_values.size)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def least_replicates(n_tests: int, alpha: float = 0.05) -> int:
+    r"""Return how many replicates a standard error needs for p-values that are to be adjusted.
+
+    Adjusting reads p-values as small as level / m. A standard error from B replicates gives the
+    tails of a t distribution with B - 1 degrees of freedom if the replicates are normal; with an
+    excess kurtosis of 1 its variance is 3/2 times as large, and the tails are nearly those of (B -
+    1) / 1.5 degrees. The least B, at least 3, is the one from which on a p-value that is said to be
+    level / m is then at most twice that: 10 for 10 tests, 20 for 100, 33 for 1000.
+
+    .. math:: P\big( t_{(B-1)/1.5} \ge t_{B-1;\, 1 - level/m} \big) \le 2 \, level / m.
+    """
+    from scipy.stats import t
+
+    smallest = alpha / max(1, n_tests)
+    count = 3
+    while True:
+        freedom = count - 1.0
+        if t.sf(t.isf(smallest, freedom), freedom / 1.5) <= 2 * smallest:
+            return count
+        count += 1
+
+
+def adjusted(p_values: FloatArray, control: Literal["fdr", "fwer", "none"]) -> FloatArray:
+    """Return p-values of any shape adjusted over all of them.
+
+    Parameters
+    ----------
+    p_values : ndarray of float64
+        P-values of all the tests there were.
+    control : {"fdr", "fwer", "none"}
+        Benjamini and Hochberg's, Holm's, or as they are.
+
+    Returns
+    -------
+    ndarray of float64, of the same shape
+    """
+    flat = p_values.ravel()
+    if control == "fdr":
+        flat = false_discovery(flat, "bh", flat.size)
+    elif control == "fwer":
+        flat = holm(flat, flat.size)
+    return flat.reshape(p_values.shape)

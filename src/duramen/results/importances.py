@@ -1,7 +1,8 @@
-"""Result of an importance measure: one number a feature, and its provenance."""
+"""Results of importance measures: one number a feature, and those under permuted labels."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -10,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, counted, features, hidden
-from duramen.results.fields import ANY, checked_names, ranks
-from duramen.results.result import FeatureResult
+from duramen.results.fields import ANY, checked_names, checked_notes, frozen, ranks
+from duramen.results.result import FeatureResult, Result
 from duramen.results.summary import Summary
-from duramen.support.arrays import FloatArray
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray, native_frame
+from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed
 
 
@@ -154,3 +157,310 @@ class Importances(FeatureResult[float]):
         unit = "a pure number" if self.unit == "1" else f"in {self.unit}"
         heading = f"Importances: {self.measure} of {counted(len(self), 'feature')}, {unit}"
         return Summary((heading,), columns, hidden(len(self), len(best)))
+
+
+_ROUNDING = 1e-9  # .05 (19 + 1) is 1
+
+NULL = (
+    "The target is independent of all features together: its values could be permuted among the "
+    "rows in any order."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PermutedImportances(Result):
+    """Importances of p features on the data and after each of B permutations of the target.
+
+    The significance tests that compare the two take it in place of an estimator and data, and grow
+    no forest: `altmann`, `max_t`, `fdr_curve`, `mean_of_maxima` and `permutation_test`.
+
+    Parameters
+    ----------
+    importances : Importances
+        Importances on the data.
+    permuted : ndarray of float64, shape (B, p)
+        Importances in the forest grown after each permutation, in the order of the permutations.
+    restrictions : str
+        Sentences on how rows are exchanged, such as within strata; empty where every order of the
+        target is allowed.
+    marginal : ndarray of float64, shape (B + 1, p), optional
+        Marginal rank statistics of the features on the data, in the first row, and after the same
+        permutations; `max_t` compares them too.
+    metadata : mapping
+        Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
+    notes : tuple of str
+        Limits of tests that compare features with each other, such as `max_t`, a sentence each.
+
+    Raises
+    ------
+    TypeError
+        If `importances` are none, or a note is not a string.
+    ValueError
+        If shapes disagree, there is no permutation, or a number is not finite.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> observed = dm.Importances(("a", "b"), [0.4, 0.1], "mdi", "bits")
+    >>> permuted = dm.significance.PermutedImportances(observed, [[0.1, 0.2], [0.2, 0.1]])
+    >>> permuted.maxima.tolist(), dm.significance.altmann(permuted).p_values.round(2).tolist()
+    ([0.2, 0.2], [0.33, 1.0])
+    """
+
+    importances: Importances
+    permuted: FloatArray
+    restrictions: str = ""
+    marginal: FloatArray | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        owner, settle = type(self).__name__, object.__setattr__
+        if not isinstance(self.importances, Importances):
+            raise TypeError(
+                f"{owner}: importances must be Importances, got {type(self.importances).__name__}."
+            )
+        p = len(self.importances)
+        settle(self, "permuted", frozen(owner, "permuted", self.permuted, (-1, p)))
+        if not len(self.permuted):
+            raise ValueError(f"{owner}: permuted must have a row for each permutation, got none.")
+        if self.marginal is not None:
+            shape = (len(self.permuted) + 1, p)
+            settle(self, "marginal", frozen(owner, "marginal", self.marginal, shape))
+        settle(self, "metadata", frozen_metadata(owner, self.metadata))
+        settle(self, "notes", checked_notes(owner, self.notes))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the p features."""
+        return self.importances.names
+
+    @property
+    def null(self) -> str:
+        """Null hypothesis under which the permuted importances are drawn."""
+        return NULL + self.restrictions
+
+    @property
+    def maxima(self) -> FloatArray:
+        """Largest importance of any feature after each permutation, shape (B,)."""
+        maxima: FloatArray = self.permuted.max(axis=1, initial=-np.inf)
+        return maxima
+
+    def threshold(self, alpha: float = 0.05) -> float:
+        """Return the importance above which a feature has a max-T adjusted p-value up to `alpha`.
+
+        It is the k-th largest of `maxima`, k = floor(alpha (B + 1)), and infinite with fewer than
+        1 / alpha - 1 permutations. The p-value is that of the single step (Westfall and Young
+        1993) without standardization; `max_t` finds more.
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is not in [0, 1).
+        """
+        owner = "PermutedImportances.threshold"
+        alpha = checks.check_real(owner, "alpha", alpha, 0, 1, ends="[)")
+        k = math.floor(alpha * (len(self.permuted) + 1) + _ROUNDING)
+        return float(np.sort(self.maxima)[-k]) if k else math.inf
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name.
+
+        They are ``name``, ``rank`` (1 is the most important), ``importance``, and mean, standard
+        deviation and largest value under permutation: ``null_mean``, ``null_sd``, ``null_max``.
+        """
+        return {
+            "name": list(self.names),
+            "rank": ranks(self.importances.order()),
+            "importance": self.importances.values.copy(),
+            "null_mean": self.permuted.mean(axis=0),
+            "null_sd": self.permuted.std(axis=0),
+            "null_max": self.permuted.max(axis=0),
+        }
+
+    def _summary(self, rows: int) -> Summary:
+        order = self.importances.order()[:rows]
+        values, permuted = self.importances.values[order], self.permuted[:, order]
+        heading = (
+            f"PermutedImportances: {self.importances.measure} of "
+            f"{counted(len(self.names), 'feature')}, {counted(len(self.permuted), 'permutation')}",
+            f"null: {self.null}",
+        )
+        unit = self.importances.unit
+        columns = [
+            *features(self.names, order),
+            Column("importance" if unit == "1" else unit, fixed(values, 4), bars=values),
+            Column("mean under permutation", fixed(permuted.mean(axis=0), 4)),
+            Column("largest", fixed(permuted.max(axis=0), 4)),
+        ]
+        return Summary(heading, columns, hidden(len(self.names), len(order)), self.notes)
+
+
+_BOUNDS = ("prediction", "mean")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MonteCarloSelection(Result):
+    """Relative importances of p features, their interdependencies, and a cut-off by chance.
+
+    The importances are an `Importances` of their own: pass ``result.importances`` where one is
+    asked for.
+
+    Parameters
+    ----------
+    importances : Importances
+        Relative importance of each feature.
+    n_drawn : ndarray of int64, shape (p,)
+        Number of random subsets that each feature was in; where it is 0, the importance is 0 for
+        want of any evidence.
+    accuracy : float
+        Mean over all trees of their balanced accuracy on the rows that they were not grown from.
+    source, target : ndarrays of int64, shape (E,)
+        Edges of the interdependency graph, as positions among the features: trees split on the
+        target below a split on the source. The strongest comes first.
+    weight : ndarray of float64, shape (E,)
+        Strength of each edge.
+    maxima : ndarray of float64, shape (B,)
+        Greatest importance of any feature in each of B runs with shuffled classes.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or a number is not finite.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> result = dm.importances.mcfs(data.X, data.y, n_subsets=50, random_state=0)
+    >>> len(result.n_drawn), result.edges().columns.tolist()
+    (6, ['source', 'target', 'weight'])
+    """
+
+    importances: Importances
+    n_drawn: IntArray
+    accuracy: float
+    source: IntArray
+    target: IntArray
+    weight: FloatArray
+    maxima: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        p, n_edges = len(self.importances), np.size(self.weight)
+        for name, length in (
+            ("n_drawn", p),
+            ("source", n_edges),
+            ("target", n_edges),
+            ("weight", n_edges),
+            ("maxima", -1),
+        ):
+            kind = np.float64 if name in ("weight", "maxima") else np.int64
+            given = getattr(self, name)
+            array = frozen("MonteCarloSelection", name, given, (length,), dtype=kind)
+            object.__setattr__(self, name, array)
+        if self.source.size and not (
+            min(self.source.min(), self.target.min()) >= 0
+            and max(self.source.max(), self.target.max()) < p
+        ):
+            raise ValueError(
+                f"MonteCarloSelection: source and target must be positions in 0..{p - 1}."
+            )
+
+    # --- the graph -------------------------------------------------------------------------
+
+    def edges(self, k: int | None = None) -> Any:
+        """Return a data frame of the edges of the interdependency graph, the strongest first.
+
+        Parameters
+        ----------
+        k : int or None
+            How many; None for all.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            ``source``, ``target`` and ``weight``, one row an edge.
+
+        Raises
+        ------
+        ValueError
+            If `k` is negative.
+        """
+        checks.check_optional_integer("MonteCarloSelection.edges", "k", k, 0)
+        names = self.importances.names
+        return native_frame(
+            {
+                "source": [names[j] for j in self.source[:k]],
+                "target": [names[j] for j in self.target[:k]],
+                "weight": self.weight[:k].copy(),
+            }
+        )
+
+    # --- the cut-off -----------------------------------------------------------------------
+
+    def cutoff(self, bound: str = "prediction", *, alpha: float = 0.05) -> float:
+        r"""Return the importance that is not reached under the null hypothesis.
+
+        With M_1 .. M_B the greatest importances of B runs with shuffled classes, of mean
+        :math:`\bar M` and standard deviation d (ddof 1), and t the (1 - alpha) quantile of
+        Student's distribution with B - 1 degrees of freedom:
+
+        * ``"prediction"``: :math:`\bar M + t\,d\sqrt{1 + 1/B}`; the greatest importance of one
+          more such run is above it with probability alpha, if the maxima are about normal;
+        * ``"mean"``: :math:`\bar M + t\,d/\sqrt B`; the *mean* of such maxima is above it with
+          probability alpha. A single run is above it nearly every other time.
+
+        Parameters
+        ----------
+        bound : {"prediction", "mean"}
+            What is bounded. The authors' program takes the mean, with the quantile for alpha / 2.
+        alpha : float
+            Level, in (0, 1).
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two shuffled runs, or a parameter is out of its range.
+        """
+        if bound not in _BOUNDS:
+            allowed = " or ".join(map(repr, _BOUNDS))
+            raise ValueError(f"MonteCarloSelection.cutoff: bound must be {allowed}, got {bound!r}.")
+        if not 0 < alpha < 1:
+            raise ValueError(
+                f"MonteCarloSelection.cutoff: alpha must lie in (0, 1), got {alpha!r}."
+            )
+        runs = len(self.maxima)
+        if runs < 2:
+            raise ValueError(
+                f"MonteCarloSelection.cutoff: at least two runs with shuffled classes are needed, "
+                f"there are {runs}. Hint: mcfs(..., n_permutations=20)."
+            )
+        from scipy.special import stdtrit
+
+        quantile = float(stdtrit(runs - 1, 1 - alpha))
+        spread = math.sqrt(1 + 1 / runs) if bound == "prediction" else math.sqrt(1 / runs)
+        return float(self.maxima.mean() + quantile * spread * self.maxima.std(ddof=1))
+
+    def selected(self, bound: str = "prediction", *, alpha: float = 0.05) -> Importances:
+        """Return the features whose importance is above `cutoff`, the best first."""
+        above = self.importances.values > self.cutoff(bound, alpha=alpha)
+        return self.importances.top(int(np.count_nonzero(above)))
+
+    def _summary(self, rows: int) -> Summary:
+        names, shown = self.importances.names, slice(max(1, rows // 2))
+        weight = self.weight[shown]
+        columns = [
+            *features((names[j] for j in self.source[shown]), title="from"),
+            Column("to", [names[j] for j in self.target[shown]], kind="words"),
+            Column("weight", fixed(weight, 4), bars=weight),
+        ]
+        then = None
+        if len(self.maxima) > 1:
+            then = Summary(
+                (
+                    f"Cut-off of importances from {len(self.maxima)} shuffled runs:",
+                    f"{self.cutoff():.4g} (prediction), {self.cutoff('mean'):.4g} (mean)",
+                )
+            )
+        edges = Summary((f"Interdependencies: {counted(len(self.weight), 'edge')}",), columns)
+        return replace(self.importances._summary(rows), then=replace(edges, then=then))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
 
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
-LinkWeights: TypeAlias = "NDArray[Any] | csr_array[Any]"
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+LinkWeights: TypeAlias = Any  # a NumPy array or a sparse `csr_array`
 _ROWS = 256  # rows that are looked at together
 
 
@@ -31,15 +33,17 @@ def checked(owner: str, what: str, given: Any, p: int) -> Any:
     ValueError
         If the shape is another, a number is not finite, or other numbers than weights are sparse.
     """
-    known: Any = given
-    if issparse(given) and what != "weights":
+    from scipy.sparse import csr_array, issparse  # the help of commands needs no SciPy
+
+    sparse: bool = issparse(given)
+    if sparse and what != "weights":
         raise ValueError(f"{owner}: {what} must be a dense matrix, got a sparse one.")
-    array: Any = csr_array(known) if issparse(given) else np.asarray(given)
+    array: Any = csr_array(given) if sparse else np.asarray(given)
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)
     if array.shape != (p, p):
         raise ValueError(f"{owner}: {what} must have shape ({p}, {p}), got {array.shape}.")
-    if isinstance(array, csr_array):
+    if sparse:
         array = array.copy()
         array.sum_duplicates()
         array.eliminate_zeros()
@@ -55,9 +59,13 @@ def checked(owner: str, what: str, given: Any, p: int) -> Any:
     return array
 
 
-def outside(weights: LinkWeights, sources: NDArray[np.bool_], targets: NDArray[np.bool_]) -> bool:
+def _is_sparse(weights: LinkWeights) -> bool:
+    return hasattr(weights, "indptr")
+
+
+def outside(weights: LinkWeights, sources: BoolArray, targets: BoolArray) -> bool:
     """Tell whether a link that is no candidate has a weight other than 0."""
-    if isinstance(weights, csr_array):
+    if _is_sparse(weights):
         i, j = weights.nonzero()
         return bool((~sources[i] | ~targets[j] | (i == j)).any())
     places = range(0, len(weights), _ROWS)
@@ -68,22 +76,21 @@ def outside(weights: LinkWeights, sources: NDArray[np.bool_], targets: NDArray[n
     )
 
 
-def rows_of(weights: LinkWeights, rows: NDArray[np.int64]) -> NDArray[Any]:
+def rows_of(weights: LinkWeights, rows: IntArray) -> NDArray[Any]:
     """Return some rows as a dense matrix."""
     some: Any = weights[rows]
-    found: NDArray[Any] = some.toarray() if issparse(some) else some  # type: ignore[attr-defined]
-    return found
+    return np.asarray(some.toarray() if _is_sparse(some) else some)
 
 
 def dense(weights: LinkWeights) -> NDArray[Any]:
     """Return the weights as a dense matrix."""
-    return weights.toarray() if isinstance(weights, csr_array) else weights
+    return np.asarray(weights.toarray() if _is_sparse(weights) else weights)
 
 
-def at(weights: LinkWeights, i: NDArray[np.int64], j: NDArray[np.int64]) -> FloatArray:
+def at(weights: LinkWeights, i: IntArray, j: IntArray) -> FloatArray:
     """Return the weights of the links from i to j, shape (m,)."""
-    if not isinstance(weights, csr_array):
-        return weights[i, j].astype(np.float64)
+    if not _is_sparse(weights):
+        return np.asarray(weights[i, j], dtype=np.float64)
     p = weights.shape[0]
     rows = np.repeat(np.arange(p), np.diff(weights.indptr))
     known, asked = rows * p + weights.indices, i * p + j
@@ -97,12 +104,14 @@ def at(weights: LinkWeights, i: NDArray[np.int64], j: NDArray[np.int64]) -> Floa
 
 def larger(weights: LinkWeights) -> Any:
     """Return the larger weight of the two directions of each pair."""
-    if isinstance(weights, csr_array):
+    if _is_sparse(weights):
         return weights.maximum(weights.T)
     return np.maximum(weights, weights.T)
 
 
-def only(weights: LinkWeights, i: NDArray[np.int64], j: NDArray[np.int64]) -> csr_array[Any]:
+def only(weights: LinkWeights, i: IntArray, j: IntArray) -> csr_array[Any]:
     """Return a sparse matrix of the weights of some links, of the same type of numbers."""
+    from scipy.sparse import csr_array
+
     values = at(weights, i, j).astype(weights.dtype)
     return csr_array((values, (i, j)), shape=weights.shape)

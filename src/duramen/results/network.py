@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.results import link_weights
 from duramen.results.columns import Column, hidden, small
-from duramen.results.fields import checked_names
-from duramen.results.multiplicity import adjusted
+from duramen.results.fields import adjusted, checked_names
 from duramen.results.network_scores import (
     PAIRS,
     NetworkScores,
@@ -27,7 +24,7 @@ from duramen.results.network_scores import (
 from duramen.results.result import Result
 from duramen.results.summary import Summary
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, native_frame
+from duramen.support.arrays import BoolArray, FloatArray, IntArray, native_frame
 from duramen.support.files import replacing
 from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed
@@ -80,8 +77,8 @@ class Network(Result):
 
     names: tuple[str, ...]
     weights: Any
-    sources: NDArray[np.bool_] = None  # type: ignore[assignment]
-    targets: NDArray[np.bool_] = None  # type: ignore[assignment]
+    sources: BoolArray = None  # type: ignore[assignment]
+    targets: BoolArray = None  # type: ignore[assignment]
     directed: bool = True
     measure: str = "weight"
     unit: str = "1"
@@ -117,7 +114,7 @@ class Network(Result):
         pairs = int(self.sources.sum()) * int(self.targets.sum()) - both
         return pairs if self.directed else pairs - both * (both - 1) // 2
 
-    def ranked(self, n: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def ranked(self, n: int | None = None) -> tuple[IntArray, IntArray]:
         """Return sources and targets of the links by decreasing weight, as indices.
 
         Equal weights are in the order of the sources, then of the targets. Of an undirected network
@@ -148,14 +145,14 @@ class Network(Result):
             best = best[0][order], best[1][order], best[2][order]
         return best[0], best[1]
 
-    def _candidates(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _candidates(self, rows: IntArray) -> BoolArray:
         """Return a mask of the candidates among the links of some sources, shape (rows, p)."""
         columns = np.arange(len(self.names))
         mask = self.targets & (rows[:, None] != columns)
         if not self.directed:  # less the half that can be stated the other way round
             both = self.sources & self.targets[rows][:, None] & (rows[:, None] > columns)
             mask &= ~both
-        result: NDArray[np.bool_] = mask
+        result: BoolArray = mask
         return result
 
     def heaviest(
@@ -208,7 +205,7 @@ class Network(Result):
             i, j = i[first], j[first]
         return self.reweighted(link_weights.only(self.weights, i, j))
 
-    def _above(self, least: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _above(self, least: float) -> tuple[IntArray, IntArray]:
         """Return the links of a weight above a number."""
         parts = [(_NONE, _NONE)]
         for rows in _blocks(np.flatnonzero(self.sources), len(self.names)):
@@ -217,7 +214,7 @@ class Network(Result):
             parts.append((rows[i], j))
         return np.concatenate([i for i, _ in parts]), np.concatenate([j for _, j in parts])
 
-    def _of_each_target(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _of_each_target(self, k: int) -> tuple[IntArray, IntArray]:
         """Return the `k` heaviest links of each target."""
         sources, transposed = np.flatnonzero(self.sources), self.weights.T
         if not isinstance(self.weights, np.ndarray):
@@ -287,7 +284,7 @@ class Network(Result):
         ModuleNotFoundError
             If networkx is not installed.
         """
-        nx = _networkx("to_networkx")
+        nx = checks.extra_package("networkx", f"{_OWNER}.to_networkx", "networks")
         graph = nx.DiGraph() if self.directed else nx.Graph()
         graph.add_nodes_from(self.names)
         columns = self.columns(n)
@@ -311,8 +308,9 @@ class Network(Result):
             As for `to_networkx`.
         """
         graph = self.to_networkx(n)
+        nx = checks.extra_package("networkx", f"{_OWNER}.write_graphml", "networks")
         with replacing(Path(path)) as file:
-            _networkx("write_graphml").write_graphml(graph, file)
+            nx.write_graphml(graph, file)
 
     def write_tsv(self, path: str | PathLike[str], n: int | None = None) -> None:
         """Write source, target and weight of the heaviest links, one a line, without a header.
@@ -370,7 +368,7 @@ class Network(Result):
         checks.check_choice(f"{_OWNER}.score", "pairs", pairs, PAIRS)
         links, listed = links_of(gold, self.names)
         candidates = self.sources[:, None] & self.targets
-        scored: NDArray[np.bool_] = listed if pairs == "listed" else candidates
+        scored: BoolArray = listed if pairs == "listed" else candidates
         if pairs == "dream5":
             named = links.any(axis=0) | links.any(axis=1)
             scored = np.outer(links.any(axis=1), named)
@@ -473,22 +471,13 @@ class Network(Result):
         return Summary((heading,), shown, more, self.notes)
 
 
-def _networkx(method: str) -> Any:
-    try:
-        return import_module("networkx")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"{_OWNER}.{method} needs the package networkx; pip install duramen[networks]"
-        ) from None
-
-
-def _blocks(numbers: NDArray[np.int64], width: int, least: int = 0) -> Iterator[NDArray[np.int64]]:
+def _blocks(numbers: IntArray, width: int, least: int = 0) -> Iterator[IntArray]:
     """Yield parts of some numbers of rows of a width, as many as are looked at together."""
     step = max(1, max(least, _BLOCK) // max(1, width))
     return (numbers[k : k + step] for k in range(0, len(numbers), step))
 
 
-def _mask(what: str, given: Any, p: int) -> NDArray[np.bool_]:
+def _mask(what: str, given: Any, p: int) -> BoolArray:
     mask = np.ones(p, dtype=np.bool_) if given is None else np.array(given, dtype=np.bool_)
     if mask.shape != (p,):
         raise ValueError(f"{_OWNER}: {what} must have shape ({p},), got {mask.shape}.")

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.results.result import Result
 from duramen.results.summary import Summary
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.text import quoted
 
 _OWNER = "Network.score"
@@ -116,7 +115,7 @@ def orientation_of(forward: FloatArray, backward: FloatArray) -> Orientation:
     return Orientation((above + 0.5 * equal) / len(forward), len(forward), p_value)
 
 
-def score_ranking(weights: FloatArray, truth: NDArray[np.bool_]) -> NetworkScores:
+def score_ranking(weights: FloatArray, truth: BoolArray) -> NetworkScores:
     """Score weights of pairs, the heaviest first, against which of the pairs are links.
 
     Parameters
@@ -196,7 +195,7 @@ def _precision_area(true: FloatArray, ranked: FloatArray) -> float:
     return float((a / c + np.where(k > 0, grown, 0.0)).sum())
 
 
-def links_of(gold: Any, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def links_of(gold: Any, names: tuple[str, ...]) -> tuple[BoolArray, BoolArray]:
     """Return the links of a gold standard, and the pairs that it lists, as (p, p) masks.
 
     Parameters

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from os import PathLike
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast
@@ -14,13 +15,56 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.catalogue import Catalogue, Entry
 from duramen.results.archive import as_damage, read_archive, write_archive
-from duramen.results.fields import ANY, checked_names, frozen, ranks
-from duramen.results.figures import draw
-from duramen.results.notes import checked_notes
+from duramen.results.fields import ANY, checked_names, checked_notes, frozen, ranks
 from duramen.results.summary import Framed
 from duramen.support import checks
 from duramen.support.provenance import frozen_metadata
+
+_PLOTS = "duramen.plots"
+
+
+@dataclass(frozen=True, eq=False)
+class ResultFigure(Entry):
+    """Function that draws results."""
+
+    draw: Callable[..., Any]  # takes the result, and its options as keywords
+    of: tuple[type, ...] = ()  # classes of results that it draws
+    # Room on the page of a report, a `duramen.plots.canvas.Layout`, from the result and the
+    # options; None for a figure that no report shows.
+    layout: Callable[[Any, Mapping[str, Any]], Any] | None = None
+    panels: bool = False  # whether it returns a figure of several panels and takes no axes
+
+
+FIGURES: Catalogue[ResultFigure] = Catalogue("figure", ())
+
+
+def figure(
+    draw: Callable[..., Any],
+    of: tuple[type, ...] = (),
+    layout: Callable[[Any, Mapping[str, Any]], Any] | None = None,
+    *,
+    panels: bool = False,
+) -> ResultFigure:
+    """Register a function under its own name; the first that fits a result draws it by default."""
+    return FIGURES.register(ResultFigure(draw.__name__, draw, of, layout, panels))
+
+
+def draw(result: object, name: str | None, **options: Any) -> Any:
+    """Draw a result with the figure of a name, by default the first for its class."""
+    import_module(_PLOTS)
+    kind = type(result).__name__
+    fitting = {entry.name: entry for entry in FIGURES if isinstance(result, entry.of)}
+    if not fitting:
+        raise TypeError(f"{kind}.plot: no figure shows this result. Hint: {kind}.to_frame().")
+    if name is not None and name not in fitting:
+        allowed = ", ".join(map(repr, fitting))
+        raise ValueError(f"{kind}.plot: figure must be one of {allowed}, got {name!r}.")
+    if options.get("ax") is not None and name is None:
+        fitting = {key: entry for key, entry in fitting.items() if not entry.panels}
+    return fitting[next(iter(fitting)) if name is None else name].draw(result, **options)
+
 
 _FORMAT = 1
 # Fields that may differ between two results of equal numbers: they hold versions and words.

@@ -1,4 +1,4 @@
-"""Result of a significance test: a score and a p-value a feature, and the null hypothesis."""
+"""Results of tests: scores and p-values, adjusted or not, and error rates along a ranking."""
 
 from __future__ import annotations
 
@@ -10,13 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, counted, features, hidden, small
-from duramen.results.fields import ANY, PROBABILITY, frozen
-from duramen.results.multiplicity import ADJUSTMENTS, Adjustment, false_discovery, holm
+from duramen.results.fields import (
+    ADJUSTMENTS,
+    ANY,
+    PROBABILITY,
+    Adjustment,
+    false_discovery,
+    frozen,
+    holm,
+    least_replicates,
+    ranks,
+)
 from duramen.results.result import FeatureResult
 from duramen.results.summary import Summary
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
-from duramen.support.text import fixed
+from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.text import fixed, quoted
 
 _LEVEL = 0.05
 
@@ -145,7 +154,7 @@ class Significance(FeatureResult[float]):
 
     def mask(
         self, alpha: float = _LEVEL, control: Literal["fdr", "fwer", "none"] = "fdr"
-    ) -> NDArray[np.bool_]:
+    ) -> BoolArray:
         """Return whether each feature is significant, of shape (p,); arguments as in `selected`."""
         checks.check_real("Significance", "alpha", alpha, 0, 1)
         checks.check_choice("Significance", "control", control, ("fdr", "fwer", "none"))
@@ -191,3 +200,534 @@ class Significance(FeatureResult[float]):
         """Return the columns of ranks, names and scores."""
         title = "score" if self.unit == "1" else self.unit
         return [*features(self.names), Column(title, fixed(self.scores, 4), bars=self.scores)]
+
+
+CONFIRMED, CANDIDATE, NOISE = "confirmed", "candidate", "noise"
+ALONE, WITH_OTHERS = "alone", "with others"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AdjustedSignificance(Significance):
+    """Scores of p features with p-values and false discovery rates that were adjusted jointly.
+
+    It is a `Significance` whose adjusted p-values do not follow from the p-values of single
+    features: `p_adjusted` takes the place of Holm's, and `q_values` hold the false discovery rate
+    of the beginning of the ranking that ends with a feature.
+
+    Parameters
+    ----------
+    names, scores, p_values, method, null, unit, q_values, adjustment, n_tests, details, metadata
+        As for `Significance`; `q_values` are required.
+    p_adjusted : ndarray of float64, shape (p,)
+        P-value of each feature adjusted for the family-wise error rate, in [0, 1].
+    statistics : ndarray of float64, shape (p,)
+        What features are compared by; larger is more significant. Neither `p_adjusted` nor
+        `q_values` decrease as it decreases, stage by stage where `details` hold the "stage" in
+        which each feature was tested last.
+
+    Raises
+    ------
+    TypeError
+        If a name is not a string.
+    ValueError
+        If a field is missing or not as described.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from duramen.significance import AdjustedSignificance
+    >>> result = AdjustedSignificance(
+    ...     ("a", "b", "c"),
+    ...     scores=np.array([3.0, 2.0, 0.1]),
+    ...     p_values=np.array([0.01, 0.01, 0.4]),
+    ...     method="max_t",
+    ...     null="No feature is associated with the target.",
+    ...     q_values=np.array([0.01, 0.03, 0.8]),
+    ...     adjustment="pooled permutations",
+    ...     p_adjusted=np.array([0.01, 0.12, 0.9]),
+    ...     statistics=np.array([9.0, 4.0, 0.2]),
+    ... )
+    >>> result.verdicts()
+    ('confirmed', 'candidate', 'noise')
+    """
+
+    p_adjusted: FloatArray = None  # type: ignore[assignment]
+    statistics: FloatArray = None  # type: ignore[assignment]
+
+    _NUMBERS: ClassVar = {**Significance._NUMBERS, "p_adjusted": PROBABILITY, "statistics": ANY}
+    _COLUMNS = (
+        *("name", "rank", "score", "statistic", "p_value", "p_adjusted", "fdr", "verdict"),
+        "evidence",
+    )
+
+    def __post_init__(self) -> None:
+        owner = "AdjustedSignificance"
+        for what in ("q_values", "p_adjusted", "statistics"):
+            if getattr(self, what) is None:
+                raise ValueError(f"{owner}: {what} must be given, one number per feature.")
+        super().__post_init__()
+        order = self.order()
+        for what in ("p_adjusted", "q_values"):
+            if (np.diff(getattr(self, what)[order]) < 0).any():
+                raise ValueError(f"{owner}: {what} must not decrease as the statistics decrease.")
+
+    # --- what is significant ---------------------------------------------------------------
+
+    def verdicts(self, alpha: float = _LEVEL) -> tuple[str, ...]:
+        """Return the verdict on each feature, in the order of the columns.
+
+        Parameters
+        ----------
+        alpha : float
+            Level of both error rates, in [0, 1].
+
+        Returns
+        -------
+        tuple of str
+            ``"confirmed"`` if `p_adjusted` is at most `alpha`: the probability that any confirmed
+            feature is false is at most `alpha`; else ``"candidate"`` if the false discovery rate is
+            at most `alpha`: of confirmed features and candidates together, a fraction of at most
+            `alpha` is expected to be false; else ``"noise"``: not distinguished from noise.
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is no probability.
+        """
+        sure, likely = self.mask(alpha, "fwer"), self.mask(alpha, "fdr")
+        return tuple(np.where(sure, CONFIRMED, np.where(likely, CANDIDATE, NOISE)).tolist())
+
+    def mask(
+        self, alpha: float = _LEVEL, control: Literal["fdr", "fwer", "none"] = "fdr"
+    ) -> BoolArray:
+        """Return whether each feature is significant, of shape (p,); arguments as in `selected`.
+
+        ``"fwer"`` compares `p_adjusted`, ``"fdr"`` the false discovery rates in `q_values`.
+        """
+        if control == "fwer" and 0 <= alpha <= 1:
+            return self.p_adjusted <= alpha
+        return super().mask(alpha, control)
+
+    def evidence(self, alpha: float = _LEVEL) -> tuple[str, ...]:
+        """Return whether each feature is selected by itself or only together with others.
+
+        Parameters
+        ----------
+        alpha : float
+            Level of both error rates, in [0, 1].
+
+        Returns
+        -------
+        tuple of str
+            In the order of the columns: ``"alone"`` if the marginal statistic of a confirmed
+            feature confirms it, or is the larger one of a candidate, ``"with others"`` if only its
+            importance in forests does, and ``""`` for noise, and where no marginal statistics were
+            compared.
+        """
+        marginal, verdicts = self.details.get("marginal_statistic"), self.verdicts(alpha)
+        if marginal is None:
+            return ("",) * len(self)
+        confirms = self.details["marginal_p_adjusted"] <= alpha
+        larger = marginal >= self.details["importance_statistic"]
+        alone = np.where(np.array(verdicts) == CONFIRMED, confirms, larger | confirms)
+        words = np.where(alone, ALONE, WITH_OTHERS)
+        return tuple(np.where(np.array(verdicts) == NOISE, "", words).tolist())
+
+    def order(self) -> NDArray[np.intp]:
+        """Return the indices of the features by decreasing statistic; ties by score, column.
+
+        Statistics of different stages are not compared: features of a test in stages are ordered
+        by adjusted p-value, and by the stage that tested them last.
+        """
+        by_statistic = (-self.scores, -self.statistics)
+        if "stage" not in self.details:
+            return np.lexsort(by_statistic)
+        return np.lexsort((*by_statistic, self.details["stage"], self.p_adjusted))
+
+    @property
+    def statistic_title(self) -> str:
+        """Name of `statistics` on an axis or in a sentence."""
+        both = "marginal_statistic" in self.details
+        return "test statistic" if both else "standardized importance"
+
+    # --- in and out ------------------------------------------------------------------------
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name.
+
+        They are ``name``, ``rank`` (1 is the most significant), ``score``, ``statistic``,
+        ``p_value``, ``p_adjusted``, ``fdr``, ``verdict`` and ``evidence`` (at .05), and those of
+        `details`.
+        """
+        numbers = (self.scores, self.statistics, self.p_values, self.p_adjusted, self.q_values)
+        columns = self._framed(*numbers, self.verdicts(), self.evidence())
+        texts = {name: columns[name].tolist() for name in ("verdict", "evidence")}
+        return {**columns, **texts}
+
+    def _summary(self, rows: int) -> Summary:
+        best, found = self.top(rows), self.verdicts()
+        likely = found.count(CANDIDATE)
+        heading = (
+            f"AdjustedSignificance: {self.method} of {self._tested()}, {found.count(CONFIRMED)} "
+            f"confirmed (family-wise error rate {_LEVEL:g}), {likely} more "
+            f"candidate{'' if likely == 1 else 's'} (false discovery rate {_LEVEL:g})"
+        )
+        columns = [
+            *best._scored(),
+            Column("p adjusted", small(best.p_adjusted)),
+            Column("fdr", small(best.q_values)),
+            Column("verdict", best.verdicts(), kind="words"),
+        ]
+        evidence = self.evidence()
+        if any(shown := [evidence[j] for j in self.order()[:rows]]):
+            columns.append(Column("evidence", shown, kind="words"))
+        below = hidden(len(self), len(best))
+        return Summary((heading, f"null: {self.null}"), columns, below, self.notes)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorRates(FeatureResult[float]):
+    """A ranking of p features, and an error rate of taking the first i of them, for each i.
+
+    A rate belongs to the beginning of a ranking that ends with a feature, not to that feature: it
+    is no p-value, and must not be adjusted for the number of features. So it has a class of its
+    own beside `Significance`.
+
+    ``len(result)`` is p, ``result[name]`` the rate of the features up to this one, and iterating
+    gives ``(name, rate)`` pairs in the order of the ranking.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the p features (or groups of features), all different, the best first.
+    scores : ndarray of float64, shape (p,)
+        What they are ranked by, in `unit`; decreasing.
+    rates : ndarray of float64, shape (p,)
+        Error rate of the first i features, i = 1 .. p, in [0, 1]; it never decreases with i.
+    method : str
+        Name of the method, such as ``"conditional_error_rate"``.
+    meaning : str
+        What the rate of the first i features is, in one sentence.
+    unit : str
+        Unit of the scores, as in `Importances`.
+    n_known : int, optional
+        Number of features at the beginning whose rates were computed, by default p. Those of the
+        others are set to 1.
+    details : mapping of str to ndarray of float64, shape (p,)
+        Further columns.
+    metadata : mapping
+        Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
+    notes : tuple of str
+        What limits the result, a sentence each, such as where its numbers are known to be too
+        small. They are printed, saved and loaded with it, and shown by reports.
+
+    Raises
+    ------
+    TypeError
+        If a name or a note is not a string.
+    ValueError
+        If shapes disagree, names repeat, a number is not finite, scores increase, rates decrease
+        or lie outside [0, 1], `meaning` is empty, or `n_known` is not in 0..p.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.significance.ErrorRates(
+    ...     ("a", "b"), scores=[2.0, 1.0], rates=[0.01, 0.2], method="fdr_curve", meaning="Rate.")
+    >>> result.selected(0.05)
+    ('a',)
+    """
+
+    names: tuple[str, ...]
+    scores: FloatArray
+    rates: FloatArray
+    method: str
+    meaning: str
+    unit: str = "1"
+    n_known: int = None  # type: ignore[assignment]
+    details: Mapping[str, FloatArray] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    _NUMBERS: ClassVar = {"rates": PROBABILITY, "scores": ANY}
+    _COLUMNS = ("name", "rank", "score", "rate", "known")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        owner = "ErrorRates"
+        if (np.diff(self.scores) > 0).any():
+            raise ValueError(
+                f"{owner}: scores must not increase; features must be ordered from the best to "
+                "the worst."
+            )
+        if (np.diff(self.rates) < 0).any():
+            raise ValueError(f"{owner}: rates must not decrease along the ranking.")
+        if not isinstance(self.meaning, str) or not self.meaning.strip():
+            raise ValueError(f"{owner}: meaning must be a sentence that says what the rates are.")
+        n_known = len(self) if self.n_known is None else self.n_known
+        n_known = checks.check_integer(owner, "n_known", n_known, 0, most=len(self))
+        object.__setattr__(self, "n_known", n_known)
+
+    # --- what is taken ---------------------------------------------------------------------
+
+    def selected(self, alpha: float = _LEVEL) -> tuple[str, ...]:
+        """Return the names of the most features whose rate is at most `alpha`, the best first.
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is not in [0, 1], or more features than there are known rates of may have
+            a rate of at most `alpha`.
+        """
+        checks.check_real("ErrorRates", "alpha", alpha, 0, 1)
+        count = int(np.count_nonzero(self.rates <= alpha))
+        if self.n_known < len(self) and count >= self.n_known:
+            raise ValueError(
+                f"ErrorRates: the rates of the first {self.n_known} of {len(self)} features are "
+                f"known, and all of them are at most alpha={alpha:g}; more features may be. "
+                "Hint: compute them with a larger stop_at."
+            )
+        return self.names[:count]
+
+    def order(self) -> NDArray[np.intp]:
+        """Return the indices of the features, which are ranked already."""
+        return np.arange(len(self))
+
+    def _taken(self, index: NDArray[np.integer]) -> dict[str, Any]:
+        known = int(np.count_nonzero(np.asarray(index) < self.n_known))
+        return {**super()._taken(index), "n_known": known}
+
+    # --- in and out ------------------------------------------------------------------------
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name.
+
+        They are ``name``, ``rank``, ``score``, ``rate``, ``known`` (False where the rate was not
+        computed, and is 1) and those of `details`.
+        """
+        return self._framed(self.scores, self.rates, self.order() < self.n_known)
+
+    def _summary(self, rows: int) -> Summary:
+        best = self.top(rows)
+        low = np.count_nonzero(self.rates <= _LEVEL)
+        count = counted(len(self), "feature")
+        heading = f"ErrorRates: {self.method} of {count}, {low} with rate <= {_LEVEL:g}"
+        unknown = ["not computed"] * (len(best) - best.n_known)
+        columns = [
+            *features(best.names, title="up to"),
+            Column("score" if self.unit == "1" else self.unit, fixed(best.scores, 4)),
+            Column("rate", small(best.rates[: best.n_known]) + unknown, bars=best.rates),
+        ]
+        below = hidden(len(self), len(best))
+        return Summary((heading, f"rate: {self.meaning}"), columns, below, self.notes)
+
+
+NULL = (
+    "On average over learning sets of this size, forests give the feature an importance of 0 or "
+    "less."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Intervals(FeatureResult[tuple[float, float]]):
+    """Importances of p features with their standard errors over data and confidence intervals.
+
+    ``len(result)`` is p, ``result[name]`` the interval ``(low, high)`` of one feature, and
+    iterating gives ``(name, (low, high))`` pairs in the order of the columns.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the p features, in the order of the table's columns, all different.
+    values : ndarray of float64, shape (p,)
+        Importance of each feature in a forest on all the rows, in `unit`.
+    standard_error : ndarray of float64, shape (p,)
+        Estimated standard deviation of each value over learning sets and forests.
+    low, high : ndarrays of float64, shape (p,)
+        Ends of the intervals; each holds for its feature alone, not for all of them at once.
+    confidence_level : float
+        Probability, in (0, 1), with which an interval is to cover.
+    measure, unit : str
+        What the values are, as in `Importances`.
+    method : str
+        How the spread was found: ``"subsampling"``, ``"delete-d"`` or ``"double-bootstrap"``.
+    kind : str
+        How the ends were found from it: ``"wilson"``, ``"normal"`` or ``"percentile"``.
+    p_values : ndarray of float64, shape (p,), optional
+        One-sided, of the hypothesis that the expected value is 0 or less; None for measures that
+        irrelevant features do not have 0 of.
+    replicate_mean : ndarray of float64, shape (p,), optional
+        Mean over the replicates. Its distance from `values` is the effect of the smaller
+        samples on the measure.
+    degrees_of_freedom : ndarray of float64, shape (p,), optional
+        Of the standard errors, at least 1: how much a t distribution has to allow for their own
+        uncertainty.
+    metadata : mapping
+        Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
+    notes : tuple of str
+        What limits the result, a sentence each, such as where its numbers are known to be too
+        small. They are printed, saved and loaded with it, and shown by reports.
+
+    Raises
+    ------
+    TypeError
+        If a name or a note is not a string.
+    ValueError
+        If shapes disagree, names repeat, a number is not finite or out of its range, or an interval
+        ends below where it begins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> result = dm.significance.confidence_intervals(
+    ...     dm.RandomForestRegressor(20), X, X[:, 0], n_resamples=20, random_state=0)
+    >>> bool((result.low <= result.high).all())
+    True
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+    confidence_level: float
+    measure: str
+    unit: str
+    method: str
+    kind: str
+    p_values: FloatArray | None = None
+    replicate_mean: FloatArray | None = None
+    degrees_of_freedom: FloatArray | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    _NUMBERS: ClassVar = {
+        **dict.fromkeys(("values", "low", "high", "replicate_mean"), ANY),
+        "standard_error": (0.0, np.inf),
+        "p_values": PROBABILITY,
+        "degrees_of_freedom": (1.0, np.inf),
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        owner, settle = "Intervals", object.__setattr__
+        settle(
+            self,
+            "confidence_level",
+            checks.check_real(owner, "confidence_level", self.confidence_level, 0, 1, ends="()"),
+        )
+        crossed = np.flatnonzero(self.low > self.high)
+        if crossed.size:
+            j = int(crossed[0])
+            raise ValueError(
+                f"{owner}: low must not exceed high, got {self.low[j]:g} and {self.high[j]:g} for "
+                f"{quoted(self.names[j])}."
+            )
+
+    def _numbers(self) -> list[tuple[float, float]]:
+        return list(zip(self.low.tolist(), self.high.tolist(), strict=True))
+
+    # --- ranking and selection -------------------------------------------------------------
+
+    def order(self) -> NDArray[np.intp]:
+        """Return the indices of the features by decreasing value; ties keep column order."""
+        return np.argsort(-self.values, kind="stable")
+
+    def above(self, threshold: float = 0.0) -> tuple[str, ...]:
+        """Return the names of features whose interval lies above a value, in the order of `order`.
+
+        Of m features whose expected importance is `threshold`, about m (1 - level) / 2 are among
+        them by chance; :meth:`significance` has p-values that can be adjusted for that.
+        """
+        return tuple(self.names[j] for j in self.order() if self.low[j] > threshold)
+
+    def significance(self) -> Significance:
+        """Return the p-values as the result of a test, with q-values and Holm's adjustment.
+
+        Adjusted p-values of many features read the t distribution far out in its tail, at .05 / p
+        and below, where few replicates do not support it; see `least_replicates`.
+
+        Raises
+        ------
+        ValueError
+            If there are no p-values, or they are tails of t distributions that come from fewer
+            replicates than adjusting them for p features needs.
+        """
+        if self.p_values is None:
+            raise ValueError(
+                f"Intervals.significance: there are no p-values, because {self.measure!r} of an "
+                'irrelevant feature is not 0 on average. Hint: measure="mda" is, or "mdi_oob".'
+            )
+        self._check_replicates()
+        details = {"standard_error": self.standard_error, "low": self.low, "high": self.high}
+        if self.degrees_of_freedom is not None:
+            details["degrees_of_freedom"] = self.degrees_of_freedom
+        return Significance(
+            names=self.names,
+            scores=self.values,
+            p_values=self.p_values,
+            method="confidence_intervals",
+            null=NULL,
+            unit=self.unit,
+            details=details,
+            metadata=self.metadata,
+            notes=self.notes,
+        )
+
+    def _check_replicates(self) -> None:
+        count = self.metadata.get("n_resamples")
+        if count is None or self.kind == "percentile" or not len(self):
+            return
+        least = least_replicates(len(self))
+        if count < least:
+            raise ValueError(
+                f"Intervals.significance: p-values of {len(self)} features can be adjusted if they "
+                f"come from {least} replicates or more, these come from {count}. Hint: "
+                f"confidence_intervals(..., n_resamples={least}), better 100; p_values of single "
+                "features are in Intervals.p_values."
+            )
+
+    # --- in and out ------------------------------------------------------------------------
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name.
+
+        They are ``name``, ``rank`` (1 is the most important), ``importance``, ``standard_error``,
+        ``low``, ``high``, and ``p_value``, ``replicate_mean`` and ``degrees_of_freedom`` (if
+        known).
+        """
+        columns: dict[str, Any] = {"name": list(self.names), "rank": ranks(self.order())}
+        for title, numbers in (
+            ("importance", self.values),
+            ("standard_error", self.standard_error),
+            ("low", self.low),
+            ("high", self.high),
+            ("p_value", self.p_values),
+            ("replicate_mean", self.replicate_mean),
+            ("degrees_of_freedom", self.degrees_of_freedom),
+        ):
+            if numbers is not None:
+                columns[title] = numbers.copy()
+        return columns
+
+    def _summary(self, rows: int) -> Summary:
+        best = self.top(rows)
+        heading = (
+            f"Intervals: {self.measure} of {counted(len(self), 'feature')}, "
+            f"{100 * self.confidence_level:g} % {self.kind} intervals by {self.method}"
+        )
+        ends = fixed(np.concatenate([best.values, best.low, best.high]), 4)
+        values, low, high = (ends[i * len(best) : (i + 1) * len(best)] for i in range(3))
+        title = "importance" if self.unit == "1" else self.unit
+        columns = [
+            *features(best.names),
+            Column(title, values, bars=best.values, whiskers=(best.low, best.high)),
+            Column("std. error", fixed(best.standard_error, 2)),
+            Column("low", low),
+            Column("high", high),
+        ]
+        if best.p_values is not None:
+            columns.append(Column("p", small(best.p_values)))
+        return Summary((heading,), columns, hidden(len(self), len(best)), self.notes)

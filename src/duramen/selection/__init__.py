@@ -48,24 +48,21 @@ __all__ = [
 
 
 _HOMES = {
-    "Account": "selector",
+    **dict.fromkeys(("Account", "BaseSelector", "Detail"), "selector"),
+    **dict.fromkeys(("SelectionScores", "scores"), "known_truth"),
     "ArtificialContrasts": "artificial_contrasts",
     "BackwardElimination": "backward_elimination",
-    "BaseSelector": "selector",
     "Boruta": "boruta",
     "ClusterRepresentatives": "representatives",
-    "Detail": "selector",
     "InformationFilter": "information_filters",
     "KnockOut": "knock_out",
     "LassoSelector": "lasso",
     "MarkovBoundary": "markov_boundary",
     "RegularizedForestSelector": "regularized_forest",
     "ReliefF": "relief",
-    "SelectionScores": "known_truth",
     "SequentialRandomSubspace": "sequential_random_subspace.selector",
     "SequentialSelection": "sequential_selection",
     "VSURF": "vsurf",
-    "scores": "known_truth",
 }
 
 

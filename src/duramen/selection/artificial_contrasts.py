@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from os import PathLike
 from typing import Any, Self
@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from duramen.data import EncodedTable, NumberTarget
-from duramen.data.shadows import with_probes
+from duramen.data.recoding import with_probes
 from duramen.estimators.base import ForestRegressor
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests import structure
@@ -32,6 +32,7 @@ from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import refuse
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ArtificialContrasts(RoundsSelector):
     r"""Artificial contrasts with ensembles (ACE): relevant features found in rounds on residuals.
 
@@ -132,36 +133,19 @@ class ArtificialContrasts(RoundsSelector):
     exchanges_groups = True
     found_as = "accepted"
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int | None = None,
-        measure: str | Callable[..., Any] = "mdi",
-        n_permutations: int = 20,
-        alpha: float = 0.05,
-        percentile: float = 100.0,
-        remove_masked: bool = False,
-        max_rounds: int = 10,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        client: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.measure = measure
-        self.n_permutations = n_permutations
-        self.alpha = alpha
-        self.percentile = percentile
-        self.remove_masked = remove_masked
-        self.max_rounds = max_rounds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.client = client
-        self.checkpoint = checkpoint
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int | None = None
+    measure: str | Callable[..., Any] = "mdi"
+    n_permutations: int = 20
+    alpha: float = 0.05
+    percentile: float = 100.0
+    remove_masked: bool = False
+    max_rounds: int = 10
+    random_state: Any = None
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Accept features, round after round.
@@ -207,18 +191,15 @@ class ArtificialContrasts(RoundsSelector):
             )
 
         rounds = Contrasts(subject.data.n_columns, most, replicates, alpha, residuals, unmasked)
-        rounds.take(
-            opening.run(
-                Replicate(subject, regression_of(subject, owner), percentile, owner),
-                most * replicates,
-                subject.data.n_columns + 1,
-                ready=rounds.ready,
-                arguments=lambda _: (rounds.left_over,),
-                alpha=alpha,
-                replicates_of_round=replicates,
-                percentile=percentile,
-                remove_masked=self.remove_masked,
-            )
+        opening.follow(
+            Replicate(subject, regression_of(subject, owner), percentile, owner),
+            most * replicates,
+            subject.data.n_columns + 1,
+            rounds.steps(),
+            alpha=alpha,
+            replicates_of_round=replicates,
+            percentile=percentile,
+            remove_masked=self.remove_masked,
         )
         p_values = np.array(rounds.p_values)
         last = np.where(rounds.found_in, rounds.found_in, len(p_values)) - 1
@@ -358,7 +339,6 @@ class Contrasts(RoundsOfReplicates):
         super().__init__(p, most, n_permutations)
         self._alpha, self._residuals, self._unmasked = alpha, residuals, unmasked
         self.p_values: list[FloatArray] = []
-        self.left_over: FloatArray | None = None
 
     def judged(self, replicates: FloatArray) -> tuple[FloatArray, float, IntArray]:
         """Return importances, threshold and newly accepted features of a round."""
@@ -369,13 +349,10 @@ class Contrasts(RoundsOfReplicates):
         new = self._unmasked(new[np.argsort(-importance[new], kind="stable")], len(self.p_values))
         return importance, float(replicates[:, -1].mean()), new
 
-    def ready(self, replicates: FloatArray) -> int:
-        """Return how many replicates can be computed; set the residuals that they explain."""
-        count = super().ready(replicates)
-        if self.importances and count > len(replicates):
-            accepted = np.flatnonzero(self.found_in)
-            self.left_over = self._residuals(accepted, len(self.importances))
-        return count
+    def arguments(self) -> tuple[FloatArray | None]:
+        """Return the residuals of the features accepted so far; None in the first round."""
+        number = len(self.importances)
+        return (self._residuals(np.flatnonzero(self.found_in), number) if number else None,)
 
 
 def unexplained(subject: Measured, columns: IntArray, seed: int) -> FloatArray:

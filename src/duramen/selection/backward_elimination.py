@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 
+from duramen.jobs.batches import Steps
 from duramen.selection.records import Selector
 from duramen.selection.refitting import (
     Opening,
@@ -22,6 +23,7 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BackwardElimination(RefittingSelector):
     r"""Backward elimination (varSelRF): the fewest features whose error is close to the best.
 
@@ -117,36 +119,19 @@ class BackwardElimination(RefittingSelector):
     ([0, 1], [8, 6, 5, 4, 3, 2])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int | None = None,
-        measure: str | Callable[..., Any] = "mda",
-        drop: float = 0.2,
-        min_features: int = 2,
-        recompute: bool = False,
-        standard_errors: float = 1.0,
-        nested_folds: int | None = 5,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        client: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.measure = measure
-        self.drop = drop
-        self.min_features = min_features
-        self.recompute = recompute
-        self.standard_errors = standard_errors
-        self.nested_folds = nested_folds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.client = client
-        self.checkpoint = checkpoint
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int | None = None
+    measure: str | Callable[..., Any] = "mda"
+    drop: float = 0.2
+    min_features: int = 2
+    recompute: bool = False
+    standard_errors: float = 1.0
+    nested_folds: int | None = 5
+    random_state: Any = None
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Eliminate features, and select one of the sets.
@@ -182,33 +167,31 @@ class BackwardElimination(RefittingSelector):
             allowed = f"None or an int in 2..{data.n_rows}, the rows of X"
             raise checks.refuse(owner, "nested_folds", allowed, n_folds)
         folds = folds_of(data.target, max(n_folds, 1), np.random.default_rng(opening.seed))
-        chains = EliminationChains(p, sizes(p, min(least, p), drop), 1 + n_folds, self.recompute)
-        trials = opening.run(
+        rounds = sizes(p, min(least, p), drop)
+        trials, chains = opening.follow(
             Trial(subject, folds),
-            chains.n_trials,
+            len(rounds) * (1 + n_folds),
             p + 3,
-            ready=chains.ready,
-            arguments=chains.arguments,
+            eliminations(p, rounds, 1 + n_folds, self.recompute),
             drop=drop,
             min_features=least,
             recompute=self.recompute,
             nested_folds=n_folds,
         )
-        chains.ready(trials)
         sizes_of_folds = np.bincount(folds, minlength=max(n_folds, 1))
-        self._take(opening, chains, trials.reshape(len(chains.rounds), -1, p + 3), factor)
-        self._nest(trials.reshape(len(chains.rounds), -1, p + 3)[:, 1:], sizes_of_folds, factor)
+        trials = trials.reshape(len(rounds), -1, p + 3)
+        self._take(opening, chains[0], trials, factor)
+        self._nest(trials[:, 1:], sizes_of_folds, factor)
         return self
 
     def _take(
-        self, opening: Opening, chains: EliminationChains, trials: FloatArray, factor: float
+        self, opening: Opening, columns: list[IntArray], trials: FloatArray, factor: float
     ) -> None:
         rows = trials[:, 0]
         importance, errors, standard_errors = rows[:, :-3], rows[:, -3], rows[:, -2]
         chosen = smallest_within(errors, standard_errors, factor)
-        columns = chains.columns[0]
         history = {
-            "n_features": np.array(chains.rounds),
+            "n_features": np.array([len(there) for there in columns]),
             "error": errors,
             "standard_error": standard_errors,
             "importance": importance,
@@ -293,8 +276,12 @@ def smallest_within(errors: FloatArray, standard_errors: FloatArray, factor: flo
     return int(np.flatnonzero(errors <= errors[best] + factor * standard_errors[best])[-1])
 
 
-class EliminationChains:
-    """Chains of eliminations, side by side: one of all rows, and one without each fold.
+def eliminations(
+    p: int, rounds: list[int], n_chains: int, again: bool
+) -> Steps[list[list[IntArray]]]:
+    """Yield the trials of chains of eliminations: one of all rows, and one without each fold.
+
+    A trial has columns, whether importances are wanted, and its fold; -1 for all rows.
 
     Parameters
     ----------
@@ -306,34 +293,25 @@ class EliminationChains:
         Number of chains.
     again : bool
         Whether importances are computed in every round, not in the first alone.
+
+    Returns
+    -------
+    list of lists of int64 arrays
+        Columns of each chain, round by round.
     """
-
-    def __init__(self, p: int, rounds: list[int], n_chains: int, again: bool) -> None:
-        self.rounds, self.n_chains, self.again = rounds, n_chains, again
-        self._done = 0
-        self.columns = [[np.arange(p)] for _ in range(n_chains)]  # of each chain, round by round
-
-    @property
-    def n_trials(self) -> int:
-        """Number of trials in all."""
-        return len(self.rounds) * self.n_chains
-
-    def ready(self, trials: FloatArray) -> int:
-        """Return how many trials can be computed without knowing more than these."""
-        size, known = self.n_chains, len(self.columns[0])
-        if known < len(self.rounds) and len(trials) >= known * size:
-            for chain in range(size):
-                row = trials[(known - 1) * size + chain]
-                for count in self.rounds[known : known + 1 if self.again else None]:
-                    there = self.columns[chain][-1]
-                    best = there[np.argsort(-row[there], kind="stable")]
-                    self.columns[chain].append(np.sort(best[:count]))
-        known = len(self.columns[0])
-        if known < len(self.rounds) and len(trials) >= known * size:
-            return self.ready(trials)
-        return known * size
-
-    def arguments(self, number: int) -> tuple[IntArray, bool, int]:
-        """Return columns, whether importances are wanted, and the fold of a trial."""
-        step, chain = divmod(number, self.n_chains)
-        return self.columns[chain][step], self.again or step == 0, chain - 1
+    columns = [[np.arange(p)] for _ in range(n_chains)]
+    trials = yield [(chain[0], True, fold) for fold, chain in enumerate(columns, -1)]
+    step = 1
+    while step < len(rounds):
+        until = step + 1 if again else len(rounds)
+        for chain, row in zip(columns, trials, strict=True):
+            for count in rounds[step:until]:
+                best = chain[-1][np.argsort(-row[chain[-1]], kind="stable")]
+                chain.append(np.sort(best[:count]))
+        trials = yield [
+            (chain[number], again, fold)
+            for number in range(step, until)
+            for fold, chain in enumerate(columns, -1)
+        ]
+        step = until
+    return columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from os import PathLike
 from typing import Any, Self
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.results.multiplicity import adjusted
+from duramen.results.fields import adjusted
 from duramen.selection.records import Selector
 from duramen.selection.refitting import RefittingSelector, ShadowRound
 from duramen.selection.selector import Account, Data, Detail, places
@@ -24,6 +24,7 @@ REJECTED, TENTATIVE, CONFIRMED = -1, 0, 1
 VERDICTS = {CONFIRMED: "confirmed", TENTATIVE: "tentative", REJECTED: "rejected"}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Boruta(RefittingSelector):
     r"""Boruta: all features that are more important than the best permuted copy.
 
@@ -143,36 +144,19 @@ class Boruta(RefittingSelector):
     exchanges = True
     exchanges_groups = True
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int | None = None,
-        measure: str | Callable[..., Any] = "scaled_mda",
-        correction: str = "bonferroni",
-        alpha: float | None = None,
-        percentile: float = 100.0,
-        max_rounds: int = 99,
-        rough_fix: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        client: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.measure = measure
-        self.correction = correction
-        self.alpha = alpha
-        self.percentile = percentile
-        self.max_rounds = max_rounds
-        self.rough_fix = rough_fix
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.client = client
-        self.checkpoint = checkpoint
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int | None = None
+    measure: str | Callable[..., Any] = "scaled_mda"
+    correction: str = "bonferroni"
+    alpha: float | None = None
+    percentile: float = 100.0
+    max_rounds: int = 99
+    rough_fix: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Confirm and reject features.
@@ -210,12 +194,10 @@ class Boruta(RefittingSelector):
             ShadowRound(subject, percentile, owner),
             most,
             given.n_columns + 1,
+            opening.identity(correction=name, alpha=float(alpha), percentile=percentile),
             ready=hit_counts.ready,
             arguments=lambda _: (hit_counts.active,),
             unit="round",
-            correction=name,
-            alpha=float(alpha),
-            percentile=percentile,
         )
         hit_counts.take(rounds)
         self._take(given, subject, hit_counts, rounds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -56,6 +56,7 @@ def intervals(codes: NDArray[Any], n_bins: int) -> Codes:
     return np.asarray(merged[places])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class InformationFilter(BaseSelector):
     r"""Filter by mutual information: mRMR, JMI, CMIM or FCBF.
 
@@ -134,18 +135,10 @@ class InformationFilter(BaseSelector):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        rule: str = "mrmr",
-        *,
-        n_features: int | None = 10,
-        n_bins: int = N_BINS,
-        threshold: float = 0.0,
-    ) -> None:
-        self.rule = rule
-        self.n_features = n_features
-        self.n_bins = n_bins
-        self.threshold = threshold
+    rule: str = field(default="mrmr", kw_only=False)
+    n_features: int | None = 10
+    n_bins: int = N_BINS
+    threshold: float = 0.0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Take features one after the other.

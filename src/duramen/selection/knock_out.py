@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Self
 
@@ -15,6 +15,7 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KnockOut(RoundsSelector):
     r"""Knock-out strategy: relevant features found in rounds, without those found before.
 
@@ -112,32 +113,17 @@ class KnockOut(RoundsSelector):
     exchanges_groups = True
     found_as = "found"
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int | None = None,
-        measure: str | Callable[..., Any] = "scaled_mda",
-        alpha: float = 0.05,
-        n_permutations: int = 99,
-        max_rounds: int = 10,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        client: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.measure = measure
-        self.alpha = alpha
-        self.n_permutations = n_permutations
-        self.max_rounds = max_rounds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.client = client
-        self.checkpoint = checkpoint
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int | None = None
+    measure: str | Callable[..., Any] = "scaled_mda"
+    alpha: float = 0.05
+    n_permutations: int = 99
+    max_rounds: int = 10
+    random_state: Any = None
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find features, round after round.
@@ -174,16 +160,13 @@ class KnockOut(RoundsSelector):
         data, subject = opening.data, opening.subject
         subject.exchangeability.require(permutations, owner, data.target.values)
         rounds = KnockOutRounds(data.n_columns, most, permutations, alpha)
-        rounds.take(
-            opening.run(
-                Forests(subject, permutations + 1),
-                most * (permutations + 1),
-                data.n_columns,
-                ready=rounds.ready,
-                arguments=lambda _: (rounds.left,),
-                alpha=alpha,
-                n_permutations=permutations,
-            )
+        opening.follow(
+            Forests(subject, permutations + 1),
+            most * (permutations + 1),
+            data.n_columns,
+            rounds.steps(),
+            alpha=alpha,
+            n_permutations=permutations,
         )
         self._take(opening, rounds, rounds.p_values)
         return self
@@ -231,6 +214,10 @@ class KnockOutRounds(RoundsOfReplicates):
         super().__init__(p, most, n_permutations + 1)
         self._alpha = alpha
         self.p_values = np.ones(p)
+
+    def arguments(self) -> tuple[IntArray]:
+        """Return the features that are left."""
+        return (self.left,)
 
     def judged(self, replicates: FloatArray) -> tuple[FloatArray, float, IntArray]:
         """Return importances, threshold and features found in a round."""

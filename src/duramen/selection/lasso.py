@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +23,7 @@ from duramen.support.text import quoted
 ROUNDING = 1e-8  # coefficients that are smaller parts of the largest one are 0
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LassoSelector(BaseSelector):
     r"""Lasso: features with a coefficient other than 0 in a penalized linear model.
 
@@ -84,10 +85,9 @@ class LassoSelector(BaseSelector):
     [1, 2]
     """
 
-    def __init__(self, *, cv: int = 5, random_state: Any = None, n_jobs: int | None = None) -> None:
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    cv: int = 5
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the linear model.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,12 +12,13 @@ from duramen.selection.selector import Account, BaseSelector, without_forest
 from duramen.support import checks
 from duramen.support.arrays import IntArray
 from duramen.theory.dependence import markov_boundaries
-from duramen.theory.dependence.boundaries import TooManyBoundaries, smallest_boundary
+from duramen.theory.dependence.relevant_features import TooManyBoundaries, smallest_boundary
 from duramen.theory.distributions import FiniteDistribution
 
 SELECTIONS = ("smallest", "union")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MarkovBoundary(BaseSelector):
     r"""Markov boundary of a small categorical table, and FOCUS: the smallest sufficient set.
 
@@ -75,8 +76,7 @@ class MarkovBoundary(BaseSelector):
     [0, 1, 2, 3, 4]
     """
 
-    def __init__(self, *, select: str = "smallest") -> None:
-        self.select = select
+    select: str = "smallest"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find all Markov boundaries of the rows.

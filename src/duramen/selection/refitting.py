@@ -5,97 +5,74 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable, LearningSet, Target, Task
-from duramen.data.shadows import with_probes
+from duramen.data.recoding import with_probes
 from duramen.estimators.catalogue import random_forest
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import estimate_out_of_bag, predict, rows_of
 from duramen.importances import Inputs, Measure, catalogue, mda
 from duramen.importances.refit import seeded, template_of
-from duramen.jobs.replicates import (
-    OBSERVED,
-    Arguments,
-    Plan,
-    Ready,
-    replicate_seed,
-    run_replicates,
-)
+from duramen.jobs.batches import Batches, OutcomeT, Steps
+from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.selector import Account, BaseSelector, Data, Detail
 from duramen.significance.measured import Measured, MeasureLike, measured
+from duramen.significance.refits import Refits
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import refuse
 
 
-@dataclass(frozen=True)
-class Opening:
-    """Arguments of a call of `fit`, checked.
+@dataclass(frozen=True, eq=False)
+class Opening(Refits):
+    """Arguments of a call of `fit`, checked; the measure is on the rows in memory."""
 
-    Attributes
-    ----------
-    function : str
-        Name of the call, for errors and progress bars.
-    plan : Plan
-        Workers, checkpoint and progress.
-    data : LearningSet
-        The rows as they were given, which may be a store.
-    subject : Measured
-        The measure of forests, on the rows in memory.
-    seed : int
-        Seed of the run.
-    """
+    data: Data  # the rows as they were given, which may be a store
 
-    function: str
-    plan: Plan
-    data: Data
-    subject: Measured
-    seed: int
+    def identity(self, **choices: Any) -> dict[str, Any]:
+        """Return what the result depends on: the forests, and choices."""
+        return self.subject.identity(self.function.removesuffix(".fit"), **choices)
 
-    def run(
+    def follow(
         self,
         task: Callable[..., FloatArray],
-        n_replicates: int,
+        most: int,
         width: int,
+        steps: Steps[OutcomeT],
         *,
-        ready: Ready | None = None,
-        arguments: Arguments | None = None,
-        unit: str = "forest",
         part: str = "",
         **choices: Any,
-    ) -> FloatArray:
-        """Run a task as `run_replicates` does; the result depends on `choices`, beside the forests.
+    ) -> tuple[FloatArray, OutcomeT]:
+        """Run the jobs of a generator, at most so many; return all rows, and its outcome.
 
         A second run of a `fit` is a part with a name, which its checkpoint has as a further suffix.
-
-        Returns
-        -------
-        float64 array of shape (replicates, width)
         """
-        owner, plan, seed = self.function.removesuffix(".fit"), self.plan, self.seed
+        plan, seed = self.plan, self.seed
         if part:
             seed = replicate_seed(seed, OBSERVED)
             if plan.checkpoint is not None:
                 plan = replace(plan, checkpoint=f"{plan.checkpoint}.{part}")
-        return run_replicates(
+        batches = Batches(steps)
+        ready, arguments = batches.ready, batches.arguments
+        rows = self.run(
             task,
-            n_replicates,
+            most,
             width,
+            self.identity(**choices),
             seed=seed,
-            identity=self.subject.identity(owner, **choices),
             plan=plan,
-            function=self.function,
             ready=ready,
             arguments=arguments,
-            unit=unit,
         )
+        batches.ready(rows)
+        return rows, cast(OutcomeT, batches.outcome)
 
 
 class RefittingSelector(BaseSelector):
@@ -128,7 +105,7 @@ class RefittingSelector(BaseSelector):
             n_threads if threads_grow else 1,
         )
         plan = replace(plan, n_threads=1) if threads_grow else plan
-        return Opening(f"{owner}.fit", plan, data, subject, checks.draw_seed(self.random_state))
+        return Opening(f"{owner}.fit", subject, checks.draw_seed(self.random_state), plan, data)
 
     def _set_importances(self, subject: Measured, values: FloatArray) -> None:
         owner = type(self).__name__
@@ -184,7 +161,6 @@ class RoundsOfReplicates(ABC):
         self.found_in = np.zeros(p, dtype=np.int64)
         self.importances: list[FloatArray] = []
         self.thresholds: list[float] = []
-        self._ended = False
 
     @property
     def left(self) -> IntArray:
@@ -195,21 +171,20 @@ class RoundsOfReplicates(ABC):
     def judged(self, replicates: FloatArray) -> tuple[FloatArray, float, IntArray]:
         """Return importances, threshold and new features of a round from its replicates."""
 
-    def take(self, replicates: FloatArray) -> None:
-        """Take the replicates so far; rounds that are new and complete count."""
-        for k in range(len(self.importances), len(replicates) // self._size):
-            importance, threshold, new = self.judged(
-                replicates[k * self._size : (k + 1) * self._size]
-            )
-            self.found_in[new] = k + 1
+    @abstractmethod
+    def arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of the replicates of the next round."""
+
+    def steps(self) -> Steps[None]:
+        """Yield the replicates of the rounds, until one finds nothing, or all is found."""
+        for number in range(1, self._most + 1):
+            replicates = yield [self.arguments()] * self._size
+            importance, threshold, new = self.judged(replicates)
+            self.found_in[new] = number
             self.importances.append(importance)
             self.thresholds.append(threshold)
-            self._ended = not len(new) or not len(self.left) or k + 1 == self._most
-
-    def ready(self, replicates: FloatArray) -> int:
-        """Return how many replicates can be computed without knowing more than these."""
-        self.take(replicates)
-        return len(replicates) if self._ended else (len(self.importances) + 1) * self._size
+            if not len(new) or not len(self.left):
+                return
 
 
 class RoundsSelector(RefittingSelector):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
-from duramen.estimators.class_weights import combine_class_weight
+from duramen.estimators.base import combine_class_weight
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.growth import Guidance, grow
@@ -26,6 +26,7 @@ PENALTY = 0.8
 PENALTIES = ("gain", "proxy")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RegularizedForestSelector(RefittingSelector):
     r"""Regularized random forest (RRF), and the guided one (GRRF): the features that it uses.
 
@@ -118,28 +119,15 @@ class RegularizedForestSelector(RefittingSelector):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int | None = None,
-        penalty: float | None = None,
-        guidance: float = 0.0,
-        penalize: str = "gain",
-        measure: str | Callable[..., Any] = "mdi",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.penalty = penalty
-        self.guidance = guidance
-        self.penalize = penalize
-        self.measure = measure
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int | None = None
+    penalty: float | None = None
+    guidance: float = 0.0
+    penalize: str = "gain"
+    measure: str | Callable[..., Any] = "mdi"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Grow a regularized forest.

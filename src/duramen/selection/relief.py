@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from duramen.support.threads import end_with
 VARIANTS = {"relieff": "ReliefF", "multisurf": "MultiSURF"}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ReliefF(BaseSelector):
     r"""ReliefF, or MultiSURF: features whose values differ between near rows of other classes.
 
@@ -65,18 +66,10 @@ class ReliefF(BaseSelector):
     selection methods for bioinformatics data mining. Journal of Biomedical Informatics 85.
     """
 
-    def __init__(
-        self,
-        *,
-        n_features: int = 10,
-        variant: str = "relieff",
-        n_neighbors: int = 10,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features = n_features
-        self.variant = variant
-        self.n_neighbors = n_neighbors
-        self.n_jobs = n_jobs
+    n_features: int = 10
+    variant: str = "relieff"
+    n_neighbors: int = 10
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Compute the weights, and select the largest.

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import encode
-from duramen.data.containers import table_like
 from duramen.data.learning_sets import table_of
+from duramen.data.sources import table_like
 from duramen.importances import Representatives, representatives
 from duramen.results.importances import Importances
 from duramen.selection.selector import BaseSelector, Unlabeled
 from duramen.support.checks import refuse
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ClusterRepresentatives(BaseSelector):
     """One feature of each cluster of correlated features, to go before a selector in a pipeline.
 
@@ -67,20 +69,12 @@ class ClusterRepresentatives(BaseSelector):
     [0, 1]
     """
 
-    representatives_: Representatives
+    threshold: float | None = None
+    n_clusters: int | None = None
+    correlation: str = "spearman"
+    linkage: str = "average"
 
-    def __init__(
-        self,
-        *,
-        threshold: float | None = None,
-        n_clusters: int | None = None,
-        correlation: str = "spearman",
-        linkage: str = "average",
-    ) -> None:
-        self.threshold = threshold
-        self.n_clusters = n_clusters
-        self.correlation = correlation
-        self.linkage = linkage
+    representatives_: Representatives = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the features.

@@ -125,8 +125,9 @@ class Unlabeled:
 class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Contract of a selector.
 
-    A class writes out `__init__` and `fit`. `fit` takes the learning set of :meth:`_learning_set`,
-    hands what it selected to :meth:`_adopt`, sets `importances_` and returns itself. Parameters
+    A class has its parameters, which may be the fields of a dataclass as in this package, and
+    `fit`, which takes the learning set of :meth:`_learning_set`, hands what it selected to
+    :meth:`_adopt`, sets `importances_` and returns itself. Parameters
     `random_state`, `n_jobs`, `client`, `checkpoint` and `verbose` mean the same wherever they are.
 
     Attributes
@@ -229,6 +230,12 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         return {**state, "client": None} if "client" in state else state  # of this process alone
+
+    def __dask_tokenize__(self) -> str:
+        # Dask takes a dataclass for the fields alone, which fitted attributes are not.
+        from dask.tokenize import tokenize
+
+        return str(tokenize(type(self), self.__getstate__()))
 
     def __sklearn_clone__(self) -> Self:
         # Parameters are copied deeply, which a connection cannot be.

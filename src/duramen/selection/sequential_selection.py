@@ -13,6 +13,7 @@ from sklearn.base import clone
 from duramen.data import EncodedTable, LearningSet, Task
 from duramen.estimators.catalogue import random_forest
 from duramen.importances.refit import template_of
+from duramen.jobs.batches import Batches, Steps
 from duramen.jobs.replicates import run_replicates
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
@@ -26,6 +27,7 @@ _TREES = 100
 _FLOATING = 10  # times the sets of the plain search, after which a floating one ends
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SequentialSelection(BaseSelector):
     r"""Sequential selection: sets of features, one feature at a time, by the score of a learner.
 
@@ -118,38 +120,20 @@ class SequentialSelection(BaseSelector):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_features: int | str = "best",
-        direction: str = "forward",
-        plus: int = 1,
-        minus: int = 0,
-        floating: bool = False,
-        max_features: int | None = None,
-        scoring: str | Callable[..., float] | None = None,
-        cv: int = 5,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        client: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_features = n_features
-        self.direction = direction
-        self.plus = plus
-        self.minus = minus
-        self.floating = floating
-        self.max_features = max_features
-        self.scoring = scoring
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.client = client
-        self.checkpoint = checkpoint
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    n_features: int | str = "best"
+    direction: str = "forward"
+    plus: int = 1
+    minus: int = 0
+    floating: bool = False
+    max_features: int | None = None
+    scoring: str | Callable[..., float] | None = None
+    cv: int = 5
+    random_state: Any = None
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Search for a set of features.
@@ -186,7 +170,7 @@ class SequentialSelection(BaseSelector):
         seed = checks.draw_seed(self.random_state)
         folds = folds_of(data.target, n_folds, np.random.default_rng(seed))
         path = Path()
-        sets = SetsToScore(search(path, p, **steps))
+        sets = Batches(new_sets(search(path, p, **steps)))
         length = abs(steps["goal"] - (0 if steps["forward"] else p)) + 1
         rounds = length * (steps["plus"] + steps["minus"]) * (_FLOATING if self.floating else 1)
         scored = run_replicates(
@@ -394,44 +378,18 @@ def _noting(path: Path, move: Move) -> Move:
     raise RuntimeError("a step yields once")
 
 
-class SetsToScore:
-    """Sets to score in the order of a search, each once.
-
-    Parameters
-    ----------
-    steps : generator
-        The search.
-    """
-
-    def __init__(self, steps: Scores) -> None:
-        self._steps = steps
-        self._known: dict[Subset, float] = {}
-        self._taken = 0
-        self._asked: list[Subset] | None = next(steps, None)
-        self.new = self._unknown()
-
-    def _unknown(self) -> list[Subset]:
-        return [subset for subset in self._asked or () if subset not in self._known]
-
-    def ready(self, scores: FloatArray) -> int:
-        """Return how many sets can be scored without knowing more than these scores."""
-        while self._asked is not None:
-            until = self._taken + len(self.new)
-            if len(scores) < until:
-                return until
-            values = scores[self._taken : until, 0].tolist()
-            self._known.update(zip(self.new, values, strict=True))
-            self._taken = until
-            try:
-                self._asked = self._steps.send([self._known[subset] for subset in self._asked])
-            except StopIteration:
-                self._asked = None
-            self.new = self._unknown()
-        return self._taken
-
-    def arguments(self, number: int) -> tuple[IntArray]:
-        """Return the columns of a set that is to be scored."""
-        return (np.array(sorted(self.new[number - self._taken]), dtype=np.int64),)
+def new_sets(steps: Scores) -> Steps[None]:
+    """Yield the columns of the sets that a search asks for, each set once."""
+    scored: dict[Subset, float] = {}
+    asked = next(steps, None)
+    while asked is not None:
+        new = [subset for subset in asked if subset not in scored]
+        scores = yield [(np.array(sorted(subset), dtype=np.int64),) for subset in new]
+        scored.update(zip(new, scores[:, 0].tolist(), strict=True))
+        try:
+            asked = steps.send([scored[subset] for subset in asked])
+        except StopIteration:
+            return
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from duramen.jobs.batches import Steps
 from duramen.selection.records import Selector
 from duramen.selection.refitting import (
     Opening,
@@ -24,6 +25,7 @@ from duramen.support.arrays import FloatArray, IntArray
 SETS = ("prediction", "interpretation", "threshold")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class VSURF(RefittingSelector):
     r"""VSURF: features for interpretation and for prediction, in three steps.
 
@@ -125,40 +127,21 @@ class VSURF(RefittingSelector):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int | None = None,
-        measure: str | Callable[..., Any] = "mda",
-        select: str = "prediction",
-        n_thresholding: int = 20,
-        n_interpretation: int = 10,
-        n_prediction: int = 10,
-        threshold_factor: float = 1.0,
-        standard_deviations: float = 1.0,
-        jump_factor: float = 1.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        client: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.measure = measure
-        self.select = select
-        self.n_thresholding = n_thresholding
-        self.n_interpretation = n_interpretation
-        self.n_prediction = n_prediction
-        self.threshold_factor = threshold_factor
-        self.standard_deviations = standard_deviations
-        self.jump_factor = jump_factor
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.client = client
-        self.checkpoint = checkpoint
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int | None = None
+    measure: str | Callable[..., Any] = "mda"
+    select: str = "prediction"
+    n_thresholding: int = 20
+    n_interpretation: int = 10
+    n_prediction: int = 10
+    threshold_factor: float = 1.0
+    standard_deviations: float = 1.0
+    jump_factor: float = 1.0
+    random_state: Any = None
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select features in three steps.
@@ -197,26 +180,23 @@ class VSURF(RefittingSelector):
             Trial(subject),
             counts[0],
             p + 3,
+            opening.identity(step="thresholding"),
             arguments=lambda _: (np.arange(p), True),
-            step="thresholding",
         )[:, :p]
         mean, deviation = first.mean(axis=0), first.std(axis=0, ddof=1)
         order = np.argsort(-mean, kind="stable")
         threshold = factors[0] * noise_level(deviation[order], opening.seed)
         kept = order[: above(mean[order], threshold)]
-        models = NestedModels(kept, counts[1], counts[2], factors[1], factors[2])
-        errors = opening.run(
+        _, models = opening.follow(
             Errors(subject),
-            models.n_forests,
+            (counts[1] + counts[2]) * len(kept),
             1,
-            ready=models.ready,
-            arguments=models.arguments,
+            nested_models(kept, counts[1], counts[2], factors[1], factors[2]),
             part="errors",
             features=kept.tolist(),
             counts=counts,
             factors=factors,
         )
-        models.ready(errors)
         self._take(opening, first, threshold, kept, models)
         return self
 
@@ -226,25 +206,24 @@ class VSURF(RefittingSelector):
         first: FloatArray,
         threshold: float,
         kept: IntArray,
-        models: NestedModels,
+        models: Models,
     ) -> None:
-        prediction = models.prediction
         sets = {
             "threshold": kept,
             "interpretation": kept[: models.n_interpreted],
-            "prediction": np.array(prediction.kept if prediction else [], dtype=np.int64),
+            "prediction": np.array(models.chosen, dtype=np.int64),
         }
         history = {
             "importance": first,
             "error": models.errors,
             "standard_deviation": models.spread,
-            "prediction_error": np.array(prediction.errors if prediction else []),
+            "prediction_error": np.array(models.prediction_errors),
         }
         self._adopt(opening.data, sets[self.select], history)
         self.thresholded_, self.interpretation_ = sets["threshold"], sets["interpretation"]
         self.prediction_ = sets["prediction"]
         self.threshold_ = threshold
-        self.jump_ = prediction.least if prediction else 0.0
+        self.jump_ = models.least
         self._set_importances(opening.subject, first.mean(axis=0))
 
     def account(self, record: Selector) -> Account:
@@ -282,8 +261,21 @@ class Errors(Trial):
         return super().__call__(number, seed, columns, measured, fold)[-3:-2]
 
 
-class NestedModels:
-    """Nested models for interpretation, and then the models for prediction.
+class Models(NamedTuple):
+    """Errors of the models, and the features that were kept by them."""
+
+    errors: FloatArray  # of the nested models: mean over their forests
+    spread: FloatArray  # standard deviation over their forests
+    n_interpreted: int  # features of the model for interpretation
+    least: float  # decrease of the error that a further feature must exceed
+    chosen: list[int]  # features for prediction
+    prediction_errors: list[float]  # of the model with each feature for interpretation in turn
+
+
+def nested_models(
+    features: IntArray, n_interpretation: int, n_prediction: int, deviations: float, jumps: float
+) -> Steps[Models]:
+    """Yield the columns of nested models for interpretation, then of those for prediction.
 
     Parameters
     ----------
@@ -296,48 +288,33 @@ class NestedModels:
     jumps : float
         Number of mean jumps by which the error must decrease with a further feature.
     """
+    ends = np.repeat(np.arange(1, len(features) + 1), n_interpretation)
+    forests = yield [(features[:end],) for end in ends.tolist()]
+    rows = forests[:, 0].reshape(len(features), -1)
+    errors, spread = rows.mean(axis=1), rows.std(axis=1, ddof=1)
+    n_interpreted = interpreted(errors, spread, deviations)
+    least = jumps * mean_jump(errors, n_interpreted)
+    chosen, tried = yield from predicting(features[:n_interpreted], n_prediction, least)
+    return Models(errors, spread, n_interpreted, least, chosen, tried)
 
-    def __init__(
-        self,
-        features: IntArray,
-        n_interpretation: int,
-        n_prediction: int,
-        deviations: float,
-        jumps: float,
-    ) -> None:
-        self._features, self._deviations, self._jumps = features, deviations, jumps
-        self._sizes = n_interpretation, n_prediction
-        self._nested = n_interpretation * len(features)
-        self.n_forests = self._nested + n_prediction * len(features)
-        self.errors = self.spread = np.empty(0)
-        self.n_interpreted = 0
-        self.prediction: Prediction | None = None
 
-    def ready(self, forests: FloatArray) -> int:
-        """Return how many forests can be grown without knowing more than these."""
-        if len(forests) < self._nested:
-            return self._nested
-        if self.prediction is None:
-            rows = forests[: self._nested, 0].reshape(len(self._features), -1)
-            self.errors, self.spread = rows.mean(axis=1), rows.std(axis=1, ddof=1)
-            self.n_interpreted = interpreted(self.errors, self.spread, self._deviations)
-            least = self._jumps * mean_jump(self.errors, self.n_interpreted)
-            self.prediction = Prediction(self._features[: self.n_interpreted], least)
-        size, step = self._sizes[1], len(self.prediction.errors)
-        while self.prediction.columns is not None:
-            rows = forests[self._nested + step * size : self._nested + (step + 1) * size, 0]
-            if len(rows) < size:
-                return self._nested + (step + 1) * size
-            self.prediction.take(float(rows.mean()))
-            step += 1
-        return self._nested + step * size
+def predicting(
+    features: IntArray, n_forests: int, least: float
+) -> Steps[tuple[list[int], list[float]]]:
+    """Try features one after the other; keep those whose model has an error less by `least`.
 
-    def arguments(self, number: int) -> tuple[IntArray]:
-        """Return the columns of a forest."""
-        if number < self._nested:
-            return (self._features[: number // self._sizes[0] + 1],)
-        columns = None if self.prediction is None else self.prediction.columns
-        return (self._features[:0] if columns is None else columns,)
+    Returns the features chosen, and the errors of all models.
+    """
+    chosen: list[int] = []
+    errors: list[float] = []
+    smallest = np.inf
+    for feature in features.tolist():
+        forests = yield [(np.array([*chosen, feature], dtype=np.int64),)] * n_forests
+        errors.append(float(forests[:, 0].mean()))
+        if not chosen or errors[-1] < smallest - least:
+            chosen.append(feature)
+            smallest = errors[-1]
+    return chosen, errors
 
 
 N_FOLDS = 10
@@ -422,37 +399,3 @@ def mean_jump(errors: FloatArray, n_interpreted: int) -> float:
     """
     jumps = np.abs(np.diff(errors[n_interpreted - 1 :]))
     return float(jumps.mean()) if len(jumps) else 0.0
-
-
-class Prediction:
-    """Stepwise choice of the features for prediction.
-
-    Parameters
-    ----------
-    features : int64 array of shape (m,)
-        Features for interpretation, the most important first.
-    least : float
-        Decrease of the error that a further feature must exceed.
-    """
-
-    def __init__(self, features: IntArray, least: float) -> None:
-        self._features, self.least = features, least
-        self.kept: list[int] = []
-        self.errors: list[float] = []  # of the model with each feature in turn
-        self._error = np.inf
-
-    @property
-    def columns(self) -> IntArray | None:
-        """Columns of the next model; None at the end."""
-        step = len(self.errors)
-        if step == len(self._features):
-            return None
-        return np.array([*self.kept, self._features[step]], dtype=np.int64)
-
-    def take(self, error: float) -> None:
-        """Take the error of the next model."""
-        feature = int(self._features[len(self.errors)])
-        self.errors.append(error)
-        if not self.kept or error < self._error - self.least:
-            self.kept.append(feature)
-            self._error = error

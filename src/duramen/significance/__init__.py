@@ -1,11 +1,9 @@
 """P-values, error rates and intervals of importances."""
 
 from duramen.catalogue import Catalogue
-from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.conditional_significance import ConditionalSignificance
-from duramen.results.error_rates import ErrorRates
-from duramen.results.intervals import Intervals
-from duramen.results.permuted_importances import PermutedImportances
+from duramen.results.importances import PermutedImportances
+from duramen.results.significance import AdjustedSignificance, ErrorRates, Intervals
 from duramen.significance.conditional_tests.conditional import conditional
 from duramen.significance.cost import Cost, estimate_cost
 from duramen.significance.covariates import covariate_strata

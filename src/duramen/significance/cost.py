@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from duramen.jobs.progress import title_of
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
+from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import Run, Threads
 from duramen.results.importances import Importances
-from duramen.significance.measured import Measured, MeasureLike, measured
+from duramen.significance.measured import MeasureLike, measured
 from duramen.significance.refits import Refits
 from duramen.support import checks
 from duramen.support.text import duration
@@ -147,16 +147,11 @@ def _took(run: Run, seeds: range) -> float:
     return time.perf_counter() - start
 
 
-def timed_importances(subject: Measured, seed: int) -> tuple[Importances, float]:
-    """Return the importances of a forest, and the seconds that it took."""
-    start = time.perf_counter()
-    importances = subject.importances(seed)
-    return importances, time.perf_counter() - start
-
-
 def announced(refits: Refits, n_forests: int) -> Importances:
     """Measure the data as they are; say on standard error what all forests may take at most."""
-    importances, seconds = timed_importances(refits.subject, replicate_seed(refits.seed, OBSERVED))
+    start = time.perf_counter()
+    importances = refits.observed()
+    seconds = time.perf_counter() - start
     announce(refits.plan, refits.function, seconds, n_forests, most=True)
     return importances
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from duramen.data import EncodedTable, Target, encode
-from duramen.data.containers import table_like
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.scores import cut, design, log_odds
+from duramen.data.sources import table_like
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrow import pa
 from duramen.support.text import quoted
 
 ROWS = 10
@@ -110,8 +111,6 @@ def _encoded(covariates: Any) -> EncodedTable:
     if not hasattr(given, "columns") and np.ndim(given) == 1:
         values = np.asarray(given)
         if values.dtype.kind in "US" or values.dtype == object:
-            import pyarrow as pa
-
             return encode(pa.table({"covariate": pa.array(values.tolist())}))
         return encode(values.reshape(-1, 1))
     return encode(given)

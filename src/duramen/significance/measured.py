@@ -182,20 +182,25 @@ def preferred(task: str, out_of_bag: bool) -> str:
     return "mdi_oob" if out_of_bag and suits else "mdi"
 
 
+def of_function(function: Callable[[Any, EncodedTable, NDArray[Any]], Any]) -> Measure:
+    """Return the record of a measure that is a function ``measure(forest, X, y)``."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return Measure(
+        name,
+        lambda given: function(given.estimator, given.data.table, given.data.y),
+        Words(name),
+        rows="training",
+        spread="",
+    )
+
+
 def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> Measure:
     """Return the record of a measure that is given by name or as a function.
 
     With ``refits=False`` those that grow forests of their own are refused.
     """
     if callable(measure):
-        own, name = measure, getattr(measure, "__name__", type(measure).__name__)
-        return Measure(
-            name,
-            lambda given: own(given.estimator, given.data.table, given.data.y),
-            Words(name),
-            rows="training",
-            spread="",
-        )
+        return of_function(measure)
     records = {
         entry.name: entry for entry in catalogue if entry.testable and (refits or not entry.refits)
     }

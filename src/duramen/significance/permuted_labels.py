@@ -11,12 +11,10 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
-from duramen.results.permuted_importances import PermutedImportances
+from duramen.results.importances import PermutedImportances
 from duramen.significance.marginal import marginal_statistics
-from duramen.significance.measured import MeasureLike
-from duramen.significance.pivotality import pivotality_notes
+from duramen.significance.measured import Measured, MeasureLike
 from duramen.significance.refits import Refits
-from duramen.significance.standardized import standardized
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -219,3 +217,85 @@ def permuted_marginal(refits: Refits, n: int) -> FloatArray:
     statistics = marginal_statistics(data, lambda b: permuted_order(refits, b - 1), n + 1)
     # Within strata and groups the statistics have other distributions than those they assume.
     return standardized(statistics) if data.exchangeability.restricted else statistics
+
+
+# --- choices with which irrelevant features have larger statistics --------------------------------
+
+
+_MANY_CLASSES = 6
+_MDA = (
+    "by MDA, irrelevant features that are correlated with each other are confirmed more often than "
+    "the level says beside relevant features: their MDA is above 0 there, and not under permuted "
+    'labels. Hint: measure="auto".'
+)
+_GINI = (
+    "with Gini importances of {classes} classes, irrelevant features are confirmed more often than "
+    "the level says beside relevant ones: deep nodes hold few classes, and many under permuted "
+    'labels. Hint: measure="auto", or criterion="entropy" in the forest.'
+)
+
+
+def pivotality_notes(subject: Measured) -> tuple[str, ...]:
+    """Return which choices break the error rates of tests that compare features by permuted labels.
+
+    These rates hold beside relevant features if the statistics of the others are no smaller under
+    permuted labels (subset pivotality).
+    """
+    measure, criterion = subject.identifier, subject.template.get_params().get("criterion")
+    if measure in ("mda", "holdout_mda"):
+        return (_MDA,)
+    by_impurity = measure in ("mdi", "mdi_oob") and criterion == "gini"
+    if by_impurity and subject.data.target.n_classes >= _MANY_CLASSES:
+        return (_GINI.format(classes=subject.data.target.n_classes),)
+    return ()
+
+
+# --- importances standardized over the data and its permutations ----------------------------------
+
+
+# Importances that are equal but for rounding are to stay ties.
+_DECIMALS = 9
+_BLOCK = 1024  # columns at a time: little memory beside the matrix
+
+
+def mean_variance(rows: FloatArray) -> float:
+    """Return c^2 of `standardized`: the mean over the columns of their variances in all rows."""
+    total: float = sum(
+        float(_centered(rows[:, block]).var(axis=0).sum()) for block in _blocks(rows)
+    )
+    mean: float = total / max(1, rows.shape[1])
+    return mean
+
+
+def standardized(rows: FloatArray, least: float | None = None) -> FloatArray:
+    r"""Standardize each column by the mean and standard deviation of its other rows, (B + 1, p).
+
+    .. math:: z_{bj} = \frac{s_{bj} - m_{-bj}}{\max(d_{-bj}, c)}, \qquad
+              c = \sqrt{\tfrac1p \sum_j d_j^2}
+
+    with m_{-bj} and d_{-bj} the mean and the standard deviation of column j in all rows but b, and
+    d_j its standard deviation in all rows. Columns that vary more than the root mean square c under
+    permutation are scaled down to it; the others are not scaled up, since many of them are hardly
+    ever split on and have almost only importances of 0. Rows are treated alike: rows that are
+    exchangeable stay so. A column that does not vary is 0. `least` takes the place of c^2, for
+    columns that are compared with those of other rows.
+    """
+    others, least = len(rows) - 1, mean_variance(rows) if least is None else least
+    result = np.zeros_like(rows)
+    for block in _blocks(rows):
+        centered = _centered(rows[:, block])
+        squares, mean = centered**2, -centered / others
+        variance = (squares.sum(axis=0) - squares) / others - mean**2
+        scale = np.sqrt(np.maximum(variance, least))
+        np.divide(centered - mean, scale, out=result[:, block], where=scale > 0)
+    return np.round(result, _DECIMALS, out=result)
+
+
+def _blocks(rows: FloatArray) -> list[slice]:
+    return [slice(first, first + _BLOCK) for first in range(0, rows.shape[1], _BLOCK)]
+
+
+def _centered(rows: FloatArray) -> FloatArray:
+    """Return rows less their mean; exactly 0 in columns that do not vary."""
+    constant = rows.max(axis=0) == rows.min(axis=0)
+    return np.where(constant, 0.0, rows - rows.mean(axis=0))

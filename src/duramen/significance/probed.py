@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from duramen.data.shadows import with_probes, with_shadows
-from duramen.results.error_rates import ErrorRates
+from duramen.data.recoding import with_probes, with_shadows
+from duramen.results.significance import ErrorRates
 from duramen.significance.refits import Refits
 from duramen.support.arrays import FloatArray, IntArray
 

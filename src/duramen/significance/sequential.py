@@ -1,4 +1,4 @@
-"""Monte Carlo p-values, and sequential stopping (Besag and Clifford 1991)."""
+"""P-values and false discoveries from counts of values under the null hypothesis."""
 
 from __future__ import annotations
 
@@ -48,3 +48,27 @@ def until_decided(observed: FloatArray, null: FloatArray, stop_after: int | None
         return null
     decided = (np.cumsum(null >= observed, axis=0) >= stop_after).all(axis=1)
     return null[: int(np.argmax(decided)) + 1] if decided.any() else null
+
+
+# --- expected numbers of false discoveries --------------------------------------------------------
+
+
+def discovery_rates(scores: FloatArray, null: FloatArray) -> FloatArray:
+    """Return the estimated false discovery rate of the first i features, for each i; shape (p,).
+
+    `scores` decrease; `null` are those after each of B permutations, of shape (B, p).
+    """
+    return np.minimum(expected_discoveries(scores, null) / np.arange(1, len(scores) + 1), 1.0)
+
+
+def least_from(estimate: FloatArray) -> FloatArray:
+    """Return the least value from each place on."""
+    return np.minimum.accumulate(estimate[::-1])[::-1]
+
+
+def expected_discoveries(scores: FloatArray, null: FloatArray) -> FloatArray:
+    """Return how many values of a row of `null`, on average, are at least each score."""
+    total = np.zeros(len(scores))
+    for values in null:
+        total += len(values) - np.searchsorted(np.sort(values), scores, side="left")
+    return total / len(null)

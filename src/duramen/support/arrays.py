@@ -42,6 +42,15 @@ def unmasked(values: Any) -> Any:
     return plain
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value is missing: None, NaN, NaT or pandas' NA."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType", "MaskedConstant"}:
+        return True
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return isinstance(value, (float, np.floating)) and bool(value != value)
+
+
 def array_of(values: Any) -> NDArray[Any]:
     """Return values as an array without a mask; numbers among strings stay numbers."""
     values = unmasked(values)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
 
@@ -162,6 +163,23 @@ def check_real(
             allowed = f"a number in {ends[0]}{least:g}, {most:g}{ends[1]}"
         raise refuse(owner, name, allowed, value, hint)
     return float(value)
+
+
+def extra_package(module: str, subject: str, extra: str, instead: str = "") -> Any:
+    """Return a module of a package that an extra installs; `subject` is what needs it.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If it is not installed, with the extra, and with what can be done instead.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError:
+        package = module.partition(".")[0].replace("_", "-")
+        raise ModuleNotFoundError(
+            f"{subject} needs the package {package}; pip install duramen[{extra}]{instead}"
+        ) from None
 
 
 def check_jobs(owner: str, value: Any) -> int:

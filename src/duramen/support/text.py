@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -71,6 +73,23 @@ def _first_cells(text: str, cells: int) -> str:
         if used > cells:
             return text[:i]
     return text
+
+
+def as_number(value: Any) -> float | None:
+    """Return what a value or a text is as a number, None where it is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def parsed_size(text: str) -> int | None:
+    """Return a size such as 512MB or 1.5GiB in bytes, None where the text is none."""
+    match = re.fullmatch(r"(\d+(?:\.\d*)?)\s*(?:([kmgt])(i?))?b?", text.strip().lower())
+    if match is None:
+        return None
+    power = "kmgt".index(match[2]) + 1 if match[2] else 0
+    return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
 
 
 def duration(seconds: float) -> str:

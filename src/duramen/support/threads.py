@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Self, TypeVar
 
+from duramen.support.arrow import pa, pa_csv
+
 _T = TypeVar("_T")
 
 _USUAL_STACK = 1 << 23
@@ -187,9 +189,6 @@ def require_arrow_threads(function: str) -> None:
 @functools.cache
 def _arrow_threads() -> int:
     """Return how many threads there is room for; where it is little, start two of Arrow now."""
-    import pyarrow as pa
-    from pyarrow import csv
-
     capacity = pa.cpu_count() + pa.io_thread_count()
     room = startable(1 + capacity) - 1
     if _FEWEST <= room < capacity:
@@ -197,8 +196,8 @@ def _arrow_threads() -> int:
         pa.set_io_thread_count(1)
         try:
             # Have them start while there is room.
-            options = csv.ReadOptions(use_threads=True)
-            csv.read_csv(io.BytesIO(b"a,b\n1,2\n"), read_options=options)
+            options = pa_csv.ReadOptions(use_threads=True)
+            pa_csv.read_csv(io.BytesIO(b"a,b\n1,2\n"), read_options=options)
         except (pa.ArrowException, OSError):
             return 0
     return room

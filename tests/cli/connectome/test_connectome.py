@@ -89,7 +89,10 @@ def test_methods(made, method, words):
     options = {
         "pearson": {},
         "transfer-entropy": {"quiet": 0.5},
-        "genie3": {"n_estimators": 4, "max_depth": 2, "random_state": 0},
+        "genie3": {
+            "estimator": dm.RandomForestRegressor(4, max_features="sqrt", max_depth=2),
+            "random_state": 0,
+        },
     }
     expected = dm.connectome(x, method=method.replace("-", "_"), **options[method])
     assert np.allclose(table(folder / "out")["weight"], expected.edges()["weight"])

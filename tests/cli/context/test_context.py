@@ -129,7 +129,7 @@ def test_numbers_are_those_of_the_library(gates, out):
     result = dm.context_importances(
         *(inputs, np.array(table["y"]), {"time": table["time"].to_numpy()}),
         **{"n_estimators": 30, "n_permutations": 99, "random_state": 5},
-    )["time"]
+    )
     expected, columns = result.columns(), written(out)
     assert list(columns) == ["context_name", *expected]
     assert columns["context_name"] == ["time"] * 6
@@ -222,7 +222,7 @@ def test_strata_and_blocks_are_columns(tmp_path, out):
         **{"n_estimators": 30, "n_permutations": 99, "random_state": 0},
         strata=batch,
         groups=person,
-    )["sex"]
+    )
     p_values = dict(zip(result.names, result.absolute_p_values[0].tolist(), strict=True))
     assert by_cell(out, "absolute_p_value")["z", "0"] == p_values["z"]
     for more, message in (
@@ -278,6 +278,7 @@ def test_too_few_permutations_are_pointed_out(gates, out):
     assert "effect among 6 to be significant at 0.05" in result.stderr
 
 
+@pytest.mark.slow
 def test_settings_reach_the_library(gates, out):
     words = ["--empty", "zero", "--criterion", "gini", "--splits", "ordered", "--max-depth", 2]
     _, run = done(out, *by_time(gates, *words, "--max-features", 2, "--plain-p-values"))
@@ -349,6 +350,7 @@ def test_missing_values(holes, out):
 # --- the network ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_network(gates, out):
     words = ["context", gates, "--network", "--context", "time", "--drop", "hour", "--drop", "coin"]
     words += ["--drop", "amount", "--categorical", "y", "--plain-p-values", *FEW]
@@ -368,7 +370,7 @@ def test_network(gates, out):
     assert kind["left", "y", "day"] == "complementary"
     assert kind["gate", "y", "day"] == "independent"
     assert kind["y", "left", "day"] == kind["y", "right", "night"] == "complementary"
-    q = dm.results.multiplicity.adjusted(np.array(table["absolute_p_value"]), "fdr")
+    q = dm.results.fields.adjusted(np.array(table["absolute_p_value"]), "fdr")
     assert table["absolute_q_value"] == pytest.approx(q, rel=1e-12)
     assert table["absolute_p_value"] == sorted(table["absolute_p_value"])
     assert (run["target"], run["task"], run["classes"]) == (None, None, None)
@@ -583,7 +585,7 @@ def test_mistakes_in_options(option, gates):
 # --- all or nothing ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.files.write_table"])
+@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.report.write_table"])
 def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
     step, gates, out, tmp_path, monkeypatch
 ):

@@ -75,7 +75,8 @@ def test_covariates_are_strata_of_the_context(folder, tmp_path, file):
     order = ["age", *genes] if file == "all.parquet" else [*genes, "age"]
     wanted = dm.context_importances(
         data.select(order), data["ill"].to_numpy(), site,
-        n_estimators=10, n_permutations=19, random_state=0, criterion="entropy",
+        estimator=dm.TotallyRandomizedTreesClassifier(10, splits="auto"),
+        n_permutations=19, random_state=0,
         strata=dm.significance.covariate_strata(data["age"].to_numpy(), site),
     )  # fmt: skip
     found = result(tmp_path / "out")

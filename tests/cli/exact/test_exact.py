@@ -18,7 +18,7 @@ from tests.cli.commands import (
 )
 
 from duramen import __version__, datasets, theory
-from duramen.theory.dependence import boundaries
+from duramen.theory.dependence import relevant_features
 
 # The exact importances of the primary tumor set, from the thesis; and their sum.
 KNOWN = {
@@ -211,7 +211,7 @@ def test_a_search_that_stops_early_says_so(copied, out):
 
 
 def test_too_many_boundaries_are_left_out(copied, out, monkeypatch):
-    monkeypatch.setattr(boundaries, "LIMIT", 2)
+    monkeypatch.setattr(relevant_features, "MOST_SETS", 2)
     result, run = done(out, "exact", copied, "--target", "y")
     assert run["results"]["markov_boundaries"] is None
     assert "Markov boundaries are not listed" in result.stdout
@@ -430,7 +430,7 @@ def test_mistakes_in_options(option, patients):
 # --- all or nothing ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.files.write_table"])
+@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.report.write_table"])
 def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
     step, digits, out, tmp_path, monkeypatch
 ):

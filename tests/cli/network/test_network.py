@@ -41,8 +41,7 @@ def test_links_are_those_of_the_library(made):
     expected = dm.genie3(
         data.expression,
         names=data.names,
-        n_estimators=20,
-        max_features=1 / 3,
+        estimator=dm.RandomForestRegressor(20, max_features=1 / 3),
         source_scaling="variance",
         random_state=0,
     )
@@ -99,7 +98,7 @@ def test_published_settings_regulators_and_known_links(made):
         names=data.names,
         regulators=["G1", "G3", "G5", "G7"],
         targets=["G6"],
-        n_estimators=20,
+        estimator=dm.RandomForestRegressor(20, max_features="sqrt"),
         random_state=0,
     )
     actual = table(folder / "out")

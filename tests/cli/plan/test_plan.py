@@ -59,9 +59,9 @@ def test_writes_four_files(out):
     again = pa_csv.read_csv(out / "result.csv").to_pydict()
     assert list(again) == list(table)
     expected = advice()
-    assert table["alpha"] == [0.0, 0.5, 1.0] == again["alpha"]
+    assert table["keep"] == [0.0, 0.5, 1.0] == again["keep"]
     assert table["subspace"] == [expected.subspace] * 3
-    assert [a for a, best in zip(table["alpha"], table["advised"], strict=True) if best] == [
+    assert [a for a, best in zip(table["keep"], table["advised"], strict=True) if best] == [
         expected.keep
     ]
     for name in ("trees", "trees_to_find", "trees_to_see", "chain_trees", "marginal_trees"):
@@ -99,7 +99,7 @@ def test_curves_end_at_what_is_found(out):
     assert chain[1][0.0][-1] < 2.5 < 2.99 < chain[1][0.5][-1]
     done(out, "plan", *ASKED)
     page = (out / "report.html").read_text(encoding="utf-8")
-    for words in ("Finding a chain of 3 features", "Finding 5 features of degree 0", "alpha = 0.5"):
+    for words in ("Finding a chain of 3 features", "Finding 5 features of degree 0", "keep = 0.5"):
         assert words in page
     assert page.count("<svg") == 2
 

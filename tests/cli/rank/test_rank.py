@@ -330,7 +330,7 @@ def test_mistakes_in_options(option, file):
 # --- all or nothing ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.files.write_table"])
+@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.report.write_table"])
 @pytest.mark.parametrize("before", [False, True])
 def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
     step, before, file, tmp_path, monkeypatch
@@ -344,7 +344,8 @@ def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
         raise ValueError("a bug")
 
     monkeypatch.setattr(step, fail)
-    result = duramen("rank", file, "--target", "state", "--trees", 5, "--out", out)
+    words = ("rank", file, "--target", "state", "--trees", 5, "--no-test")
+    result = duramen(*words, "--out", out)
     assert isinstance(result.exception, ValueError)
     assert str(result.exception) == "a bug"
     assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".part")] == []
@@ -358,7 +359,7 @@ def test_interruption_while_writing_leaves_nothing(file, tmp_path, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("duramen.reports.files.write_table", interrupt)
+    monkeypatch.setattr("duramen.reports.report.write_table", interrupt)
     out = tmp_path / "out"
     result = duramen("rank", file, "--target", "state", "--trees", 50, "--no-test", "--out", out)
     assert result.exit_code == 130

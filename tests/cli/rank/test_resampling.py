@@ -50,8 +50,7 @@ def test_intervals_lie_around_the_importances(file, tmp_path):
     grown = forest.fit(X, y)
     wanted = dm.significance.confidence_intervals(
         *(forest, X, y),
-        measure="mda",
-        observed=dm.importances.mda(grown, X, y),
+        measure=dm.importances.mda(grown, X, y),
         n_resamples=6,
         confidence_level=0.9,
         random_state=0,
@@ -213,7 +212,8 @@ def test_whether_the_trees_suffice():
     )
 
 
-def test_the_number_of_trees_is_judged_after_each_run(file, tmp_path):
+def test_the_number_of_trees_is_judged_after_each_run(file, tmp_path, monkeypatch):
+    monkeypatch.setattr("duramen.analyses.ranking.resampling._LEAST_TREES", 16)
     result, record, _ = ranked(file, tmp_path / "out")
     forest, X, y = forest_and_rows(file)
     wanted = dm.significance.trees_needed(forest.fit(X, y), X, y, measure="mdi_oob", k=3)

@@ -9,7 +9,7 @@ from tests.importances.after.test_clusters import blocks
 from tests.io.store.stores import write_bed
 
 import duramen as dm
-from duramen.io.store.view import joined
+from duramen.data.recoding import joined
 
 N, SIZES = 120, (4, 3, 1, 4)
 P = sum(SIZES)

@@ -20,7 +20,7 @@ from duramen.analyses.ranking.request import Request
 from duramen.cli.ending import Stopped
 from duramen.importances import catalogue as measures
 from duramen.reports.significance import Verdict, verdict_sections
-from duramen.results.error_rates import ErrorRates
+from duramen.results.significance import ErrorRates
 from duramen.significance import catalogue as tests
 from duramen.significance.measured import Measured
 

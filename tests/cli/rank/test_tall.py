@@ -13,9 +13,10 @@ from duramen.analyses.ranking import measuring
 from duramen.analyses.ranking import resampling as samples
 from duramen.analyses.sampling import sampled_rows
 from duramen.cli.commands.rank import Growth
-from duramen.data import NumberTarget, SurvivalTarget, encode_target
+from duramen.data import NumberTarget, SurvivalTarget
+from duramen.data.target import encode_target
 from duramen.estimators import growth
-from duramen.reports.files import OF_GROUPS
+from duramen.reports.report import OF_GROUPS
 
 N = 240
 

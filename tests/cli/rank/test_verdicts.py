@@ -33,7 +33,8 @@ def page(out):
     return " ".join(re.sub(r"&#39;", "'", html).split())
 
 
-def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path):
+def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path, monkeypatch):
+    monkeypatch.setattr("duramen.analyses.ranking.description.DESCRIBED", 20)
     result, record = run(file, tmp_path / "out", "--permutations", 39)
     columns = written(tmp_path / "out")
     means = ["mean_a", "mean_b"]
@@ -67,6 +68,7 @@ def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path):
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
+@pytest.mark.slow
 def test_verdicts_come_first_and_noise_of_many_values_last(tmp_path):
     """MDI favors the noise of 90 values; the feature of two is confirmed, and first."""
     random = np.random.default_rng(3)
@@ -77,6 +79,7 @@ def test_verdicts_come_first_and_noise_of_many_values_last(tmp_path):
     columns["state"] = np.where(columns["state"], "ill", "well")
     pq.write_table(pa.table(columns), tmp_path / "bits.parquet")
     words = ("rank", tmp_path / "bits.parquet", "--target", "state", "--trees", 100)
+    words += ("--permutations", 59)
     for more in ((), ("--measure", "mdi")):
         result, _ = done(tmp_path / "out", *words, *more)
         found = written(tmp_path / "out")

@@ -467,7 +467,7 @@ def test_options_out_of_range(genes, option):
     assert "Invalid value" in result.stderr
 
 
-@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.files.write_table"])
+@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.reports.report.write_table"])
 def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
     step, genes, out, tmp_path, monkeypatch
 ):

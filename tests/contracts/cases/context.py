@@ -48,6 +48,12 @@ def analyzed(X: Any = None, y: Any = None, context: Any = None, **given: Any) ->
     )
 
 
+def trees(**parameters: Any) -> dict[str, Any]:
+    """Extra-Trees of an analysis, in place of the number of its default trees."""
+    given = {"criterion": "entropy", "max_features": 1, "splits": "auto", **parameters}
+    return {"estimator": dm.ExtraTreesClassifier(6, **given), "n_estimators": None}
+
+
 def _contexts(**given: Any) -> Any:
     return extracts.contexts(analyzed(**given))
 
@@ -67,11 +73,19 @@ for label, options in (
         },
     ),
     ("empty=zero", {"empty": "zero"}),
-    ("entropy", {"criterion": "entropy", "max_depth": 3}),
-    ("gini", {"criterion": "gini", "max_depth": 3}),
-    ("multiway in bins", {"splits": "multiway", "n_bins": 3}),
-    ("multiway of numbers", {"splits": "multiway", "n_bins": 3, "y": numbers()}),
-    ("ordered, K = 3", {"splits": "ordered", "max_features": 3, "min_samples_leaf": 3}),
+    ("entropy", trees(criterion="entropy", max_depth=3)),
+    ("gini", trees(criterion="gini", max_depth=3)),
+    ("multiway in bins", {**trees(splits="multiway"), "n_bins": 3}),
+    (
+        "multiway of numbers",
+        {
+            "estimator": dm.TotallyRandomizedTreesRegressor(6),
+            "n_estimators": None,
+            "n_bins": 3,
+            "y": numbers(),
+        },
+    ),
+    ("ordered, K = 3", trees(splits="ordered", max_features=3, min_samples_leaf=3)),
     ("missing values", {"X": missing()}),
     ("plain p-values", {"plain_p_values": True, "n_permutations": 4}),
     ("no plain importances", {"plain": False}),
@@ -87,7 +101,7 @@ def _several() -> Any:
     import pandas as pd
 
     frame = pd.DataFrame({"place": place(), "degree": degrees()})
-    return {name: extracts.contexts(one) for name, one in analyzed(context=frame).items()}
+    return {name: extracts.contexts(analyzed(context=frame[[name]])) for name in frame.columns}
 
 
 @case("ContextImportances/methods", dm.ContextImportances, dm.Significance)
@@ -129,7 +143,8 @@ def _links(network: Any) -> Any:
     "context_network/multiway",
     dm.context_network,
     targets=["flag"],
-    splits="multiway",
+    estimator=dm.TotallyRandomizedTreesClassifier(4),
+    n_estimators=None,
     n_bins=3,
     empty="zero",
 )
@@ -137,11 +152,7 @@ def _network(**given: Any) -> Any:
     network = dm.context_network(
         mixed().fillna({"size": 0.5, "color": "none"}),
         place(),
-        n_estimators=4,
-        n_permutations=9,
-        random_state=2,
-        n_jobs=jobs(),
-        **given,
+        **{"n_estimators": 4, "n_permutations": 9, "random_state": 2, "n_jobs": jobs(), **given},
     )
     to, contexts = network.targets, network.contexts
     tested = [network.in_context(context).p_values[:, to] for context in contexts]

@@ -13,7 +13,7 @@ from tests.contracts.registry import case
 
 import duramen as dm
 
-SMALL = {"n_estimators": 6, "random_state": 2}
+SMALL = {"estimator": dm.RandomForestRegressor(6, max_features="sqrt"), "random_state": 2}
 
 
 def _expression() -> np.ndarray:
@@ -43,10 +43,19 @@ def _dream4() -> Any:
 
 
 @case("genie3/random forest", dm.genie3)
-@case("genie3/extra-trees", dm.genie3, forest="extra_trees", min_samples_leaf=2)
+@case(
+    "genie3/extra-trees",
+    dm.genie3,
+    estimator=dm.ExtraTreesRegressor(6, max_features="sqrt", min_samples_leaf=2),
+)
 @case("genie3/mda", dm.genie3, measure="mda")
 @case("genie3/out of bag", dm.genie3, measure="mdi_oob", normalization="none")
-@case("genie3/sum", dm.genie3, normalization="sum", max_features=None)
+@case(
+    "genie3/sum",
+    dm.genie3,
+    normalization="sum",
+    estimator=dm.RandomForestRegressor(6, max_features=None),
+)
 @case("genie3/regulators", dm.genie3, regulators=["x1", "x3"], targets=[0, 1])
 @case("genie3/variance of sources", dm.genie3, source_scaling="variance")
 @case("genie3/p-values", dm.genie3, n_permutations=3)
@@ -60,8 +69,7 @@ def _dream4() -> Any:
     dm.genie3,
     expression=np.floor(2 * uniform(40, 3, seed=8)).astype(int).astype(str),
     measure="last_level",
-    forest="totally_randomized_trees",
-    splits="multiway",
+    estimator=dm.TotallyRandomizedTreesClassifier(6),
 )
 def _network(expression: Any = None, **given: Any) -> Any:
     network = dm.genie3(
@@ -152,7 +160,13 @@ def _rounded(values: Any) -> Any:
 
 @case("connectome/averaged", dm.connectome)
 @case("connectome/full", dm.connectome, method="full")
-@case("connectome/full, paper", dm.connectome, method="full", form="paper", thresholds=[0.1, 0.12])
+@case(
+    "connectome/full, paper",
+    dm.connectome,
+    method="full",
+    weighting="w_star_paper",
+    thresholds=[0.1, 0.12],
+)
 @case("connectome/masked", dm.connectome, method="partial_correlation", directivity="masked")
 @case("connectome/exact", dm.connectome, method="partial_correlation", precision="exact")
 @case("connectome/oas", dm.connectome, method="partial_correlation", precision="oas")
@@ -160,7 +174,13 @@ def _rounded(values: Any) -> Any:
 @case("connectome/no weights", dm.connectome, weighting="none", exponent=0.5, thresholds=0.1)
 @case("connectome/pearson", dm.connectome, method="pearson")
 @case("connectome/transfer entropy", dm.connectome, method="transfer_entropy", quiet=1.0)
-@case("connectome/genie3", dm.connectome, method="genie3", n_estimators=4, random_state=1)
+@case(
+    "connectome/genie3",
+    dm.connectome,
+    method="genie3",
+    estimator=dm.RandomForestRegressor(4, max_features="sqrt", max_depth=3),
+    random_state=1,
+)
 def _connectome(**given: Any) -> Any:
     result = dm.connectome(_calcium(), n_jobs=jobs(), **given)
     return (result.names, _rounded(result.weights), result.directed)

@@ -25,6 +25,8 @@ from tests.contracts.registry import case
 
 import duramen as dm
 from duramen import data, findings, io
+from duramen.data import target
+from duramen.io import files
 
 
 @case("encode/numbers", dm.encode, dm.EncodedTable, X=features())
@@ -119,7 +121,7 @@ def _stray() -> Any:
 
 @case(
     "encode_target",
-    *(data.encode_target, data.infer_task, data.target_array, data.Target),
+    *(target.encode_target, target.infer_task, target.target_array, data.Target),
     *(data.ClassTarget, data.NumberTarget, data.SurvivalTarget),
 )
 def _targets() -> Any:
@@ -130,13 +132,13 @@ def _targets() -> Any:
         np.array([3, 1, 2, 3]),
         pa.array(["b", "a", "b"]),
     )
-    tasks = [str(data.infer_task(y)) for y in given]
-    coded = [data.encode_target(y, "classification") for y in (given[0], *given[2:])]
+    tasks = [str(target.infer_task(y)) for y in given]
+    coded = [target.encode_target(y, "classification") for y in (given[0], *given[2:])]
     return (
         tasks,
         [([str(label) for label in one.classes], one.values) for one in coded],
-        data.encode_target(numbers(), "regression").values,
-        [data.target_array(y).tolist() for y in given],
+        target.encode_target(numbers(), "regression").values,
+        [target.target_array(y).tolist() for y in given],
     )
 
 
@@ -167,14 +169,14 @@ def _units() -> Any:
     )
 
 
-@case("write_table and read_table", io.write_table, io.read_table, io.target_column)
+@case("write_table and read_table", io.write_table, io.read_table, files.target_column)
 def _written() -> Any:
     results = []
     for ending in ("csv", "tsv", "parquet"):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"t.{ending}"
             io.write_table(pa.Table.from_pandas(mixed()), path)
-            rest, column = io.target_column(io.read_table(path), "count")
+            rest, column = files.target_column(io.read_table(path), "count")
             results.append(
                 (column.to_pylist(), {n: rest[n].to_pylist() for n in rest.column_names})
             )

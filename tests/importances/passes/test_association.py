@@ -9,7 +9,7 @@ from tests.grid import one_test
 from tests.oracles import association as oracle
 
 import duramen as dm
-from duramen.importances.passes.association import association_p_values
+from duramen.importances.measures.fitted.conditional_mda import association_p_values
 
 LEVELS = ["low", "middle", "high"]
 

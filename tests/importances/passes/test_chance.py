@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles import mdi as oracle
 
-from duramen.importances.passes import chance
+from duramen.importances.passes import heldout as chance
 
 
 def mean_of(n, a, b):

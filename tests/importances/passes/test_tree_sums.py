@@ -11,7 +11,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.estimators import growth
-from duramen.estimators.by_parts import fit_by_parts
+from duramen.estimators.base import fit_by_parts
 from duramen.forests.forest import TreeStream
 from duramen.importances import Inputs, catalogue
 from duramen.importances.passes import nodes
@@ -50,7 +50,7 @@ def estimator(data, n_jobs=1, **parameters):
 def stream_of(data, kept, first, size, **parameters):
     """The forest of an estimator, in parts."""
     source = estimator(data, **parameters)._growth(data)
-    return TreeStream(kept.forest_.part(0, first), TREES, size, source.trees)
+    return TreeStream.after(kept.forest_.part(0, first), TREES, size, source.trees)
 
 
 def assert_same(one, other):
@@ -161,7 +161,7 @@ import resource
 import numpy as np
 import duramen as dm
 from duramen.estimators import growth
-from duramen.estimators.by_parts import fit_by_parts
+from duramen.estimators.base import fit_by_parts
 from duramen.importances import Inputs, catalogue
 from duramen.importances.passes import nodes
 

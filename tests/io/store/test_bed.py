@@ -15,7 +15,7 @@ import duramen as dm
 from duramen.data import encode
 from duramen.io import open_store, pack, read_table
 from duramen.io.positions import Positions
-from duramen.io.store.view import of_rows, without
+from duramen.io.store.column_store import of_rows, without
 
 
 def numbers(copies: np.ndarray) -> np.ndarray:

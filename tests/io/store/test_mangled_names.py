@@ -101,7 +101,7 @@ def paired_ages(kind, folder, names, frame, match):
 def test_each_row_finds_its_own_annotations_or_nothing_is_paired(kind, match, tmp_path):
     write_bed(tmp_path / "a.bed", genotypes(N, 2))
     outcomes = {"paired": 0, "refused": 0}
-    for seed in range(200 if kind == "table" else 60):
+    for seed in range(100 if kind == "table" else 40):
         rng = np.random.default_rng(seed)
         scheme = SCHEMES[rng.integers(len(SCHEMES))]
         numbers = rng.choice(500, N, replace=False)

@@ -16,7 +16,7 @@ import duramen as dm
 from duramen.data import encode
 from duramen.io import open_store, pack
 from duramen.io.store import layout
-from duramen.io.store.view import without
+from duramen.io.store.column_store import without
 
 FRAME = pd.DataFrame(
     {

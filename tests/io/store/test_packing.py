@@ -21,7 +21,7 @@ from tests.io.store.stores import assert_same, left_over, small_budget
 
 from duramen.data import encode
 from duramen.io import open_store, pack, read_table
-from duramen.io.store.budget import memory_bytes
+from duramen.io.store.reader import memory_bytes
 
 TINY = 20_000  # bytes
 

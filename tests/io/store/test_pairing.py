@@ -61,7 +61,7 @@ def test_plink_files_go_by_iid(bed, tmp_path, title, form):
 
 
 def test_what_is_paired_can_be_pickled_and_seen_in_part(bed):
-    from duramen.io.store.view import without
+    from duramen.io.store.column_store import without
 
     samples = annotations()
     store = without(open_store(bed, samples.iloc[ORDER]), [0])
@@ -384,7 +384,7 @@ def test_options_without_what_they_are_for(bed, tmp_path):
 def test_annotations_that_lie_about_names_are_refused(said):
     import pyarrow as pa
 
-    from duramen.io.store.pairing import names_of
+    from duramen.io.store.row_ids import names_of
 
     table = pa.table({"y": [1, 2]}).replace_schema_metadata({b"duramen.row_names": said})
     with pytest.raises(ValueError, match="the row names that they refer to are missing"):

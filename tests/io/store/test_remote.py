@@ -15,7 +15,7 @@ import duramen as dm
 from duramen.data import encode
 from duramen.io import open_store, pack
 from duramen.io.store import layout
-from duramen.io.store.remote import Place, RemoteFile
+from duramen.io.store.reader import Place, RemoteFile
 
 fsspec = pytest.importorskip("fsspec")
 

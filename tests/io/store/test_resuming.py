@@ -80,6 +80,7 @@ def interrupt_after(
     return written
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])

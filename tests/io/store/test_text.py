@@ -12,7 +12,7 @@ from tests.io.store.stores import assert_same, left_over, small_budget
 
 from duramen.data import encode
 from duramen.io import pack, read_table
-from duramen.io.formats.lines import lines_of, unquoted
+from duramen.io.formats.text_file import lines_of, unquoted
 
 CELLS = ["", "1", "-2", "3.5", "NA", '"NA"', "true", "a", '"a,b"', '"q""r"', '"two\nlines"', 'x"y"']
 CELLS += ['"a"b', '""', " 1", "2020-01-01", "é", "1e3", "nan", '""""', '"\r\n"', "0"]

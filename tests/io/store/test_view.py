@@ -13,7 +13,7 @@ from tests.io.store.stores import assert_same, genotypes, write_bed
 from duramen.data import encode
 from duramen.io import open_store, pack
 from duramen.io.store import layout
-from duramen.io.store.view import without
+from duramen.io.store.column_store import without
 
 
 def mixed(n=40, p=23):

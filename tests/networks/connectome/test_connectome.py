@@ -13,19 +13,27 @@ from duramen.networks.connectome import METHODS, methods
 FEW = (0.1, 0.13, 0.16)
 
 
+def trees_of(method, n_estimators):
+    """The forest of a method that grows one."""
+    forest = dm.RandomForestRegressor(n_estimators, max_features="sqrt", max_depth=3)
+    return {"estimator": forest} if method == "genie3" else {}
+
+
 @pytest.mark.parametrize(
-    "filters, exponent, weighting, form",
+    "filters, exponent, weighting",
     [
-        ({"f1": 1.0, "f2": 0.9}, None, "w", "program"),
-        ({"f1": 1.0, "f2": 0.9, "f3": 0.01, "f4": 0.7}, 0.9, "w_star", "program"),
-        ({"f1": 1.0, "f4": 0.7}, 0.9, "w_star", "paper"),
-        ({"f1": 1.0}, None, "none", "program"),
+        ({"f1": 1.0, "f2": 0.9}, None, "w"),
+        ({"f1": 1.0, "f2": 0.9, "f3": 0.01, "f4": 0.7}, 0.9, "w_star"),
+        ({"f1": 1.0, "f4": 0.7}, 0.9, "w_star_paper"),
+        ({"f1": 1.0}, None, "none"),
     ],
 )
-def test_averaged_partial_correlation_equals_the_dense_formulas(filters, exponent, weighting, form):
+def test_averaged_partial_correlation_equals_the_dense_formulas(filters, exponent, weighting):
     x = bursting()
-    settings = {"exponent": exponent, "weighting": weighting, "form": form}
+    settings = {"exponent": exponent, "weighting": weighting}
     actual = dm.connectome(x, filters=filters, thresholds=FEW, **settings)
+    if weighting == "w_star_paper":
+        settings |= {"weighting": "w_star", "form": "paper"}
     expected = oracle.averaged(x, filters, FEW, **settings)
     np.testing.assert_allclose(actual.weights, expected, atol=1e-9)
     assert not actual.directed
@@ -50,7 +58,7 @@ def test_full_method_equals_the_formulas():
 def test_settings_of_the_records():
     x = bursting()
     results = {
-        name: dm.connectome(x, method=name, n_estimators=3, random_state=0)
+        name: dm.connectome(x, method=name, **trees_of(name, 3), random_state=0)
         for name in ("averaged", "partial_correlation", "pearson", "transfer_entropy", "genie3")
     }
     settings = results["averaged"].metadata
@@ -67,7 +75,7 @@ def test_settings_of_the_records():
         results["transfer_entropy"].weights, dm.networks.connectome.generalized_transfer_entropy(x)
     )
     signal = oracle.processed(x, "f1", 0.12, weighting="none")
-    trees = dm.genie3(signal, n_estimators=3, max_depth=3, random_state=0)
+    trees = dm.genie3(signal, **trees_of("genie3", 3), random_state=0)
     np.testing.assert_allclose(results["genie3"].weights, trees.weights, atol=1e-9)
     assert [result.directed for result in results.values()] == [False, False, False, True, True]
     assert results["transfer_entropy"].unit == "bit"
@@ -76,7 +84,7 @@ def test_settings_of_the_records():
 @pytest.mark.parametrize("method", [method.name for method in METHODS])
 def test_same_bytes_for_any_number_of_threads(method):
     x = bursting()
-    options = {"method": method, "n_estimators": 4, "random_state": 1}
+    options = {"method": method, **trees_of(method, 4), "random_state": 1}
     if method in ("averaged", "full"):
         options["thresholds"] = np.arange(100, 130) / 1000
     first = dm.connectome(x, n_jobs=1, **options)
@@ -155,7 +163,7 @@ def test_links_of_a_culture_come_first():
     names = tuple(f"N{i + 1}" for i in range(20))
     truth = [(names[i], names[j]) for i, j in links]
     for method in ("averaged", "full", "partial_correlation", "pearson", "genie3"):
-        network = dm.connectome(x, method=method, n_estimators=10, random_state=0)
+        network = dm.connectome(x, method=method, **trees_of(method, 10), random_state=0)
         assert network.score(truth, pairs="directed").auroc > 0.98
         assert network.names == names
 
@@ -164,8 +172,9 @@ def test_silent_neurons_are_named():
     x = bursting()
     x[:, 4] = 0.2
     for method in ("averaged", "genie3"):
+        options = {"thresholds": FEW, **trees_of(method, 2), "random_state": 0}
         with pytest.warns(UserWarning, match=r"1 neuron has no signal above the threshold.*N5"):
-            result = dm.connectome(x, method=method, thresholds=FEW, n_estimators=2, random_state=0)
+            result = dm.connectome(x, method=method, **options)
         assert not result.weights[4].any()
         assert not result.weights[:, 4].any()
         assert result.notes
@@ -197,7 +206,7 @@ def test_fewer_frames_than_neurons_are_named_first():
         ({"filters": {"f1": 0}}, r"connectome: filters\['f1'\] must be a number > 0"),
         ({"filters": {}}, "connectome: filters must be weights"),
         ({"weighting": "v"}, "connectome: weighting must be one of"),
-        ({"form": "v"}, "connectome: form must be one of"),
+        ({"estimator": dm.ExtraTreesRegressor()}, "connectome: estimator is for method='genie3'"),
         ({"precision": "v"}, "connectome: precision must be one of"),
         ({"directivity": "v"}, "connectome: directivity must be one of"),
         ({"n_components": 0}, "n_components must be"),

@@ -587,7 +587,7 @@ def test_intervals_lie_around_importances_that_were_there_before():
     importances = dm.importances.mda(grown, X, X[:, 0])
     choices = {"n_resamples": 5, "random_state": 0, "kind": "normal"}
     intervals = dm.significance.confidence_intervals(
-        forest, X, X[:, 0], observed=importances, **choices
+        forest, X, X[:, 0], measure=importances, **choices
     )
     np.testing.assert_array_equal(intervals.values, importances.values)
     np.testing.assert_allclose((intervals.low + intervals.high) / 2, importances.values, atol=1e-12)
@@ -597,11 +597,13 @@ def test_intervals_lie_around_importances_that_were_there_before():
         forest,
         X,
         X[:, 0],
-        observed=dm.Importances(own.names, own.values, "mda", own.unit),
+        measure=dm.Importances(own.names, own.values, "mda", own.unit),
         **choices,
     )
     assert (again.standard_error <= own.standard_error).all()  # it knows no noise of the trees
-    with pytest.raises(ValueError, match="observed must be importances by mda of the 3 columns"):
-        dm.significance.confidence_intervals(
-            forest, X, X[:, 0], observed=dm.importances.mdi(grown), **choices
-        )
+    renamed = dm.Importances(tuple("abc"), own.values, "mda", own.unit)
+    with pytest.raises(ValueError, match=r"measure must be .* importances of the 3 columns of X"):
+        dm.significance.confidence_intervals(forest, X, X[:, 0], measure=renamed, **choices)
+    combined = dm.Importances(own.names, own.values, "sum of two", own.unit)
+    with pytest.raises(ValueError, match=r"measure must be one of .* got 'sum of two'"):
+        dm.significance.confidence_intervals(forest, X, X[:, 0], measure=combined, **choices)

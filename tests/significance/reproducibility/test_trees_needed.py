@@ -13,13 +13,14 @@ import duramen as dm
 from duramen import Importances
 from duramen.importances import mda, mdi
 from duramen.significance import TreesNeeded, trees_needed
-from duramen.significance.reproducibility.agreement import (
+from duramen.significance.reproducibility.stability import drawn_best
+from duramen.significance.reproducibility.trees_needed import (
     agreement_curve,
     agreement_on_line,
+    chance_among_best,
     fitted_line,
     trees_for,
 )
-from duramen.significance.reproducibility.best import chance_among_best, drawn_best
 
 
 def linear(n=150, p=12, seed=0):

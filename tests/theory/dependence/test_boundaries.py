@@ -7,8 +7,13 @@ from hypothesis import strategies as st
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
 from duramen.theory import FiniteDistribution, markov_boundaries, properties
-from duramen.theory.dependence import all_relevant, boundaries, minimal_optimal, strongly_relevant
-from duramen.theory.dependence.boundaries import smallest_boundary
+from duramen.theory.dependence import (
+    all_relevant,
+    minimal_optimal,
+    relevant_features,
+    strongly_relevant,
+)
+from duramen.theory.dependence.relevant_features import smallest_boundary
 
 
 def test_xor_needs_both() -> None:
@@ -138,7 +143,7 @@ def test_hundreds_of_features_with_one_boundary() -> None:
 
 
 def test_too_many_boundaries(monkeypatch) -> None:
-    monkeypatch.setattr(boundaries, "LIMIT", 20)
+    monkeypatch.setattr(relevant_features, "MOST_SETS", 20)
     bits = np.array(list(itertools.product((0, 1), repeat=4)))
     dist = FiniteDistribution.from_table(np.hstack([bits, bits]), bits @ [8, 4, 2, 1])
     with pytest.raises(ValueError, match=r"too many Markov boundaries to list: \d+ were found"):

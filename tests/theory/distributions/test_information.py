@@ -7,7 +7,7 @@ from tests.theory.drawn import as_table, distributions, with_sets
 
 from duramen.theory import CONTEXT, TARGET, FiniteDistribution
 from duramen.theory.distributions import examples
-from duramen.theory.distributions.partition import Partition
+from duramen.theory.distributions.variables import Partition
 
 EXACT = 1e-12
 CRITERIA = ["entropy", "gini", "variance"]

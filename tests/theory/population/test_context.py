@@ -23,8 +23,8 @@ from duramen.theory import (
 )
 from duramen.theory.dependence import feature_context_dependence
 from duramen.theory.dependence.contexts import EQUATIONS
-from duramen.theory.population import cells
-from duramen.theory.population.cells import CellWalk
+from duramen.theory.population import context as cells
+from duramen.theory.population.context import CellWalk
 
 CRITERIA = ("entropy", "gini", "variance")
 EFFECTS = ("absolute", "signed", "conditional")

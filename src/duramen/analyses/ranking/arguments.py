@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from duramen.analyses.execution import Execution
+from duramen.analyses.execution import PYTHON, Execution
 from duramen.analyses.ranking.request import (
     Groups,
     Request,
@@ -116,12 +116,9 @@ def requested_test(
                 f"{_OWNER}: {name} has no effect with test={test.name!r}, which grows no forests; "
                 "leave it out."
             )
-    if n_permutations is not None and n_permutations < test.least:
-        raise ValueError(
-            f"{_OWNER}: n_permutations must be at least {test.least} for an error rate up to .05 "
-            f"by {test.name}, got {n_permutations}."
-        )
-    return Request(test, n_permutations, default=default)
+    request = Request(test, n_permutations, default=default)
+    request.check(PYTHON, f"{_OWNER}: ")
+    return request
 
 
 def check_exchanges(request: Request | None, data: LearningSet[Any]) -> None:

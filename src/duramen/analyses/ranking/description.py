@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
@@ -17,6 +16,7 @@ from duramen.effects import describe_effects
 from duramen.forests.prediction import concordance
 from duramen.reports.effects import DESCRIBED, Effects
 from duramen.reports.report import joined
+from duramen.support.arrow import pa
 
 
 def out_of_bag_accuracy(estimator: Any, target: Target) -> dict[str, float | None]:

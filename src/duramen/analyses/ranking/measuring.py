@@ -13,19 +13,18 @@ from duramen.analyses.problem import Problem
 from duramen.analyses.ranking.significance import figures_of, settings_of
 from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.data.target import target_class
-from duramen.estimators.by_parts import fit_by_parts
-from duramen.findings.diversity import unequal_values
-from duramen.findings.table import names_in
+from duramen.estimators.base import fit_by_parts
+from duramen.findings.table import names_in, unequal_values
 from duramen.forests import Forest
 from duramen.importances import Inputs, Measure, catalogue
 from duramen.importances.after.comparison import Measured
+from duramen.importances.measure import TreeSums
 from duramen.importances.refit import leaves_rows_out
-from duramen.importances.tree_sums import TreeSums
 from duramen.reports.effects import Effects
-from duramen.reports.groups import GroupImportances
-from duramen.reports.measures import LEVEL, as_importances, n_significant
+from duramen.reports.facts import LEVEL, as_importances, n_significant
 from duramen.reports.precision import Precision
-from duramen.reports.ranked import Ranked, in_order, ranked
+from duramen.reports.ranking import Ranked, in_order, ranked
+from duramen.reports.signals import GroupImportances
 from duramen.reports.significance import Verdict
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from duramen.analyses.clustering import Clustering
 from duramen.analyses.execution import Execution, Wording, checkpoints
-from duramen.analyses.inputs import call_words, execution_of, problem_of
+from duramen.analyses.inputs import (
+    RANKED_COLUMNS,
+    RankedColumns,
+    call_words,
+    execution_of,
+    problem_of,
+)
 from duramen.analyses.problem import Problem, noted
 from duramen.analyses.ranking.arguments import (
     check_exchanges,
@@ -35,13 +41,12 @@ from duramen.importances import Inputs, Measure, catalogue, mda
 from duramen.importances.refit import leaves_rows_out
 from duramen.jobs.progress import estimates
 from duramen.reports import Report, summarise
-from duramen.reports.groups import GroupImportances
-from duramen.reports.measures import as_importances
+from duramen.reports.facts import as_importances
 from duramen.reports.report import DRAWN
-from duramen.reports.signals import Signals
-from duramen.results.error_rates import ErrorRates
-from duramen.results.significance import Significance
+from duramen.reports.signals import GroupImportances, Signals
+from duramen.results.significance import ErrorRates, Significance
 from duramen.support import checks
+from duramen.support.keywords import shares
 
 
 def clusters_of(signals: Signals) -> Groups:
@@ -384,11 +389,11 @@ def report_of(
     )
 
 
+@shares(RankedColumns, RANKED_COLUMNS)
 def rank(
     X: Any,
     y: Any = None,
     *,
-    target: str | None = None,
     estimator: Any = None,
     n_estimators: int | None = None,
     measure: str | Sequence[str] = "auto",
@@ -399,20 +404,12 @@ def rank(
     clusters: float | None = None,
     representatives: float | None = None,
     feature_groups: Mapping[str, Sequence[str]] | None = None,
-    names: Any = None,
-    kinds: Any = None,
-    task: str = "auto",
-    sample_weight: Any = None,
-    strata: Any = None,
-    groups: Any = None,
-    pos_label: Any = None,
-    keep_identifiers: bool = False,
-    max_rows: int | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: Any = None,
     verbose: int = 0,
+    **columns: Unpack[RankedColumns],
 ) -> RankingReport:
     """Rank features by their importance for a target, and test which are larger than by chance.
 
@@ -449,8 +446,14 @@ def rank(
         Correlation from which on features are put in clusters, after they are ranked or before.
     feature_groups : mapping of str to sequence of str, optional
         Features of each group; the MDA of groups is computed.
-    names, kinds, task, sample_weight
-        As for :func:`duramen.learning_set`.
+    names : iterable of str, optional
+        Names of the columns; by default those of the table.
+    kinds : str, mapping or sequence, optional
+        Kinds of the columns, as for :func:`duramen.encode`.
+    task : str, default="auto"
+        Task, as for :func:`duramen.learning_set`; "auto" decides by the values of the target.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows, as for :func:`duramen.learning_set`.
     strata, groups : str or array-like of shape (n,), optional
         Rows that the test may exchange, as for :func:`duramen.learning_set`; or the name of a
         column, as `target`.
@@ -458,7 +461,7 @@ def rank(
         Class that the directions of effects are about, such as that of the ill; by default the
         rarer one of two classes, and of more classes for each feature the one that depends on it
         most.
-    keep_identifiers : bool
+    keep_identifiers : bool, default=False
         Whether columns that look like identifiers, with a different value in each row, are
         analyzed; by default they are left out, with a note.
     max_rows : int, optional
@@ -496,7 +499,7 @@ def rank(
     >>> report.verdicts["x0"], report.directions["x0"]
     ('confirmed', 'up for 1')
     """
-    call = call_words(rank, locals())
+    call = call_words(rank, {**locals(), **columns})
     notes: list[str] = []
     execution = execution_of(
         "rank", notes, random_state=random_state, n_jobs=n_jobs, client=client,
@@ -510,12 +513,7 @@ def rank(
             "rank: client has no effect: it runs the forests of a test, of intervals and of "
             "stability, and none is asked for; leave it out."
         )
-    problem = problem_of(
-        "rank", X, y, target=target, names=names, kinds=kinds, task=task,
-        sample_weight=sample_weight, strata=strata, groups=groups,
-        keep_identifiers=keep_identifiers, n_jobs=n_jobs, max_rows=max_rows,
-        seed=execution.random_state,
-    )  # fmt: skip
+    problem = problem_of("rank", X, y, columns, n_jobs=n_jobs, seed=execution.random_state)
     notes += problem.told
     forest, name = forest_for(problem.data, estimator, n_estimators, execution, notes)
     check_exchanges(request, problem.data)
@@ -534,7 +532,7 @@ def rank(
             representatives=threshold_of("representatives", representatives),
         ),
         grouping,
-        pos_label=pos_label,
+        pos_label=columns["pos_label"],
     )
     ranking = rank_features(problem, forest, asked, execution)
     report = report_of(

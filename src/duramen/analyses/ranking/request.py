@@ -8,8 +8,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from duramen.analyses.execution import Wording
     from duramen.importances import Measure
-    from duramen.results.error_rates import ErrorRates
+    from duramen.results.significance import ErrorRates
     from duramen.significance import SignificanceTest
 
 
@@ -62,6 +63,21 @@ class Request:
     choices: Mapping[str, Any] = field(default_factory=dict)
     feature_groups: Groups | None = None  # of features that it ranks in place of these
     default: bool = False  # whether the user named no test
+
+    def check(self, wording: Wording, owner: str = "") -> None:
+        """Check that there are as many permutations as an error rate of the test needs.
+
+        Raises
+        ------
+        ValueError
+            If not.
+        """
+        least = self.test.least
+        if self.permutations is not None and self.permutations < least:
+            raise ValueError(
+                f"{owner}{wording.test(self.test)} needs {wording.permutations.format(least)} or "
+                f"more for an error rate up to .05, got {self.permutations}"
+            )
 
     def measure(self, chosen: Sequence[Measure], estimator: Any) -> Measure | None:
         """Return the measure that is tested: the first of these that suits the test, or of all.

@@ -16,7 +16,7 @@ from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.importances import Inputs, Measure
 from duramen.reports.precision import Precision
 from duramen.results.importances import Importances
-from duramen.results.intervals import Intervals
+from duramen.results.significance import Intervals
 from duramen.significance import (
     Stability,
     TreesNeeded,
@@ -100,11 +100,10 @@ class Resampled:
             _INTERVALS,
             lambda more: confidence_intervals(
                 *(given.unfitted().estimator, given.data),
-                measure=one.name,
+                measure=scores,
                 n_resamples=n,
                 confidence_level=self.asked.confidence_level,
                 scale=self.asked.scale,
-                observed=scores,
                 **more,
             ),
             (one, given, n, 0.75),

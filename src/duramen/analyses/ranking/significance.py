@@ -8,10 +8,9 @@ from typing import Any
 from duramen.analyses.execution import Execution, Wording
 from duramen.analyses.ranking.request import Request
 from duramen.importances import Inputs, Measure
-from duramen.reports.measures import LEVEL
+from duramen.reports.facts import LEVEL
 from duramen.reports.significance import Verdict
-from duramen.results.adjusted_significance import AdjustedSignificance
-from duramen.results.significance import Significance
+from duramen.results.significance import AdjustedSignificance, Significance
 from duramen.significance import SignificanceTest, catalogue
 from duramen.significance.cost import Cost, estimate_cost
 

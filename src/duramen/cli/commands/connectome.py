@@ -12,15 +12,13 @@ from duramen.cli.commands.network import read_links, record_of, score_record
 from duramen.cli.console import warnings_as_notes
 from duramen.cli.declaration import argument, choice, group, option, parameters
 from duramen.cli.ending import Clock
-from duramen.cli.options import Printed, Work, keeping, writable
+from duramen.cli.options import Printed, Work, estimator_of, keeping, links_option, writable
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from duramen.reports import Report
     from duramen.results.network import Network
     from duramen.results.network_scores import NetworkScores
+    from duramen.support.arrays import FloatArray
 
 
 COMMAND = "connectome"
@@ -126,13 +124,7 @@ class Options:
 
     input: Fluorescence = group(Fluorescence, "Data")
     inference: Inference = group(Inference, "Method")
-    links: int = option(
-        100_000,
-        "Number of links in the results, those of the largest weights.",
-        metavar="N",
-        min=1,
-        section="Results",
-    )
+    links: int = links_option()
     work: Work = group(Work, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-connectome"))
 
@@ -147,7 +139,7 @@ class Recorded:
     name: str  # of the file, in sentences
     fluorescence: Any  # as `connectome` takes it
     names: tuple[str, ...]  # of the neurons
-    positions: NDArray[np.float64] | None = None  # of shape (p, 2)
+    positions: FloatArray | None = None  # of shape (p, 2)
     gold: Any = None  # as `Network.score` takes it
 
 
@@ -205,7 +197,7 @@ def _recording(options: Fluorescence) -> tuple[Any, tuple[str, ...]]:
     )
 
 
-def _positions(path: Path, p: int) -> NDArray[np.float64]:
+def _positions(path: Path, p: int) -> FloatArray:
     """Return the places of the neurons, in their order.
 
     Raises
@@ -257,6 +249,14 @@ def _check(options: Options) -> dict[str, Any]:
     _check_input(options.input)
     writable(options.work.checkpoint)
     settings = parameters(options.inference)
+    n_trees, depth = settings.pop("n_estimators"), settings.pop("max_depth")
+    if settings["method"] == "genie3":
+        settings["estimator"] = estimator_of(
+            *("random-forest", "regression"),
+            n_estimators=n_trees,
+            max_depth=depth,
+            max_features="sqrt",
+        )
     return {**settings, "thresholds": settings["thresholds"] or None}
 
 

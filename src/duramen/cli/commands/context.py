@@ -22,17 +22,25 @@ from duramen.cli.declaration import (
 )
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import FEATURES, Small
-from duramen.cli.options import Printed, Strata, Trees, Work, keeping, settled_criterion, writable
-from duramen.cli.problem import as_arrow, encoded, exchanged, looked
+from duramen.cli.options import (
+    Printed,
+    Strata,
+    Trees,
+    Work,
+    estimator_of,
+    keeping,
+    settled_criterion,
+    writable,
+)
+from duramen.cli.problem import Source, as_arrow, check_columns, encoded, exchanged, looked
 from duramen.cli.reading import stray_findings
-from duramen.cli.source import Source, check_columns
+from duramen.support.arrow import is_number, pa, pc, without_dictionary
 
 if TYPE_CHECKING:
     from duramen.data import EncodedTable, Finding
     from duramen.reports import Report, Run
-    from duramen.reports.contextual import Findings
-    from duramen.results.context_importances import ContextImportances
-    from duramen.results.context_network import ContextNetwork
+    from duramen.reports.context import Findings
+    from duramen.results.context_importances import ContextImportances, ContextNetwork
 
 
 COMMAND = "context"
@@ -280,7 +288,7 @@ def _from_store(
 
 def _stray(file: str, columns: Mapping[str, Any], categorical: Sequence[str]) -> list[Finding]:
     """Tell which contexts are text, but nearly numbers."""
-    from duramen.data.stray import stray_values_of
+    from duramen.data.text_numbers import stray_values_of
 
     found = [
         stray_values_of(name, column) for name, column in columns.items() if name not in categorical
@@ -290,18 +298,14 @@ def _stray(file: str, columns: Mapping[str, Any], categorical: Sequence[str]) ->
 
 def _values(name: str, column: Any, categorical: bool) -> Any:
     """Return the values of a context: numbers as they are, what is a category as text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = without_dictionary(column)
     missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0
     if missing:
         raise ValueError(
             f"--context {name} is missing in {missing:,} of {len(column):,} rows; leave these "
             "rows out with --missing drop"
         )
-    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    number = is_number(column.type)
     if not number or categorical:
         return column.cast(pa.string()).to_numpy(zero_copy_only=False)
     return column.to_numpy()
@@ -421,7 +425,7 @@ def _report(options: Options, _: None, result: Any, clock: Clock) -> Report:
     """Return the report of the contexts, or of the network."""
     from duramen.context import context_importances
     from duramen.reports import Level, summarize_context, summarize_context_network
-    from duramen.reports.contextual import Findings
+    from duramen.reports.context import Findings
     from duramen.support.provenance import references
 
     table, analyses = result
@@ -512,22 +516,39 @@ def _analyzed(
 ) -> list[ContextImportances] | list[ContextNetwork]:
     """Run the analysis: one result a context, or a network."""
     from duramen.context import context_importances, context_network
+    from duramen.context.analysis import beside
     from duramen.data import Exchangeability
 
     work = options.work.parameters(options.output.quiet)
     settings = {**parameters(options.analysis), **work}
-    asked = settings.pop("criterion")
+    task = "classification" if given.problem is None else given.problem.task
+    names = ("n_estimators", "splits", "max_features", "max_depth")
+    settings["estimator"] = estimator_of(
+        "totally-randomized-trees" if settings["max_features"] == 1 else "extra-trees",
+        task,
+        criterion=settled_criterion(settings.pop("criterion"), task),
+        **{name: settings.pop(name) for name in names},
+    )
     if given.problem is None:
         settings |= {"targets": options.contexts.targets or None, **_exchanged(options, given)}
         return [context_network(given.table, given.contexts, **settings)]
-    criterion = settled_criterion(asked, given.problem.task)
     data = given.problem.data
     if options.propensity_strata is not None:
         labels = _exchanged(options, given)
         rows = Exchangeability.checked(data.n_rows, **labels, function=f"duramen {COMMAND}")
         data = data.with_exchangeability(rows)
-    results = context_importances(data, None, given.contexts, criterion=criterion, **settings)
-    return list(results.values()) if isinstance(results, dict) else [results]
+    checkpoint = settings.pop("checkpoint")
+    several = checkpoint is not None and len(given.contexts) > 1
+    return [
+        context_importances(
+            data,
+            None,
+            {name: values},
+            checkpoint=beside(checkpoint, name) if several else checkpoint,
+            **settings,
+        )
+        for name, values in given.contexts.items()
+    ]
 
 
 def _exchanged(options: Options, given: Contextual) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from duramen.cli.declaration import choice, command_line, group, option, paramet
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import Demo, Small
 from duramen.cli.options import Jobs, Printed, Trees, settled_criterion
+from duramen.support.arrow import pa
 
 if TYPE_CHECKING:
     from duramen.data import EncodedTable
@@ -246,8 +247,6 @@ class Population:
 
     def columns(self) -> dict[str, Any]:
         """Return the table on disk by column: one row a feature, the most important first."""
-        import pyarrow as pa
-
         order = self.importances.order()
         ranked = [self.relevance[j] for j in order]
         return {
@@ -278,8 +277,7 @@ def _population(
     ValueError
         If what was asked for is out of reach, with a hint at what is not.
     """
-    from duramen.theory.dependence.boundaries import markov_boundaries
-    from duramen.theory.dependence.relevant_features import feature_relevance
+    from duramen.theory.dependence.relevant_features import feature_relevance, markov_boundaries
 
     everything = range(dist.n_features)
     information = dist.impurity_decrease(everything, criterion=criterion)

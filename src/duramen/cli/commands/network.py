@@ -24,10 +24,17 @@ from duramen.cli.declaration import (
     recorded,
 )
 from duramen.cli.ending import Clock
-from duramen.cli.look import look
-from duramen.cli.options import Printed, Work, keeping, parsed_max_features, writable
+from duramen.cli.options import (
+    Printed,
+    Work,
+    estimator_of,
+    keeping,
+    links_option,
+    parsed_max_features,
+    writable,
+)
+from duramen.cli.problem import check_columns, look
 from duramen.cli.reading import Reading
-from duramen.cli.source import check_columns
 from duramen.cli.stores import is_store
 
 if TYPE_CHECKING:
@@ -141,13 +148,7 @@ class Options:
 
     input: Expression = group(Expression, "Data")
     scores: Scores = group(Scores, "Forests")
-    links: int = option(
-        100_000,
-        "Number of links in the results, those of the largest weights.",
-        metavar="N",
-        min=1,
-        section="Results",
-    )
+    links: int = links_option()
     work: Work = group(Work, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-network"))
 
@@ -281,7 +282,7 @@ def _table(options: Expression, path: Path, found: list[Finding]) -> tuple[Any, 
 
 def _samples_of(table: Any, path: Path) -> Any:
     """Return a table of genes in rows without columns that describe the genes."""
-    from duramen.io.formats.gene_annotation import describing, warn_of
+    from duramen.io.formats.format import describing, warn_of
 
     names = table.column_names[1:]
     gone = names[: describing(names)]
@@ -343,9 +344,14 @@ def _check(options: Options) -> dict[str, Any]:
     _check_input(options.input)
     writable(options.work.checkpoint)
     settings = parameters(options.scores)
-    asked = settings.pop("max_features")
-    settings["max_features"] = _AUTO if asked == "auto" else parsed_max_features(asked)
+    names = ("forest", "n_estimators", "max_features", "min_samples_leaf", "max_depth")
+    forest, n_trees, asked, leaf, depth = (settings.pop(name) for name in names)
+    estimator = estimator_of(
+        forest, "regression", n_estimators=n_trees, min_samples_leaf=leaf, max_depth=depth
+    )
+    estimator.set_params(max_features=_AUTO if asked == "auto" else parsed_max_features(asked))
     return settings | {
+        "estimator": estimator,
         "regulators": _names_of_genes(options.input.regulators),
         "targets": _names_of_genes(options.input.targets),
     }

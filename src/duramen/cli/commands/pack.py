@@ -7,12 +7,11 @@ from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from duramen.cli.command import print_report
+from duramen.cli.command import print_report, write_results
 from duramen.cli.console import note, notes, standard_error, user_errors, warnings_as_notes
 from duramen.cli.declaration import argument, command_line, group, option, recorded
 from duramen.cli.ending import Clock
 from duramen.cli.options import Jobs, Output, keeping
-from duramen.cli.output import write_results
 from duramen.cli.reading import Annotations, Matrix, Reading
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def pack(options: Options) -> None:
 
 def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
     from duramen.io.store import packing
-    from duramen.io.store.part import PLAN, part_of
+    from duramen.io.store.writer import PLAN, part_of
     from duramen.support.files import expanded
 
     given, output, annotations = options.table, options.output, options.table.annotations
@@ -107,23 +106,28 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
         warnings_as_notes(output.quiet),
     ):
         found: list[Finding] = []
-        asked = packing.Options(
-            kinds=dict.fromkeys(given.reading.categorical, "nominal") or None,
-            transpose=given.matrix.transpose,
-            layer=given.matrix.layer,
-            samples=annotations.read(given.reading, f"duramen {COMMAND}", found),
-            samples_id=annotations.samples_id,
-            samples_by_position=annotations.samples_by_position,
-            samples_match=annotations.samples_match,
-            **given.reading.parameters(options.file),
-            as_text=given.reading.as_text,
-            memory=given.memory,
-            overwrite=options.overwrite,
+        settings: packing.Packing = {
+            "kinds": dict.fromkeys(given.reading.categorical, "nominal") or None,
+            "transpose": given.matrix.transpose,
+            "layer": given.matrix.layer,
+            "samples": annotations.read(given.reading, f"duramen {COMMAND}", found),
+            "samples_id": annotations.samples_id,
+            "samples_by_position": annotations.samples_by_position,
+            "samples_match": annotations.samples_match,
+            **given.reading.parameters(options.file),  # type: ignore[typeddict-item]
+            "as_text": given.reading.as_text,
+            "memory": given.memory,
+            "overwrite": options.overwrite,
+        }
+        notes(map(str, found), output.quiet)
+        store = packing.pack_with(
+            options.file,
+            output.out,
+            settings,
             n_jobs=options.work.jobs,
             verbose=not output.quiet and standard_error().is_terminal,
+            finishing=finishing,
         )
-        notes(map(str, found), output.quiet)
-        store = packing.pack_with(options.file, output.out, asked, finishing)
     if store.samples_pairing is not None and not output.quiet:
         note(store.samples_pairing)
     return store

@@ -14,10 +14,8 @@ from duramen.cli.ending import Clock
 from duramen.cli.options import Output
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from duramen.reports import Report, Run
+    from duramen.support.arrays import FloatArray
     from duramen.theory.subspaces.planning import Plan
 
 
@@ -55,11 +53,6 @@ class Options:
     output: Output = group(Output, "Results", out=Path("duramen-plan"))
 
 
-_BYTES = {
-    "": 1,
-    **{letter: 1000**i for i, letter in enumerate("kmgt", start=1)},
-    **{f"{letter}i": 1024**i for i, letter in enumerate("kmgt", start=1)},
-}
 # Curves are drawn for so many trees, and features of one kind, at most.
 _MOST_TREES = 1_000_000
 _MOST_FEATURES = 500
@@ -109,10 +102,12 @@ def _report(options: Options, _: Any, advice: Plan, clock: Clock) -> Report:
 
 def parsed_memory(given: str) -> int:
     """Return a size such as 512MB or 1.5GiB in bytes."""
-    match = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([kmgt]i?)?b?", given.strip().lower())
-    if match is None:
+    from duramen.support.text import parsed_size  # a slow import
+
+    size = parsed_size(given)
+    if size is None:
         raise ValueError(f"--memory must be a size such as 512MB, 2GiB or 800000, got {given!r}")
-    return int(float(match[1]) * _BYTES[match[2] or ""])
+    return size
 
 
 def parsed_relevant(given: Sequence[str]) -> dict[int, int]:
@@ -132,7 +127,7 @@ def parsed_relevant(given: Sequence[str]) -> dict[int, int]:
     return counts
 
 
-def found_curves(advice: Plan) -> dict[str, dict[float, NDArray[np.float64]]]:
+def found_curves(advice: Plan) -> dict[str, dict[float, FloatArray]]:
     """Return, for a chain up to the highest degree and for degree 0, the features found by `keep`.
 
     Exact for 0 .. n_trees trees; empty where that is too much to draw.
@@ -169,7 +164,7 @@ def found_curves(advice: Plan) -> dict[str, dict[float, NDArray[np.float64]]]:
 def _columns(advice: Plan) -> dict[str, Any]:
     options = advice.options
     columns: dict[str, Any] = {
-        "alpha": [option.keep for option in options],
+        "keep": [option.keep for option in options],
         "subspace": [advice.subspace] * len(options),
         "advised": [option.keep == advice.keep for option in options],
         "places_kept": [option.places for option in options],

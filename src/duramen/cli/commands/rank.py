@@ -35,16 +35,18 @@ from duramen.cli.ending import Clock
 from duramen.cli.inputs import SampledInput
 from duramen.cli.options import (
     MAX_FEATURES,
+    OPTIONS,
     Printed,
+    Representing,
     Strata,
     Work,
     criterion_option,
+    estimator_of,
     parsed_max_features,
     settled_criterion,
     writable,
 )
-from duramen.cli.signals import Representing
-from duramen.cli.source import EVENT, Source, check_columns
+from duramen.cli.problem import EVENT, Source, check_columns
 
 if TYPE_CHECKING:
     from duramen.analyses.ranking.ranking import Ranking
@@ -392,20 +394,18 @@ def make_forest(
     from duramen.estimators.catalogue import FORESTS
 
     name, max_features = growth.forest, growth.max_features
-    forest = next(one for one in FORESTS if one.name == name)
-    kind = forest.estimator(task)
-    if kind is None and target_class(task).censored:
-        able = ", ".join(one.name for one in FORESTS if one.survival)
+    estimator = estimator_of(
+        *(name, task), n_estimators=n_trees, random_state=seed, n_jobs=jobs, verbose=int(verbose)
+    )
+    if estimator is None and target_class(task).censored:
+        able = ", ".join(kind.name for kind in FORESTS if kind.survival)
         raise ValueError(f"--forest: must be one of {able} for survival, got {name}")
-    if kind is None:
+    if estimator is None:
         raise ValueError(
             f"--forest: {name} is for classification only, but the target holds numbers. Hint: "
             "choose another forest, or --task classification."
         )
     impurity = settled_criterion(growth.criterion, task)
-    estimator: Any = kind(
-        n_estimators=n_trees, random_state=seed, n_jobs=jobs, verbose=int(verbose)
-    )
     if not target_class(task).censored:  # which has one criterion
         estimator.set_params(criterion="squared_error" if impurity == "variance" else impurity)
     parameters = estimator.get_params()
@@ -423,15 +423,15 @@ def make_forest(
         if "class_weight" not in parameters:
             raise ValueError(f"--class-weight: --forest {name} has no class weights; leave it out")
         estimator.set_params(class_weight=growth.class_weight)
-    for word, name, value in (
+    for word, parameter, value in (
         ("--max-depth", "max_depth", growth.max_depth),
         ("--min-leaf", "min_samples_leaf", growth.min_leaf if growth.min_leaf > 1 else None),
     ):
         if value is None:
             continue
-        if name not in parameters:
-            raise ValueError(f"{word}: --forest {forest.name} has no such limit; leave it out")
-        estimator.set_params(**{name: value})
+        if parameter not in parameters:
+            raise ValueError(f"{word}: --forest {name} has no such limit; leave it out")
+        estimator.set_params(**{parameter: value})
     if growth.bootstrap is not None:
         estimator.set_params(bootstrap=growth.bootstrap)
     return with_estimates(estimator)
@@ -522,13 +522,15 @@ def requested(
     _check_taken(test, set_options, None if resampled else checkpoint)
     _check_together(test, asked, feature_groups)
     choices = parameters(asked.parameters)
-    return Request(
+    request = Request(
         test,
         asked.permutations,
         {name: value for name, value in choices.items() if value not in (None, False)},
         feature_groups if test.takes("feature_groups") else None,
         not named,
     )
+    request.check(OPTIONS)
+    return request
 
 
 # Options that choose the test.
@@ -560,11 +562,6 @@ def _check_taken(
 def _check_together(test: SignificanceTest, asked: Test, feature_groups: Groups | None) -> None:
     """Check that options go together."""
     own: Parameters = asked.parameters
-    if asked.permutations is not None and asked.permutations < test.least:
-        raise ValueError(
-            f"--significance {test.option} needs --permutations {test.least} or more for an error "
-            f"rate up to .05, got {asked.permutations}"
-        )
     if own.stop_after is not None and own.distribution not in (None, "empirical"):
         raise ValueError(
             f"--stop-after needs --distribution empirical, got {own.distribution}: an early stop "

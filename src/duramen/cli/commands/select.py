@@ -15,8 +15,15 @@ from duramen.cli.console import notes
 from duramen.cli.declaration import choice, command_line, given, group, option
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import SampledInput
-from duramen.cli.options import Printed, Strata, Work, count_or_fraction, parsed_max_features
-from duramen.cli.signals import Clustering
+from duramen.cli.options import (
+    Clustering,
+    Printed,
+    Strata,
+    Work,
+    count_or_fraction,
+    estimator_of,
+    parsed_max_features,
+)
 from duramen.selection.records import DEMO_TREES, MEMORY, Option, Selector, catalogue
 
 if TYPE_CHECKING:
@@ -175,20 +182,18 @@ def _trees_of(tree: str, max_features: str) -> Callable[[str], Any]:
     K = 1 if random else _PARSED["max_features"](max_features)
 
     def estimator(task: str) -> Any:
-        from duramen.estimators.catalogue import FORESTS
-
-        name, own = "extra-trees", {}
         if tree == "cart":
-            name, own = "random-forest", {"bootstrap": False}
-        kind = next(one for one in FORESTS if one.name == name).estimator(task)
-        return kind(max_features=K, **own)
+            made = estimator_of("random-forest", task, bootstrap=False)
+        else:
+            made = estimator_of("extra-trees", task)
+        return made.set_params(max_features=K)
 
     return estimator
 
 
 def _check_test(options: Options) -> None:
     """Check that options of the tests of relevance are those of the test that is asked for."""
-    from duramen.selection.sequential_random_subspace.relevance import PARAMETERS_OF_TESTS
+    from duramen.selection.sequential_random_subspace.search import PARAMETERS_OF_TESTS
 
     relevance = options.search.relevance
     for one, value in given(options.search):

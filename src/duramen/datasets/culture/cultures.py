@@ -9,9 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.datasets.culture.bursts import NetworkBursts, network_bursts
-from duramen.datasets.culture.imaging import CalciumImaging
-from duramen.datasets.culture.neurons import NeuronModel, Spikes, simulate_spikes
+from duramen.datasets.culture.neurons import (
+    CalciumImaging,
+    NetworkBursts,
+    NeuronModel,
+    Spikes,
+    network_bursts,
+    simulate_spikes,
+)
 from duramen.datasets.culture.wiring import Wiring, culture_wiring
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray

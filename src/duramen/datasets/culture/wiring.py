@@ -1,10 +1,12 @@
-"""Wiring of a culture of neurons: given, or drawn with modules and clustering."""
+"""Wiring of a culture of neurons: given, read, or drawn with modules and clustering."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +14,7 @@ from numpy.typing import ArrayLike
 from duramen import _kernel
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.arrow import pq
 
 _FUNCTION = "culture_wiring"
 _LINKS_A_NEURON = 15
@@ -87,15 +90,9 @@ class Wiring:
             )
         if len(np.unique(ends[0] * n + ends[1])) < count:
             raise checks.refuse("Wiring", "source", "without repeated links", "a link given twice")
-        fields = {
-            "source": ends[0],
-            "target": ends[1],
-            "weight": strength,
-            "positions": places,
-            "modules": np.unique(group, return_inverse=True)[1].astype(np.int64),
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        numbers = np.unique(group, return_inverse=True)[1].astype(np.int64)
+        vars(self).update(source=ends[0], target=ends[1], weight=strength)
+        vars(self).update(positions=places, modules=numbers)
 
     @property
     def n_neurons(self) -> int:
@@ -377,3 +374,67 @@ def _clustered(rng: np.random.Generator, links: IntArray, n: int, goal: float) -
     tries = _TRIES_A_LINK * len(source)
     target, _ = _kernel.rewire_links(source, target, n, goal, int(rng.integers(2**63)), tries)
     return np.stack((source, target)).astype(np.int64)
+
+
+_TOPOLOGY = "load_chalearn_topology"
+
+
+def load_chalearn_topology(i: int, folder: str | PathLike[str]) -> Wiring:
+    """Load the wiring of a network *normal* of the ChaLearn connectomics challenge.
+
+    The wiring was published by the organizers (MIT license) at
+    https://github.com/orlandi/connectomicsPCV; it does not ship with this package. The fluorescence
+    can be simulated: ``calcium_culture(wiring=load_chalearn_topology(1, folder))``.
+
+    Parameters
+    ----------
+    i : int
+        Number of the network, 1 to 4.
+    folder : path
+        Folder that holds ``normal-1/connections.parquet`` with columns `source`, `target` and
+        `weight`, and ``normal-1/positions.parquet`` with columns `x`, `y` (mm) and `subset`.
+
+    Returns
+    -------
+    Wiring
+        1000 neurons in 10 modules; inhibitory links have weight -1.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is not there, naming it.
+    ValueError
+        If `i` is another number.
+
+    References
+    ----------
+    J. G. Orlandi et al. (2014). First connectomics challenge: from imaging to connectivity. JMLR
+    W&CP 46.
+
+    Examples
+    --------
+    Where the files are in the folder ``chalearn``:
+
+    >>> import duramen as dm
+    >>> from pathlib import Path
+    >>> if Path("chalearn").is_dir():
+    ...     wiring = dm.datasets.load_chalearn_topology(1, "chalearn")
+    """
+    number = checks.check_integer(_TOPOLOGY, "i", i, 1, most=4)
+    tables = {}
+    for name in ("connections", "positions"):
+        file = Path(folder) / f"normal-{number}" / f"{name}.parquet"
+        if not file.is_file():
+            raise FileNotFoundError(
+                f"{_TOPOLOGY}: folder must hold {file.relative_to(folder)}, got {folder}. Hint: "
+                "convert the file normal-*.yaml of the organizers."
+            )
+        tables[name] = pq.read_table(file).to_pydict()
+    links, places = tables["connections"], tables["positions"]
+    return Wiring(
+        links["source"],
+        links["target"],
+        links["weight"],
+        positions=list(zip(places["x"], places["y"], strict=True)),
+        modules=places["subset"],
+    )

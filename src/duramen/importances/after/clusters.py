@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -11,6 +11,7 @@ import numpy as np
 from duramen.data import EncodedTable, LearningSet, encode
 from duramen.data.memory import require_memory
 from duramen.importances.after.correlations import BLOCK, Correlation, pairwise, with_gaps
+from duramen.importances.arguments import check_importances
 from duramen.io import ColumnStore
 from duramen.io.positions import Positions
 from duramen.results.columns import Column, hidden
@@ -115,18 +116,23 @@ class Clusters(Result):
             f"Clusters: {len(self)} around the most important features, of {counted} of "
             f"{len(self.names)} features; those with several members:"
         )
-        sizes = np.array([len(of) for _, of in members[:rows]], dtype=np.float64)
-        columns = [
-            Column("representative", [name for name, _ in members[:rows]], kind="words"),
-            Column("members", [f"{size:.0f}" for size in sizes], bars=sizes),
-            Column("others", [_listed(of[1:]) for _, of in members[:rows]], kind="words"),
-        ]
-        return Summary((heading,), columns, hidden(len(members), len(sizes)))
+        shown = [(name, of[1:]) for name, of in members[:rows]]
+        return Summary((heading,), members_shown(shown), hidden(len(members), len(shown)))
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = ", ..." if len(names) > _OTHERS_SHOWN else ""
-    return ", ".join(printable(name, 16) for name in names[:_OTHERS_SHOWN]) + more
+def members_shown(clusters: Sequence[tuple[str, Sequence[str]]]) -> list[Column]:
+    """Return the columns of a table of clusters, each by its representative and the others."""
+    sizes = np.array([1 + len(others) for _, others in clusters], dtype=np.float64)
+    listed = [
+        ", ".join(printable(name, 16) for name in others[:_OTHERS_SHOWN])
+        + (", ..." if len(others) > _OTHERS_SHOWN else "")
+        for _, others in clusters
+    ]
+    return [
+        Column("representative", [name for name, _ in clusters], kind="words"),
+        Column("members", [f"{size:.0f}" for size in sizes], bars=sizes),
+        Column("others", listed, kind="words"),
+    ]
 
 
 def clusters(
@@ -225,8 +231,12 @@ def clusters(
         function=_FUNCTION,
         hint="allow fewer clusters (most)",
     )
-    columns = _Columns(table, _places(table, names), kind)
-    work = _Clumping(columns, len(names), threshold, placed, distance)
+    places = _places(table, names)
+
+    def numbers_of(features: IntArray) -> FloatArray:
+        return with_gaps(table.take_columns(places[features]), kind)
+
+    work = _Clumping(numbers_of, len(names), threshold, placed, distance)
     work.choose(seeds)
     work.join(np.setdiff1d(np.arange(len(names)), seeds))
     settings = {
@@ -245,10 +255,7 @@ def clusters(
 def _check(
     importances: Any, threshold: float, most: int, correlation: str | None, distance: int
 ) -> None:
-    if not isinstance(importances, Importances):
-        raise TypeError(
-            f"{_FUNCTION}: importances must be Importances, got {type(importances).__name__}."
-        )
+    check_importances(_FUNCTION, importances)
     checks.check_real(_FUNCTION, "threshold", threshold, 0, 1, ends="(]")
     checks.check_integer(_FUNCTION, "most", most, 1)
     checks.check_integer(_FUNCTION, "distance", distance, 0)
@@ -270,30 +277,18 @@ def _places(table: EncodedTable | ColumnStore, names: Sequence[str]) -> IntArray
     return np.array([place[name] for name in names], dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class _Columns:
-    """Features as numbers, read when they are needed."""
-
-    table: EncodedTable | ColumnStore
-    places: IntArray
-    correlation: Correlation
-
-    def take(self, features: IntArray) -> FloatArray:
-        return with_gaps(self.table.take_columns(self.places[features]), self.correlation)
-
-
 class _Clumping:
     """Clusters in the making."""
 
     def __init__(
         self,
-        columns: _Columns,
+        numbers_of: Callable[[IntArray], FloatArray],
         p: int,
         threshold: float,
         placed: Positions | None,
         distance: int,
     ) -> None:
-        self._columns, self._threshold = columns, threshold
+        self._numbers_of, self._threshold = numbers_of, threshold
         self._placed, self._distance = placed, distance
         self.labels = np.full(p, NONE, dtype=np.int64)
         self.correlations = np.full(p, np.nan)
@@ -308,7 +303,7 @@ class _Clumping:
         """
         for begin in range(0, len(seeds), BLOCK):
             block = seeds[begin : begin + BLOCK]
-            numbers = self._columns.take(block)
+            numbers = self._numbers_of(block)
             self._assign(block, numbers)
             free = np.flatnonzero(self.labels[block] == NONE)
             own = pairwise(numbers[:, free], numbers[:, free])
@@ -333,7 +328,7 @@ class _Clumping:
         for block in self._blocks(others):
             close = self._near(np.array(self.chosen, dtype=np.int64), block).any(axis=0)
             if close.any():
-                self._assign(block[close], self._columns.take(block[close]))
+                self._assign(block[close], self._numbers_of(block[close]))
 
     def _blocks(self, others: IntArray) -> Iterator[IntArray]:
         """Yield features in groups, neighbors together."""

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from duramen.importances.arguments import check_importances
 from duramen.results.fields import checked_names
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -87,10 +88,7 @@ def group(
     >>> dm.importances.group(mdi, groups, how="mean").top(1).names
     ('first',)
     """
-    if not isinstance(importances, Importances):
-        raise TypeError(
-            f"group: importances must be Importances, got {type(importances).__name__}."
-        )
+    check_importances("group", importances)
     grouping = grouping_of(feature_groups, names, importances.names, how, rest, "group")
     result = replace(
         _combined(importances, grouping, how),

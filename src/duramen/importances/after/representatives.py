@@ -10,6 +10,7 @@ import numpy as np
 
 from duramen.data import EncodedTable, encode
 from duramen.data.memory import require_memory
+from duramen.importances.after.clusters import members_shown
 from duramen.importances.after.correlations import (
     BLOCK,
     DIGITS,
@@ -18,18 +19,17 @@ from duramen.importances.after.correlations import (
     distances_between,
     standardized,
 )
-from duramen.results.columns import Column, hidden
+from duramen.importances.arguments import check_importances
+from duramen.results.columns import hidden
 from duramen.results.importances import Importances
 from duramen.results.summary import Summarized, Summary
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import frozen_metadata, versions
-from duramen.support.text import printable, quoted
+from duramen.support.text import quoted
 
 Method = Literal["medoid", "centroid"]
 Linkage = Literal["average", "complete", "single"]
-
-_OTHERS_SHOWN = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,11 +100,7 @@ class Representatives(Summarized):
         ValueError
             If it is not about these representatives.
         """
-        if not isinstance(importances, Importances):
-            raise TypeError(
-                "Representatives.spread: importances must be Importances, got "
-                f"{type(importances).__name__}."
-            )
+        check_importances("Representatives.spread", importances)
         place = {name: j for j, name in enumerate(importances.names)}
         own = [self.names[m] for m in self.medoids]
         if len(place) != len(own) or any(name not in place for name in own):
@@ -128,19 +124,8 @@ class Representatives(Summarized):
             "largest clusters:"
         )
         members = sorted(self.members().items(), key=lambda item: -len(item[1]))[:rows]
-        others = [_listed([other for other in of if other != name]) for name, of in members]
-        sizes = np.array([len(of) for _, of in members], dtype=np.float64)
-        columns = [
-            Column("representative", [name for name, _ in members], kind="words"),
-            Column("members", [f"{size:.0f}" for size in sizes], bars=sizes),
-            Column("others", others, kind="words"),
-        ]
-        return Summary((heading,), columns, hidden(len(self), len(members)))
-
-
-def _listed(names: list[str]) -> str:
-    more = ", ..." if len(names) > _OTHERS_SHOWN else ""
-    return ", ".join(printable(name, 16) for name in names[:_OTHERS_SHOWN]) + more
+        shown = [(name, [other for other in of if other != name]) for name, of in members]
+        return Summary((heading,), members_shown(shown), hidden(len(self), len(members)))
 
 
 def representatives(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.data.memory import require_memory
+from duramen.importances.arguments import check_importances
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 
@@ -81,10 +82,7 @@ def smooth(
     >>> dm.importances.smooth(mdi, positions=places, radius=1).top(2).names
     ('x0', 'x1')
     """
-    if not isinstance(importances, Importances):
-        raise TypeError(
-            f"smooth: importances must be Importances, got {type(importances).__name__}."
-        )
+    check_importances("smooth", importances)
     if how not in ("mean", "share"):
         raise ValueError(f'smooth: how must be "mean" or "share", got {how!r}.')
     if (neighbors is None) == (positions is None):

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from duramen.forests.forest import AnyForest, Forest
-from duramen.importances.passes.chance import mean_xlog2x, xlog2x
-from duramen.importances.passes.nodes import Nodes
-from duramen.importances.passes.tally import Tally, weighted_counts
+from duramen.forests.forest import Forest
+from duramen.importances.passes.nodes import Nodes, Tally, weighted_counts
 from duramen.importances.samples import Sample, arrivals
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 
 
-class HeldOut:
-    """Decreases that rows show when they are dropped through the trees.
+def add_held_out(tally: Tally, run: Forest, sample: Sample) -> None:
+    """Add the decreases that rows show when they are dropped through a run of trees.
 
     The formulas are in :func:`duramen.importances.mdi`. Li et al. (2019) have sum_c (n_c / n) m_c .
     Y_c - (n_t / n) m_t . Y_t, which a constant added to y makes noisier. A score in bits that mixes
@@ -27,20 +25,13 @@ class HeldOut:
     that they go to, any permutation of them is as likely, and all scores have mean 0 exactly. Trees
     that no row was dropped through do not count.
     """
-
-    def __init__(self, forest: AnyForest, sample: Sample) -> None:
-        self.tally = Tally(forest.n_features)
-        self._sample = sample
-        self._entropy = forest.settings.criterion == "entropy"
-
-    def add_run(self, run: Forest) -> None:
-        """Add a run of trees."""
-        nodes = Nodes(run)
-        held = _Held(nodes, self._sample)
-        gain = _excess_information(nodes, held) if self._entropy else _covariance(nodes, held)
-        total = held.rows[run.offsets[:-1]]
-        share = gain / np.maximum(total, 1.0)[nodes.tree]
-        self.tally.add(nodes, share, n_trees=int(np.count_nonzero(total)))
+    nodes = Nodes(run)
+    held = _Held(nodes, sample)
+    entropy = run.settings.criterion == "entropy"
+    gain = _excess_information(nodes, held) if entropy else _covariance(nodes, held)
+    total = held.rows[run.offsets[:-1]]
+    share = gain / np.maximum(total, 1.0)[nodes.tree]
+    tally.add(nodes, share, n_trees=int(np.count_nonzero(total)))
 
 
 class _Held:
@@ -100,3 +91,82 @@ def _excess_information(nodes: Nodes, held: _Held) -> FloatArray:
     excess = np.zeros(nodes.forest.n_nodes)
     excess[parents] = nodes.over_children(surplus, parents)
     return excess
+
+
+# --- expected information between independent variables -------------------------------------------
+
+
+# Terms of hypergeometric sums that are held in memory at once.
+_TERMS = 2_000_000
+
+
+def xlog2x(counts: IntArray) -> FloatArray:
+    """Return n log2 n of every count, 0 for n = 0."""
+    n = np.arange(int(counts.max(initial=0)) + 1, dtype=np.float64)
+    table: FloatArray = n * np.log2(np.maximum(n, 1.0))
+    return table[counts]
+
+
+def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArray:
+    """Return the mean of n log2 n, n being hypergeometric; shape (m,).
+
+    n is the number of marked rows among `drawn` rows taken without replacement from `total` rows of
+    which `marked` are marked: a cell of a table of two variables when one of them is permuted. Sums
+    run over ten standard deviations and forty counts to either side of the mean, outside of which
+    the probability is below 1e-20.
+    """
+    from scipy.special import gammaln
+
+    cells, place = _distinct(total, drawn, marked)
+    n, a, b = cells
+    mean = a * b / np.maximum(n, 1)
+    variance = mean * (1 - b / np.maximum(n, 1)) * (n - a) / np.maximum(n - 1, 1)
+    reach = 10 * np.sqrt(np.maximum(variance, 0.0)) + 40
+    low = np.maximum(np.maximum(0, a + b - n), np.floor(mean - reach).astype(np.int64))
+    high = np.minimum(np.minimum(a, b), np.ceil(mean + reach).astype(np.int64))
+    log_factorial = gammaln(np.arange(int(n.max(initial=0)) + 2) + 1.0)
+    means = np.empty(n.size)
+    ends = np.cumsum(high - low + 1)
+    start = 0
+    while start < n.size:
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + _TERMS, side="right")))
+        run = slice(start, stop)
+        means[run] = _mean_over(low[run], high[run], n[run], a[run], b[run], log_factorial)
+        start = stop
+    return means[place]
+
+
+def _mean_over(
+    low: IntArray,
+    high: IntArray,
+    n: IntArray,
+    a: IntArray,
+    b: IntArray,
+    log_factorial: FloatArray,
+) -> FloatArray:
+    sizes = high - low + 1
+    starts = np.cumsum(sizes) - sizes
+    x = np.repeat(low - starts, sizes) + np.arange(int(sizes.sum()))
+    n, a, b = (np.repeat(count, sizes) for count in (n, a, b))
+    weight = -(
+        log_factorial[x]
+        + log_factorial[a - x]
+        + log_factorial[b - x]
+        + log_factorial[n - a - b + x]
+    )
+    weight = np.exp(weight - np.repeat(np.maximum.reduceat(weight, starts), sizes))
+    mean: FloatArray = np.add.reduceat(weight * xlog2x(x), starts)
+    return mean / np.add.reduceat(weight, starts)
+
+
+def _distinct(
+    total: IntArray, drawn: IntArray, marked: IntArray
+) -> tuple[tuple[IntArray, IntArray, IntArray], IntArray]:
+    """Return the distinct triples, and the place of each given one among them."""
+    base = int(total.max(initial=0)) + 1
+    if base**3 > np.iinfo(np.int64).max:
+        return (total, drawn, marked), np.arange(total.size)
+    small, large = np.minimum(drawn, marked), np.maximum(drawn, marked)
+    keys, place = np.unique((total * base + large) * base + small, return_inverse=True)
+    return (keys // base**2, keys // base % base, keys % base), place

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,10 @@ from duramen import _kernel
 from duramen.data.memory import require_memory
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.prediction import lent_rows
+from duramen.importances.measure import Inputs, TreeSums
 from duramen.importances.samples import Sample
+from duramen.jobs.progress import progress_bar
+from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
 # In the order of the kernel's enum Score.
@@ -208,3 +212,41 @@ def _whole_steps(forest: Forest) -> float:
     """
     reach = float(np.abs(forest.leaf_values).max(initial=0.0)) * forest.n_trees
     return 1.0 if reach == 0.0 else float(2.0 ** (61 - np.ceil(np.log2(reach))))
+
+
+class LossSums(TreeSums):
+    """Losses of the trees of `inputs.estimator`, from which `finish` computes the importances.
+
+    `n_splits` is the number of splits of all trees so far.
+    """
+
+    def __init__(
+        self, function: str, inputs: Inputs, losses: Losses, finish: Callable[[LossSums], Any]
+    ) -> None:
+        super().__init__(inputs.estimator)
+        self.losses, self.n_splits = losses, 0
+        self._function, self._finish = function, finish
+        self._n_threads = checks.check_jobs(function, inputs.n_jobs)
+        self._verbose = checks.check_verbosity(function, inputs.verbose)
+        self._report: Callable[[int], None] | None = None
+
+    def add(self, trees: Forest) -> None:
+        """Add trees, which come after those before."""
+        self.losses.add(trees, self._n_threads, self._report)
+        self.n_splits += int(np.count_nonzero(trees.feature >= 0))
+
+    def importances(self) -> Any:
+        """Return the importances, once all trees are added."""
+        return self._finish(self)
+
+    def over_all(self) -> Any:
+        """Add the trees of the forest, with a bar if asked for, and return the importances."""
+        with progress_bar(self.forest.n_trees, self._function, self._verbose) as report:
+            done = 0
+            for trees in self.forest.parts():
+                if report is not None:
+                    self._report = lambda count, done=done: report(done + count)
+                self.add(trees)
+                done += trees.n_trees
+        self._report = None
+        return self.importances()

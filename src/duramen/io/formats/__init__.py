@@ -8,22 +8,17 @@ from __future__ import annotations
 import difflib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from duramen.catalogue import Catalogue
-from duramen.io.formats.arrow import ARROW
+from duramen.io.formats.arrow import ARROW, PARQUET, is_folder
 from duramen.io.formats.excel import EXCEL
 from duramen.io.formats.format import Format, Request
-from duramen.io.formats.geo import GEO
 from duramen.io.formats.h5ad import ANNDATA
 from duramen.io.formats.npy import NPY
-from duramen.io.formats.parquet import PARQUET, is_folder
 from duramen.io.formats.plink import PLINK
-from duramen.io.formats.text import CSV, TEXT, TSV
+from duramen.io.formats.text import CSV, GEO, TEXT, TSV
 from duramen.io.formats.text_file import COMPRESSIONS, TextFile
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from duramen.support.arrow import pa
 
 catalogue = Catalogue(
     "file format", (CSV, TSV, TEXT, GEO, PARQUET, ARROW, EXCEL, NPY, ANNDATA, PLINK)

@@ -1,26 +1,229 @@
-"""Arrow files."""
+"""Arrow and Parquet files, and inputs of records by columns or, transposed, by rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.io.formats.format import Format, Input, Request
-from duramen.io.formats.records import explained, input_of, places_of_columns, schema_of_columns
+from duramen.io.formats.format import (
+    FIRST_ROWS,
+    Format,
+    Input,
+    Request,
+    describing,
+    named_rows,
+    warn_of,
+)
+from duramen.io.store.layout import HEADER
+from duramen.io.store.reader import columns_within
+from duramen.support.arrow import is_number, is_text, pa, pc, pq, without_dictionary
+from duramen.support.text import as_number, first_line, quoted
+from duramen.support.warning import warn
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+_CELL_BYTES = 56  # of a cell: as it was read, its value, its code, and room to sort
+_TURNED_BYTES = 48  # where rows become columns
+
+
+Records: TypeAlias = "ArrowFile | ParquetFile"
+
+
+@contextmanager
+def explained(path: Path, what: str, function: str) -> Iterator[None]:
+    """Turn what Arrow raises about a file into a ValueError that names the file."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(
+            f"{function}: {path} is not {what} file, or is damaged ({first_line(error)}); check "
+            "that its extension is right"
+        ) from None
+
+
+def places_of_columns(schema: pa.Schema, path: Path, function: str) -> list[int]:
+    """Return the places of the columns, which pandas' row labels are not, with a warning."""
+    labels = [name for name in schema.names if name.startswith("__index_level_")]
+    if labels:
+        warn(
+            f"{function}: {', '.join(map(quoted, labels))} of {path.name}, the index of a pandas "
+            "frame, was left out. Hint: frame.reset_index() before the file is written keeps it "
+            "as a column."
+        )
+    return [j for j, name in enumerate(schema.names) if name not in labels]
+
+
+def schema_of_columns(schema: pa.Schema, path: Path, function: str) -> pa.Schema:
+    """Return a schema without pandas' row labels."""
+    return pa.schema([schema.field(j) for j in places_of_columns(schema, path, function)])
+
+
+def input_of(records: Records, path: Path, request: Request) -> Input:
+    """Return the input of a file that has a row and a column at the least."""
+    if not records.n_rows or not len(records.schema):
+        raise ValueError(
+            f"{request.function}: {path} is empty: it has {records.n_rows} rows and "
+            f"{len(records.schema)} columns"
+        )
+    kind = TransposedArrowInput if request.transpose else ArrowInput
+    return kind(path, records, request)
+
+
+class ArrowInput(Input):
+    """A Parquet or Arrow file."""
+
+    def __init__(self, path: Path, records: Records, request: Request) -> None:
+        self.where = str(path)
+        self.files = (path,)
+        self._records = records
+        self.names = records.schema.names
+        self.n_columns = len(records.schema)
+        extra = 2 * records.n_bytes / self.n_columns
+        self._width = columns_within(request.budget, records.n_rows, _CELL_BYTES, extra)
+
+    def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
+        """Return the first rows, and the function that reads columns."""
+        first = next(iter(self._records.batches(FIRST_ROWS)), None)
+        return None if first is None else (pa.Table.from_batches([first]), self._records.read)
+
+    def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
+        """Yield neighboring columns."""
+        for begin in range(start, self.n_columns, self._width):
+            yield self._records.read(range(begin, min(begin + self._width, self.n_columns)))
+
+
+class TransposedArrowInput(Input):
+    """A Parquet or Arrow file whose rows are columns; its first column has their names."""
+
+    def __init__(self, path: Path, records: Records, request: Request) -> None:
+        function = request.function
+        self.where = str(path)
+        self.files = (path,)
+        self._records, self._budget = records, request.budget
+        first, others = records.schema.field(0), list(records.schema)[1:]
+        self._before = 1 + describing([field.name for field in others])
+        warn_of(records.schema.names[1 : self._before], path.name, function)
+        others = others[self._before - 1 :]
+        names = without_dictionary(records.read([0]).column(0))
+        if not is_text(names.type):
+            raise TypeError(
+                f"{function}: the first column of {path}, {quoted(first.name)}, is of type "
+                f"{names.type}; with transpose=True it holds the names of the columns, as text"
+            )
+        if names.null_count or not others:
+            what = "a name is missing" if names.null_count else "there is no other column"
+            raise ValueError(f"{function}: {path} cannot be transposed: {what}")
+        self._text = _is_text(others, path, function)
+        self.names = names.to_pylist()
+        self.n_columns = records.n_rows
+
+    def samples(self) -> pa.Table:
+        """Return the names of the rows."""
+        return named_rows(
+            pa.table({"sample": pa.array(self._records.schema.names[self._before :], pa.string())}),
+            "sample",
+        )
+
+    def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
+        """Yield groups of rows as columns."""
+        n_rows = len(self._records.schema) - self._before
+        height = columns_within(self._budget, n_rows, _TURNED_BYTES)
+        seen = 0
+        for batch in self._records.batches(height):
+            skip = min(max(0, start - seen), batch.num_rows)
+            seen += batch.num_rows
+            if skip < batch.num_rows:
+                yield self._turned(batch.slice(skip))
+
+    def _turned(self, batch: pa.RecordBatch) -> NDArray[Any]:
+        """Return the rows of a batch as columns."""
+        if self._text:
+            rows = [column.to_pylist() for column in batch.columns[self._before :]]
+            matrix = np.empty((len(rows), batch.num_rows), dtype=object)
+            for i, row in enumerate(rows):
+                matrix[i] = row
+            return matrix
+        return np.stack([_numbers(column) for column in batch.columns[self._before :]])
+
+
+def _is_text(fields: Sequence[Any], path: Path, function: str) -> bool:
+    """Return whether the columns hold text; raises unless all of them do, or all hold numbers."""
+    numbers, texts = [], []
+    for field in fields:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if is_text(kind):
+            texts.append(field.name)
+        elif is_number(kind) or pa.types.is_boolean(kind):
+            numbers.append(field.name)
+        elif not pa.types.is_null(kind):
+            raise TypeError(
+                f"{function}: column {quoted(field.name)} of {path} is of type {kind}; a file "
+                "that is transposed must hold numbers or text"
+            )
+    if texts and numbers:
+        raise TypeError(
+            f"{function}: {path} cannot be transposed: {quoted(texts[0])} holds text and "
+            f"{quoted(numbers[0])} numbers, and its rows would be columns of mixed types"
+        )
+    return bool(texts)
+
+
+def _numbers(column: Any) -> NDArray[Any]:
+    """Return a column of a batch as numbers, NaN where missing."""
+    column = without_dictionary(column)
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    if pa.types.is_null(kind) or column.null_count:
+        column = column.cast(pa.float64())
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def with_missing(table: pa.Table, words: Sequence[str]) -> pa.Table:
+    """Return a table where some words, and the numbers that they stand for, are missing values.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from duramen.io.formats.arrow import with_missing
+    >>> with_missing(pa.table({"age": [36, -99], "site": ["?", "A"]}), ["-99", "?"]).to_pydict()
+    {'age': [36, None], 'site': [None, 'A']}
+    """
+    if not words:
+        return table
+    columns = [_with_missing(column, list(map(str, words))) for column in table.columns]
+    return pa.table(columns, names=table.column_names)
+
+
+def _with_missing(column: Any, words: list[str]) -> Any:
+    column = without_dictionary(column)
+    kind = column.type
+    if is_text(kind):
+        sought = pa.array(words, kind)
+    elif is_number(kind):
+        numbers = [number for number in map(as_number, words) if number is not None]
+        sought = pa.array(_of_kind(numbers, kind), kind)
+    else:
+        return column
+    return pc.if_else(pc.is_in(column, sought), pa.scalar(None, kind), column)
+
+
+def _of_kind(numbers: list[float], kind: Any) -> list[Any]:
+    """Return the numbers that a type can hold."""
+    if pa.types.is_floating(kind):
+        return list(numbers)
+    signed = pa.types.is_signed_integer(kind)
+    least = -(2 ** (kind.bit_width - 1)) if signed else 0
+    most = 2 ** (kind.bit_width - signed) - 1
+    return [int(number) for number in numbers if number.is_integer() and least <= number <= most]
 
 
 def read_arrow(path: Path, request: Request) -> pa.Table:
     """Read an Arrow file of either form whole."""
-    import pyarrow as pa
-
     with explained(path, "an Arrow", request.function), pa.OSFile(str(path), "rb") as file:
         try:
             table = pa.ipc.open_file(file).read_all()
@@ -47,8 +250,6 @@ class ArrowFile:
     def _opened(
         self, fields: Sequence[int] | None
     ) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
-        import pyarrow as pa
-
         options = pa.ipc.IpcReadOptions(included_fields=None if fields is None else list(fields))
         with (
             explained(self._path, "an Arrow", self._function),
@@ -82,46 +283,20 @@ def validated(data: Any) -> Any:
     """Check that what was read of a file is whole, and return it.
 
     In a damaged file offsets, lengths, indices and text point anywhere (ArrowInvalid). Numbers
-    without missing values can only be too few, which the quick check of Arrow tells. Its full check
-    looks at each character of text; text that is all ASCII, at places that ascend, needs two quick
-    looks at its buffers.
+    without missing values can only be too few, which the quick check of Arrow tells; its full check
+    looks at each character of text.
     """
-    import pyarrow as pa
-
     data.validate()
     for kind, column in zip(data.schema.types, data.columns, strict=True):
-        if (pa.types.is_floating(kind) or pa.types.is_integer(kind)) and not column.null_count:
+        if is_number(kind) and not column.null_count:
             continue
         for chunk in getattr(column, "chunks", (column,)):
-            if not _is_plain_ascii(chunk):
-                chunk.validate(full=True)
+            chunk.validate(full=True)
     return data
-
-
-def _is_plain_ascii(array: Any) -> bool:
-    """Return whether an array is valid as text of ASCII without missing values."""
-    import pyarrow as pa
-
-    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
-        return False
-    nulls, places, text = array.buffers()
-    if nulls is not None or places is None or text is None or array.offset:
-        return False
-    kind = np.int32 if pa.types.is_string(array.type) else np.int64
-    begins: NDArray[Any] = np.frombuffer(places, dtype=kind, count=len(array) + 1)
-    used = np.frombuffer(text, dtype=np.uint8)
-    return bool(
-        begins[0] >= 0
-        and begins[-1] <= len(used)
-        and (begins[1:] >= begins[:-1]).all()
-        and used.max(initial=0) < 128
-    )
 
 
 def _copied(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> pa.Table:
     """Copy some columns of batches: a batch keeps all that it was read from in memory."""
-    import pyarrow as pa
-
     sink = pa.BufferOutputStream()
     writer = None
     for batch in batches:
@@ -146,4 +321,118 @@ ARROW = Format(
     read=read_arrow,
     groups=open_arrow,
     begins=b"ARROW1",
+)
+
+
+_CODE_BYTES = 1  # of a code that a value becomes, at the least
+_SUFFIXES = (".parquet", ".pq")
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a folder of Parquet files, as other programs write large tables."""
+    folder = Path(path)
+    try:
+        return folder.is_dir() and not (folder / HEADER).is_file() and bool(_files(folder))
+    except (OSError, ValueError):  # of a name that no file can have, or that may not be looked at
+        return False
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files in a folder of Parquet files, in the order of their names; else none."""
+    entries = [entry for entry in folder.iterdir() if not entry.name.startswith((".", "_"))]
+    if not all(one.suffix.lower() in _SUFFIXES and one.is_file() for one in entries):
+        return []
+    return sorted(entries)
+
+
+def read_parquet(path: Path, request: Request) -> pa.Table:
+    """Read a Parquet file, or a folder of them, whole."""
+    with explained(path, "a Parquet", request.function):
+        if path.is_dir():
+            table = ParquetFile(path, request.function).whole()
+        else:
+            with pq.ParquetFile(path) as file:
+                table = file.read()
+    return table.select(places_of_columns(table.schema, path, request.function))
+
+
+class ParquetFile:
+    """A Parquet file, or a folder of files with the same columns, whose rows follow each other."""
+
+    def __init__(self, path: Path, function: str) -> None:
+        paths = _files(path) if path.is_dir() else [path]
+        with explained(path, "a Parquet", function):
+            self._files = [pq.ParquetFile(one) for one in paths]
+            self._whole: pa.Schema = self._files[0].schema_arrow
+            parts = [one.metadata for one in self._files]
+            self.n_rows = sum(int(part.num_rows) for part in parts)
+            groups = [part.row_group(i) for part in parts for i in range(part.num_row_groups)]
+            self.n_bytes = sum(int(group.total_byte_size) for group in groups)
+        self._path, self._function = path, function
+        for one, file in zip(paths, self._files, strict=True):
+            if file.schema_arrow.names != self._whole.names:
+                raise ValueError(
+                    f"{function}: {path} must be a folder of files with the same columns, but "
+                    f"those of {one.name} differ from those of {paths[0].name}"
+                )
+        self.schema = schema_of_columns(self._whole, path, function)
+
+    def whole(self) -> pa.Table:
+        """Read all columns."""
+        return _joined([file.read() for file in self._files])
+
+    def read(self, columns: Sequence[int]) -> pa.Table:
+        """Read all rows of some columns."""
+        names = [self.schema.names[j] for j in columns]
+        with explained(self._path, "a Parquet", self._function):
+            parts = [file.read(columns=names, use_threads=False) for file in self._files]
+            return _joined([part.select(names) for part in parts])
+
+    def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield all columns, at most `n_rows` rows at a time."""
+        with explained(self._path, "a Parquet", self._function):
+            for file in self._files:
+                for batch in file.iter_batches(batch_size=n_rows):
+                    yield batch.select(self.schema.names)
+
+
+def _joined(parts: list[pa.Table]) -> pa.Table:
+    """Return tables one below the other; numbers of several types take the wider one."""
+    return pa.concat_tables(parts, promote_options="permissive") if len(parts) > 1 else parts[0]
+
+
+def parquet_bytes(path: Path, request: Request) -> int:
+    """Return the bytes that a table takes, by the types of its columns and the number of rows."""
+    file = ParquetFile(path, request.function)
+    widths = sum(_width(field.type) for field in file.schema)
+    return file.n_rows * (widths + _CODE_BYTES * len(file.schema))
+
+
+def _width(kind: pa.DataType) -> int:
+    """Return the bytes of a value, where all of its type take as many."""
+    try:
+        return int(kind.bit_width) // 8
+    except ValueError:
+        return 0
+
+
+def open_parquet(path: Path, request: Request) -> Input:
+    """Open a Parquet file as an input."""
+    return input_of(ParquetFile(path, request.function), path, request)
+
+
+def write_parquet(table: pa.Table, file: IO[bytes]) -> None:
+    """Write a Parquet file."""
+    pq.write_table(table, file)
+
+
+PARQUET = Format(
+    "parquet",
+    "Parquet",
+    _SUFFIXES,
+    read=read_parquet,
+    groups=open_parquet,
+    write=write_parquet,
+    n_bytes=parquet_bytes,
+    begins=b"PAR1",
 )

@@ -8,19 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from decimal import Decimal
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
-from duramen.data.columns import describe, too_large
-from duramen.data.exactness import LARGEST_EXACT, merged, refusal_of
+from duramen.data.columns import LARGEST_EXACT, describe, merged, refusal_of, too_large
 from duramen.io.formats.format import Request
-from duramen.io.formats.lines import UnclosedQuote, lines_of
-from duramen.io.formats.text_file import TextFile, is_data
+from duramen.io.formats.text_file import TextFile, UnclosedQuote, is_data, lines_of
+from duramen.support.arrow import pa, pa_csv
 from duramen.support.text import first_line
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _MOST_DIGITS = 17  # significant ones that tell a float64 from all others
 _FOLLOWING = 20  # rows after one of another length, by which it is told whether it is a header
@@ -29,8 +25,6 @@ _LONGEST_NUMBER = 1024  # characters that a field without text takes at the most
 
 def text_options(request: Request) -> Any:
     """Return Arrow's options that turn text into values."""
-    import pyarrow.csv as pa_csv
-
     function, na_values, decimal = request.function, request.na_values, request.decimal
     if decimal not in (".", ","):
         raise ValueError(f"{function}: decimal must be '.' or ',', got {decimal!r}.")
@@ -80,8 +74,6 @@ def check_digits(
     with options; it is asked to where a number is beyond 2**53. `titles` are the names of the
     columns where the table has others.
     """
-    import pyarrow as pa
-
     places = [
         j
         for j, column in enumerate(table.columns)
@@ -116,9 +108,6 @@ def _largest(column: pa.ChunkedArray) -> float:
 
 def _as_text(options: Any, names: list[str]) -> Any:
     """Return options of conversion that leave some columns as text."""
-    import pyarrow as pa
-    import pyarrow.csv as pa_csv
-
     return pa_csv.ConvertOptions(
         null_values=options.null_values,
         strings_can_be_null=True,
@@ -145,8 +134,6 @@ def ends_in_quote(
     many bytes from the end of the text, or all where there are fewer; `opened` opens the text, to
     be read from its beginning where its end looks as if.
     """
-    import pyarrow as pa
-
     if not table.num_rows:
         return False
     borders = (b"\n", b"\r", delimiter.encode())
@@ -256,8 +243,6 @@ def _ragged(
 @contextmanager
 def explained(text: TextFile) -> Iterator[None]:
     """Raise ValueError that says what is wrong with a file where reading or parsing fails."""
-    import pyarrow as pa
-
     try:
         yield
     except (pa.ArrowException, OSError, EOFError, csv.Error, UnicodeError, UnclosedQuote) as error:

@@ -17,28 +17,25 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 from xml.etree import ElementTree
 
 from duramen.data.memory import available_bytes, require_memory
 from duramen.io.formats import workbook_process
 from duramen.io.formats.format import Format, Request
 from duramen.io.formats.text import without_empty
+from duramen.support.arrow import pa
+from duramen.support.checks import extra_package
 from duramen.support.text import first_line, quoted
 from duramen.support.warning import warn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def read_excel(path: Path, request: Request) -> pa.Table:
     """Read a sheet of a workbook, the first one by default, whose first row names the columns."""
-    import pyarrow as pa
-
     function = request.function
-    _require_calamine(path, function)
+    subject = f"{function}: {path.name}"
+    extra_package("python_calamine", subject, "excel", ", or save the sheet as CSV")
     with _reading(path, function) as reader:
         sheet = _chosen(reader.answer(), path, request)
         if path.suffix.lower() in _OF_XML:
@@ -114,17 +111,6 @@ def _memory(path: Path) -> int:
     return wanted if available is None else min(wanted, available)
 
 
-def _require_calamine(path: Path, function: str) -> None:
-    """Raise ModuleNotFoundError unless the package that reads workbooks is installed."""
-    try:
-        import_module("python_calamine")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"{function}: {path.name} needs the package python-calamine; pip install "
-            "duramen[excel], or save the sheet as CSV"
-        ) from None
-
-
 def _chosen(sheets: list[str], path: Path, request: Request) -> str:
     """Return the name of the sheet to read; warn where it is one of several."""
     if not sheets:
@@ -147,8 +133,6 @@ def _chosen(sheets: list[str], path: Path, request: Request) -> str:
 
 def _column(cells: tuple[Any, ...], missing: frozenset[str]) -> pa.Array:
     """Return the cells of a column as an array of one type, text where they are of several."""
-    import pyarrow as pa
-
     values = [None if isinstance(cell, str) and cell.strip() in missing else cell for cell in cells]
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float}:
@@ -198,12 +182,7 @@ def require_writer(function: str) -> Any:
     ModuleNotFoundError
         If it is not installed.
     """
-    try:
-        return import_module("openpyxl")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"{function}: .xlsx needs the package openpyxl; pip install duramen[excel], or use CSV"
-        ) from None
+    return extra_package("openpyxl", f"{function}: .xlsx", "excel", ", or use CSV")
 
 
 def write_workbook(table: pa.Table, file: IO[bytes]) -> None:

@@ -1,13 +1,14 @@
-"""Records of file formats, and requests to them."""
+"""Records of file formats, requests to them, and what inputs are."""
 
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, Any, Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 from duramen.catalogue import Entry
 from duramen.data.encoded import EncodedTable
 from duramen.support.arrays import IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from duramen.support.arrow import pa
+from duramen.support.text import quoted
+from duramen.support.warning import warn
 
 FIRST_ROWS = 32  # that `Input.beginning` returns
 
@@ -89,43 +90,46 @@ class Columns(Protocol):
 
     def kind_codes(self) -> NDArray[np.uint8]:
         """Return the kind of each column."""
-        ...
 
     def names(self, chosen: IntArray) -> list[str]:
         """Return names of columns."""
-        ...
 
     def find(self, name: str) -> int | None:
         """Return the number of the column of that name."""
-        ...
 
     def take(self, chosen: IntArray) -> EncodedTable:
         """Return columns, in memory."""
-        ...
 
     def table(self) -> EncodedTable:
         """Return all columns."""
-        ...
 
     def records(self) -> Iterator[NDArray[Any]]:
         """Records of all columns, as in `layout.COLUMN`."""
-        ...
 
     def fingerprint(self) -> str:
         """As `layout.fingerprint_of`."""
-        ...
 
     def verify(self) -> None:
         """Raise ValueError where something is damaged."""
-        ...
 
     def samples(self) -> pa.Table | None:
         """Sample annotations; None where there are none."""
-        ...
 
     def variants(self) -> pa.Table | None:
         """Places of the columns on the genome; None where they are not known."""
-        ...
+
+
+class Reading(TypedDict, total=False):
+    """Parameters of functions that read a file."""
+
+    na_values: Sequence[str]
+    decimal: str
+    separator: str | None
+    sheet: str | None
+    encoding: str
+    skip_rows: int
+    member: str | None
+    as_text: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -202,6 +206,10 @@ class Request:
         return next((name for name in given if given[name]), None)
 
 
+READING: dict[str, Any] = {name: getattr(Request, name, ()) for name in Reading.__annotations__}
+"""Defaults of the parameters of functions that read a file."""
+
+
 @dataclass(frozen=True, eq=False)
 class Format(Entry):
     """Record of a file format.
@@ -271,3 +279,47 @@ class Format(Entry):
     layers: bool = False
     sheets: bool = False
     begins: bytes = b""
+
+
+_SIGNS = re.compile(r"[^a-z0-9]")
+# Names without case and signs: of featureCounts, HTSeq, RSEM, GCT files, biomaRt and the like.
+_DESCRIBING = frozenset(
+    (
+        *("chr", "chrom", "chromosome", "seqname", "seqnames", "start", "end"),
+        *("stop", "strand", "width", "length", "effectivelength", "genelength", "symbol"),
+        *("genesymbol", "hgncsymbol", "name", "genename", "gene", "genes", "geneid"),
+        *("genebiotype", "biotype", "genetype", "genedescription", "description", "desc", "entrez"),
+        *(
+            "entrezid",
+            "entrezgeneid",
+            "ensembl",
+            "ensemblid",
+            "ensemblgeneid",
+            "transcriptid",
+            "transcriptids",
+        ),
+        *("refseq", "unigene", "probeid", "cytoband", "locus"),
+    )
+)
+
+
+def describing(names: Sequence[str]) -> int:
+    """Return how many of the first columns, that of the names left out, describe the features.
+
+    Examples
+    --------
+    >>> from duramen.io.formats.format import describing
+    >>> describing(["Chr", "Start", "End", "Strand", "Length", "a.bam", "b.bam"])
+    5
+    """
+    count = 0
+    while count < len(names) and _SIGNS.sub("", names[count].lower()) in _DESCRIBING:
+        count += 1
+    return count if count < len(names) else 0
+
+
+def warn_of(names: Sequence[str], file: str, function: str) -> None:
+    """Warn of columns that were left out, if there are any."""
+    if names:
+        what = "describes the rows and was" if len(names) == 1 else "describe the rows and were"
+        warn(f"{function}: {', '.join(map(quoted, names))} of {file} {what} left out")

@@ -1,28 +1,91 @@
 """AnnData files (.h5ad) as inputs.
 
 Read with h5py alone, in the layouts of all versions: a matrix of cells by genes, dense or sparse.
-What is known of the cells and of the genes is in `h5ad_frames`.
+The annotations of the cells are a data frame of arrays there. Files in HDF5 are opened here.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.io.formats.format import Format, Input, Request, named_rows
-from duramen.io.formats.hdf5 import check_links, explained, h5py_for
 from duramen.io.formats.spool import Spool
-from duramen.io.store.budget import columns_within
+from duramen.io.store.reader import columns_within
 from duramen.support.arrays import BoolArray, IntArray
+from duramen.support.arrow import pa
+from duramen.support.checks import extra_package
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+
+@contextmanager
+def opened(path: Path, function: str, what: str) -> Iterator[Any]:
+    """Open a file that refers to no other, and close it.
+
+    Raises
+    ------
+    ValueError
+        If it is no such file, is damaged, or refers to another file.
+    ModuleNotFoundError
+        If h5py is not installed.
+    """
+    with explained(path, function, what), h5py_for(path, function).File(path, "r") as file:
+        check_links(file)
+        yield file
+
+
+def h5py_for(path: Path, function: str) -> Any:
+    """Return h5py, or say how it is installed (ModuleNotFoundError)."""
+    return extra_package("h5py", f"{function}: reading {path.name}", "anndata")
+
+
+@contextmanager
+def explained(path: Path, function: str, what: str) -> Iterator[None]:
+    """Turn whatever h5py raises about a file into a ValueError that names the file.
+
+    A damaged file can raise errors of nearly any kind, from h5py and from what it returns.
+    """
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise
+    except (Exception, RecursionError, MemoryError) as error:
+        text = " ".join(str(error).split())
+        if isinstance(error, ValueError) and text.startswith(f"{function}: "):
+            raise
+        raise ValueError(
+            f"{function}: {path} is not {what} file, or is damaged ({text[:300]})"
+        ) from None
+
+
+def check_links(group: Any) -> None:
+    """Check that everything in a group lies in its own file.
+
+    Raises
+    ------
+    ValueError
+        If a link or the storage of an array leads to another file.
+    """
+    h5py: Any = import_module("h5py")
+    for name in group:
+        link = group.get(name, getlink=True)
+        if isinstance(link, h5py.ExternalLink):
+            raise ValueError(f"{name} of {group.name} is a link to another file")
+        if not isinstance(link, h5py.HardLink):
+            continue  # a soft link: what it leads to is checked where it lies
+        node = group[name]
+        if isinstance(node, h5py.Group):
+            check_links(node)
+        elif isinstance(node, h5py.Dataset) and (node.external or node.is_virtual):
+            raise ValueError(f"{node.name} keeps its values in another file")
+
 
 _WHAT = "an .h5ad"
 _CELL_BYTES = 32  # of a dense cell: the cell, its value, its code, and room to sort
@@ -305,8 +368,6 @@ def frame_of(file: Any, where: str, names: Sequence[str]) -> pa.Table:
 
     Columns that are neither numbers, truth values, text nor categories are left out.
     """
-    import pyarrow as pa
-
     frame = file[where]
     columns: dict[str, Any] = {"name": pa.array(names, pa.string())}
     for name in _column_names(frame):
@@ -357,8 +418,6 @@ def _array(node: Any) -> Any:
 
 
 def _plain(values: NDArray[Any], mask: BoolArray | None = None) -> Any:
-    import pyarrow as pa
-
     if values.ndim != 1 or values.dtype.kind not in "biufOS":
         return None
     if values.dtype.kind in "OS":
@@ -368,8 +427,6 @@ def _plain(values: NDArray[Any], mask: BoolArray | None = None) -> Any:
 
 
 def _categories(codes: NDArray[Any], labels: Any, ordered: bool) -> Any:
-    import pyarrow as pa
-
     if labels is None:
         return None
     if codes.dtype.kind not in "iu" or codes.ndim != 1:

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.io.formats.format import Format, Input, Request
-from duramen.io.store.budget import columns_within
-from duramen.io.store.reader import LocalFile
+from duramen.io.store.reader import LocalFile, columns_within
 from duramen.support.text import first_line
 
 # What NumPy raises on a header that is damaged.

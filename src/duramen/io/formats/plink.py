@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,17 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
 from duramen.io.formats.format import Format, Input, Request, named_rows
 from duramen.io.store import layout
-from duramen.io.store.budget import columns_within
-from duramen.io.store.reader import LocalFile, read_rows
-from duramen.io.store.runs import Repeats, Runs, offsets_of, repetition
+from duramen.io.store.reader import (
+    LocalFile,
+    Repeats,
+    Runs,
+    columns_within,
+    offsets_of,
+    read_rows,
+    repetition,
+)
 from duramen.support.arrays import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from duramen.support.arrow import pa
 
 MAGIC = b"\x6c\x1b"
 FAM_COLUMNS = ("FID", "IID", "father", "mother", "sex", "phenotype")
@@ -209,8 +213,6 @@ class BedColumns:
 
     def variants(self) -> pa.Table:
         """Return chromosome, position and alleles of the .bim file."""
-        import pyarrow as pa
-
         return pa.concat_tables(self.variant_parts())
 
     def variant_parts(self) -> Iterator[pa.Table]:
@@ -253,8 +255,6 @@ def read_bim(path: Path, function: str) -> Runs:
 
 def variants_of_bim(path: Path, function: str) -> Iterator[pa.Table]:
     """Yield chromosome, position and alleles of the variants, some lines at a time."""
-    import pyarrow as pa
-
     schema, line = layout.variants_schema(), 0
     with open(path, "rb") as file:
         while lines := file.readlines(1 << 17):
@@ -299,8 +299,6 @@ def samples_of_fam(samples: list[list[str]]) -> pa.Table:
 
     IID names the rows; FID and IID do where IID alone is not unique.
     """
-    import pyarrow as pa
-
     columns: dict[str, Any] = {}
     for name, words in zip(FAM_COLUMNS, zip(*samples, strict=True), strict=True):
         columns[name] = pa.array(words, pa.string())
@@ -312,8 +310,6 @@ def samples_of_fam(samples: list[list[str]]) -> pa.Table:
 
 
 def _numbers(words: tuple[str, ...]) -> pa.Array:
-    import pyarrow as pa
-
     for kind in (int, float):
         try:
             numbers = [kind(word) for word in words]

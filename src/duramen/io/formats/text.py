@@ -1,4 +1,4 @@
-"""CSV and TSV files, whole and as inputs.
+"""CSV and TSV files and GEO series matrices, whole and as inputs.
 
 Types are inferred by Arrow over all of a column: whatever is spooled is text, and a column is
 parsed when all of it is there.
@@ -9,11 +9,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -27,16 +28,21 @@ from duramen.io.formats.delimited import (
     last_cell,
     text_options,
 )
-from duramen.io.formats.format import FIRST_ROWS, Format, Input, Request, named_rows
-from duramen.io.formats.gene_annotation import describing, warn_of
-from duramen.io.formats.lines import BOM, Lines, UnclosedQuote, lines_of, unquoted
+from duramen.io.formats.format import (
+    FIRST_ROWS,
+    Format,
+    Input,
+    Request,
+    describing,
+    named_rows,
+    warn_of,
+)
 from duramen.io.formats.spool import Spool
-from duramen.io.formats.text_file import TextFile
-from duramen.io.store.budget import columns_within
+from duramen.io.formats.text_file import BOM, Lines, TextFile, UnclosedQuote, lines_of, unquoted
+from duramen.io.store.reader import columns_within
+from duramen.support.arrow import pa, pa_csv, pc
+from duramen.support.text import as_number
 from duramen.support.warning import warn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _LEAST_CHUNK = 1 << 16
 _LARGEST_TILE = 1 << 30  # Arrow's reader counts the bytes of a block in 31 bits
@@ -48,9 +54,6 @@ _SPLIT_WORK = 96  # where every field becomes a Python object
 
 def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
     """Read a text file whole."""
-    import pyarrow as pa
-    import pyarrow.csv as pa_csv
-
     function, options = request.function, text_options(request)
     text = _text(path, delimiter, request)
 
@@ -92,8 +95,6 @@ def without_empty(table: pa.Table) -> pa.Table:
 
 def write_text(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
     """Write a text file."""
-    import pyarrow.csv as pa_csv
-
     options = pa_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
     pa_csv.write_csv(table, file, options)
 
@@ -165,9 +166,6 @@ class _Text(Input):
         titles: Sequence[str] = (),
     ) -> pa.Table:
         """Text as a table, typed as `read_table` types it; `titles` name its columns in errors."""
-        import pyarrow as pa
-        import pyarrow.csv as pa_csv
-
         if names is not None and bytes(text[:3]) == BOM:
             text = BOM + bytes(text)  # Arrow takes the first one away, wherever text was cut
 
@@ -208,8 +206,6 @@ class TextInput(_Text):
 
     def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
         """Return the first rows, and a function that reads whole columns."""
-        import pyarrow.csv as pa_csv
-
         with self._explained(), self._file.opened() as stream:
             lines = islice(TextFile.buffered(stream), FIRST_ROWS + 1)
             text = b"".join(line.rstrip(b"\r\n") + b"\n" for line in lines)
@@ -355,8 +351,6 @@ class TransposedTextInput(_Text):
 
     def samples(self) -> pa.Table:
         """Return the names of the rows."""
-        import pyarrow as pa
-
         return named_rows(pa.table({"sample": pa.array(self._rows, pa.string())}), "sample")
 
     def _columns(self, start: int, work: int) -> Iterator[Lines]:
@@ -416,13 +410,90 @@ def text_bytes(text: TextFile) -> int:
         rows = list(csv.reader(lines, delimiter=text.delimiter))
     except csv.Error:
         return size
-    numbers = sum(_is_number(field) for row in rows for field in row)
+    numbers = sum(as_number(field) is not None for row in rows for field in row)
     return int(max(size, 0.9 * size / _HEAD * numbers * (_NUMBER_BYTES + _CODE_BYTES)))
 
 
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
+_BEGIN, _END = b"!series_matrix_table_begin", b"!series_matrix_table_end"
+_SAMPLE, _TRAIT = "!Sample_", "characteristics"
+_MISSING = ("", "NA", "N/A", "na", "n/a", "null", "NaN", "--")
+
+
+def open_geo(path: Path, request: Request) -> Input:
+    """Open a series matrix; its features become columns, whether asked for or not."""
+    text = replace(TextFile.of(path, "\t", request), separator="\t")
+    lines, begins = [], 0
+    with explained(text), text.opened() as stream:
+        rows = stream if hasattr(stream, "peek") else text.buffered(stream)
+        for line in iter(rows.readline, b""):
+            begins += 1
+            if line.startswith(_BEGIN):
+                break
+            lines.append(line)
+        else:
+            raise ValueError(
+                f"{request.function}: {path} has no line {_BEGIN.decode()}, after which a GEO "
+                "series matrix has its table"
+            )
+        kept = [line.decode("utf-8") for line in lines if line.startswith(_SAMPLE.encode())]
+        described = list(csv.reader(map(_one_line, kept), delimiter="\t"))
+    table = replace(text, skip_rows=text.skipped + begins, until=_END)
+    return GeoInput(table, request, described)
+
+
+def _one_line(line: str) -> str:
+    """Return a line without its end, and without ends of other systems within it."""
+    return " ".join(line.splitlines())
+
+
+class GeoInput(TransposedTextInput):
+    """Series matrix: features as columns, and what is known of the samples."""
+
+    def __init__(self, text: TextFile, request: Request, described: list[list[str]]) -> None:
+        super().__init__(text, request)
+        self._described = described  # fields of the lines about samples
+
+    def _no_rows(self) -> ValueError:
+        return ValueError(
+            f"{self._function}: the table of {self._path} is empty: the values of this series are "
+            "in other files of its page at GEO, such as a matrix of counts; give that one, with "
+            "--transpose and --samples"
+        )
+
+    def samples(self) -> pa.Table:
+        """Return what the file says of the samples: a column a line, or a characteristic."""
+        n = len(self._rows)
+        texts: dict[str, list[str | None]] = {"sample": list(self._rows)}
+        for key, *values in self._described:
+            if len(values) != n:
+                continue
+            title = key.removeprefix(_SAMPLE)
+            for row, value in enumerate(values):
+                trait, _, told = value.partition(": ")
+                named = trait if title.startswith(_TRAIT) and told else title
+                column = texts.setdefault(named, [None] * n)
+                column[row] = (told if named == trait else value).strip()
+        columns = {name: pa.array(values, pa.string()) for name, values in texts.items()}
+        return named_rows(pa.table({name: _typed(one) for name, one in columns.items()}), "sample")
+
+
+def _typed(column: Any) -> Any:
+    """Return a column of text as numbers if it holds them, with missing values as such."""
+    known = pc.if_else(pc.is_in(column, pa.array(_MISSING)), pa.scalar(None, pa.string()), column)
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            return known.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return known
+
+
+GEO = Format(
+    "geo",
+    "GEO",
+    (".txt",),
+    groups=open_geo,
+    text=True,
+    separator="\t",
+    begins=b"!Series_",
+)

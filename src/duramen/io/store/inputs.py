@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,12 @@ from duramen.data.columns import Column
 from duramen.data.encoded import EncodedTable
 from duramen.data.sources import Source, open_source
 from duramen.io import formats
+from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.format import Input, Request
-from duramen.io.formats.records import with_missing
-from duramen.io.store.budget import columns_within
 from duramen.io.store.column_store import ColumnStore
+from duramen.io.store.reader import columns_within
+from duramen.support.arrow import pa
 from duramen.support.files import expanded
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _CELL_BYTES = 28  # of a group: the cells, their codes and values, and room to sort
 

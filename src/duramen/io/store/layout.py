@@ -21,16 +21,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.encoded import EncodedTable
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from duramen.support.arrow import pa
 
 WHAT = "column store"
 FORMAT = 1
@@ -72,8 +70,6 @@ SHARED_LIST = np.dtype([("count", "u1"), ("values", "<f8", LONGEST_SHARED)])
 
 def variants_schema() -> pa.Schema:
     """Return the columns of `VARIANTS`."""
-    import pyarrow as pa
-
     names = ("chromosome", "position", "allele_1", "allele_2")
     return pa.schema([(name, pa.int64() if name == "position" else pa.string()) for name in names])
 

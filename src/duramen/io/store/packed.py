@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data.encoded import Blocks, EncodedTable
-from duramen.data.names import KINDS, default_names
-from duramen.data.validity import (
+from duramen.data.encoded import (
+    Blocks,
+    EncodedTable,
     invalid_labels,
     invalid_offsets,
     invalid_values,
     unknown_code,
     unsorted_values,
 )
+from duramen.data.schema import KINDS, default_names
 from duramen.io.store import layout
-from duramen.io.store.reader import File, Folder, pieces_of, read_rows
-from duramen.io.store.runs import Runs, offsets_of
+from duramen.io.store.reader import File, Folder, Runs, offsets_of, pieces_of, read_rows
 from duramen.support.arrays import BoolArray, IntArray
+from duramen.support.arrow import pa
 from duramen.support.text import first_line, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class MappedTable(EncodedTable):
@@ -460,8 +458,6 @@ class PackedColumns:
         """Return a table of so many rows that lies beside the codes; None where there is none."""
         if name not in self._files:
             return None
-        import pyarrow as pa
-
         file = self._files[name]
         data = file.read(0, file.size)
         if crc32(data) != self._crc32(name):

@@ -5,38 +5,43 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from duramen import __version__
 from duramen.configuration import shows_progress
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode_source
-from duramen.data.names import check_names, resolve_kinds
+from duramen.data.schema import check_names, resolve_kinds
 from duramen.data.sources import open_source
 from duramen.data.text_numbers import places_of_text, warned
 from duramen.io.formats import text_of
+from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.delimited import comma_separated
-from duramen.io.formats.format import Input, Request
-from duramen.io.formats.records import with_missing
+from duramen.io.formats.format import READING, Input, Reading, Request
 from duramen.io.store import layout
-from duramen.io.store.budget import memory_bytes
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.inputs import Part, open_input
-from duramen.io.store.pairing import Pairing, check_samples, names_of, pair
-from duramen.io.store.part import check_place, making, part_of
-from duramen.io.store.row_ids import Names, of_encoded, of_table, texts_of
-from duramen.io.store.runs import Repeats, repetition
-from duramen.io.store.writer import StoreWriter
+from duramen.io.store.reader import Repeats, memory_bytes, repetition
+from duramen.io.store.row_ids import (
+    Names,
+    Pairing,
+    check_samples,
+    names_of,
+    of_encoded,
+    of_table,
+    pair,
+    texts_of,
+)
+from duramen.io.store.writer import StoreWriter, check_place, making, part_of
+from duramen.support.arrow import pa
 from duramen.support.checks import check_jobs
 from duramen.support.files import expanded, naming
+from duramen.support.keywords import shares
 from duramen.support.threads import require_arrow_threads
 from duramen.support.warning import warn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _FUNCTION = "pack"
 _READ_AT_ONCE = 64  # columns, at the most, that are read before others for names of rows
@@ -46,30 +51,44 @@ _HINT = (
 )
 
 
+class Packing(Reading, total=False):
+    """Parameters of `pack` besides the source, its place and the execution."""
+
+    names: Iterable[str] | None
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None
+    transpose: bool
+    layer: str | None
+    samples: Any
+    samples_id: str | None
+    samples_by_position: bool
+    samples_match: str
+    memory: str | int
+    overwrite: bool
+
+
+PACKING: Packing = {
+    "names": None,
+    "kinds": None,
+    "transpose": False,
+    "layer": None,
+    "samples": None,
+    "samples_id": None,
+    "samples_by_position": False,
+    "samples_match": "exact",
+    **READING,  # type: ignore[typeddict-item]
+    "memory": "512MB",
+    "overwrite": False,
+}
+
+
+@shares(Packing, PACKING)
 def pack(
     source: Any,
     path: str | os.PathLike[str],
     *,
-    names: Iterable[str] | None = None,
-    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None,
-    transpose: bool = False,
-    layer: str | None = None,
-    samples: Any = None,
-    samples_id: str | None = None,
-    samples_by_position: bool = False,
-    samples_match: str = "exact",
-    na_values: Sequence[str] = (),
-    decimal: str = ".",
-    separator: str | None = None,
-    sheet: str | None = None,
-    encoding: str = "utf-8",
-    skip_rows: int = 0,
-    member: str | None = None,
-    as_text: Sequence[str] = (),
-    memory: str | int = "512MB",
-    overwrite: bool = False,
     n_jobs: int | None = None,
     verbose: int = 0,
+    **options: Unpack[Packing],
 ) -> ColumnStore:
     """Pack a table into a column store, a folder on disk, in bounded memory.
 
@@ -160,92 +179,54 @@ def pack(
     >>> dm.pack("genes.npy", "genes.store")
     ColumnStore genes.store of 3 rows x 4 columns (4 numeric)
     """
-    asked = Options(
-        names=names,
-        kinds=kinds,
-        transpose=transpose,
-        layer=layer,
-        samples=samples,
-        samples_id=samples_id,
-        samples_by_position=samples_by_position,
-        samples_match=samples_match,
-        na_values=na_values,
-        decimal=decimal,
-        separator=separator,
-        sheet=sheet,
-        encoding=encoding,
-        skip_rows=skip_rows,
-        member=member,
-        as_text=as_text,
-        memory=memory,
-        overwrite=overwrite,
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
-    return pack_with(source, path, asked)
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of `pack`."""
-
-    names: Iterable[str] | None = None
-    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None
-    transpose: bool = False
-    layer: str | None = None
-    samples: Any = None
-    samples_id: str | None = None
-    samples_by_position: bool = False
-    samples_match: str = "exact"
-    na_values: Sequence[str] = ()
-    decimal: str = "."
-    separator: str | None = None
-    sheet: str | None = None
-    encoding: str = "utf-8"
-    skip_rows: int = 0
-    member: str | None = None
-    as_text: Sequence[str] = ()
-    memory: str | int = "512MB"
-    overwrite: bool = False
-    n_jobs: int | None = None
-    verbose: int = 0
-    function: str = _FUNCTION
+    return pack_with(source, path, options, n_jobs=n_jobs, verbose=verbose)
 
 
 def pack_with(
     source: Any,
     path: str | os.PathLike[str],
-    asked: Options,
+    options: Packing,
+    *,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    function: str = _FUNCTION,
     finishing: Callable[[Path], None] | None = None,
 ) -> ColumnStore:
     """Pack as `pack` does; `finishing` may add files to the whole store, before it is in place."""
     place = expanded(path, _FUNCTION)
-    names, kinds, transpose, layer = asked.names, asked.kinds, asked.transpose, asked.layer
-    overwrite, verbose = asked.overwrite, asked.verbose
+    asked: dict[str, Any] = {**PACKING, **options}
+    names, kinds, transpose, layer = (
+        asked[name] for name in ("names", "kinds", "transpose", "layer")
+    )
     if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):
         kinds = list(kinds)
-    budget = memory_bytes(asked.memory, _FUNCTION)
-    n_threads = check_jobs(_FUNCTION, asked.n_jobs)
-    check_place(place, overwrite, _FUNCTION)
+    budget = memory_bytes(asked["memory"], _FUNCTION)
+    n_threads = check_jobs(_FUNCTION, n_jobs)
+    check_place(place, asked["overwrite"], _FUNCTION)
     require_arrow_threads(_FUNCTION)
-    text = (asked.na_values, asked.decimal)
-    named = ("separator", "sheet", "encoding", "skip_rows", "member")
-    how: dict[str, Any] = {name: getattr(asked, name) for name in named}
-    request = Request(asked.function, *text, transpose, layer, budget, n_threads, **how)
+    reading = {name: asked[name] for name in READING}
+    as_text = reading.pop("as_text")
+    request = Request(
+        function,
+        transpose=transpose,
+        layer=layer,
+        budget=budget,
+        n_threads=n_threads,
+        **reading,
+    )
     given = open_input(source, request)
     chosen: Sequence[str] | None = given.names
     if names is not None:
         chosen = check_names(names, given.n_columns, _FUNCTION)
     else:
         _check_unique(given)
-    encoder = _Encoder(given, chosen, kinds, request, asked.as_text)
-    annotations = _Annotations(given, asked, named=chosen is not None)
-    options: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
-    options |= {"na_values": list(asked.na_values), "decimal": asked.decimal}
-    unasked = Request(_FUNCTION)
-    options |= {name: one for name, one in how.items() if one != getattr(unasked, name)}
-    options |= {"as_text": list(asked.as_text)} if asked.as_text else {}
-    plan = _plan(given, chosen if names is not None else None, kinds, options)
+    encoder = _Encoder(given, chosen, kinds, request, as_text)
+    annotations = _Annotations(given, asked, function, named=chosen is not None)
+    recorded: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
+    recorded |= {"na_values": list(reading.pop("na_values")), "decimal": reading.pop("decimal")}
+    recorded |= {name: value for name, value in reading.items() if value != READING[name]}
+    recorded |= {"as_text": list(as_text)} if as_text else {}
+    plan = _plan(given, chosen if names is not None else None, kinds, recorded)
     with (
         naming(place, part_of(place)),
         making(place, plan, _FUNCTION) as (folder, found),
@@ -281,15 +262,22 @@ class _Annotations:
     Where the source has no row names, a column may hold them, known when all of them were seen.
     """
 
-    def __init__(self, given: Input, asked: Options, named: bool) -> None:
+    def __init__(
+        self, given: Input, options: Mapping[str, Any], function: str, named: bool
+    ) -> None:
         where = given.files[0].name if given.files else given.where
-        options = asked.samples_id, asked.samples_by_position, asked.samples_match
-        self._asked = Pairing(*options, where, asked.function)
-        self._samples, self._table = asked.samples, given.samples()
+        self._asked = Pairing(
+            options["samples_id"],
+            options["samples_by_position"],
+            options["samples_match"],
+            where,
+            function,
+        )
+        self._samples, self._table = options["samples"], given.samples()
         self._columns: list[Names] = []
         self.note: str | None = None
         self._searched = False
-        if asked.samples is None:
+        if self._samples is None:
             self._asked.check_unused()
             return
         names = names_of(self._table)
@@ -299,7 +287,7 @@ class _Annotations:
         elif not named:
             self._pair([], None)
         elif columns := _names_at_once(given):
-            pair(asked.samples, columns, None, self._asked)  # raises before packing
+            pair(self._samples, columns, None, self._asked)  # raises before packing
 
     def _pair(self, names: Names | Sequence[Names], n_rows: int | None) -> None:
         paired = pair(self._samples, names, n_rows, self._asked)

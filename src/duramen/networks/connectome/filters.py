@@ -352,7 +352,7 @@ def _frames(function: str, x: Any) -> FloatArray:
 
 _FRAMES = 1 << 20  # numbers of a block of frames that is filtered at a time
 
-WEIGHTINGS = ("none", "w", "w_star")
+WEIGHTINGS = ("none", "w", "w_star", "w_star_paper")
 
 
 @dataclass(frozen=True)
@@ -367,22 +367,19 @@ class Processing:
         Threshold of the differences.
     exponent : float or None
         Exponent of r.
-    weighting : {"none", "w", "w_star"}
-        Filter against activity of the whole network.
-    form : {"program", "paper"}
-        Form of w*.
+    weighting : {"none", "w", "w_star", "w_star_paper"}
+        Filter against activity of the whole network; w* as the program computed it, or as printed.
     """
 
     low_pass: str | None = "f1"
     threshold: float = 0.12
     exponent: float | None = None
     weighting: str = "w"
-    form: str = "program"
 
     @property
     def words(self) -> str:
         """Formula of the filters, the last one first."""
-        names = {"none": None, "w": "w", "w_star": "w*"}
+        names = {"none": None, "w": "w", "w_star": "w*", "w_star_paper": "w*"}
         r = None if self.exponent is None else "r"
         return " ".join(
             part for part in (names[self.weighting], r, "h", "g", self.low_pass) if part
@@ -401,8 +398,9 @@ class Processing:
             x = power(x, self.exponent)
         if self.weighting == "none":
             return x
-        tuned = (self.low_pass or "f1") if self.weighting == "w_star" else None
-        return emphasize(x, tuned=tuned, form=self.form)
+        tuned = None if self.weighting == "w" else self.low_pass or "f1"
+        form = "paper" if self.weighting == "w_star_paper" else "program"
+        return emphasize(x, tuned=tuned, form=form)
 
 
 def peaks_of(

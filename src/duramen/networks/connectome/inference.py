@@ -12,8 +12,9 @@ from duramen.data.memory import require_memory
 from duramen.jobs.replicates import Plan
 from duramen.networks.connectome.methods import METHODS, Found, Inputs, method_names
 from duramen.networks.connectome.settings import FUNCTION, Recording, Settings
+from duramen.networks.targets import template_of_targets
+from duramen.results.fields import warn_of
 from duramen.results.network import Network
-from duramen.results.notes import warn_of
 from duramen.support import checks
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import quoted
@@ -33,13 +34,11 @@ def connectome(
     thresholds: Iterable[float] | float | None = None,
     exponent: float | None = None,
     weighting: str | None = None,
-    form: str = "program",
     precision: str = "auto",
     n_components: int | float = 0.8,
     directivity: str | None = None,
     quiet: float = 0.25,
-    n_estimators: int = 100,
-    max_depth: int | None = 3,
+    estimator: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -81,10 +80,9 @@ def connectome(
         Thresholds over which is averaged.
     exponent : float, optional
         Exponent of the filter r.
-    weighting : {"none", "w", "w_star"}, optional
-        Filter against activity of the whole network.
-    form : {"program", "paper"}
-        Form of w*, see :func:`duramen.networks.connectome.emphasize`.
+    weighting : {"none", "w", "w_star", "w_star_paper"}, optional
+        Filter against activity of the whole network; w* in the form of the program or of the paper,
+        see :func:`duramen.networks.connectome.emphasize`.
     precision : {"auto", "exact", "pca", "ledoit_wolf", "oas"}
         Estimator of the precision matrix, see
         :func:`duramen.networks.connectome.partial_correlation`.
@@ -95,9 +93,10 @@ def connectome(
         :func:`duramen.networks.connectome.directed`.
     quiet : float
         Mean fluorescence below which transfer entropy keeps frames.
-    n_estimators, max_depth : int
-        Number of trees of each neuron, and their depth (None for no limit), for "genie3". The
-        authors grew 10,000 of depth 3.
+    estimator : estimator of duramen, optional
+        Forest of each neuron, for "genie3", as for :func:`duramen.genie3`. By default
+        ``RandomForestRegressor(100, max_features="sqrt", max_depth=3)``; the authors grew 10,000
+        trees of depth 3.
     random_state : int, RandomState, Generator or None
         Seed, for "genie3".
     n_jobs : int, optional
@@ -156,13 +155,11 @@ def connectome(
         tuple(map(float, thresholds)),  # type: ignore[arg-type]
         chosen.exponent if exponent is None else exponent,
         chosen.weighting if weighting is None else weighting,
-        form,
         precision,
         n_components,
         chosen.directivity if directivity is None else directivity,
         quiet,
-        n_estimators,
-        max_depth,
+        _template(estimator, chosen.name),
     )
     p = len(recording.names)
     settings.check(p)
@@ -189,6 +186,20 @@ def connectome(
         notes=early + late,
         metadata={**identity, **more},
     )
+
+
+def _template(estimator: Any, method: str) -> Any:
+    """Return the estimator of the forests of GENIE3; other methods have no use for one."""
+    if estimator is None:
+        from duramen.estimators import RandomForestRegressor
+
+        estimator = RandomForestRegressor(100, max_features="sqrt", max_depth=3)
+    elif method != "genie3":
+        raise ValueError(
+            f"{FUNCTION}: estimator is for method='genie3', got method={method!r}. Hint: leave it "
+            "out."
+        )
+    return template_of_targets(estimator, FUNCTION)
 
 
 def _of_shape(recording: Recording) -> tuple[str, ...]:

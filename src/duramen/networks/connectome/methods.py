@@ -272,8 +272,7 @@ def _by_genie3(inputs: Inputs) -> Found:
         return Found(weights, True, n_peaks)
     network = genie3(
         signal.tocsc()[:, some],
-        n_estimators=settings.n_estimators,
-        max_depth=settings.max_depth,
+        estimator=settings.estimator,
         random_state=inputs.random_state,
         n_jobs=plan.n_threads,
         checkpoint=plan.checkpoint,

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.networks.connectome.correlations import PRECISIONS, components_kept
-from duramen.networks.connectome.filters import FORMS, LOW_PASS, WEIGHTINGS, Processing, blocks
+from duramen.networks.connectome.filters import LOW_PASS, WEIGHTINGS, Processing, blocks
+from duramen.networks.targets import settings_of
 from duramen.results.fields import checked_names
 from duramen.support import checks
 from duramen.support.text import quoted
@@ -32,31 +33,27 @@ class Settings:
         Thresholds; the scores of all are averaged for each filter.
     exponent : float or None
         Exponent of r.
-    weighting : {"none", "w", "w_star"}
+    weighting : {"none", "w", "w_star", "w_star_paper"}
         Filter against activity of the whole network.
-    form : {"program", "paper"}
-        Form of w*.
     precision, n_components
         As for :func:`partial_correlation`.
     directivity : {"none", "weighted", "masked"}
         Formula that directs the links.
     quiet : float
         Mean fluorescence below which transfer entropy keeps frames.
-    n_estimators, max_depth : int
-        Number and depth of the trees of GENIE3.
+    estimator : estimator of duramen
+        Forests of GENIE3.
     """
 
     filters: Mapping[str, float]
     thresholds: tuple[float, ...]
     exponent: float | None
     weighting: str
-    form: str
     precision: str
     n_components: int | float
     directivity: str
     quiet: float
-    n_estimators: int
-    max_depth: int | None
+    estimator: Any
 
     def check(self, n_neurons: int) -> None:
         """Raise where a setting is not allowed."""
@@ -72,23 +69,24 @@ class Settings:
         if self.exponent is not None:
             checks.check_real(FUNCTION, "exponent", self.exponent, 0.0, ends="()")
         checks.check_choice(FUNCTION, "weighting", self.weighting, WEIGHTINGS)
-        checks.check_choice(FUNCTION, "form", self.form, FORMS)
         checks.check_choice(FUNCTION, "precision", self.precision, PRECISIONS)
         checks.check_choice(FUNCTION, "directivity", self.directivity, DIRECTIVITIES)
-        checks.check_integer(FUNCTION, "n_estimators", self.n_estimators, 1)
-        checks.check_optional_integer(FUNCTION, "max_depth", self.max_depth, 1)
         checks.check_real(FUNCTION, "quiet", self.quiet, -np.inf)
         components_kept(self.n_components, n_neurons)
 
     def processing(self, name: str, threshold: float) -> Processing:
         """Return the filters of one low-pass filter and threshold."""
         low_pass = None if name == NO_FILTER else name
-        return Processing(low_pass, threshold, self.exponent, self.weighting, self.form)
+        return Processing(low_pass, threshold, self.exponent, self.weighting)
 
     def record(self) -> dict[str, Any]:
         """Return the settings as JSON holds them."""
-        given = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**given, "filters": dict(self.filters), "thresholds": list(self.thresholds)}
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return values | {
+            "filters": dict(self.filters),
+            "thresholds": list(self.thresholds),
+            "estimator": settings_of(self.estimator),
+        }
 
 
 @dataclass(frozen=True, eq=False)

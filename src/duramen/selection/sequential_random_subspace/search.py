@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import EncodedTable, LearningSet
-from duramen.data.shadows import with_probes
-from duramen.forests.arrays import ARRAY_NAMES
+from duramen.data import EncodedTable, LearningSet, Schema
+from duramen.data.recoding import with_probes
+from duramen.data.routing import routing_values
+from duramen.data.sources import table_like
+from duramen.forests.arrays import (
+    ARRAY_NAMES,
+    FAMILY_MASK,
+    FIRST_HEAVIER,
+    MISSING_FIRST,
+    MULTIWAY,
+    ORDERED,
+)
 from duramen.forests.decreases import mean_decreases
-from duramen.forests.forest import arrays_on
+from duramen.forests.forest import Forest, arrays_on, joined
 from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
+from duramen.forests.structure import decreases
 from duramen.io import ColumnStore
-from duramen.jobs.kept import Arrays
-from duramen.selection.sequential_random_subspace.relevance import (
-    Evidence,
-    Outcome,
-    RelevanceTest,
-)
+from duramen.jobs.replicates import Arrays
+from duramen.results.fields import false_discovery
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.support.interrupts import uninterrupted
+from duramen.support.files import uninterrupted
 
 SAMPLING = ("hard", "soft")
 """Uses of the places for features found before, the default first."""
@@ -340,3 +347,373 @@ class Grower:
             here = np.flatnonzero(strata == stratum)
             rows[:, here] = random.permuted(rows[:, here], axis=1)
         return rows
+
+
+# --- tests of relevance, which decide the features that a sequential search keeps -----------------
+
+
+# A seventh of the features are the tail, at most a hundred; fewer than 50 have none to speak of:
+# shadow features are added to these.
+_TAIL, _MOST_IN_TAIL = 7, 100
+FEWEST_FEATURES, _WITH_SHADOWS = 50, 100
+# Importances, in units of the impurity of the target, that rounding alone can make.
+_ROUNDING = 1e-9
+TESTS = ("decoy", "probe", "binomial", "positive")
+"""Names of the tests, the default first."""
+PARAMETERS_OF_TESTS = {
+    "alpha": ("decoy", "binomial"),
+    "min_draws": ("probe",),
+    "min_win_rate": ("probe",),
+    "n_probes": ("probe", "binomial"),
+}
+"""Parameters that only some tests have, with these tests."""
+
+
+@dataclass(frozen=True)
+class ProbeShare:
+    """Test of the papers (thesis, 7.C.1): a feature beats the probes in most of its trees."""
+
+    min_draws: int  # L: it was given to more trees than that
+    min_win_rate: float  # beta: fraction of them in which it must be more important than each probe
+    n_probes: int  # of a tree
+    decoy: ClassVar[bool] = False
+
+    def passes(self, evidence: Evidence) -> BoolArray:
+        """Tell whether each feature passes, of shape (p,)."""
+        drawn = evidence.drawn
+        # 11 of 20 is 0.55; 0.55 times 20 is a little more than 11.
+        share = evidence.wins / np.maximum(drawn, 1)
+        return (drawn > self.min_draws) & (share >= self.min_win_rate)
+
+
+@dataclass(frozen=True)
+class ProbeBinomial:
+    r"""Exact binomial test of the number of trees in which a feature beats all m probes.
+
+    A feature that is exchangeable with the probes is the most important of the m + 1 with
+    probability 1 / (m + 1) at most: :math:`p_j = P(Bin(n_j, 1/(m+1)) \ge w_j)` for w_j wins in n_j
+    trees, and the false discovery rate over all p features is controlled after Benjamini and
+    Hochberg.
+    """
+
+    alpha: float  # false discovery rate
+    n_probes: int  # m, of a tree
+    decoy: ClassVar[bool] = False
+
+    def p_values(self, evidence: Evidence) -> FloatArray:
+        """P-value of each feature, of shape (p,); 1 for one that was never drawn."""
+        from scipy.stats import binom
+
+        p_values = np.ones(evidence.n_features)
+        some = np.flatnonzero(evidence.wins > 0)
+        p_values[some] = binom.sf(
+            evidence.wins[some] - 1, evidence.drawn[some], 1 / (self.n_probes + 1)
+        )
+        return p_values
+
+    def passes(self, evidence: Evidence) -> BoolArray:
+        """Tell whether each feature passes, of shape (p,)."""
+        p_values = self.p_values(evidence)
+        q_values = false_discovery(p_values, "bh", len(p_values))
+        return q_values <= self.alpha
+
+
+@dataclass(frozen=True)
+class DecoyTest:
+    """Test of the importance beyond decoys against how far other features ever fell short.
+
+    The statistic and its threshold are in the Notes of `SequentialRandomSubspace`.
+    """
+
+    alpha: float  # false discovery rate
+    n_features: int | None = None  # features before the shadow features; None if there are none
+    n_probes: ClassVar[int] = 0
+    decoy: ClassVar[bool] = True
+
+    def passes(self, evidence: Evidence) -> BoolArray:
+        """Tell whether each feature passes, of shape (p,); shadow features never do."""
+        scores = evidence.advantage()
+        own = scores[: self.n_features]
+        passing = np.zeros(len(scores), dtype=np.bool_)
+        passing[: len(own)] = own >= self._threshold(own, evidence.shortfall)
+        return passing
+
+    def _threshold(self, scores: FloatArray, shortfall: FloatArray) -> float:
+        """Return the least score of a feature that is enough; infinity where none is."""
+        k = min(_MOST_IN_TAIL, len(shortfall) // _TAIL)
+        if len(shortfall) < FEWEST_FEATURES or self.alpha == 0:
+            return math.inf
+        tail = np.partition(shortfall, len(shortfall) - k)[len(shortfall) - k :]
+        start = float(tail.min())
+        spread = float(np.log(tail / start).sum()) if start > 0 else 0.0
+        if spread <= 0:
+            return math.inf
+        above = np.sort(scores[scores > start])[::-1]
+        expected = k * (1 + np.log(above / start) / spread) ** (1 - k)
+        enough = np.flatnonzero(expected <= self.alpha * np.arange(1, len(above) + 1))
+        return float(above[enough[-1]]) if len(enough) else math.inf
+
+
+@dataclass(frozen=True)
+class PositiveImportance:
+    """Rule of algorithm 7.1 of the thesis: an importance greater than zero in some tree."""
+
+    impurity: float  # of the target: 1 for classes, its variance for numbers
+    n_probes: ClassVar[int] = 0
+    decoy: ClassVar[bool] = False
+
+    def passes(self, evidence: Evidence) -> BoolArray:
+        """Tell whether each feature passes, of shape (p,)."""
+        found: BoolArray = evidence.total > _ROUNDING * self.impurity
+        return found
+
+
+RelevanceTest: TypeAlias = ProbeShare | ProbeBinomial | DecoyTest | PositiveImportance
+"""Test of relevance: probes that a tree is given, use of decoys, and the features that pass."""
+
+
+def shadows_of_each(n_features: int) -> int:
+    """Return how many shadow features each feature has in the decoy test: 0 for 50 or more."""
+    return 0 if n_features >= FEWEST_FEATURES else -(-_WITH_SHADOWS // n_features) - 1
+
+
+# Trees without any importance that every feature has beside its own: few trees say little.
+_SHRINKAGE = 5.0
+_FEWEST_COMPARED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Outcome of one tree for the q features it was given.
+
+    Where there are decoys, `excess` has what features get beyond theirs, 0 for those that were
+    found before; without, it is empty. In `arrays`, the flat arrays of the tree, features are
+    numbered among all p; a probe has number p.
+    """
+
+    columns: IntArray  # the features, ascending
+    values: FloatArray  # their importances in the tree
+    probes: FloatArray  # importances of its probes
+    excess: FloatArray
+    arrays: dict[str, NDArray[Any]]
+
+
+class Evidence:
+    """Counts and sums over the trees, one entry a feature."""
+
+    def __init__(self, n_features: int) -> None:
+        self.drawn = np.zeros(n_features, dtype=np.int64)  # trees that were given the feature
+        self.wins = np.zeros(n_features, dtype=np.int64)  # those in which it beats each probe
+        self.total = np.zeros(n_features)  # sum of its importances
+        # Trees in which it was compared with its decoy, that is before it was found; the sum over
+        # these of what it gets beyond its decoy, and the most that `advantage` was below 0.
+        self.compared = np.zeros(n_features, dtype=np.int64)
+        self.excess = np.zeros(n_features)
+        self.shortfall = np.zeros(n_features)
+        self.n_trees = 0
+
+    @property
+    def n_features(self) -> int:
+        """Number p of features."""
+        return len(self.drawn)
+
+    def add(self, outcome: Outcome, found: BoolArray) -> None:
+        """Take a tree into account; `found` tells which features were found before it."""
+        self.n_trees += 1
+        self.drawn[outcome.columns] += 1
+        self.total[outcome.columns] += outcome.values
+        if outcome.excess.size:
+            new = ~found[outcome.columns]
+            columns = outcome.columns[new]
+            self.compared[columns] += 1
+            self.excess[columns] += outcome.excess[new]
+            self.shortfall[columns] = np.maximum(self.shortfall[columns], -self.advantage(columns))
+        if outcome.probes.size:
+            beaten = outcome.values > outcome.probes.max()
+            self.wins[outcome.columns[beaten]] += 1
+
+    def mean_when_drawn(self) -> FloatArray:
+        """Mean importance over the trees that were given a feature; 0 where there are none."""
+        return self.total / np.maximum(self.drawn, 1)
+
+    def advantage(self, columns: IntArray | slice = slice(None)) -> FloatArray:
+        """Importance of features beyond their decoys, shrunk for few trees; 0 below three trees.
+
+        W in the Notes of `SequentialRandomSubspace`; of shape (p,), or that of `columns`.
+        """
+        times = self.compared[columns]
+        means: FloatArray = self.excess[columns] / (times + _SHRINKAGE)
+        means[times < _FEWEST_COMPARED] = 0.0
+        return means
+
+
+# --- trees that were grown on different columns of one table, as a forest that predicts -----------
+
+
+PROBE = "(probe)"
+_AT_A_TIME = 4096  # columns that are taken into memory for what is known of them
+
+
+class Ensemble:
+    """Trees of a search, put together when they are first asked for."""
+
+    def __init__(self, trees: Sequence[Mapping[str, NDArray[Any]]], grower: Grower) -> None:
+        self._trees, self._grower = trees, grower
+
+    @cached_property
+    def forest(self) -> tuple[Forest, IntArray]:
+        """As `as_forest` gives."""
+        return as_forest(joined(self._trees), self._grower)
+
+
+def as_forest(arrays: Mapping[str, NDArray[Any]], grower: Grower) -> tuple[Forest, IntArray]:
+    """Make a forest of trees whose features are numbered among all p columns, p for a probe.
+
+    The forest is on the columns that some tree splits on, whose numbers among all p are returned
+    with it, and one more for all probes, which new rows do not have. Splits on a probe send every
+    row where most went that it was grown on.
+    """
+    feature = arrays["feature"]
+    p = grower.data.n_columns
+    columns = np.unique(feature[(feature >= 0) & (feature < p)]).astype(np.int64)
+    place = np.searchsorted(columns, feature)
+    numbered = np.where(feature < 0, -1, np.where(feature == p, len(columns), place))
+    given: dict[str, Any] = {**arrays, "feature": numbered.astype(np.int32)}
+    n_values = _probes_unknown(given, len(columns))
+    forest = Forest(
+        **given,
+        settings=grower.settings,
+        schema=_with_probe(_schema_of(grower.data.table, columns), n_values),
+        classes=grower.data.classes,
+        n_rows=grower.data.n_rows,
+        total_weight=float(grower.data.n_rows),
+        seed=grower.seed,
+        fingerprint=grower.data.fingerprint,
+        origin=grower.data.target.origin,
+    )
+    return forest, columns
+
+
+def _probes_unknown(arrays: dict[str, NDArray[Any]], probe: int) -> int:
+    """Rewrite the splits on probes so that they fit one column whose values are not known.
+
+    Splits in two are made ordered, with missing values at the heavier child; those in several send
+    values that they do not know there in any case. Returned is how many values the column needs:
+    the codes that splits in several tell apart, or 1.
+    """
+    nodes = np.flatnonzero(arrays["feature"] == probe)
+    several = (arrays["split"][nodes] & FAMILY_MASK) == MULTIWAY
+    two = nodes[~several]
+    heavier = arrays["split"][two] & FIRST_HEAVIER
+    side = np.where(heavier, MISSING_FIRST, 0).astype(np.uint8)
+    for name, values in (("split", ORDERED | heavier | side), ("cut", 0), ("threshold", 0.0)):
+        arrays[name] = arrays[name].copy()
+        arrays[name][two] = values
+    tree = np.searchsorted(arrays["offsets"], nodes[several], side="right") - 1
+    starts = arrays["pool_offsets"][tree] + arrays["cut"][nodes[several]]
+    pool = arrays["pool"]
+    last = [int(pool[start + 1 + int(pool[start])]) for start in starts.tolist()]  # they ascend
+    return 1 + max(last, default=0)
+
+
+def staged_totals(
+    forest: Forest, columns: IntArray, n_features: int, ends: Sequence[int]
+) -> Iterator[FloatArray]:
+    """Sums over the first trees, up to each of these ends, of the importances of all p features."""
+    node_ends = forest.offsets[list(ends)].tolist()
+    shares = decreases(forest) * forest.weight / forest.total_weight
+    place = np.append(columns, -1)[forest.feature]  # of a probe and of leaves -1
+    total, start = np.zeros(n_features), 0
+    for end in node_ends:
+        some = np.flatnonzero(place[start:end] >= 0) + start
+        total = total + np.bincount(place[some], weights=shares[some], minlength=n_features)
+        start = end
+        yield total
+
+
+def rows_for(forest: Forest, columns: IntArray, X: Any, n_features: int, owner: str) -> Any:
+    """Prepare new rows, tables of p columns, to be sent down: float64 array of shape (n, u + 1).
+
+    Only the columns that the trees split on are read. A probe is missing in new rows.
+    """
+    X = table_like(X)
+    shape = getattr(X, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2:
+        raise ValueError(
+            f"{owner}.predict: X must be a table of shape (n, {n_features}), got "
+            f"{type(X).__name__} of shape {shape}. Reshape your data: X.reshape(1, -1) makes a "
+            "table of a single row."
+        )
+    if shape[1] != n_features:
+        raise ValueError(
+            f"X has {shape[1]} features, but {owner} is expecting {n_features} features as input"
+        )
+    if not len(columns):
+        return np.full((shape[0], 1), np.nan)
+    schema = forest.schema
+    known = Schema(
+        schema.names[:-1],
+        schema.named,
+        schema.kinds[:-1],
+        schema.cut_values,
+        schema.value_offsets[:-1],
+        schema.labels,
+        schema.missing[:-1],
+    )
+    values = routing_values(known, _taken(X, columns), estimator_name=owner, function="predict")
+    return np.column_stack([values, np.full(len(values), np.nan)])
+
+
+def _taken(X: Any, columns: IntArray) -> Any:
+    if hasattr(X, "take_columns"):
+        return X.take_columns(columns)
+    if isinstance(X, np.ndarray) or hasattr(X, "tocsc"):
+        return X[:, columns] if isinstance(X, np.ndarray) else X.tocsc()[:, columns]
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    return frame.select([frame.columns[j] for j in columns.tolist()]).to_native()
+
+
+def _schema_of(source: Any, columns: IntArray) -> Schema:
+    parts = [
+        source.take_columns(columns[i : i + _AT_A_TIME]).schema
+        for i in range(0, len(columns), _AT_A_TIME)
+    ]
+    if not parts:
+        return Schema((), True, (), np.zeros(0), np.zeros(1, np.int64), {}, np.zeros(0, np.uint8))
+    return _side_by_side(parts)
+
+
+def _side_by_side(parts: Sequence[Schema]) -> Schema:
+    starts = np.cumsum([0, *(part.n_columns for part in parts)]).tolist()
+    sizes = [np.diff(part.value_offsets) for part in parts]
+    return Schema(
+        names=tuple(name for part in parts for name in part.names),
+        named=parts[0].named,
+        kinds=tuple(kind for part in parts for kind in part.kinds),
+        cut_values=np.concatenate([part.cut_values for part in parts]),
+        value_offsets=np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
+        labels={
+            start + j: labels
+            for start, part in zip(starts, parts, strict=False)
+            for j, labels in part.labels.items()
+        },
+        missing=np.concatenate([part.missing for part in parts]),
+    )
+
+
+def _with_probe(schema: Schema, n_values: int) -> Schema:
+    """Add a numeric column of so many values that stands for all probes."""
+    name = PROBE
+    while name in schema.names:
+        name += "'"
+    return Schema(
+        names=(*schema.names, name),
+        named=schema.named,
+        kinds=(*schema.kinds, "numeric"),
+        cut_values=np.append(schema.cut_values, np.arange(float(n_values))),
+        value_offsets=np.append(schema.value_offsets, schema.value_offsets[-1] + n_values),
+        labels=schema.labels,
+        missing=np.append(schema.missing, np.uint8(0)),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Self
 
@@ -20,32 +20,28 @@ from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings, resolve_subspace
 from duramen.importances.refit import template_of
 from duramen.io import ColumnStore
-from duramen.io.store.budget import COLUMN_BYTES, memory_bytes
+from duramen.io.store.reader import COLUMN_BYTES, memory_bytes
 from duramen.jobs.replicates import run_jobs
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.refitting import task_of
 from duramen.selection.selector import CAUTIONS, NEXT_STEP, Account, BaseSelector, Data, Detail
-from duramen.selection.sequential_random_subspace.ensemble import (
-    Ensemble,
-    rows_for,
-    staged_totals,
-)
-from duramen.selection.sequential_random_subspace.relevance import (
+from duramen.selection.sequential_random_subspace.search import (
     PARAMETERS_OF_TESTS,
+    SAMPLING,
     TESTS,
     DecoyTest,
+    Ensemble,
+    Grower,
     PositiveImportance,
     ProbeBinomial,
     ProbeShare,
     RelevanceTest,
-    shadows_of_each,
-)
-from duramen.selection.sequential_random_subspace.search import (
-    SAMPLING,
-    Grower,
     Search,
     SubspaceSearch,
+    rows_for,
+    shadows_of_each,
+    staged_totals,
 )
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray, refuse_masked
@@ -53,6 +49,7 @@ from duramen.support.provenance import versions
 from duramen.theory.subspaces.convergence import kept_places
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SequentialRandomSubspace(BaseSelector):
     r"""Sequential random subspace (SRS): trees on q of p features, of which some were found before.
 
@@ -233,46 +230,24 @@ class SequentialRandomSubspace(BaseSelector):
 
     exchanges = True
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 1000,
-        n_subspace_features: int | float | None = None,
-        memory: int | str | None = None,
-        keep: float = 0.5,
-        relevance: str = "decoy",
-        alpha: float = 0.05,
-        min_draws: int = 10,
-        min_win_rate: float = 0.95,
-        n_probes: int = 1,
-        sampling: str = "hard",
-        batch_size: int = 1,
-        patience: int | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        client: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.n_subspace_features = n_subspace_features
-        self.memory = memory
-        self.keep = keep
-        self.relevance = relevance
-        self.alpha = alpha
-        self.min_draws = min_draws
-        self.min_win_rate = min_win_rate
-        self.n_probes = n_probes
-        self.sampling = sampling
-        self.batch_size = batch_size
-        self.patience = patience
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.client = client
-        self.checkpoint = checkpoint
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int = 1000
+    n_subspace_features: int | float | None = None
+    memory: int | str | None = None
+    keep: float = 0.5
+    relevance: str = "decoy"
+    alpha: float = 0.05
+    min_draws: int = 10
+    min_win_rate: float = 0.95
+    n_probes: int = 1
+    sampling: str = "hard"
+    batch_size: int = 1
+    patience: int | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
 
     # --- fitting ---------------------------------------------------------------------------
 
@@ -488,7 +463,7 @@ class SequentialRandomSubspace(BaseSelector):
         return Account(
             run=f"{n_trees:,} trees of {q:,} features",
             step="tree",
-            label=f"alpha = {self.keep:g}",
+            label=f"keep = {self.keep:g}",
             facts=(("trees", f"{n_trees:,}"), ("features a tree", f"{q:,}")),
             nothing=f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} "
             "trees on average",

@@ -12,11 +12,9 @@ import numpy as np
 from duramen.data import ClassTarget, NumberTarget
 from duramen.importances.after.group import grouping_of
 from duramen.importances.refit import data_for, leaves_rows_out, template_of
-from duramen.jobs.kept import Arrays
-from duramen.jobs.replicates import ExecutionParameters, Plan, replicate_seed, run_jobs
+from duramen.jobs.replicates import Arrays, ExecutionParameters, Plan, replicate_seed, run_jobs
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
-from duramen.results.multiplicity import false_discovery
-from duramen.results.notes import warn_of
+from duramen.results.fields import false_discovery, warn_of
 from duramen.significance.conditional_tests.cross_fitted import (
     CrossFitting,
     Design,

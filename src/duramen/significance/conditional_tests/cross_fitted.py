@@ -16,7 +16,7 @@ from duramen import _kernel
 from duramen.data import ClassTarget, EncodedTable, NumberTarget
 from duramen.forests.prediction import lent_rows
 from duramen.importances.refit import seeded
-from duramen.jobs.kept import Arrays
+from duramen.jobs.replicates import Arrays
 from duramen.significance.conditional_tests.sampler import Sampler
 from duramen.significance.measured import Data
 from duramen.support.arrays import FloatArray, IntArray

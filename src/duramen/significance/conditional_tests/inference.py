@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duramen.jobs.kept import Arrays
+from duramen.jobs.replicates import Arrays
 from duramen.support.arrays import FloatArray, IntArray
 
 
@@ -153,8 +153,8 @@ def randomization_p_value(
     r"""Return the p-value of a distilled conditional randomization test.
 
     With e the rest of the response and z the scores of the features, less their mean over all draws
-    and the data, the statistic is :math:`\|\sum_i e_i z_i^\top\|^2`, and the p-value the fraction of
-    draws, the data among them, that reach that of the data.
+    and the data, the statistic is :math:`\|\sum_i e_i z_i^\top\|^2`. The p-value is the fraction
+    of draws, the data among them, that reach that of the data.
 
     Parameters
     ----------

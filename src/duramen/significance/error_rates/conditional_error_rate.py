@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from duramen.data.recoding import with_permuted
 from duramen.importances import group
 from duramen.jobs.replicates import ExecutionParameters
-from duramen.results.error_rates import ErrorRates
 from duramen.results.importances import Importances
+from duramen.results.significance import ErrorRates
 from duramen.significance.cost import announced
 from duramen.significance.measured import Measured, MeasureLike
 from duramen.significance.refits import Refits

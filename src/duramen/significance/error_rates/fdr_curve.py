@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from duramen.jobs.replicates import ExecutionParameters
-from duramen.results.error_rates import ErrorRates
-from duramen.significance.discoveries import discovery_rates, least_from
+from duramen.results.significance import ErrorRates
 from duramen.significance.measured import MeasureLike
-from duramen.significance.permuted_labels import permuted_labels, reads_permuted
+from duramen.significance.permuted_labels import permuted_labels, reads_permuted, standardized
+from duramen.significance.sequential import discovery_rates, least_from
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
-from duramen.significance.standardized import standardized
 from duramen.support import checks
 
 MEANING = (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from duramen.jobs.replicates import ExecutionParameters
-from duramen.results.error_rates import ErrorRates
+from duramen.results.significance import ErrorRates
 from duramen.significance.measured import MeasureLike
 from duramen.significance.probed import probe_rates, probed, with_settled_candidates
 from duramen.significance.refits import Refits
@@ -155,6 +155,5 @@ MULTIPLE_PROBES = SignificanceTest(
     "selected with them. The best probe is most often one with many values, so that features "
     "with few values have larger rates.",
     reference=HUYNH_THU,
-    repeats="n_permutations",
     forests=lambda rounds, p: rounds,
 )

@@ -12,7 +12,7 @@ import numpy as np
 from duramen.data import ClassTarget, EncodedTable, NumberTarget, Target, encode
 from duramen.data.target import target_array
 from duramen.jobs.replicates import ExecutionParameters
-from duramen.results.error_rates import ErrorRates
+from duramen.results.significance import ErrorRates
 from duramen.significance.measured import MeasureLike
 from duramen.significance.probed import probe_rates, probed, with_settled_candidates
 from duramen.significance.refits import Refits
@@ -382,7 +382,6 @@ FOREST_PROBE_RANKING = SignificanceTest(
     "{level}. Probes of columns of many values are ranked higher where the measure favors these, "
     "as MDI does.",
     reference=_SOURCE,
-    repeats="n_permutations",
     forests=lambda rounds, p: rounds,
     rate="probe rate",
     controls=False,

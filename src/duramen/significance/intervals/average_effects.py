@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.results.intervals import Intervals
+from duramen.results.significance import Intervals
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.provenance import versions

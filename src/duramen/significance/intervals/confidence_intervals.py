@@ -13,13 +13,14 @@ from duramen.importances import Inputs, Measure
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import ExecutionParameters, Task
 from duramen.results.importances import Importances
-from duramen.results.intervals import Intervals
+from duramen.results.significance import Intervals
 from duramen.significance.intervals.limits import check_tails, limits, tails_of
 from duramen.significance.intervals.spread import KINDS, Replicated, ends, scale_of, standard_error
 from duramen.significance.measured import Measured, MeasureLike, measure_of
 from duramen.significance.refits import Refits
 from duramen.significance.resampling import (
     Draw,
+    SamplingUnits,
     bootstraps,
     resampling_task,
     shrinking_size,
@@ -27,7 +28,6 @@ from duramen.significance.resampling import (
     subsamples,
     tree_variance,
 )
-from duramen.significance.sampling_units import SamplingUnits
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
@@ -43,7 +43,7 @@ def confidence_intervals(
     X: Any,
     y: Any = None,
     *,
-    measure: MeasureLike = "mda",
+    measure: MeasureLike | Importances = "mda",
     method: str = "subsampling",
     n_resamples: int = 100,
     subsample: int | float | None = None,
@@ -52,7 +52,6 @@ def confidence_intervals(
     kind: str = "wilson",
     scale: str = "importance",
     groups: Any = None,
-    observed: Importances | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -77,8 +76,10 @@ def confidence_intervals(
         The rows.
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
-    measure : str or callable
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+    measure : str, callable or Importances
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. Or v
+        itself: the importances by such a measure of a forest with these parameters that was grown
+        on all rows before; by default one is grown.
     method : {"subsampling", "delete-d", "double-bootstrap"}
         The first two draw m rows without replacement. "subsampling" takes the spread around the
         mean of the replicates, "delete-d" that around v, so that what smaller samples take from
@@ -116,9 +117,6 @@ def confidence_intervals(
         Label of the group of each row, such as the person or family. Whole groups are drawn, within
         classes where a group has one, and n, m and `subsample` count groups. With "holdout_mda" the
         rows of a group are also held out together.
-    observed : Importances, optional
-        v, where a forest with these parameters was grown on all rows and measured before. By
-        default one is grown.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -197,6 +195,8 @@ def confidence_intervals(
     """
     name = "confidence_intervals"
     n = checks.check_integer(name, "n_resamples", n_resamples, 2)
+    observed = measure if isinstance(measure, Importances) else None
+    measure = measure.measure if isinstance(measure, Importances) else measure
     checks.check_real(name, "confidence_level", confidence_level, 0, 1, ends="()")
     _check_together(measure_of(measure, name), method, kind, subsample, correction)
     fraction = checks.check_choice(name, "scale", scale, SCALES) == "fraction"
@@ -245,13 +245,11 @@ def confidence_intervals(
 
 
 def _known(observed: Importances, subject: Measured) -> Importances:
-    """Check that importances are those of the measure and the features to be resampled."""
-    expected = f"importances by {subject.measure.name} of the {len(subject.names)} columns of X"
-    if not isinstance(observed, Importances):
-        raise checks.refuse("confidence_intervals", "observed", expected, type(observed).__name__)
-    if observed.names != subject.names or observed.measure != subject.measure.name:
-        given = f"{observed.measure} of {len(observed)} features"
-        raise checks.refuse("confidence_intervals", "observed", expected, given)
+    """Check that importances are those of the features to be resampled."""
+    if observed.names != subject.names:
+        expected = f"a measure, or importances of the {len(subject.names)} columns of X"
+        came = f"those of {len(observed)} other features"
+        raise checks.refuse("confidence_intervals", "measure", expected, came)
     return observed
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.significance.sampling_units import SamplingUnits
+from duramen.significance.resampling import SamplingUnits
 from duramen.support.arrays import FloatArray
 
 # What was measured (docs/guide/intervals.md): from so many rows on; up to so many, small subsamples

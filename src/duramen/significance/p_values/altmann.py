@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.jobs.replicates import ExecutionParameters
-from duramen.results.notes import warn_of
+from duramen.results.fields import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.measured import MeasureLike
 from duramen.significance.p_values.nulls import DISTRIBUTIONS, fitted_tails

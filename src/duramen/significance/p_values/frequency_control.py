@@ -14,7 +14,7 @@ from duramen.forests.settings import GrowthSettings
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import OBSERVED, ExecutionParameters, replicate_seed
-from duramen.results.permuted_importances import NULL
+from duramen.results.importances import NULL
 from duramen.results.significance import Significance
 from duramen.significance.refits import PROMISE, Refits
 from duramen.significance.sequential import sequential_p_values

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.recoding import with_permuted
+from duramen.jobs.batches import Batches, Steps
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.significance import Significance
 from duramen.significance.cost import announced
@@ -18,7 +19,7 @@ from duramen.significance.refits import Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 
 NULL = (
     "The feature is independent of the target and the other features, taken together: its values "
@@ -144,7 +145,7 @@ def hapfelmeier(
     )
     importances = announced(refits, len(columns) * n)
     observed = importances.values[columns]
-    schedule = _Schedule(observed, n, stop_after)
+    batches = Batches(_waves(columns, observed, n, stop_after))
     names = [subject.names[j] for j in columns]
     choices = {"features": names, "n_permutations": n, "stop_after": stop_after}
 
@@ -157,10 +158,12 @@ def hapfelmeier(
         len(columns) * n,
         1,
         identity,
-        ready=schedule.ready,
-        arguments=lambda b: (columns[schedule.place[b]], int(schedule.draw[b])),
+        ready=batches.ready,
+        arguments=batches.arguments,
     )
-    p_values, draws = schedule.p_values(values)
+    batches.ready(values)
+    assert batches.outcome is not None
+    p_values, draws = _p_values(values, batches.outcome, observed, n, stop_after)
     return Significance(
         names=tuple(names),
         scores=observed,
@@ -182,62 +185,47 @@ def _permuted_score(subject: Measured, column: int, draw: int, seed: int) -> Flo
     return subject.scores(int(random.integers(2**32)), data=data)[[column]]
 
 
-class _Schedule:
-    """Order of the permutations of the features, by what the last ones gave.
+def _waves(
+    columns: list[int], observed: FloatArray, n_draws: int, stop_after: int | None
+) -> Steps[IntArray]:
+    """Yield column and number of the draw of permutations of the features, by what the last gave.
 
     Without early stopping they come all at once. With it they come in waves: in each, a feature
     that has g of h values as large as its own after l draws gets h - g more, which it needs in any
     case, or l / 4 if that is more. So few waves are enough to keep all threads busy, and at most a
-    fifth of the draws of a feature come after it was decided. They are not used. `place` and `draw`
-    have the feature and the number of its draw, for each replicate that is known to be needed.
+    fifth of the draws of a feature come after it was decided. They are not used. The outcome is the
+    place of the feature of each draw among the columns.
     """
+    places = list[IntArray]()
+    draws, reached = np.zeros((2, len(columns)), dtype=np.int64)
+    while True:
+        wave = n_draws - draws
+        if stop_after is not None:
+            missing = stop_after - reached
+            wanted = np.minimum(np.maximum(missing, draws // 4), wave)
+            wave = np.where(missing > 0, wanted, 0)
+        if not wave.any():
+            return np.concatenate(places)
+        place = np.repeat(np.arange(len(wave)), wave)
+        within = np.arange(len(place)) - np.repeat(np.cumsum(wave) - wave, wave)
+        numbers = (draws[place] + within).tolist()
+        values = yield [(columns[i], draw) for i, draw in zip(place, numbers, strict=True)]
+        reached += np.bincount(place[values[:, 0] >= observed[place]], minlength=len(wave))
+        draws += wave
+        places.append(place)
 
-    def __init__(self, observed: FloatArray, n_draws: int, stop_after: int | None) -> None:
-        self.place = np.empty(0, dtype=np.int64)
-        self.draw = np.empty(0, dtype=np.int64)
-        self._observed = observed
-        self._n_draws = n_draws
-        self._stop_after = stop_after
-        self._read = 0
-        self._draws = np.zeros(len(observed), dtype=np.int64)
-        self._reached = np.zeros(len(observed), dtype=np.int64)
 
-    def ready(self, values: FloatArray) -> int:
-        """Return how many replicates are known to be needed, given the first ones."""
-        while len(self.place) <= len(values):
-            last = self.place[self._read :]
-            reached = values[self._read : len(self.place), 0] >= self._observed[last]
-            self._reached += np.bincount(last[reached], minlength=len(self._observed))
-            self._read = len(self.place)
-            wave = self._wave()
-            if not wave.any():
-                break
-            place = np.repeat(np.arange(len(wave)), wave)
-            within = np.arange(len(place)) - np.repeat(np.cumsum(wave) - wave, wave)
-            self.place = np.concatenate([self.place, place])
-            self.draw = np.concatenate([self.draw, self._draws[place] + within])
-            self._draws += wave
-        return len(self.place)
-
-    def _wave(self) -> NDArray[np.int64]:
-        """Return how many draws each feature gets next, of shape (p,)."""
-        left = self._n_draws - self._draws
-        if self._stop_after is None:
-            return left
-        missing = self._stop_after - self._reached
-        wanted = np.maximum(missing, self._draws // 4)
-        return np.where(missing > 0, np.minimum(wanted, left), 0)
-
-    def p_values(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the p-value of each feature, and how many draws it rests on: shapes (p,)."""
-        in_order = values[np.argsort(self.place, kind="stable")]
-        of_feature = np.split(in_order, np.cumsum(self._draws)[:-1])
-        p_values, draws = np.empty(len(of_feature)), np.empty(len(of_feature))
-        for i, null in enumerate(of_feature):
-            score = self._observed[[i]]
-            p_values[i] = sequential_p_values(score, null, self._n_draws, self._stop_after)[0]
-            draws[i] = _draws_used(null[:, 0] >= score, self._stop_after)
-        return p_values, draws
+def _p_values(
+    values: FloatArray, place: IntArray, observed: FloatArray, n_draws: int, stop_after: int | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the p-value of each feature, and how many draws it rests on: shapes (p,)."""
+    in_order = values[np.argsort(place, kind="stable")]
+    of_feature = np.split(in_order, np.cumsum(np.bincount(place))[:-1])
+    p_values, draws = np.empty(len(of_feature)), np.empty(len(of_feature))
+    for i, null in enumerate(of_feature):
+        p_values[i] = sequential_p_values(observed[[i]], null, n_draws, stop_after)[0]
+        draws[i] = _draws_used(null[:, 0] >= observed[i], stop_after)
+    return p_values, draws
 
 
 def _draws_used(reached: NDArray[np.bool_], stop_after: int | None) -> int:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from duramen.importances import catalogue
+from duramen.importances.arguments import check_importances
+from duramen.results.fields import warn_of
 from duramen.results.importances import Importances
-from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
@@ -104,11 +105,7 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     >>> result.top(1).names
     ('x0',)
     """
-    if not isinstance(importances, Importances):
-        raise TypeError(
-            f"janitza: importances must be Importances, got {type(importances).__name__}. Hint: "
-            "use dm.importances.holdout_mda(estimator, X, y)."
-        )
+    check_importances("janitza", importances, "use dm.importances.holdout_mda(estimator, X, y).")
     checks.check_flag("janitza", "add_one", add_one)
     _refuse_asymmetric(importances)
     values = importances.values

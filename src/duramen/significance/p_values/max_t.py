@@ -11,18 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
-from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.columns import counted
-from duramen.results.permuted_importances import PermutedImportances
+from duramen.results.importances import PermutedImportances
+from duramen.results.significance import AdjustedSignificance
 from duramen.significance.cost import announced
-from duramen.significance.discoveries import expected_discoveries, least_from
 from duramen.significance.measured import MeasureLike
-from duramen.significance.permuted_labels import permuted_marginal, permuted_order, reads_permuted
-from duramen.significance.pivotality import pivotality_notes
+from duramen.significance.permuted_labels import (
+    mean_variance,
+    permuted_marginal,
+    permuted_order,
+    pivotality_notes,
+    reads_permuted,
+    standardized,
+)
 from duramen.significance.refits import Refits
-from duramen.significance.sequential import sequential_p_values
+from duramen.significance.sequential import expected_discoveries, least_from, sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
-from duramen.significance.standardized import mean_variance, standardized
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.jobs.replicates import ExecutionParameters, Task, replicate_seed
-from duramen.results.permuted_importances import NULL
+from duramen.results.importances import NULL
 from duramen.results.significance import Significance
 from duramen.significance.measured import Data, Measured, MeasureLike
 from duramen.significance.refits import PROMISE, Refits
-from duramen.significance.resampling import subsample_size, subsamples
-from duramen.significance.sampling_units import SamplingUnits
+from duramen.significance.resampling import SamplingUnits, subsample_size, subsamples
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks

@@ -142,6 +142,5 @@ ONE_PROBE = SignificanceTest(
     "p-values of those with many values are too small for measures that favor many values, such "
     "as MDI.",
     reference=HUYNH_THU,
-    repeats="n_permutations",
     forests=lambda rounds, p: rounds,
 )

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, encode
-from duramen.data.containers import names_of
 from duramen.data.exchangeability import Exchangeability
+from duramen.data.sources import names_of
 from duramen.jobs.replicates import (
     OBSERVED,
     ExecutionParameters,
@@ -21,8 +21,7 @@ from duramen.jobs.replicates import (
     run_replicates,
 )
 from duramen.results.fields import checked_names
-from duramen.results.importances import Importances
-from duramen.results.permuted_importances import PermutedImportances
+from duramen.results.importances import Importances, PermutedImportances
 from duramen.results.significance import Significance
 from duramen.significance.measured import qualified
 from duramen.significance.p_values.altmann import altmann

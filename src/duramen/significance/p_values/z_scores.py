@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from duramen.importances import catalogue
+from duramen.importances.arguments import check_importances
+from duramen.results.fields import warn_of
 from duramen.results.importances import Importances
-from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 
 NULL = (
@@ -80,11 +81,7 @@ def z_scores(importances: Importances) -> Significance:
     """
     from scipy.stats import norm
 
-    if not isinstance(importances, Importances):
-        raise TypeError(
-            f"z_scores: importances must be Importances, got {type(importances).__name__}. Hint: "
-            "z_scores(mda(forest, X, y))."
-        )
+    check_importances("z_scores", importances, "z_scores(mda(forest, X, y)).")
     error = importances.standard_error
     if error is None or _over_repeats(importances):
         raise ValueError(

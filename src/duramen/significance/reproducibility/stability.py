@@ -18,9 +18,12 @@ from duramen.results.result import FeatureResult
 from duramen.results.summary import Summary
 from duramen.significance.measured import MeasureLike
 from duramen.significance.refits import Refits
-from duramen.significance.reproducibility.best import drawn_best
-from duramen.significance.resampling import resampling_task, subsample_size, subsamples
-from duramen.significance.sampling_units import SamplingUnits
+from duramen.significance.resampling import (
+    SamplingUnits,
+    resampling_task,
+    subsample_size,
+    subsamples,
+)
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
@@ -404,3 +407,11 @@ def nogueira_index(chosen: NDArray[np.bool_]) -> tuple[float, float]:
         (chosen * share).mean(axis=1) - size * mean + phi / 2 * (2 * mean * size - size - mean + 1)
     ) / by_chance
     return phi, 4 / m**2 * float(((each - each.mean()) ** 2).sum())
+
+
+def drawn_best(values: FloatArray, k: int, random: np.random.Generator) -> NDArray[np.bool_]:
+    """Return which features are the k best, lots being drawn between ties; of shape (p,)."""
+    lots = random.random(len(values))
+    chosen = np.zeros(len(values), dtype=np.bool_)
+    chosen[np.lexsort((lots, -values))[:k]] = True
+    return chosen

@@ -1,14 +1,19 @@
 """Relevance, redundancy, Markov boundaries and context-dependence of features."""
 
-from duramen.theory.dependence.assumptions import Counterexample, Properties, properties
-from duramen.theory.dependence.boundaries import markov_boundaries, minimal_optimal
+from duramen.theory.dependence.assumptions import (
+    Counterexample,
+    Faithfulness,
+    Properties,
+    d_separated,
+    faithfulness,
+    properties,
+)
 from duramen.theory.dependence.contexts import (
     ContextDependence,
     ContextWitness,
     context_dependence,
     feature_context_dependence,
 )
-from duramen.theory.dependence.faithful import Faithfulness, d_separated, faithfulness
 from duramen.theory.dependence.redundant_features import (
     Redundancy,
     degree_of_redundancy,
@@ -19,6 +24,8 @@ from duramen.theory.dependence.relevant_features import (
     all_relevant,
     conditioning_order,
     feature_relevance,
+    markov_boundaries,
+    minimal_optimal,
     relevance,
     strong_informations,
     strongly_relevant,

@@ -19,8 +19,7 @@ from duramen.theory.distributions.subsets import (
     layers,
 )
 from duramen.theory.distributions.variables import CONTEXT
-from duramen.theory.population.cells import MOST_CELLS, Cells, CellWalk
-from duramen.theory.population.context import check_context
+from duramen.theory.population.context import MOST_CELLS, Cells, CellWalk, check_context
 
 Change = Literal["independent", "complementary", "redundant", "uncharacterized"]
 

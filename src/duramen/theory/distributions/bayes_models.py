@@ -13,8 +13,7 @@ from duramen.results.summary import Framed, Summary
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
-from duramen.theory.distributions.partition import Partition
-from duramen.theory.distributions.variables import Variables
+from duramen.theory.distributions.variables import Partition, Variables
 
 LOSSES = ("zero-one", "squared", "absolute")
 

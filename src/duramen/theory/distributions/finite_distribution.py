@@ -23,12 +23,13 @@ from duramen.support.arrays import BoolArray, FloatArray
 from duramen.theory.distributions import information
 from duramen.theory.distributions.information import Criterion, Unit, unit_scale
 from duramen.theory.distributions.joint_table import JointTable, check_probabilities
-from duramen.theory.distributions.partition import IndexArray, Partition
 from duramen.theory.distributions.variables import (
     CONTEXT,
     TARGET,
     Column,
     Columns,
+    IndexArray,
+    Partition,
     Variable,
     Variables,
 )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.support.arrays import FloatArray
-from duramen.theory.distributions.partition import Partition
+from duramen.theory.distributions.variables import Partition
 
 Unit: TypeAlias = Literal["bits", "nats"]
 Criterion: TypeAlias = Literal["entropy", "gini", "variance"]

@@ -21,8 +21,15 @@ from duramen.support.arrays import OF_DISTRIBUTIONS, BoolArray, FloatArray, chec
 from duramen.support.checks import check_choice
 from duramen.support.provenance import frozen_metadata
 from duramen.theory.distributions.information import CRITERIA
-from duramen.theory.distributions.partition import IndexArray, Partition
-from duramen.theory.distributions.variables import Column, Columns, Variable, Variables, as_list
+from duramen.theory.distributions.variables import (
+    Column,
+    Columns,
+    IndexArray,
+    Partition,
+    Variable,
+    Variables,
+    as_list,
+)
 
 _MOST_CELLS = 1 << 26
 

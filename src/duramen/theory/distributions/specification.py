@@ -28,11 +28,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.categories import Codes, in_order, is_missing, labels_of
-from duramen.support.arrays import FloatArray
+from duramen.data.categories import Codes, in_order, labels_of
+from duramen.support.arrays import FloatArray, is_missing
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.joint_table import check_probabilities
-from duramen.theory.distributions.partition import IndexArray, Partition
+from duramen.theory.distributions.variables import IndexArray, Partition
 
 Outcomes: TypeAlias = Mapping[Any, float]
 

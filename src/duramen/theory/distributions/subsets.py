@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.partition import IndexArray, Partition
-from duramen.theory.distributions.variables import TARGET
+from duramen.theory.distributions.variables import TARGET, IndexArray, Partition
 
 LIMIT = 2**20
 """The most subsets that one call looks at: some ten seconds for some hundred rows."""

@@ -3,11 +3,15 @@
 from duramen.theory.population.accuracy import population_mda
 from duramen.theory.population.additions import irrelevant_importances, redundant_importances
 from duramen.theory.population.context import population_context_importances
-from duramen.theory.population.importances import last_level_importances, population_importances
+from duramen.theory.population.importances import (
+    ConditioningTerms,
+    conditioning_terms,
+    last_level_importances,
+    population_importances,
+)
 from duramen.theory.population.lattice import LatticeCost, lattice_cost
 from duramen.theory.population.permutation import additive_mda, block_mda, gaussian_mda
 from duramen.theory.population.recursion import tree_importances
-from duramen.theory.population.terms import ConditioningTerms, conditioning_terms
 
 __all__ = [
     "ConditioningTerms",

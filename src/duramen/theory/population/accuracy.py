@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from operator import itemgetter
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.importances import Importances
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.checks import check_choice, check_integer, check_real, refuse
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
@@ -19,11 +19,17 @@ from duramen.theory.distributions.finite_distribution import (
     check_distribution,
 )
 from duramen.theory.distributions.information import CRITERIA
-from duramen.theory.distributions.partition import Partition
-from duramen.theory.distributions.variables import Variable
+from duramen.theory.distributions.variables import IndexArray, Partition, Variable
 from duramen.theory.population.importances import importances_record
 from duramen.theory.population.lattice import check_depth
-from duramen.theory.population.routes import TIE, UNSEEN, Growth, Routes
+from duramen.theory.population.row_sets import Words, in_order, packed, unpacked
+from duramen.theory.population.splits import (
+    best_of_features,
+    check_outcomes,
+    gains,
+    numbers_at,
+    variances,
+)
 
 LOSSES = ("zero-one", "squared")
 VOTES = ("tree", "ensemble", "predictor")
@@ -320,3 +326,309 @@ def _vote_loss(target: NDArray[np.uint32], fractions: FloatArray) -> FloatArray:
 def _alike(values: FloatArray, dist: FiniteDistribution) -> FloatArray:
     """Return a payoff that does not depend on the row, shape (n, N)."""
     return np.broadcast_to(values[:, np.newaxis], (len(values), dist.n_rows))
+
+
+# --- routes of rows through infinitely many trees -------------------------------------------------
+
+
+UNSEEN = ("largest", "node")
+"""Rules for a value that no row of the node has: go to the largest child, or end at the node."""
+
+Payoff = Callable[[FloatArray], FloatArray]
+"""Payoff of every row, shape (n, N), at leaves of some class probabilities, shape (n, C)."""
+
+TIE = 1e-12
+"""Masses that differ by no more than this fraction of them are equal."""
+
+_NUMBERS = 1 << 22  # in the largest array that several nodes share
+_MOST_NUMBERS = 1 << 27  # payoffs of rows at nodes, 8 bytes each
+_NOWHERE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Settings of the trees: K, depth D (None: full), criterion and rule for unseen values."""
+
+    max_features: int
+    max_depth: int | None
+    criterion: str
+    unseen: str
+
+
+@dataclass(eq=False, slots=True)
+class _Edges:
+    """Ways into nodes that wait to be looked at: their rows, probabilities, and where from."""
+
+    rows: list[Words] = field(default_factory=list)
+    reach: list[FloatArray] = field(default_factory=list)
+    slots: list[IndexArray] = field(default_factory=list)
+
+    def add(self, rows: Words, reach: FloatArray, slots: IndexArray) -> None:
+        self.rows.append(rows)
+        self.reach.append(reach)
+        self.slots.append(slots)
+
+    def merged(self) -> tuple[Words, FloatArray, IndexArray, IndexArray]:
+        """Return each node once, with its probability, and the slots with the node of each."""
+        rows, reach = np.concatenate(self.rows), np.concatenate(self.reach)
+        order, first = in_order(rows)
+        number = np.repeat(np.arange(len(first)), np.diff(first, append=len(rows)))
+        slots = np.concatenate(self.slots)[order]
+        return rows[order[first]], np.add.reduceat(reach[order], first), slots, number
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Layer:
+    """Some nodes t, none of which lies below another."""
+
+    first: int  # number of the first
+    rows: Words
+    masses: FloatArray  # shape (n, C): probability of each class given t
+    reach: FloatArray  # shape (n,): probability that a tree has t
+    wins: FloatArray  # shape (n, p): probability that t splits on each feature
+    # Shape (n,): probability that a constant feature is taken, which leaves t as it is.
+    stays: FloatArray
+
+    def holds(self, wanted: int | None) -> BoolArray:
+        """Return the nodes with rows of a class, all of them for None, shape (n,)."""
+        if wanted is None:
+            return np.ones(len(self.rows), dtype=bool)
+        return np.greater(self.masses[:, wanted], 0)
+
+
+class Routes:
+    r"""Graph of the nodes of infinitely many multiway trees, and the routes of rows through it.
+
+    Targets of routes are numbered: the pure leaves of the C classes first, then the nodes; with
+    ``unseen="node"`` then the nodes once more, as places where rows end. Raises ValueError if there
+    are more than `max_nodes` nodes, or more payoffs of rows at nodes than fit into memory.
+
+    A node of such trees is a set of rows, whatever splits made it: what happens below depends on
+    nothing else (and, where the number of unused features matters, on the depth). So all trees
+    together are one graph of nodes. With :math:`\pi(t)` the probability that a tree has node t,
+    :math:`\pi(m|t)` the probability that t splits on feature m, and :math:`c_m(v, t)` the child
+    that value v leads to, what a row i may expect of a *payoff*, a function of the row and its
+    leaf, is
+
+    .. math:: g(i, t) = \sum_m \pi(m|t) \, g(i, c_m(x_{im}, t))
+
+    also where t is not one of the nodes that row i itself comes to. Replacing its value of feature
+    m by v changes nothing before the tree splits on m, and that happens once:
+
+    .. math::
+
+        E[\mathrm{payoff}(i; x_m := v)] = g(i, \mathrm{root})
+        + \sum_{t \ni i} \pi(t) \, \pi(m|t) \, \bigl(g(i, c_m(v, t)) - g(i, c_m(x_{im}, t))\bigr)
+    """
+
+    def __init__(
+        self, function: str, dist: FiniteDistribution, growth: Growth, max_nodes: int
+    ) -> None:
+        dist = dist.marginal(range(dist.n_features), keep_context=False)
+        self.function, self.dist, self.growth, self.max_nodes = function, dist, growth, max_nodes
+        sizes = dist.cardinalities
+        self.n_values = int(sizes.sum())
+        self.start = np.cumsum(sizes) - sizes  # number of the first value of each feature
+        self.feature_of = np.repeat(np.arange(dist.n_features), sizes)
+        self.value = dist.codes.astype(np.int64) + self.start  # shape (N, p)
+        own = self.value[:, self.feature_of]
+        has_value: BoolArray = np.equal(own, np.arange(self.n_values))
+        self.rows_of = packed(has_value.T)
+        self.rows_with = [np.flatnonzero(rows) for rows in has_value.T]
+        by_class = dist.target[:, np.newaxis] == np.arange(dist.n_classes)
+        self.weights = dist.weights[:, np.newaxis] * by_class  # shape (N, C)
+        cells = has_value[:, :, np.newaxis] * self.weights[:, np.newaxis, :]
+        self.cells = cells.reshape(dist.n_rows, -1)
+        self.numbers = dist.numbers_of_classes(function, growth.criterion)
+        p = dist.n_features
+        self.depth = p if growth.max_depth is None else min(growth.max_depth, p)
+        # Constant features change nothing where any other is as likely to split and no depth
+        # counts: nodes are then told apart by their rows alone, and met by decreasing size.
+        self.by_size = growth.max_features == 1 and self.depth == p
+        self.layers: list[_Layer] = []
+        self.child = np.zeros((0, self.n_values + 1), dtype=np.int64)
+        self._grow()
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of more than one class."""
+        return len(self.child)
+
+    def expected(self, payoff: Payoff, only: int | None = None) -> FloatArray:
+        """Return the expected payoff of every row with each value put in, and as it is, last.
+
+        The shape is (N, values + 1). With `only`, the payoff is 0 at leaves without that class:
+        nodes without it are passed over, since nothing below them has it either.
+        """
+        n_rows, n_classes = self.dist.n_rows, self.dist.n_classes
+        n_targets = n_classes + self.n_nodes * (2 if self.growth.unseen == "node" else 1)
+        table = np.zeros((n_targets, n_rows))
+        table[:n_classes] = payoff(np.eye(n_classes))
+        some = [np.flatnonzero(layer.holds(only)) for layer in self.layers]
+        for layer, nodes in zip(reversed(self.layers), reversed(some), strict=True):
+            self._below(layer, nodes, payoff, table)
+        root = n_classes if self.n_nodes else int(self.dist.target[0])
+        shift = np.zeros((self.n_values + 1, n_rows))
+        for layer, nodes in zip(self.layers, some, strict=True):
+            self._replaced(layer, nodes, table, shift)
+        expected: FloatArray = table[root][:, np.newaxis] + shift.T
+        return expected
+
+    def _grow(self) -> None:
+        """Find all nodes, from the root on."""
+        everything = packed(np.ones((1, self.dist.n_rows), dtype=bool))
+        waiting: dict[int, _Edges] = {}
+        if self.dist.n_classes > 1:
+            waiting[0] = _Edges()
+            waiting[0].add(everything, np.ones(1), np.array([_NOWHERE]))
+        children, slots, targets, n_nodes = [self.child], [], [], 0
+        largest = []
+        while waiting:
+            key = min(waiting)
+            rows, reach, slot, number = waiting.pop(key).merged()
+            slots.append(slot)
+            targets.append(self.dist.n_classes + n_nodes + number)
+            self._check_size(n_nodes + len(rows))
+            step = max(1, _NUMBERS // max(self.cells.shape))
+            for i in range(0, len(rows), step):
+                some = slice(i, i + step)
+                child, most = self._look(rows[some], reach[some], n_nodes, key, waiting)
+                children.append(child)
+                largest.append(most)
+                n_nodes += len(child)
+        if not n_nodes:
+            return
+        self.child = np.concatenate(children)
+        slot, target = np.concatenate(slots), np.concatenate(targets)
+        self.child.reshape(-1)[slot[slot >= 0]] = target[slot >= 0]
+        self._settle_unseen(np.concatenate(largest))
+
+    def _check_size(self, n_nodes: int) -> None:
+        most = min(self.max_nodes, _MOST_NUMBERS // self.dist.n_rows)
+        if n_nodes > most:
+            raise ValueError(
+                f"{self.function}: trees have more than {most} distinct nodes, the most that "
+                f"max_nodes={self.max_nodes} and {self.dist.n_rows} distinct rows allow. Hint: set "
+                "max_depth, leave features out, or take fewer rows or values."
+            )
+
+    def _look(
+        self, rows: Words, reach: FloatArray, first: int, key: int, waiting: dict[int, _Edges]
+    ) -> tuple[IndexArray, IndexArray]:
+        """Add a layer; return where values lead, as far as known, and the largest children."""
+        n, n_classes = len(rows), self.dist.n_classes
+        bits = unpacked(rows, self.dist.n_rows).astype(np.float64)
+        masses = bits @ self.weights
+        share = masses.sum(axis=1)
+        masses /= share[:, np.newaxis]
+        cells = (bits @ self.cells).reshape(n, self.n_values, n_classes)
+        cells /= share[:, np.newaxis, np.newaxis]
+        seen = cells.any(axis=2)
+        wins, stays = self._choose(cells, masses, seen, 0 if self.by_size else key)
+        self.layers.append(_Layer(first, rows, masses, reach, wins, stays))
+        child = np.full((n, self.n_values + 1), _NOWHERE, dtype=np.int64)
+        pure = np.count_nonzero(cells, axis=2) == 1
+        child[:, :-1][pure] = np.argmax(cells > 0, axis=2)[pure]
+        node, value = np.nonzero(seen & ~pure & (wins > 0)[:, self.feature_of])
+        below = rows[node] & self.rows_of[value]
+        chance = reach[node] * wins[node, self.feature_of[value]]
+        slots = (first + node) * (self.n_values + 1) + value
+        if self.by_size:
+            size = np.bitwise_count(below).sum(axis=1, dtype=np.int64)
+            for n_rows in np.unique(size).tolist():
+                some = size == n_rows
+                edges = waiting.setdefault(self.dist.n_rows - n_rows, _Edges())
+                edges.add(below[some], chance[some], slots[some])
+            return child, self._largest(cells)
+        staying = np.flatnonzero(stays > 0)
+        if len(node) or len(staying):
+            edges = waiting.setdefault(key + 1, _Edges())
+            edges.add(below, chance, slots)
+            last = (first + staying) * (self.n_values + 1) + self.n_values
+            edges.add(rows[staying], reach[staying] * stays[staying], last)
+        return child, self._largest(cells)
+
+    def _choose(
+        self, cells: FloatArray, masses: FloatArray, seen: BoolArray, depth: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the probability of each feature to split the nodes, and of none to."""
+        n, p = len(cells), self.dist.n_features
+        if p == 0 or depth == self.depth:
+            return np.zeros((n, p)), np.zeros(n)
+        n_seen = np.add.reduceat(seen, self.start, axis=1, dtype=np.int64)
+        divides: BoolArray = np.greater(n_seen, 1)
+        if self.by_size:
+            return divides / np.maximum(divides.sum(axis=1, keepdims=True), 1), np.zeros(n)
+        decrease = np.zeros((n, p))
+        if self.growth.max_features > 1:
+            decrease = self._decreases(cells, masses)
+        wins, stays = best_of_features(decrease, divides, p - depth, self.growth.max_features)
+        can_split: BoolArray = np.any(divides, axis=1)
+        wins, stays = wins * can_split[:, np.newaxis], stays * can_split
+        check_outcomes(wins, stays, can_split)
+        return wins, stays
+
+    def _decreases(self, cells: FloatArray, masses: FloatArray) -> FloatArray:
+        """Return the decrease of impurity by each feature at the nodes, shape (n, p)."""
+        is_variance = self.growth.criterion == "variance"
+        numbers = numbers_at(masses, self.numbers) if is_variance else masses
+        gain = gains(self.growth.criterion, cells, masses, numbers)
+        gain = np.add.reduceat(gain, self.start, axis=1)
+        if is_variance:
+            scale = np.maximum(variances(masses, numbers), np.finfo(np.float64).tiny)
+            gain /= scale[:, np.newaxis]
+        return gain
+
+    def _largest(self, cells: FloatArray) -> IndexArray:
+        """Return the first value of each feature that has the largest child, shape (n, p)."""
+        size = cells.sum(axis=2)
+        if not self.dist.n_features:
+            return np.zeros((len(cells), 0), dtype=np.int64)
+        top = np.maximum.reduceat(size, self.start, axis=1)
+        is_top = size >= (1.0 - TIE) * top[:, self.feature_of]
+        place = np.where(is_top, np.arange(self.n_values), self.n_values)
+        return np.asarray(np.minimum.reduceat(place, self.start, axis=1), dtype=np.int64)
+
+    def _settle_unseen(self, largest: IndexArray) -> None:
+        """Decide where values lead that no row of a node has."""
+        child, node = self.child, np.arange(self.n_nodes)
+        for value, m in enumerate(self.feature_of.tolist()):
+            unseen = child[:, value] == _NOWHERE
+            if self.growth.unseen == "largest":
+                child[unseen, value] = child[unseen, largest[unseen, m]]
+            else:
+                child[unseen, value] = self.dist.n_classes + self.n_nodes + node[unseen]
+
+    def _below(self, layer: _Layer, nodes: IndexArray, payoff: Payoff, table: FloatArray) -> None:
+        """Compute g(i, t) of all rows i at some nodes of a layer."""
+        here = layer.first + nodes
+        wins, stays = layer.wins[nodes], layer.stays[nodes]
+        ending = payoff(layer.masses[nodes])
+        if self.growth.unseen == "node":
+            table[self.dist.n_classes + self.n_nodes + here] = ending
+        is_leaf: BoolArray = (wins.sum(axis=1) + stays == 0)[:, np.newaxis]
+        found = np.where(is_leaf, ending, 0.0)
+        child = self.child[here]
+        staying = np.flatnonzero(stays > 0)
+        found[staying] += stays[staying, np.newaxis] * table[child[staying, -1]]
+        for value, m in enumerate(self.feature_of.tolist()):
+            some, rows = np.flatnonzero(wins[:, m] > 0), self.rows_with[value]
+            going = table[child[some, value][:, np.newaxis], rows]
+            found[some[:, np.newaxis], rows] += wins[some, m][:, np.newaxis] * going
+        table[self.dist.n_classes + here] = found
+
+    def _replaced(
+        self, layer: _Layer, nodes: IndexArray, table: FloatArray, shift: FloatArray
+    ) -> None:
+        """Add what replacing values at some nodes of a layer changes."""
+        at, row = np.nonzero(unpacked(layer.rows[nodes], self.dist.n_rows))
+        node = nodes[at]
+        child = self.child[layer.first + node]
+        for m, start in enumerate(self.start.tolist()):
+            some = np.flatnonzero(layer.wins[node, m] > 0)
+            i, to = row[some], child[some]
+            chance = layer.reach[node[some]] * layer.wins[node[some], m]
+            own = table[to[np.arange(len(some)), self.value[i, m]], i]
+            for value in range(start, start + int(self.dist.cardinalities[m])):
+                change = chance * (table[to[:, value], i] - own)
+                shift[value] += np.bincount(i, change, self.dist.n_rows)

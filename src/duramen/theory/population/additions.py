@@ -26,9 +26,9 @@ def redundant_importances(
     copies: int = 1,
     max_depth: int | None = None,
     criterion: str = "entropy",
-    n_jobs: int | None = None,
     progress: Progress | None = None,
     max_hours: float | None = HOURS,
+    n_jobs: int | None = None,
 ) -> Importances:
     r"""Compute the importances after adding features totally redundant with one of them.
 
@@ -127,9 +127,9 @@ def irrelevant_importances(
     count: int = 1,
     max_depth: int | None = None,
     criterion: str = "entropy",
-    n_jobs: int | None = None,
     progress: Progress | None = None,
     max_hours: float | None = HOURS,
+    n_jobs: int | None = None,
 ) -> Importances:
     r"""Compute the importances after adding irrelevant features.
 

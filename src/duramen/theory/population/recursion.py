@@ -12,17 +12,15 @@ from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.checks import check_choice, check_integer, refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.information import CRITERIA
-from duramen.theory.distributions.partition import IndexArray
-from duramen.theory.population.choice import (
-    best_cuts,
-    best_of_cuts,
-    best_of_features,
-    check_outcomes,
-)
+from duramen.theory.distributions.variables import IndexArray
 from duramen.theory.population.lattice import check_depth
 from duramen.theory.population.row_sets import as_integer
 from duramen.theory.population.splits import (
     FAMILIES,
+    best_cuts,
+    best_of_cuts,
+    best_of_features,
+    check_outcomes,
     count_children,
     count_splits,
     gains,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.support.arrays import BoolArray
-from duramen.theory.distributions.partition import IndexArray
+from duramen.theory.distributions.variables import IndexArray
 
 Words = NDArray[np.uint64]
 """Sets of rows, shape (n, words): bit i of them stands for row i."""

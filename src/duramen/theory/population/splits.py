@@ -1,12 +1,14 @@
-"""Splits of a node: groupings of the values of a feature, and their decreases of impurity."""
+"""Splits of a node: groupings of values, decreases of impurity, and which split is chosen."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from math import comb
 
 import numpy as np
 
 from duramen.support.arrays import BoolArray, FloatArray
+from duramen.theory.distributions.variables import IndexArray
 
 FAMILIES = ("multiway", "ordered", "one-vs-rest", "any")
 
@@ -129,3 +131,173 @@ def variances(parent: FloatArray, numbers: FloatArray) -> FloatArray:
     """Return the variance at each node, shape (n,), from its classes and `numbers_at` (n, C)."""
     spread: FloatArray = (parent * numbers**2).sum(axis=1)
     return spread
+
+
+# --- choice of a split: the best of K features drawn at random ------------------------------------
+
+
+TIE = 1e-12
+"""Decreases of impurity, given the node, no farther apart than this are equal.
+
+Rounding takes equal ones apart by some 1e-15. At nodes of up to 200 rows of equal weight in two
+classes, splits in two whose information is not equal differ by 1.5e-12 bits or more.
+"""
+
+_SUM = 1e-9  # how far rounding takes the sum of all probabilities of a node from 1
+_MOST_NUMBERS = 2**21  # numbers that are worked on at a time
+
+
+def best_of_features(
+    decreases: FloatArray, divides: BoolArray, n_unused: int, max_features: int
+) -> tuple[FloatArray, FloatArray]:
+    r"""Compute the probability that each feature is the best of k drawn without replacement.
+
+    A feature has one split. Those of equal decrease form a group of g; with a features in this
+    group or below it and b below it, each member is taken with probability
+
+    .. math:: \frac{C(a, k) - C(b, k)}{C(|U|, k) \, g}
+
+    since the best of the draw is in the group if all k are among the a and not all among the b. The
+    same number \|U\| of features is not used up at all nodes, and k = min(K, \|U\|).
+
+    `divides`, of shape (n, p) as the decreases, has the features that are not constant at a node. A
+    constant one that is not used up takes part with decrease 0; a decrease that rounding took below
+    0 is 0. Returned are the probability of each feature, 0 for constant ones, and that a constant
+    one is taken, of shape (n,): they add up to 1.
+    """
+    k = min(max_features, n_unused)
+    # Used features are constant, so the first |U| in this order are the unused ones.
+    ranked = np.where(divides, np.maximum(decreases, 0.0), -1.0)
+    order = np.argsort(-ranked, axis=1, kind="stable")[:, :n_unused]
+    ranked = np.maximum(np.take_along_axis(ranked, order, axis=1), 0.0)
+    is_constant = ~np.take_along_axis(divides, order, axis=1)
+    starts = np.ones(ranked.shape, dtype=bool)
+    starts[:, 1:] = ranked[:, :-1] - ranked[:, 1:] > TIE
+    place = np.arange(n_unused)
+    first = np.maximum.accumulate(np.where(starts, place, 0), axis=1)
+    ends = np.ones_like(starts)
+    ends[:, :-1] = starts[:, 1:]
+    after = np.where(ends, place + 1, n_unused)
+    after = np.minimum.accumulate(after[:, ::-1], axis=1)[:, ::-1]
+    all_within = np.array([comb(a, k) / comb(n_unused, k) for a in range(n_unused + 1)])
+    taken = (all_within[n_unused - first] - all_within[n_unused - after]) / (after - first)
+    wins = np.zeros_like(decreases)
+    np.put_along_axis(wins, order, np.where(is_constant, 0.0, taken), axis=1)
+    return wins, np.where(is_constant, taken, 0.0).sum(axis=1)
+
+
+def check_outcomes(wins: FloatArray, stays: FloatArray, can_split: BoolArray) -> None:
+    """Raise AssertionError unless the outcomes of each node add up to 1, or to 0 at leaves.
+
+    `wins` are the probabilities of the features, shape (n, p), or of all of them together, (n,).
+    """
+    total = wins.reshape(len(stays), -1).sum(axis=1) + stays
+    apart = np.abs(total - can_split)
+    assert not np.any(apart > _SUM), f"the outcomes of a node add up to {total[np.argmax(apart)]}"
+
+
+def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> BoolArray:
+    """Select the splits that are the best of their feature at their node, ties included.
+
+    Each of the T splits has a node and a feature; those of a feature at a node are neighbors.
+    """
+    fresh = np.ones(len(node), dtype=bool)
+    fresh[1:] = (node[1:] != node[:-1]) | (feature[1:] != feature[:-1])
+    owner = np.cumsum(fresh) - 1
+    best = np.maximum.reduceat(decrease, np.flatnonzero(fresh))[owner]
+    kept: BoolArray = decrease >= best - TIE
+    return kept
+
+
+def best_of_cuts(
+    node: IndexArray,
+    feature: IndexArray,
+    decrease: FloatArray,
+    shape: tuple[int, int],
+    max_features: int,
+) -> FloatArray:
+    r"""Compute the probability of each split when each of k features offers one of its splits.
+
+    k = min(K, n) of the n features with a split are drawn without replacement, each offers one of
+    its splits, uniformly, and the best offer is taken, ties uniformly. Think of each feature as
+    kept with probability (k-1)/(n-1), of draws with exactly k-1 others kept, and of a random number
+    z in [0, 1] that breaks ties. A split of feature m with decrease v then wins with probability
+
+    .. math::
+
+        \frac{k}{n \, |s_m|} \int_0^1 \frac{[x^{k-1}] \prod_{j \ne m}
+        \bigl(1 - r + r x (P_j(<v) + z P_j(=v))\bigr)}
+        {[x^{k-1}] \prod_{j \ne m} (1 - r + r x)} \, dz, \quad r = \frac{k-1}{n-1}
+
+    with :math:`P_j` the distribution of the offer of feature j. The integrand is a polynomial in z
+    of degree k-1, so Gauss-Legendre nodes give the integral exactly; all terms are non-negative.
+    `node`, `feature` and `decrease` are those of the T splits, `shape` the numbers of nodes and of
+    features; the result adds up to 1 at each node that has a split.
+    """
+    n_nodes, p = shape
+    pair = node * p + feature
+    offered = np.bincount(pair, minlength=n_nodes * p)
+    probability = 1.0 / offered[pair]
+    n_features = np.count_nonzero(offered.reshape(shape), axis=1)
+    if max_features == 1:
+        only: FloatArray = probability / n_features[node]
+        return only
+    rank = _ranks(node, decrease)
+    offers = np.zeros((n_nodes, p, int(rank.max()) + 1))
+    np.add.at(offers, (node, feature, rank), probability)
+    wins = np.zeros_like(offers)
+    rival = np.nonzero(offers)  # one question a node, feature and level of decrease
+    below = np.zeros_like(offers)
+    np.cumsum(offers[:, :, :-1], axis=2, out=below[:, :, 1:])
+    has_split = offered.reshape(shape) > 0
+    step = max(1, _MOST_NUMBERS // (min(max_features, p) ** 2 + 4 * p))
+    for start in range(0, len(rival[0]), step):
+        at, m, level = (index[start : start + step] for index in rival)
+        others = has_split[at] & (np.arange(p) != m[:, np.newaxis])
+        wins[at, m, level] = _unbeaten(
+            below[at, :, level],
+            offers[at, :, level],
+            others,
+            np.minimum(max_features, n_features[at]),
+        )
+    won: FloatArray = probability * wins[node, feature, rank]
+    return won
+
+
+def _ranks(node: IndexArray, decrease: FloatArray) -> IndexArray:
+    """Number the distinct decreases of each node from 0 upwards."""
+    order = np.lexsort((decrease, node))
+    sorted_node, ordered = node[order], decrease[order]
+    opens = np.ones(len(node), dtype=bool)
+    opens[1:] = sorted_node[1:] != sorted_node[:-1]
+    number = np.cumsum(opens | (np.diff(ordered, prepend=0.0) > TIE))
+    rank = np.empty(len(node), dtype=np.int64)
+    rank[order] = number - number[opens][np.cumsum(opens) - 1]
+    return rank
+
+
+def _unbeaten(below: FloatArray, equal: FloatArray, others: BoolArray, k: IndexArray) -> FloatArray:
+    """Return the probability to be among the k drawn and to win there, of shape (Q,).
+
+    `below` and `equal`, of shape (Q, p), are the probabilities that each feature's offer is lower,
+    and that it is as high; `others` are the features that can be drawn beside the one in question.
+    k is at most one more than there are others.
+    """
+    n_others = others.sum(axis=1)
+    rate = (k - 1) / np.maximum(n_others, 1)
+    most = int(k.max())
+    nodes, weights = np.polynomial.legendre.leggauss((most + 1) // 2)
+    z = (nodes + 1.0) / 2.0
+    # kept[q, i, c]: c others are kept and all lose, for the i-th z; for the last i, whoever wins.
+    kept = np.zeros((len(k), len(z) + 1, most))
+    kept[:, :, 0] = 1.0
+    for j in range(others.shape[1]):
+        r = (rate * others[:, j])[:, np.newaxis, np.newaxis]
+        loses = np.ones((len(k), len(z) + 1, 1))
+        loses[:, :-1, 0] = below[:, j, np.newaxis] + z * equal[:, j, np.newaxis]
+        kept[:, :, 1:] = (1.0 - r) * kept[:, :, 1:] + r * loses * kept[:, :, :-1]
+        kept[:, :, :1] *= 1.0 - r
+    ending = np.take_along_axis(kept, (k - 1)[:, np.newaxis, np.newaxis], axis=2)[:, :, 0]
+    mean = ending[:, :-1] @ (weights / 2.0) / ending[:, -1]
+    drawn: FloatArray = k / (n_others + 1) * mean
+    return drawn

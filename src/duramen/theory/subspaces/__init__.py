@@ -1,18 +1,16 @@
 """Random subspaces: number of trees needed, coverage of features, simulation and planning."""
 
 from duramen.theory.subspaces.convergence import (
+    all_seen_probability,
     blind_probability,
     companions_probability,
+    draws_needed,
+    expected_draws,
     expected_trees,
     found_curve,
     found_distribution,
     transition_matrix,
     trees_to_find_all,
-)
-from duramen.theory.subspaces.coverage import (
-    all_seen_probability,
-    draws_needed,
-    expected_draws,
     unseen_probability,
 )
 from duramen.theory.subspaces.planning import Plan, PlanOption, plan

@@ -38,13 +38,13 @@ from duramen.theory.samples import expected_information, information_threshold
 from duramen.theory.subspaces.convergence import (
     blind_probability,
     companions_probability,
+    draws_needed,
     expected_trees,
     hypergeometric,
     kept_places,
     rounded_up,
     trees_to_find_all,
 )
-from duramen.theory.subspaces.coverage import draws_needed
 
 # What growing one tree takes beside the codes: for each row its place in two orders, its
 # multiplicity and weight in the bag (4 bytes each) and its target (8 bytes); and the largest tree,
@@ -135,9 +135,9 @@ class Plan(Summarized):
     def _summary(self, rows: int) -> Summary:
         heading = (
             f"Plan: at least {_trees(self.n_trees)} on {self.subspace} of {self.n_features} "
-            f"features each, alpha = {self.keep:g}"
+            f"features each, keep = {self.keep:g}"
         )
-        columns = [Column("alpha", [f"{option.keep:g}" for option in self.options])]
+        columns = [Column("keep", [f"{option.keep:g}" for option in self.options])]
         for title, name in (
             ("trees", "trees"),
             ("to find all", "trees_to_find"),
@@ -310,10 +310,10 @@ def _reasons(plan: Plan) -> Iterator[str]:
     others = [option for option in plan.options if option is not best]
     if others:
         compared = "; ".join(
-            f"alpha = {option.keep:g} needs {_count(option.trees)}" for option in others
+            f"keep = {option.keep:g} needs {_count(option.trees)}" for option in others
         )
         cause = _cause(best, max(counts))
-        yield f"alpha = {best.keep:g} needs {_trees(best.trees)}; {compared}. {cause}"
+        yield f"keep = {best.keep:g} needs {_trees(best.trees)}; {compared}. {cause}"
     yield (
         "With infinitely many rows, finding all relevant features needs "
         f"{_trees(best.trees_to_find)}, and giving every feature to a tree needs "

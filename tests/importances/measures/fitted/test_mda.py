@@ -8,7 +8,7 @@ from tests.oracles import permutation as oracle
 
 import duramen as dm
 from duramen.importances import mda
-from duramen.importances.passes.ensemble import _drops
+from duramen.importances.measures.fitted.mda import _drops
 from duramen.importances.passes.permutation import Ballots
 from duramen.importances.samples import Sample
 
@@ -426,10 +426,7 @@ def test_copies_of_rows_are_out_of_the_bag_together_and_once():
     model = dm.RandomForestClassifier(6, random_state=0).fit(table, y[drawn])
     sample = Sample(table, y[drawn].astype(np.uint32), out_of_bag=True, originals=originals)
     losses = permutation_losses(model.forest_, sample, Permutations(0, "all"), score="accuracy")
-    result = tree_importances(
-        "mda", model.forest_, table.names, losses, "accuracy",
-        scaled=False, by_class=False, choices={},
-    )  # fmt: skip
+    result = tree_importances("mda", model.forest_, losses, "accuracy", {}, names=table.names)
     opened = Opened(model.forest_)
     total = 0.0
     for tree in range(6):

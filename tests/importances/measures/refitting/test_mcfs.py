@@ -16,7 +16,7 @@ from duramen.importances import mcfs
 from duramen.importances.measures.refitting.mcfs import _learner
 from duramen.importances.measures.refitting.relative_importance import relative_importances
 from duramen.jobs.replicates import Plan
-from duramen.results.monte_carlo import MonteCarloSelection
+from duramen.results.importances import MonteCarloSelection
 from duramen.support.checks import draw_seed
 
 
@@ -39,10 +39,21 @@ def as_dictionary(tree, node=0):
     }
 
 
+def trees(criterion="entropy", **parameters):
+    """The estimator that holds the parameters of the trees."""
+    return dm.BaggedTreesClassifier(criterion=criterion, **parameters)
+
+
+def with_trees(choices):
+    """Choices with the depth of the trees in an estimator."""
+    others = {name: value for name, value in choices.items() if name != "max_depth"}
+    return {**others, "estimator": trees(max_depth=choices["max_depth"])}
+
+
 def grown_by_oracle(X, y, *, n_subsets, subset_size, n_splits, max_depth, random_state):
     """Subsets with the oracle's trees on the training rows that mcfs draws."""
     data = dm.learning_set(X, y, task="classification")
-    learner = _learner(data, subset_size, n_splits, 0.66, "ordered", max_depth, 1, Plan())
+    learner = _learner(data, trees(max_depth=max_depth), subset_size, n_splits, 0.66, Plan())
     seed = draw_seed(random_state)
     subsets = learner.draw(n_subsets, seed)
     pairs = []
@@ -75,7 +86,7 @@ def test_importances_against_oracle(classes, max_depth, size, u, v):
         "max_depth": max_depth,
         "random_state": 4,
     }
-    result = mcfs(X, y, u=u, v=v, **choices)
+    result = mcfs(X, y, u=u, v=v, **with_trees(choices))
     forest = grown_by_oracle(X, y, **choices)
     expected = oracle.relative_importances(forest, X.tolist(), y.tolist(), 9, u, v)
     np.testing.assert_allclose(result.importances.values, expected, atol=1e-12)
@@ -95,7 +106,7 @@ def test_edges_against_oracle():
         "max_depth": None,
         "random_state": 1,
     }
-    result = mcfs(X, y, **choices)
+    result = mcfs(X, y, **with_trees(choices))
     forest = grown_by_oracle(X, y, **choices)
     expected = oracle.edges(forest, y.tolist(), 5)
     actual = zip(result.source.tolist(), result.target.tolist(), result.weight, strict=True)
@@ -126,7 +137,8 @@ def test_multiway_gain_ratio_of_a_known_table():
     """One feature of three values, 20 rows each: pure, pure, and half of each class."""
     x = np.repeat([0, 1, 2], 200)
     y = np.concatenate([np.zeros(200), np.ones(200), np.tile([0, 1], 100)]).astype(int)
-    result = mcfs(x[:, None], y, n_subsets=200, n_splits=5, splits="multiway", u=0, random_state=0)
+    multiway = trees(splits="multiway")
+    result = mcfs(x[:, None], y, n_subsets=200, n_splits=5, estimator=multiway, u=0, random_state=0)
     # Gain 1 - 1/3 bit over log2(3) bits; subsets of the rows are off by a bit of the third order.
     assert result.importances["x0"] == pytest.approx((2 / 3) / np.log2(3), abs=0.005)
 
@@ -182,7 +194,7 @@ def test_importances_of_coded_columns_stay_within_bounds(seed, n, p):
     random = np.random.default_rng(seed)
     X = random.integers(0, 3, (n, p))
     y = np.arange(n) % 2
-    subsets = mcfs(X, y, n_subsets=60, max_depth=2, random_state=seed)
+    subsets = mcfs(X, y, n_subsets=60, estimator=trees(max_depth=2), random_state=seed)
     assert (subsets.importances.values >= 0).all()
     assert (subsets.importances.values <= 1 + 1e-12).all()  # gain never exceeds split information
     assert 0 <= subsets.accuracy <= 1
@@ -341,7 +353,7 @@ def test_tables_of_mixed_columns():
         }
     )
     for splits in ("ordered", "multiway", "one-vs-rest", "any"):
-        result = mcfs(frame, y, n_subsets=30, splits=splits, random_state=0)
+        result = mcfs(frame, y, n_subsets=30, estimator=trees(splits=splits), random_state=0)
         assert result.importances["word"] > 0.5
         assert result.importances["flat"] == 0
 
@@ -379,9 +391,11 @@ def test_warning_says_how_many_subsets_would_do():
         ({"train_size": 0.001}, "mcfs: train_size"),
         ({"u": -1}, "mcfs: u must be a number >= 0"),
         ({"v": np.nan}, "mcfs: v must be a number >= 0"),
-        ({"splits": "best"}, "mcfs: splits must be one of"),
-        ({"max_depth": 0}, "mcfs: max_depth must be an int >= 1 or None"),
-        ({"min_samples_leaf": 0}, "mcfs: min_samples_leaf must be an int >= 1"),
+        ({"estimator": trees(splits="best")}, "BaggedTreesClassifier: splits must be one of"),
+        ({"estimator": trees(max_depth=0)}, "BaggedTreesClassifier: max_depth must be an int >= 1"),
+        ({"estimator": trees(criterion="gini")}, "criterion of estimator must be 'entropy'"),
+        ({"estimator": trees(n_estimators=9)}, "n_estimators of estimator has no effect .* be 100"),
+        ({"estimator": trees(bootstrap=False)}, "bootstrap of estimator has no effect"),
         ({"n_permutations": -1}, "mcfs: n_permutations must be an int >= 0"),
         ({"n_jobs": 0}, "mcfs: n_jobs"),
     ],
@@ -389,6 +403,12 @@ def test_warning_says_how_many_subsets_would_do():
 def test_wrong_parameters_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         mcfs(*problem(), **wrong)
+
+
+def test_other_trees_are_refused():
+    for estimator in (dm.RandomForestClassifier(), dm.BaggedTreesRegressor(), "bagged"):
+        with pytest.raises(TypeError, match="mcfs: estimator must be"):
+            mcfs(*problem(), estimator=estimator)
 
 
 def test_wrong_data_are_refused():
@@ -422,7 +442,7 @@ def test_subsets_that_do_not_fit_are_refused(monkeypatch):
 def test_the_core_is_free_of_the_graph_where_it_is_not_wanted():
     X, y = problem()
     data = dm.learning_set(X, y, task="classification")
-    learner = _learner(data, "sqrt", 2, 0.66, "ordered", None, 1, Plan())
+    learner = _learner(data, trees(), "sqrt", 2, 0.66, Plan())
     run = relative_importances(learner, 20, 0, 1.0, 1.0, graph=False)
     assert run.edges[0].size == 0
     np.testing.assert_array_equal(

@@ -3,7 +3,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.data.shadows import with_shadows
+from duramen.data.recoding import with_shadows
 from duramen.forests.decreases import mean_decreases
 from duramen.importances import air, mdi, sandri
 from duramen.importances.refit import repeat_seeds

@@ -9,9 +9,7 @@ import numpy as np
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import metadata_of, trees_of
 from duramen.importances.measure import Measure, OfTrees, Words
-from duramen.importances.passes.nodes import Nodes
-from duramen.importances.passes.sums import RunSums
-from duramen.importances.passes.tally import Tally, weighted_counts
+from duramen.importances.passes.nodes import Nodes, RunSums, Tally, weighted_counts
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 

@@ -106,8 +106,8 @@ def prediction_change(
     y: ArrayLike | None = None,
     *,
     n_repeats: int = 5,
-    random_state: Any = None,
     names: list[str] | None = None,
+    random_state: Any = None,
 ) -> Importances:
     r"""Compute the mean squared change of the predictions of a model when a feature is permuted.
 

@@ -13,13 +13,10 @@ from duramen.forests.decreases import DecreaseSums
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.structure import decreases
 from duramen.importances.arguments import forest_of, metadata_of, trees_of
-from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
-from duramen.importances.passes.heldout import HeldOut
-from duramen.importances.passes.nodes import Nodes, blocks
-from duramen.importances.passes.sums import RunSums
-from duramen.importances.passes.tally import Tally
+from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, TreeSums, Words
+from duramen.importances.passes.heldout import add_held_out
+from duramen.importances.passes.nodes import Nodes, RunSums, Tally, blocks
 from duramen.importances.samples import Sample, sample_of
-from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 
@@ -152,14 +149,14 @@ class _OfRows(RunSums):
 
     def __init__(self, forest: AnyForest, sample: Sample, source: str, by_degree: bool) -> None:
         super().__init__(forest, sample.n_rows)
-        self._sums = HeldOut(forest, sample)
+        self._tally, self._sample = Tally(forest.n_features), sample
         self._source, self._by_degree = source, by_degree
 
     def _add_run(self, run: Forest) -> None:
-        self._sums.add_run(run)
+        add_held_out(self._tally, run, self._sample)
 
     def _result(self) -> Importances:
-        tally = self._sums.tally
+        tally = self._tally
         if not tally.n_trees:
             raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
         degrees = tally.by_degree() if self._by_degree else None

@@ -9,12 +9,9 @@ from numpy.typing import NDArray
 
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import metadata_of, trees_of
-from duramen.importances.measure import Inputs, Measure, OfTrees, Words
-from duramen.importances.passes.nodes import Nodes, maximal
-from duramen.importances.passes.sums import RunSums
-from duramen.importances.passes.tally import Tally, weighted_counts
+from duramen.importances.measure import Inputs, Measure, OfTrees, TreeSums, Words
+from duramen.importances.passes.nodes import Nodes, RunSums, Tally, maximal, weighted_counts
 from duramen.importances.samples import Sample, arrivals, sample_of
-from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 

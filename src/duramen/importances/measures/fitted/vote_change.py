@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -9,12 +10,10 @@ import numpy as np
 from duramen.data.memory import require_memory
 from duramen.forests.forest import AnyForest
 from duramen.importances.arguments import class_names, metadata_of, trees_of
-from duramen.importances.measure import Inputs, Measure, OfTrees, Words
+from duramen.importances.measure import Inputs, Measure, OfTrees, TreeSums, Words
 from duramen.importances.measures.fitted.mda import seed_of
-from duramen.importances.passes.permutation import Losses, Permutations
-from duramen.importances.passes.sums import LossSums
+from duramen.importances.passes.permutation import Losses, LossSums, Permutations
 from duramen.importances.samples import sample_of
-from duramen.importances.tree_sums import TreeSums
 from duramen.results.significance import Significance
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -155,14 +154,8 @@ def _sums(
             ),
         )
 
-    return LossSums(
-        name,
-        grown,
-        Losses(grown, sample, permutations, score="accuracy", votes=True),
-        finish,
-        n_threads=checks.check_jobs(name, inputs.n_jobs),
-        verbose=checks.check_verbosity(name, inputs.verbose),
-    )
+    losses = Losses(grown, sample, permutations, score="accuracy", votes=True)
+    return LossSums(name, replace(inputs, estimator=grown), losses, finish)
 
 
 def vote_index(votes: IntArray, changes: IntArray) -> FloatArray:

@@ -125,8 +125,7 @@ def holdout_mda(
             n_threads=n_threads,
         )
         choices = {"cv": n_parts, "scoring": score, "n_repeats": repeats}
-        kinds: dict[str, Any] = {"scaled": False, "by_class": False, "choices": choices}
-        importances = tree_importances(name, forest, forest.names, losses, score, **kinds)
+        importances = tree_importances(name, forest, losses, score, choices)
         return importances, metadata_of(forest, name, **choices, **rows.identity())
 
     workers = plan.cluster or Threads(1)  # a forest grows on several threads by itself

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.data.learning_sets import unweighted_set
 from duramen.data.memory import require_memory
+from duramen.forests.criteria import criterion_named
 from duramen.forests.growth import refuse_many_categories
-from duramen.forests.settings import SPLITS, GrowthSettings
 from duramen.importances.measure import Measure, Words
 from duramen.importances.measures.refitting.relative_importance import relative_importances
 from duramen.importances.measures.refitting.subset_trees import Learner
-from duramen.importances.refit import repeat_seeds
+from duramen.importances.refit import OF_THE_TREES, growing, repeat_seeds
 from duramen.jobs.replicates import Plan, run_replicates
-from duramen.results.importances import Importances
-from duramen.results.monte_carlo import MonteCarloSelection
+from duramen.results.importances import Importances, MonteCarloSelection
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import versions
 from duramen.support.warning import warn
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
 
 
 def mcfs(
@@ -36,9 +38,7 @@ def mcfs(
     train_size: int | float = 0.66,
     u: float = 1.0,
     v: float = 1.0,
-    splits: str = "ordered",
-    max_depth: int | None = None,
-    min_samples_leaf: int = 1,
+    estimator: Any = None,
     n_permutations: int = 0,
     strata: Any = None,
     groups: Any = None,
@@ -77,12 +77,11 @@ def mcfs(
         Rows that a tree is grown from, as a fraction or a number; it is tested on all others.
     u, v : float
         Weight of a tree's accuracy and of a node's fraction of the rows, at least 0.
-    splits : {"ordered", "multiway", "one-vs-rest", "any"}
-        Family of splits.
-    max_depth : int or None
-        Greatest depth of a leaf; None for no limit.
-    min_samples_leaf : int
-        Least number of rows at a child.
+    estimator : BaggedTreesClassifier, optional
+        Family of splits, limits and node test of the trees, by default
+        ``BaggedTreesClassifier(criterion="entropy")``; it is cloned, not changed. Its criterion is
+        the entropy, since gains are information. The numbers of trees and of their rows and
+        features are those of this function.
     n_permutations : int
         Number B of further runs, each with the classes shuffled, for the cut-off: each takes as
         long as the run itself. 20 will do. `strata` and `groups` restrict the shuffles.
@@ -109,7 +108,7 @@ def mcfs(
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         If a parameter, `X` or `y` is not as described; y must have two classes at least.
     MemoryError
         If the subsets would not fit in memory.
@@ -142,8 +141,8 @@ def mcfs(
     shuffles = checks.check_integer("mcfs", "n_permutations", n_permutations, 0)
     plan = Plan.checked("mcfs", n_jobs, client=client)
     data = _data(X, y, strata, groups, plan.n_threads)
-    grown = (subset_size, n_splits, train_size, splits, max_depth, min_samples_leaf)
-    learner = _learner(data, *grown, plan)
+    template = _template(estimator)
+    learner = _learner(data, template, subset_size, n_splits, train_size, plan)
     exponents = checks.check_real("mcfs", "u", u, 0.0), checks.check_real("mcfs", "v", v, 0.0)
     _refuse_many_subsets(s, learner.subset_size)
     rows = _exchangeable(learner, shuffles)
@@ -218,25 +217,36 @@ def _data(X: Any, y: Any, strata: Any, groups: Any, n_threads: int) -> LearningS
     return unweighted_set(X, y, "mcfs", "classification", n_jobs=n_threads, **rows).in_memory()
 
 
+def _template(estimator: Any) -> BaseForest:
+    """Return the estimator that says how the trees are grown."""
+    if estimator is None:
+        from duramen.estimators import BaggedTreesClassifier
+
+        estimator = BaggedTreesClassifier(criterion="entropy")
+    drawn = {"max_features", "bootstrap", "max_samples"}  # by n_subsets, subset_size, train_size
+    template = growing(estimator, "mcfs", ("BaggedTreesClassifier",), OF_THE_TREES - drawn)
+    if template.criterion not in criterion_named("entropy").aliases:
+        raise ValueError(
+            "mcfs: criterion of estimator must be 'entropy', whose decreases are gains of "
+            f"information, got {template.criterion!r}."
+        )
+    return template
+
+
 def _learner(
     data: LearningSet[EncodedTable],
+    template: BaseForest,
     subset_size: Any,
     n_splits: Any,
     train_size: Any,
-    splits: Any,
-    max_depth: Any,
-    min_samples_leaf: Any,
     plan: Plan,
 ) -> Learner:
     """Check how the trees are grown."""
     n_splits = checks.check_integer("mcfs", "n_splits", n_splits, 1)
     size = _subset_size(subset_size, data.n_columns)
-    settings = GrowthSettings(
-        criterion="entropy",
-        splits=checks.check_choice("mcfs", "splits", splits, SPLITS),
-        max_features=size,
-        max_depth=checks.check_optional_integer("mcfs", "max_depth", max_depth, 1),
-        min_samples_leaf=checks.check_integer("mcfs", "min_samples_leaf", min_samples_leaf, 1),
+    settings = replace(
+        template.growth_settings(data.n_rows, size),
+        bootstrap=False,
         row_samples=_training_rows(train_size, data.n_rows),
     )
     refuse_many_categories(data.table, settings, data.target.n_classes)
@@ -283,7 +293,7 @@ def _refuse_many_subsets(n_subsets: int, size: int) -> None:
 def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
     unseen = int(np.count_nonzero(n_drawn == 0))
     if unseen:
-        from duramen.theory.subspaces.coverage import draws_needed
+        from duramen.theory.subspaces.convergence import draws_needed
 
         p = n_drawn.size
         warn(

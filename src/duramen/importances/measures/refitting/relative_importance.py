@@ -13,8 +13,7 @@ from duramen.forests.growth import out_of_bag
 from duramen.forests.prediction import leaves
 from duramen.forests.structure import decreases
 from duramen.importances.measures.refitting.subset_trees import Learner
-from duramen.importances.passes.nodes import Nodes
-from duramen.importances.passes.tally import weighted_counts
+from duramen.importances.passes.nodes import Nodes, weighted_counts
 from duramen.support.arrays import FloatArray, IntArray
 
 

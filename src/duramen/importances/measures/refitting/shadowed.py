@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.data.shadows import with_shadows
+from duramen.data.recoding import with_shadows
 from duramen.forests.forest import Forest
 from duramen.forests.structure import decreases
-from duramen.importances.passes.nodes import Nodes, blocks
-from duramen.importances.passes.tally import Tally
+from duramen.importances.passes.nodes import Nodes, Tally, blocks
 
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest

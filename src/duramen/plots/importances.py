@@ -1,0 +1,645 @@
+"""Importances and p-values of features: as bars, a histogram, by degree, by chromosome."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from duramen.estimators.base import BaseForest
+from duramen.forests.forest import Forest
+from duramen.importances.after.comparison import Comparison
+from duramen.importances.measures.fitted.mdi import mdi
+from duramen.io.positions import UNPLACED, Positions
+from duramen.plots.canvas import (
+    ACCENT,
+    INK,
+    LETTER,
+    MUTED,
+    RIGHT,
+    Layout,
+    Options,
+    axes_or_new,
+    beside_names,
+    feature_axis,
+    finish,
+    in_cell,
+    label,
+    room,
+    signed_colors,
+    slant,
+    tidy,
+)
+from duramen.results.importances import Importances, MonteCarloSelection, PermutedImportances
+from duramen.results.result import FeatureResult, figure
+from duramen.results.significance import AdjustedSignificance, Intervals, Significance
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.text import width
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BINS = 20
+# p-values are counts divided by counts: one on an edge must not cross it by rounding.
+_ROUNDING = 1e-9
+
+
+def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
+    """Draw the p-values of all features as a histogram of 20 bins from 0 to 1.
+
+    Bins include their upper edge, so that the first one counts the p-values up to .05. A dashed
+    line shows the count expected in each if all features were irrelevant and p-values uniform. A
+    first bin that is much higher indicates relevant features; bins that rise towards 1 indicate a
+    conservative test.
+
+    Parameters
+    ----------
+    significance : Significance
+        Any test.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no feature.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.Significance(("a", "b"), [2.0, 1.0], [0.01, 0.6], "test", "No association.")
+    >>> [int(bar.get_height()) for bar in dm.plots.p_values(result).patches][:2]
+    [1, 0]
+    """
+    if not len(significance):
+        raise ValueError("plots.p_values: significance must have a feature, got none.")
+    counts = binned(significance.p_values)
+    expected = len(significance) / BINS
+    ax = axes_or_new(ax, 6.4, 2.8)
+    shades = [ACCENT] + [MUTED] * (BINS - 1)
+    places = np.arange(BINS) / BINS
+    ax.bar(places, counts, width=0.9 / BINS, align="edge", color=shades, alpha=0.85, linewidth=0)
+    ax.axhline(expected, color=INK, linewidth=1.2, linestyle="--")
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1.15 * max(float(counts.max()), expected))
+    return finish(ax, "p-value", "features", ticks="y")
+
+
+def binned(p: FloatArray) -> IntArray:
+    """Count the p-values in each of the bins (0, 1/20], (1/20, 2/20] ...; 0 is in the first."""
+    place = np.ceil(p * BINS - _ROUNDING).astype(np.int64) - 1
+    return np.bincount(np.clip(place, 0, BINS - 1), minlength=BINS).astype(np.int64)
+
+
+P_VALUES = figure(p_values, (Significance,), lambda *_: Layout(2.5, 8))
+
+
+UNIT_TITLES = {
+    "bits": "importance (bits)",
+    "gini": "importance (Gini)",
+    "variance": "importance (variance)",
+    "1": "importance",
+}
+
+
+def ranking(
+    result: FeatureResult[Any] | MonteCarloSelection | PermutedImportances | BaseForest | Forest,
+    *,
+    k: int = 20,
+    threshold: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the `k` best features as bars, the best on top, with their error bars.
+
+    Parameters
+    ----------
+    result : Importances, Intervals, Significance, ErrorRates, Stability, FirstSplits, \
+MonteCarloSelection, PermutedImportances, Forest or fitted estimator
+        Bars are the importances, scores, rates, frequencies or depths; of a forest or an
+        estimator, its MDI (`duramen.importances.mdi`). Error bars are standard errors, or the ends
+        of the intervals, where they are known.
+    k : int
+        Number of features to show.
+    threshold : float, optional
+        Where to draw a dashed line, such as the smallest importance that a test selected; by
+        default the cut-off of a `MonteCarloSelection` with two shuffled runs or more, and the
+        `threshold()` of `PermutedImportances` with 19 permutations or more.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If `k` is less than 1 or there is no feature.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.Importances(("a", "b"), [0.3, 0.1], "mdi", "bits")
+    >>> dm.plots.ranking(result).get_xlabel()
+    'importance (bits)'
+    """
+    if isinstance(result, BaseForest | Forest):
+        result = mdi(result)
+    if isinstance(result, MonteCarloSelection):
+        if threshold is None and len(result.maxima) > 1:
+            threshold = result.cutoff()
+        result = result.importances
+    if isinstance(result, PermutedImportances):
+        threshold = result.threshold() if threshold is None else threshold
+        result = result.importances
+    checks.check_integer("plots.ranking", "k", k, 1)
+    if not len(result):
+        raise ValueError("plots.ranking: result must have a feature, got none.")
+    best = result.summary(k)
+    names = best.columns[1].cells
+    drawn = next(column for column in best.columns if column.bars is not None)
+    bars = np.asarray(drawn.bars)
+    ax = axes_or_new(ax, 6.4, 0.9 + 0.26 * len(names))
+    ax.barh(np.arange(len(names)), bars, height=0.62, color=ACCENT, alpha=0.85, linewidth=0)
+    if drawn.whiskers is not None:
+        low, high = drawn.whiskers
+        ax.errorbar(
+            bars,
+            np.arange(len(names)),
+            xerr=np.maximum([bars - low, high - bars], 0.0),
+            fmt="none",
+            ecolor=INK,
+            elinewidth=1.2,
+            capsize=2.5,
+            capthick=1.2,
+        )
+    feature_axis(ax, names)
+    if threshold is not None and np.isfinite(threshold):
+        ax.axvline(threshold, color=INK, linewidth=1.2, linestyle="--")
+    title = drawn.title
+    if isinstance(result, Importances | Intervals):
+        title = UNIT_TITLES.get(result.unit, f"importance ({result.unit})")
+    return finish(ax, title, grid="x", ticks="x")
+
+
+RANKING = figure(
+    ranking,
+    (FeatureResult, MonteCarloSelection, PermutedImportances),
+    lambda best, _: beside_names(best.names),
+)
+
+
+_FEW_COLUMNS = 9
+
+
+def by_degree(
+    importances: Importances, *, k: int = 20, columns: int = _FEW_COLUMNS, ax: Axes | None = None
+) -> Axes:
+    """Draw how much each of the `k` most important features adds at each interaction degree.
+
+    The degree is the number of splits above the one on the feature. With one candidate at a node
+    (K = 1), 0 is what it explains alone, more is what it adds given others; with more candidates,
+    which feature is at degree 0 depends on its rivals. Where there are more than `columns` degrees,
+    the highest have one column together. Color is opacity of one hue, none at 0 and for amounts
+    below 0 (of corrected or held-out values). Cells that matter are labeled, in a power of 1000
+    that the axis names.
+
+    Parameters
+    ----------
+    importances : Importances
+        A measure with `by_degree`.
+    k : int
+        Number of features to show.
+    columns : int
+        The most columns, at least 2.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no decomposition, no feature, `k` is less than 1 or `columns` less than 2.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> parts = [[0.2, 0.1], [0.0, 0.1]]
+    >>> result = dm.Importances(("a", "b"), [0.3, 0.1], "mdi", "bits", by_degree=parts)
+    >>> dm.plots.by_degree(result).get_xlabel()
+    'interaction degree; cells in 0.001 bits'
+    """
+    if importances.by_degree is None:
+        raise ValueError(
+            "plots.by_degree: importances must have by_degree, got None. "
+            "Hint: mdi(forest, by_degree=True)."
+        )
+    checks.check_integer("plots.by_degree", "columns", columns, 2)
+    checks.check_integer("plots.by_degree", "k", k, 1)
+    if not len(importances):
+        raise ValueError("plots.by_degree: importances must have a feature, got none.")
+    best = importances.top(k)
+    parts, titles = folded(np.asarray(best.by_degree), columns)
+    ax = axes_or_new(ax, 6.4, 1.1 + 0.26 * len(best))
+    most = float(parts.max()) if parts.max() > 0 else 1.0
+    positive = np.maximum(parts, 0.0)
+    ax.pcolormesh(positive, cmap=signed_colors(), vmin=-most, vmax=most, snap=True)
+    scale = 10.0 ** (3 * math.floor(math.log10(most) / 3))
+    for row, column in np.argwhere(parts >= 0.005 * most):
+        amount, size = parts[row, column] / scale, 7.5 if len(titles) <= _FEW_COLUMNS else 6
+        text = f"{amount:.0f}" if amount >= 9.95 else f"{amount:.1f}"
+        in_cell(ax, row, column, text, strong=parts[row, column] > 0.75 * most, size=size)
+    ax.set_xticks(np.arange(len(titles)) + 0.5, titles)
+    ax.set_yticks(np.arange(len(best)) + 0.5, [label(name) for name in best.names])
+    ax.set_ylim(len(best), 0)
+    unit = "" if best.unit == "1" else f" {best.unit}"
+    ax.set_xlabel(f"interaction degree; cells in {scale:g}{unit}")
+    for edge in range(len(best) + 1):
+        ax.axhline(edge, color=MUTED, alpha=0.2, linewidth=0.6)
+    tidy(ax)
+    return ax
+
+
+def folded(parts: FloatArray, columns: int = _FEW_COLUMNS) -> tuple[FloatArray, list[str]]:
+    """Return the columns to show and their titles: high degrees summed up in the last one."""
+    depth = parts.shape[1]
+    if depth <= columns:
+        return parts, [str(k) for k in range(depth)]
+    last = columns - 1
+    together = np.column_stack([parts[:, :last], parts[:, last:].sum(axis=1)])
+    return together, [*(str(k) for k in range(last)), f"{last}+"]
+
+
+BY_DEGREE = figure(by_degree, (Importances,), lambda best, _: beside_names(best.names))
+
+
+_LOGARITHM = "-log10 of p"
+_FUNCTION = "plots.manhattan"
+_GAP = 0.01  # between chromosomes, as a fraction of the genome
+_LEAST = 0.25  # room of a chromosome, as a fraction of that of the average
+_MOST_DRAWN = 3000  # more points than that are an image within a vector graphic
+_LETTER = 0.075  # inches that a letter takes
+_HEIGHT_OF_LETTER = 0.09  # the same
+_EDGE = 0.12  # part of the axis at its ends where names are not centered
+
+
+def manhattan(
+    result: Importances | Significance,
+    positions: Any,
+    *,
+    threshold: float | None = None,
+    k: int = 5,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw scores of features along the genome, chromosomes in alternate shades.
+
+    Parameters
+    ----------
+    result : Importances or Significance
+        Heights are importances, or -log10 of p-values; of an `AdjustedSignificance`, the
+        statistics that its verdicts compare.
+    positions : table, mapping or ColumnStore
+        Columns ``chromosome`` and ``position`` in base pairs, one row a feature: by ``name`` where
+        there is such a column, else in the order of the features; of a store, its `variants`.
+    threshold : float, optional
+        Where to draw a dashed line: an importance, a p-value, or a statistic.
+    k : int, default=5
+        Number of features, the highest first, that are named.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError
+        If `result` is something else, or `positions` no table.
+    ValueError
+        If there is no feature, `k` is negative, or a position is missing.
+
+    Notes
+    -----
+    Chromosomes are drawn as long as the stretch between their first and last feature. Variants
+    without a place (chromosome 0) come last.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.Importances(("rs1", "rs2", "rs3"), [0.3, 0.1, 0.2], "mdi", "bits")
+    >>> positions = {"chromosome": ["1", "1", "2"], "position": [10, 20, 5]}
+    >>> ax = dm.plots.manhattan(result, positions)
+    >>> [tick.get_text() for tick in ax.get_xticklabels()]
+    ['1', '2']
+    """
+    heights, title = _heights(result)
+    checks.check_integer(_FUNCTION, "k", k, 0)
+    if not len(heights):
+        raise ValueError(f"{_FUNCTION}: result must have a feature, got none.")
+    places = Positions.of(positions, result.names, _FUNCTION)
+    x, middles = _along(places)
+    best = np.argsort(-heights, kind="stable")[:k].tolist()
+    ax = axes_or_new(ax, 8.0, 3.2)
+    image = len(x) > _MOST_DRAWN
+    for chromosome in range(len(places.chromosomes)):
+        here = places.chromosome == chromosome
+        shade = ACCENT if chromosome % 2 == 0 else MUTED
+        ax.scatter(x[here], heights[here], s=7, c=shade, linewidths=0, rasterized=image)
+    if threshold is not None:
+        line = -np.log10(threshold) if title == _LOGARITHM else threshold
+        ax.axhline(line, color=INK, linewidth=1.2, linestyle="--")
+    figure: Any = ax.figure
+    letter = _LETTER / (ax.get_position().width * figure.get_figwidth())
+    for j, name in _named(x, heights, [label(result.names[j], 16) for j in best], best, letter):
+        ax.annotate(
+            name,
+            (float(x[j]), float(heights[j])),
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="right" if x[j] > 1 - _EDGE else "left" if x[j] < _EDGE else "center",
+            color=INK,
+            fontsize=8,
+        )
+    ax.margins(y=0.14)
+    ax.set_xlim(-_GAP, 1 + _GAP)
+    finish(ax, "chromosome", title, ticks="y")
+    shown = _apart(places.chromosomes, middles, letter)
+    names = ["?" if name == UNPLACED else label(name, 8) for name in places.chromosomes]
+    ax.set_xticks([middles[i] for i in shown], [names[i] for i in shown])
+    ax.tick_params(axis="x", labelsize=8)
+    return ax
+
+
+def _heights(result: Any) -> tuple[FloatArray, str]:
+    """Return what is drawn, and what it is."""
+    if isinstance(result, AdjustedSignificance):
+        return result.statistics, result.statistic_title
+    if isinstance(result, Significance):
+        return -np.log10(np.maximum(result.p_values, 1e-300)), _LOGARITHM
+    if isinstance(result, Importances):
+        return result.values, UNIT_TITLES.get(result.unit, f"importance ({result.unit})")
+    raise TypeError(
+        f"{_FUNCTION}: result must be Importances or Significance, got {type(result).__name__}."
+    )
+
+
+def _along(places: Positions) -> tuple[FloatArray, list[float]]:
+    """Return where features lie on an axis from 0 to 1, and the middles of the chromosomes."""
+    x, middles, begin = np.empty(len(places.position)), list[float](), 0.0
+    spans = []
+    for chromosome in range(len(places.chromosomes)):
+        here = places.position[places.chromosome == chromosome]
+        spans.append((int(here.min()), int(here.max())))
+    total = max(sum(last - first for first, last in spans), 1)
+    # A chromosome with a single feature, or few, still has room; less than that of a human one.
+    least = _LEAST * total / len(spans)
+    for chromosome, (first, last) in enumerate(spans):
+        here = places.chromosome == chromosome
+        length = max(last - first, least)
+        x[here] = begin + (places.position[here] - first) + (length - (last - first)) / 2
+        middles.append(begin + length / 2)
+        begin += length + _GAP * total
+    whole = begin - _GAP * total
+    return x / whole, [middle / whole for middle in middles]
+
+
+def _named(
+    x: FloatArray,
+    heights: FloatArray,
+    names: list[str],
+    best: list[int],
+    letter: float,
+) -> list[tuple[int, str]]:
+    """Return the features to name, with their names: those that cover no name before."""
+    height = _HEIGHT_OF_LETTER * (float(np.ptp(heights)) or 1.0)
+    shown = list[tuple[int, str]]()
+    for j, name in zip(best, names, strict=True):
+        free = all(
+            abs(x[j] - x[other]) > letter * (len(name) + len(text) + 1) / 2
+            or abs(heights[j] - heights[other]) > height
+            for other, text in shown
+        )
+        if free:
+            shown.append((j, name))
+    return shown
+
+
+def _apart(names: tuple[str, ...], middles: list[float], letter: float) -> list[int]:
+    """Return the chromosomes whose names do not touch that of one before."""
+    shown, end = list[int](), -1.0
+    for i, (name, middle) in enumerate(zip(names, middles, strict=True)):
+        half = letter * (len(name) + 1) / 2
+        if middle - half >= end:
+            shown.append(i)
+            end = middle + half
+    return shown
+
+
+MANHATTAN = figure(manhattan, (), lambda *_: Layout(2.8, 8))
+
+
+_WIDEST = 18
+_DASHES = ((1.0, 0.0), (4.0, 2.0), (1.0, 1.5), (6.0, 2.0, 1.0, 2.0))
+
+
+def rank_correlations(
+    comparison: Comparison,
+    *,
+    correlation: Literal["spearman", "kendall"] = "spearman",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the rank correlation of every two measures as a heat map.
+
+    Color is opacity of one hue for positive correlations and of another for negative ones, from
+    nothing at 0. Cells without a correlation, because a measure is constant, hold a dash.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `duramen.importances.compare` returns.
+    correlation : {"spearman", "kendall"}
+        Which one.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If `correlation` is another.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> one = dm.Importances(("a", "b", "c"), [0.3, 0.2, 0.1], "mdi", "bits")
+    >>> other = dm.Importances(("a", "b", "c"), [2.0, 3.0, 1.0], "mda", "accuracy")
+    >>> ax = dm.plots.rank_correlations(dm.importances.compare([one, other]))
+    >>> ax.get_xlabel()
+    "Spearman's rank correlation, 3 features"
+    """
+    checks.check_choice(
+        "plots.rank_correlations", "correlation", correlation, ("spearman", "kendall")
+    )
+    matrix = comparison.spearman if correlation == "spearman" else comparison.kendall
+    m = len(matrix)
+    ax = axes_or_new(ax, 2.2 + 0.8 * m, 1.2 + 0.5 * m)
+    ax.pcolormesh(np.nan_to_num(matrix), cmap=signed_colors(), vmin=-1, vmax=1, snap=True)
+    for row, column in np.ndindex(m, m):
+        r = matrix[row, column]
+        text = "–" if np.isnan(r) else "1" if row == column else f"{r:.2f}"
+        in_cell(ax, row, column, text, strong=bool(abs(r) > 0.75))
+    names = [label(name, _WIDEST) for name in comparison.measures]
+    middles = np.arange(m) + 0.5
+    ax.set_xticks(middles, names, rotation=30, ha="right", rotation_mode="anchor")
+    ax.set_yticks(middles, names)
+    ax.set_ylim(m, 0)
+    name = "Spearman's rank correlation" if correlation == "spearman" else "Kendall's tau"
+    ax.set_xlabel(f"{name}, {len(comparison)} features")
+    tidy(ax)
+    return ax
+
+
+def parallel_ranks(
+    comparison: Comparison, *, k: int = 20, by: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw where every measure ranks the `k` best features of one of them, a line a feature.
+
+    That measure stands on the left. The best rank is on top; ranks beyond `k` are drawn below a
+    rule, all at one height, and features that come there are grey.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `duramen.importances.compare` returns.
+    k : int
+        Number of features to show.
+    by : str, optional
+        The measure whose best features are shown, by default the first.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If `k` is less than 1, `by` is no measure, or there is no feature.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> one = dm.Importances(("a", "b", "c"), [0.3, 0.2, 0.1], "mdi", "bits")
+    >>> other = dm.Importances(("a", "b", "c"), [2.0, 3.0, 1.0], "mda", "accuracy")
+    >>> ax = dm.plots.parallel_ranks(dm.importances.compare([one, other]), k=2)
+    >>> len(ax.get_yticks())
+    3
+    """
+    if not len(comparison):
+        raise ValueError("plots.parallel_ranks: comparison must have a feature, got none.")
+    best = comparison.top(k, by)
+    k = len(best)
+    first = best.measures[0] if by is None else by
+    measures = [first, *(name for name in best.measures if name != first)]
+    places = _places(comparison, best, measures)
+    below = k + 1.5
+    ax = axes_or_new(ax, 2.4 + 1.5 * len(measures), 1.2 + 0.24 * k)
+    columns = np.arange(len(measures))
+    for i, row in enumerate(places):
+        height = np.where(row > k, below, row)
+        stays = bool((row <= k).all())
+        (drawn,) = ax.plot(
+            columns,
+            height,
+            color=ACCENT if stays else MUTED,
+            alpha=0.9 if stays else 0.7,
+            linewidth=1.4,
+            marker="o",
+            markersize=4,
+            label=label(best.names[i]),
+        )
+        if stays and i % len(_DASHES):  # tells lines apart that cross
+            drawn.set_dashes(_DASHES[i % len(_DASHES)])
+    ax.axhline(k + 0.75, color=MUTED, linewidth=0.6, alpha=0.5)
+    names = [f"{label(name)}  {i + 1}" for i, name in enumerate(best.names)]
+    ax.set_yticks([*range(1, k + 1), below], [*names, f"not among the first {k}"])
+    ax.set_xticks(columns, [label(name, _WIDEST) for name in measures])
+    ax.xaxis.tick_top()
+    ax.set_xlim(-0.1, len(measures) - 0.9)
+    ax.set_ylim(below + 0.5, 0.4)
+    tidy(ax)
+    return ax
+
+
+def _places(comparison: Comparison, best: Comparison, measures: list[str]) -> FloatArray:
+    """Return the ranks of the best features by each measure among all, shape (k, m).
+
+    Those by the first measure are 1 .. k, so that lines start where their names stand.
+    """
+    place = {name: j for j, name in enumerate(comparison.names)}
+    index = [place[name] for name in best.names]
+    rows = [comparison.ranks[comparison.measures.index(name), index] for name in measures]
+    rows[0] = np.arange(1.0, len(best) + 1)
+    return np.column_stack(rows)
+
+
+def _longest(titles: Sequence[str]) -> int:
+    """Return the letters of the longest title of a measure."""
+    return min(_WIDEST, max(map(width, titles)))
+
+
+def _layout_of_correlations(comparison: Comparison, _: Options) -> Layout:
+    measures = comparison.measures
+    margin = _longest(measures)
+    cell = room(margin) / len(measures)
+    angle = slant(cell)
+    bottom = 0.42 + math.sin(math.radians(angle)) * margin * LETTER
+
+    def finish(ax: Axes) -> None:
+        for title in ax.get_xticklabels():
+            title.set_rotation(angle)
+        if cell < 5 * LETTER:
+            for number in ax.texts:
+                number.set_fontsize(6)
+
+    return Layout(bottom + 0.1 + 0.3 * len(measures), margin, bottom=bottom, finish=finish)
+
+
+def _layout_of_ranks(comparison: Comparison, options: Options) -> Layout:
+    measures, k = comparison.measures, options["k"]
+    names = comparison.top(k).names
+    longest = _longest(measures) * LETTER
+    margin = max(len(f"not among the first {k}"), *(width(label(name)) + 4 for name in names))
+    right = max(RIGHT, 0.5 * longest)
+    distance = room(margin, right) / max(1, len(measures) - 1)
+    angle = 0 if longest + LETTER <= distance else slant(distance)
+    top = 0.15 + max(LETTER, math.sin(math.radians(angle)) * longest)
+
+    def finish(ax: Axes) -> None:
+        for line in ax.lines:
+            line.set_clip_on(False)  # dots at the edges stay round
+        if angle:  # down to the right, over the names, where there is room
+            for title in ax.get_xticklabels():
+                title.set(rotation=-angle, ha="right", va="bottom", rotation_mode="anchor")
+
+    height = top + 0.1 + 0.24 * (len(names) + 1)
+    return Layout(height, margin, top, RIGHT if angle else right, 0.1, finish)
+
+
+RANK_CORRELATIONS = figure(rank_correlations, (Comparison,), _layout_of_correlations)
+PARALLEL_RANKS = figure(parallel_ranks, (Comparison,), _layout_of_ranks)

@@ -1,0 +1,49 @@
+"""pyarrow, which is imported at its first use, and questions about its types.
+
+`import duramen`, a forest and the help of the commands need no pyarrow, and importing it takes a
+tenth of a second; the readers of files and tables use it in nearly every function.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["is_number", "is_text", "pa", "pa_csv", "pc", "pq", "without_dictionary"]
+
+
+class _Lazy:
+    """A module that is imported when a name of it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(import_module(self._name), attribute)
+
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.csv as pa_csv
+    import pyarrow.parquet as pq
+else:
+    pa, pc = _Lazy("pyarrow"), _Lazy("pyarrow.compute")
+    pa_csv, pq = _Lazy("pyarrow.csv"), _Lazy("pyarrow.parquet")
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether a type is that of text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def is_number(kind: Any) -> bool:
+    """Return whether a type is that of whole numbers or of floating-point numbers."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def without_dictionary(column: Any) -> Any:
+    """Return an array with its values in place, where it refers to a dictionary of them."""
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    return column
