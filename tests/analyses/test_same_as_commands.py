@@ -17,7 +17,7 @@ N = 90
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
     """Leave the figures of reports undrawn; tests/reports draws them."""
-    monkeypatch.setattr("duramen.reports.figures.svg", undrawn)
+    monkeypatch.setattr("duramen.reports.report.svg", undrawn)
 
 
 def patients():
