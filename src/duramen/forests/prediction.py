@@ -58,6 +58,56 @@ def lent_rows(forest: Forest, rows: Rows) -> _kernel.Rows:
     return _kernel.Values(forest.schema.kernel, rows)
 
 
+def replaced_means(
+    forest: Forest,
+    table: EncodedTable,
+    rows: NDArray[np.int64],
+    groups: Sequence[NDArray[np.int64]],
+    donors: NDArray[np.uint32],
+    n_threads: int = 1,
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean predictions of some rows, as they are and with values of other rows.
+
+    Parameters
+    ----------
+    forest : Forest
+        Of classes or numbers; its codes are those of the table.
+    table : EncodedTable
+        Rows that lend values, and those that are predicted.
+    rows : int64 array of shape (m,)
+        Rows to predict, by index.
+    groups : sequence of int64 arrays
+        Columns that are replaced together, for each of G predictions.
+    donors : uint32 array of shape (columns of all groups, draws, m)
+        Row that lends its value of a column to each row, in each draw.
+    n_threads : int
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    own : float64 array of shape (m, width)
+        Fractions of the classes, or means, over the trees.
+    replaced : float64 array of shape (G, m, width)
+        The same with replaced values, the mean over the draws.
+    """
+    n_draws = donors.shape[1]
+    largest = max(float(np.abs(forest.leaf_values).max(initial=0.0)), 1e-300)
+    # Whole numbers add up to the same in any order, and so for any number of threads.
+    steps = 2.0 ** np.floor(61 - np.log2(largest * forest.n_trees * n_draws))
+    sums, changes = _kernel.replaced_values(
+        forest.kernel,
+        lent_rows(forest, table),
+        rows.astype(np.uint32),
+        np.cumsum([0, *map(len, groups)], dtype=np.int64),
+        np.concatenate(groups).astype(np.uint32),
+        np.ascontiguousarray(donors).reshape(-1, len(rows)),
+        steps,
+        n_threads,
+    )
+    own = sums / (steps * forest.n_trees) + forest.origin
+    return own, own + changes / (steps * forest.n_trees * n_draws)
+
+
 @contextmanager
 def _fitting(what: str, *shape: int) -> Iterator[None]:
     """Say what memory ran out for, in place of an error that does not."""

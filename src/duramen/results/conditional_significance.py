@@ -46,7 +46,6 @@ class ConditionalSignificance(Significance):
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from duramen.significance import ConditionalSignificance
     >>> result = ConditionalSignificance(
     ...     ("a", "b", "c"),

@@ -144,6 +144,15 @@ def _step_down_mixed() -> Any:
     return (extracts.adjusted(result), extracts.frame(result), extracts.significance(result.top(2)))
 
 
+@case("conditional/classes", significance.conditional, significance.ConditionalSignificance)
+@case("conditional/numbers", significance.conditional, method="cpi", task="regression")
+@case("conditional/groups", significance.conditional, groups=groups(), task="regression")
+def _given_the_others(task: str = "classification", **given: Any) -> Any:
+    """Verdicts alone: p-values come from libraries of linear algebra, in bits of their own."""
+    result = _tested(significance.conditional, task, **given)
+    return (list(result.verdicts()), result.names)
+
+
 def _correlations(X: Any, y: Any, seed: int) -> Any:
     return np.abs(np.corrcoef(np.column_stack([X, y]), rowvar=False)[-1, :-1])
 

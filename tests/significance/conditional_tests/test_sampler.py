@@ -1,4 +1,4 @@
-"""Draws of a feature given the others: the law that they should have."""
+"""Draws of a feature given the others: the distribution that they should have."""
 
 import numpy as np
 import pandas as pd

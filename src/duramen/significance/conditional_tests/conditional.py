@@ -31,7 +31,7 @@ from duramen.significance.conditional_tests.inference import (
     upper_tail,
 )
 from duramen.significance.conditional_tests.sampler import (
-    KnownLaw,
+    KnownDistribution,
     KnownSampler,
     Sampler,
     forest_for,
@@ -67,7 +67,7 @@ def conditional(
     y: Any = None,
     *,
     method: Method = "covariance",
-    sampler: SamplerKind | KnownLaw = "auto",
+    sampler: SamplerKind | KnownDistribution = "auto",
     feature_groups: Any = None,
     n_folds: int = 5,
     n_draws: int = 6,
@@ -110,14 +110,15 @@ def conditional(
         2021): whether the squared error of held-out rows is larger with the feature drawn, by a t
         test. "crt" (distilled conditional randomization test, Candes et al. 2018, Liu et al. 2022):
         the covariance of the feature with the rest of the target after a forest that was grown
-        without it, among draws of the feature; the p-values are exact if the law of the feature is.
+        without it, among draws of the feature; the p-values are exact if
+        the distribution of the feature is right.
         "loco" (leave one covariate out, Lei et al. 2018): whether the squared error is larger
         without the feature, by a t test. The last two grow forests for each feature.
-    sampler : {"auto", "gaussian", "forest"} or KnownLaw
-        Law of each feature given the others. "gaussian": ridge regressions of normal scores, with
-        residuals of other rows. "forest": forests of what these leave. "auto": a forest for those
-        features whose residuals depend on squares of others. Or an object with a method
-        ``sample(feature, random)`` that draws from a law that is known.
+    sampler : {"auto", "gaussian", "forest"} or KnownDistribution
+        Distribution of each feature given the others. "gaussian": ridge regressions of normal
+        scores, with residuals of other rows. "forest": forests of what these leave. "auto": a
+        forest for those features whose residuals depend on squares of others. Or an object with a
+        method ``sample(feature, random)`` that draws from a known one.
     feature_groups : mapping or array-like of shape (p,), optional
         Features that are tested together, as for :func:`duramen.importances.group`: whether a
         group tells something that the features outside it do not.
@@ -147,7 +148,7 @@ def conditional(
         `scores` are :math:`h_j`, by how much the mean squared error of the best prediction (of
         class probabilities, their sum) would grow without the feature; `p_values`, `q_values`
         (Benjamini and Hochberg), `verdicts()`, `explained_by`, `association`. `details` hold
-        ``explained``, the share of the feature's variance that the others predict, and for
+        ``explained``, the fraction of the feature's variance that the others predict, and for
         "covariance" ``p_linear`` and ``p_any``, the p-values of both covariances.
 
     Raises
@@ -163,9 +164,9 @@ def conditional(
 
     Notes
     -----
-    The p-values are as good as the law of the features: they hold if it is right, or if the
-    prediction of the target from the others is. The statistic of :math:`h_j` varies more than a t
-    statistic, since rows of one fold are predicted from those of another and the other way round;
+    The p-values are as good as the distributions of the features: they hold if these are right, or
+    if the prediction of the target from the others is. The statistic of :math:`h_j` varies more
+    than a t statistic, as rows of one fold are predicted from those of another and vice versa;
     it is divided by its standard deviation over permuted targets, for which as many forests again
     are grown as give 200 statistics, at most 10 times as many. Not significant is not the same as
     telling nothing: of features that are nearly copies, none tells much beside the others. Test
@@ -208,16 +209,16 @@ def conditional(
     data, template = prepared(estimator, X, y, strata, groups, function)
     names, hypotheses = hypotheses_of(data, feature_groups, function)
     seed = execution.seed()
-    law = law_of(sampler, data, seed, plan, function)
-    notes = few_rows(law, hypotheses, names)
+    fitted = fitted_sampler(sampler, data, seed, plan, function)
+    notes = few_rows(fitted, hypotheses, names)
     warn_of(function, notes)
     linear = leaves_rows_out(template)
     fitting = CrossFitting(
         template,
         data,
-        Design.of(data.table, law),
+        Design.of(data.table, fitted),
         hypotheses,
-        donors_of(law, hypotheses, n_draws),
+        donors_of(fitted, hypotheses, n_draws),
         folds_of(data, n_folds, np.random.default_rng(replicate_seed(seed, 0))),
         linear,
     )
@@ -235,13 +236,13 @@ def conditional(
     }
     if method in ("covariance", "cpi"):
         runs = predictions_of(fitting, n_folds, seed, identity, plan, function)
-        p_values, scores, details = evaluated(runs, law, hypotheses, method)
+        p_values, scores, details = evaluated(runs, fitted, hypotheses, method)
     else:
         folds = predictions_without(fitting, n_folds, seed, identity, plan, function)
-        p_values, scores, details = refitted(folds, fitting, law, method)
-    tested = np.array([law.scores.widths[features].any() for features in hypotheses])
+        p_values, scores, details = refitted(folds, fitting, fitted, method)
+    tested = np.array([fitted.scores.widths[features].any() for features in hypotheses])
     p_values = np.where(tested, p_values, 1.0)
-    association, explained_by = associations(data, law, hypotheses, p_values)
+    association, explained_by = associations(data, fitted, hypotheses, p_values)
     return ConditionalSignificance(
         names=names,
         scores=np.where(tested, scores, 0.0),
@@ -289,8 +290,8 @@ def hypotheses_of(
     return grouping.names, tuple(np.split(grouping.members, grouping.starts[1:]))
 
 
-def law_of(sampler: Any, data: Data, seed: int, plan: Plan, function: str) -> Sampler:
-    """Return the law of the features that is asked for."""
+def fitted_sampler(sampler: Any, data: Data, seed: int, plan: Plan, function: str) -> Sampler:
+    """Return the sampler that is asked for."""
     if isinstance(sampler, str):
         checks.check_choice(function, "sampler", sampler, get_args(SamplerKind))
         return Sampler.of(
@@ -308,30 +309,32 @@ def law_of(sampler: Any, data: Data, seed: int, plan: Plan, function: str) -> Sa
     return KnownSampler.around(data.table, sampler, replicate_seed(seed, 1))
 
 
-def donors_of(law: Sampler, hypotheses: tuple[IntArray, ...], n_draws: int) -> np.ndarray:
+def donors_of(fitted: Sampler, hypotheses: tuple[IntArray, ...], n_draws: int) -> np.ndarray:
     """Return the donors of all members of all hypotheses, (members, draws, n)."""
     return np.concatenate(
         [
-            law.donors(int(features[0]), n_draws)[None]
+            fitted.donors(int(features[0]), n_draws)[None]
             if len(features) == 1
-            else law.donors_of(features.tolist(), n_draws)
+            else fitted.donors_of(features.tolist(), n_draws)
             for features in hypotheses
         ]
     )
 
 
-def few_rows(law: Sampler, hypotheses: tuple[IntArray, ...], names: tuple[str, ...]) -> list[str]:
+def few_rows(
+    fitted: Sampler, hypotheses: tuple[IntArray, ...], names: tuple[str, ...]
+) -> list[str]:
     """Return a note where features vary too little beside the others to be tested."""
-    explained = law.explained()
+    explained = fitted.explained()
     own = np.array([1.0 - explained[features].min() for features in hypotheses])
-    few = int(np.count_nonzero(own * law.table.n_rows < _FEW_ROWS))
+    few = int(np.count_nonzero(own * fitted.table.n_rows < _FEW_ROWS))
     if not few:
         return []
     return [
-        f"{few} of {len(names)} features vary so little beside the others that {law.table.n_rows} "
-        f"rows are worth fewer than {_FEW_ROWS:g} for them: only a very strong direct effect of "
-        "theirs can be told. Hint: test clusters of correlated features together, with "
-        "feature_groups"
+        f"{few} of {len(names)} features vary so little beside the others that "
+        f"{fitted.table.n_rows} rows are worth fewer than {_FEW_ROWS:g} for them: only a very "
+        "strong direct effect of theirs can be told. Hint: test clusters of correlated features "
+        "together, with feature_groups"
     ]
 
 
@@ -385,12 +388,12 @@ def predictions_of(
 
 
 def evaluated(
-    runs: Runs, law: Sampler, hypotheses: tuple[IntArray, ...], method: Method
+    runs: Runs, fitted: Sampler, hypotheses: tuple[IntArray, ...], method: Method
 ) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
     """Return p-values, scores and details."""
     observed, n_hypotheses = runs.observed, len(hypotheses)
     details: dict[str, FloatArray] = {}
-    explained = law.explained()
+    explained = fitted.explained()
     details["explained"] = np.array([explained[features].max() for features in hypotheses])
     scores = np.array([observed.products(g).mean() for g in range(n_hypotheses)])
 
@@ -407,7 +410,7 @@ def evaluated(
     linear = np.array(
         [
             covariance_p_value(of_units(_outer(observed.rest(g), residuals), observed.units))
-            for g, residuals in enumerate(map(law.residuals_together, hypotheses))
+            for g, residuals in enumerate(map(fitted.residuals_together, hypotheses))
         ]
     )
     details["p_linear"], details["p_any"] = linear, projected
@@ -443,14 +446,14 @@ def predictions_without(
 
 
 def refitted(
-    folds: list[list[Arrays]], fitting: CrossFitting, law: Sampler, method: Method
+    folds: list[list[Arrays]], fitting: CrossFitting, fitted: Sampler, method: Method
 ) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
     """Return p-values, scores and details of forests that were grown without features."""
     response, units = fitting.response, fitting.data.exchangeability.groups
     rests = [response - all_rows(part, "predicted") for part in folds]
     losses = np.array([np.square(rest).sum(axis=1) for rest in rests])
     worse = losses[:-1] - losses[-1]
-    explained = law.explained()
+    explained = fitted.explained()
     details = {"explained": np.array([explained[of].max() for of in fitting.hypotheses])}
     scores = worse.mean(axis=1)
     if method == "loco":
@@ -460,8 +463,8 @@ def refitted(
     n_draws = max(_LEAST_DRAWS, _DRAWS_A_TEST * len(fitting.hypotheses))
     p_values = np.ones(len(fitting.hypotheses))
     for g, features in enumerate(fitting.hypotheses):
-        donors = donors_of(law, (features,), n_draws)
-        blocks = [law.scores.values[:, law.scores.columns(j)] for j in features.tolist()]
+        donors = donors_of(fitted, (features,), n_draws)
+        blocks = [fitted.scores.values[:, fitted.scores.columns(j)] for j in features.tolist()]
 
         def drawn(d: int, donors: np.ndarray = donors, blocks: Any = blocks) -> FloatArray:
             return np.hstack([block[donors[k, d]] for k, block in enumerate(blocks)])
@@ -476,7 +479,7 @@ def _outer(rest: FloatArray, residuals: FloatArray) -> FloatArray:
 
 
 def associations(
-    data: Data, law: Sampler, hypotheses: tuple[IntArray, ...], p_values: FloatArray
+    data: Data, fitted: Sampler, hypotheses: tuple[IntArray, ...], p_values: FloatArray
 ) -> tuple[FloatArray, tuple[tuple[str, ...], ...]]:
     r"""Return q-values of association, and the features through which each association goes.
 
@@ -486,7 +489,7 @@ def associations(
     """
     from scipy.special import ndtr
 
-    identity, scores = np.arange(data.n_rows), law.scores
+    identity, scores = np.arange(data.n_rows), fitted.scores
     of_features = 1.0 - ndtr(marginal_statistics(data, lambda b: identity, 1)[0])
     of_features[scores.widths == 0] = 1.0
     least = [min(1.0, len(members) * of_features[members].min()) for members in hypotheses]
@@ -515,7 +518,7 @@ def associations(
         if size > 0.0:
             through = covariances @ own / size
             if coefficients is None:
-                parts = law.nodewise.weights(j) * through
+                parts = fitted.nodewise.weights(j) * through
             else:
                 parts[chosen] = coefficients[:, first] * through[chosen]
         of_others = np.bincount(owners, parts, minlength=len(scores.widths))

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duramen import _kernel
 from duramen.data import ClassTarget, EncodedTable, NumberTarget
-from duramen.forests.prediction import lent_rows
+from duramen.forests.prediction import replaced_means
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import Arrays
 from duramen.significance.conditional_tests.sampler import Sampler
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 _PENALTIES = 15  # of a path of the lasso
 _LEAST_PENALTY = 0.02  # its last one, as a fraction of the first
 _FOLDS = 3  # of the choice of a penalty
-_STEPS = 2.0**61  # sums of predictions are whole numbers below it
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +123,7 @@ class Linear:
 
 @dataclass(frozen=True, eq=False)
 class CrossFitting:
-    """What the folds of a cross-fitted prediction share.
+    """Settings of a cross-fitted prediction, the same for all folds.
 
     Attributes
     ----------
@@ -248,38 +246,22 @@ class CrossFitting:
     def _forest_predictions(
         self, forest: Any, classes: IntArray | None, rows: IntArray, donors: np.ndarray
     ) -> tuple[FloatArray, FloatArray]:
-        grown = forest.forest_
-        members = np.concatenate(self.hypotheses).astype(np.uint32)
-        offsets = np.cumsum([0, *map(len, self.hypotheses)], dtype=np.int64)
-        reach = max(float(np.abs(grown.leaf_values).max()), 1e-300) * grown.n_trees
-        n_each = donors.shape[1] // 2
-        scale = 2.0 ** np.floor(np.log2(_STEPS / (reach * n_each)))
-        halves = []
-        for half in range(2):
-            lent = np.ascontiguousarray(donors[:, half::2]).reshape(-1, len(rows))
-            sums, changes = _kernel.replaced_values(
-                grown.kernel,
-                lent_rows(grown, self.data.table),
-                rows.astype(np.uint32),
-                offsets,
-                members,
-                lent,
-                scale,
-                forest.n_jobs or 1,
-            )
-            own = sums / (scale * grown.n_trees)
-            halves.append(own + changes / (scale * grown.n_trees * n_each))
-        replaced = np.stack(halves)
+        table, groups = self.data.table, self.hypotheses
+        halves = [
+            replaced_means(forest.forest_, table, rows, groups, donors[:, half::2])
+            for half in range(2)
+        ]
+        own, replaced = halves[0][0], np.stack([drawn for _, drawn in halves])
         if classes is None:
-            return own + grown.origin, replaced + grown.origin
+            return own, replaced
         width = response_of(self.data).shape[1]
         return _of_classes(own, classes, width), _of_classes(replaced, classes, width)
 
 
-def _of_classes(shares: FloatArray, classes: IntArray, width: int) -> FloatArray:
-    """Return shares of the classes of a forest as columns of the response."""
-    columns = np.zeros((*shares.shape[:-1], width))
-    columns[..., classes[classes >= 0]] = shares[..., classes >= 0]
+def _of_classes(fractions: FloatArray, classes: IntArray, width: int) -> FloatArray:
+    """Return fractions of the classes of a forest as columns of the response."""
+    columns = np.zeros((*fractions.shape[:-1], width))
+    columns[..., classes[classes >= 0]] = fractions[..., classes >= 0]
     return columns
 
 

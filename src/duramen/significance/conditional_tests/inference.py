@@ -112,7 +112,7 @@ def upper_tail(t: FloatArray, n_units: int) -> FloatArray:
 def covariance_p_value(products: FloatArray) -> float:
     r"""Return the p-value of the hypothesis that products of residuals have mean 0.
 
-    With d products u of each of n units, the sum of squares of their means is compared with the law
+    With d products u of each of n units, the sum of squares of their means is compared with that
     of a sum of squares of normal numbers with the covariance S of the products, by its mean and
     variance (Satterthwaite 1946):
 

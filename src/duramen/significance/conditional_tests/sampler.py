@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
 
 _TREES = 100
-_KNOWN_DRAWS = 200  # of a law that is known, for the mean of a feature
+_KNOWN_DRAWS = 200  # of a distribution that is known, for the mean of a feature
 _LEVEL = 0.01  # of the search for features that depend on squares of others
 _MOST_CURVED = 5  # of these
 _MOST_LINEAR = 50  # other features beside them
 _RIDGE = np.logspace(-4.0, 1.0, 11)
 
 
-class KnownLaw(Protocol):
-    """Law of the features that is known, such as that of a designed experiment."""
+class KnownDistribution(Protocol):
+    """Distribution of the features that is known, such as that of a designed experiment."""
 
     def sample(self, feature: int, random: np.random.Generator) -> Any:
         """Return a draw of a feature for every row given its other features, shape (n,).
@@ -44,7 +44,7 @@ class KnownLaw(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Sampler:
-    """Law of each feature given all others, estimated from the rows.
+    """Distribution of each feature given all others, estimated from the rows.
 
     A numeric or ordinal feature has normal scores with a ridge regression on those of the others; a
     draw is the prediction without the row plus the residual of another row. Where `forests` say so,
@@ -83,7 +83,7 @@ class Sampler:
         strata: IntArray | None = None,
         n_threads: int = 1,
     ) -> Sampler:
-        """Fit the law of every feature.
+        """Fit the distribution of every feature.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Sampler:
         return self._residuals[:, self.scores.columns(j)]
 
     def explained(self) -> FloatArray:
-        """Return the share of each feature's variance that the others predict, shape (p,)."""
+        """Return the fraction of each feature's variance that the others predict, shape (p,)."""
         values = self.scores.values
         shares = np.zeros(self.table.n_columns)
         for j in np.flatnonzero(self.scores.widths).tolist():
@@ -254,18 +254,20 @@ class Sampler:
 
 @dataclass(frozen=True, eq=False)
 class KnownSampler(Sampler):
-    """Draws from a law that is known, as the values of the rows that come nearest."""
+    """Draws from a distribution that is known, as the values of the rows that come nearest."""
 
-    law: KnownLaw | None = None
+    distribution: KnownDistribution | None = None
 
     @classmethod
-    def around(cls, table: EncodedTable, law: KnownLaw, seed: int) -> KnownSampler:
-        """Return the draws of a law."""
+    def around(
+        cls, table: EncodedTable, distribution: KnownDistribution, seed: int
+    ) -> KnownSampler:
+        """Return the draws of a distribution."""
         scores = Scores.of(table)
         nodewise = Nodewise.of(scores)
         none = np.zeros(table.n_columns, dtype=bool)
         residuals = np.zeros_like(nodewise.residuals)
-        sampler = cls(table, nodewise, None, none, seed, residuals, law=law)
+        sampler = cls(table, nodewise, None, none, seed, residuals, distribution=distribution)
         for j in np.flatnonzero(scores.widths).tolist():
             block = scores.columns(j)
             donors = sampler.donors(j, _KNOWN_DRAWS)
@@ -276,7 +278,7 @@ class KnownSampler(Sampler):
 
     def donors(self, j: int, n_draws: int) -> np.ndarray:
         """Return the rows whose values are nearest to draws, uint32 of shape (n_draws, n)."""
-        assert self.law is not None
+        assert self.distribution is not None
         random = np.random.default_rng(replicate_seed(self.seed, self.table.n_columns + j))
         codes, values = self.scores.codes[j], np.asarray(self.table.values(j))
         numbers = values if self.table.kinds[j] == "numeric" else np.arange(len(values))
@@ -286,7 +288,8 @@ class KnownSampler(Sampler):
         order = order[_shuffled_ties(own[order], random)].astype(np.uint32)
         ascending = own[order]
         middle = (ascending[1:] + ascending[:-1]) / 2.0
-        drawn = [np.asarray(self.law.sample(j, random), dtype=np.float64) for _ in range(n_draws)]
+        sample = self.distribution.sample
+        drawn = [np.asarray(sample(j, random), dtype=np.float64) for _ in range(n_draws)]
         if any(column.shape != codes.shape for column in drawn):
             raise ValueError(
                 f"conditional: sampler.sample({j}, random) must return an array of shape "
@@ -295,7 +298,7 @@ class KnownSampler(Sampler):
         return np.stack([order[_near(middle, ascending, column, random)] for column in drawn])
 
     def donors_of(self, features: Sequence[int], n_draws: int) -> np.ndarray:
-        """Refuse: the law draws one feature at a time."""
+        """Refuse: the distribution draws one feature at a time."""
         raise ValueError(
             "conditional: feature_groups must be None with a sampler of your own, which draws one "
             "feature at a time."
