@@ -147,9 +147,9 @@ def _step_down_mixed() -> Any:
 @case("conditional/classes", significance.conditional, significance.ConditionalSignificance)
 @case("conditional/numbers", significance.conditional, method="cpi", task="regression")
 @case("conditional/groups", significance.conditional, groups=groups(), task="regression")
-def _given_the_others(task: str = "classification", **given: Any) -> Any:
+def _given_the_others(task: str = "classification", **choices: Any) -> Any:
     """Verdicts alone: p-values come from libraries of linear algebra, in bits of their own."""
-    result = _tested(significance.conditional, task, **given)
+    result = _tested(significance.conditional, task, **choices)
     return (list(result.verdicts()), result.names)
 
 

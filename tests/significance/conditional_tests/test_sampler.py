@@ -87,10 +87,10 @@ def test_a_feature_that_is_the_square_of_another_is_drawn_near_it():
 
 def test_draws_depend_on_the_seed_and_the_feature_alone():
     table = correlated(100)
-    one, other = (Sampler.of(table, "auto", 3) for _ in range(2))
+    first, other = (Sampler.of(table, "auto", 3) for _ in range(2))
     other.donors(1, 3)
-    assert (one.donors(0, 4) == other.donors(0, 4)).all()
-    assert (one.donors(0, 4) != Sampler.of(table, "auto", 4).donors(0, 4)).any()
+    assert (first.donors(0, 4) == other.donors(0, 4)).all()
+    assert (first.donors(0, 4) != Sampler.of(table, "auto", 4).donors(0, 4)).any()
 
 
 class Independent:

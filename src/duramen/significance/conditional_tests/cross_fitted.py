@@ -220,11 +220,11 @@ class CrossFitting:
 
     def without(self, features: IntArray) -> CrossFitting:
         """Return the same without some features."""
-        kept = np.delete(np.arange(self.data.n_columns), features)
-        table = self.data.table.take_columns(kept)
+        others_left = np.delete(np.arange(self.data.n_columns), features)
+        table = self.data.table.take_columns(others_left)
         design = Design(
-            self.design.columns[:, np.isin(self.design.owners, kept)],
-            self.design.owners[np.isin(self.design.owners, kept)],
+            self.design.columns[:, np.isin(self.design.owners, others_left)],
+            self.design.owners[np.isin(self.design.owners, others_left)],
         )
         data = self.data.with_table(table, key=("without", *features.tolist()))
         return replace(self, data=data, design=design)
@@ -233,8 +233,8 @@ class CrossFitting:
         """Return a lasso of the out-of-bag residuals of a forest that was grown on some rows."""
         response = self.response[rows]
         rest = response - _out_of_bag(forest, classes, response.shape[1])
-        known = np.isfinite(rest).all(axis=1)
-        return Linear.fitted(self.design, rows[known], rest[known])
+        predicted_rows = np.isfinite(rest).all(axis=1)
+        return Linear.fitted(self.design, rows[predicted_rows], rest[predicted_rows])
 
     def _classes(self, forest: Any) -> IntArray | None:
         """Return the column of the response of each class of a forest; -1: of none."""

@@ -52,8 +52,8 @@ class Nodewise:
         if q == 0:
             return cls(scores, residuals, penalties, np.zeros((0, 0)), np.zeros(0))
         left, singular, right = np.linalg.svd(values, full_matrices=False)
-        kept = singular > 1e-10 * max(float(singular[0]), 1e-300)
-        left, singular, vectors = left[:, kept], singular[kept], right[kept].T
+        large = singular > 1e-10 * max(float(singular[0]), 1e-300)
+        left, singular, vectors = left[:, large], singular[large], right[large].T
         sizes = singular**2 / n
         outside = np.maximum(1.0 - np.square(vectors).sum(axis=1), 0.0)
         least = np.full(p, np.inf)
