@@ -23,7 +23,7 @@ class Saved:
     """Base of frozen dataclasses that are saved to a file, and pickled."""
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it to one file: arrays as npz, the rest as JSON inside it.
+        """Write it to part file: arrays as npz, the rest as JSON inside it.
 
         The file appears whole or not at all. Nothing in it is executed on loading.
 
@@ -64,23 +64,26 @@ class Saved:
             return value
         if isinstance(value, np.ndarray):
             if value.dtype == object:
-                return {_OBJECTS: [self._packed_object(one, name) for one in value.tolist()]}
+                return {_OBJECTS: [self._packed_object(part, name) for part in value.tolist()]}
             name = f"{name}/{len(arrays)}" if name in arrays else name
             arrays[name] = value
             return {_ARRAY: name}
         if is_sparse(value):
             parts = {"data": value.data, "indices": value.indices, "indptr": value.indptr}
-            inside = {key: self._packed(one, f"{name}/{key}", arrays) for key, one in parts.items()}
+            inside = {
+                key: self._packed(part, f"{name}/{key}", arrays) for key, part in parts.items()
+            }
             return {_SPARSE: list(value.shape), **inside}
         if isinstance(value, Saved):
             inside = {
-                key: self._packed(one, f"{name}/{key}", arrays) for key, one in named_fields(value)
+                key: self._packed(part, f"{name}/{key}", arrays)
+                for key, part in named_fields(value)
             }
             return {_RESULT: type(value).__name__, "fields": inside}
         if isinstance(value, Mapping):
-            return {key: self._packed(one, name, arrays) for key, one in value.items()}
+            return {key: self._packed(part, name, arrays) for key, part in value.items()}
         if isinstance(value, tuple):
-            return [self._packed(one, f"{name}_{j}", arrays) for j, one in enumerate(value)]
+            return [self._packed(part, f"{name}_{j}", arrays) for j, part in enumerate(value)]
         if isinstance(value, float) and not math.isfinite(value):
             return {_NUMBER: repr(value)}
         return value
@@ -102,7 +105,7 @@ class Saved:
 
 def named_fields(instance: Any) -> Iterator[tuple[str, Any]]:
     """Return the fields of a dataclass by name."""
-    return ((one.name, getattr(instance, one.name)) for one in fields(instance))
+    return ((entry.name, getattr(instance, entry.name)) for entry in fields(instance))
 
 
 def unpacked_fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,9 +121,9 @@ def is_sparse(value: Any) -> bool:
 
 def _kinds(base: type[Saved]) -> Iterator[type[Saved]]:
     """Yield the classes that can be saved."""
-    for one in base.__subclasses__():
-        yield one
-        yield from _kinds(one)
+    for subclass in base.__subclasses__():
+        yield subclass
+        yield from _kinds(subclass)
 
 
 def _tuples(value: Any) -> Any:
@@ -130,7 +133,7 @@ def _tuples(value: Any) -> Any:
 
 def _unpacked(value: Any, arrays: Mapping[str, Any]) -> Any:
     if isinstance(value, list):
-        return [_unpacked(one, arrays) for one in value]
+        return [_unpacked(part, arrays) for part in value]
     if not isinstance(value, dict):
         return value
     if _ARRAY in value:
@@ -145,6 +148,6 @@ def _unpacked(value: Any, arrays: Mapping[str, Any]) -> Any:
     if _NUMBER in value:
         return float(value[_NUMBER])
     if _RESULT in value:
-        kind = {one.__name__: one for one in _kinds(Saved)}[value[_RESULT]]
+        kind = {subclass.__name__: subclass for subclass in _kinds(Saved)}[value[_RESULT]]
         return kind(**unpacked_fields(value["fields"], arrays))
-    return {key: _unpacked(one, arrays) for key, one in value.items()}
+    return {key: _unpacked(part, arrays) for key, part in value.items()}
