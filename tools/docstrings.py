@@ -17,8 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import duramen
+from duramen.data import Task
 from duramen.estimators.catalogue import FORESTS
-from duramen.estimators.parameters import PARAMETERS
+from duramen.estimators.parameters import PARAMETERS, Parameter
+from duramen.forests.criteria import CRITERIA, aliases_for
+from duramen.forests.settings import SPLITS
 
 HEADING = "    Parameters\n    ----------\n"
 BLOCK = re.compile(re.escape(HEADING) + r"(?:    \S.*\n(?:        \S.*\n)+)+")
@@ -153,6 +156,23 @@ def entry(name: str, kind: str, text: str) -> str:
     return f"    {name} : {kind}\n{lines}\n"
 
 
+def allowed_for(parameter: Parameter, task: Task) -> str:
+    """Return what a parameter may be in the estimators of a task."""
+    lists = {"{criteria}": tuple(aliases_for(task)), "{splits}": SPLITS}
+    words = ", ".join(f'"{choice}"' for choice in lists.get(parameter.allowed, ()))
+    return f"{{{words}}}" if words else parameter.allowed
+
+
+def text_for(parameter: Parameter, task: Task) -> str:
+    """Return what a parameter sets in the estimators of a task."""
+    meanings = [
+        " or ".join(f'"{alias}"' for alias in criterion.aliases) + f" for the {criterion.title}"
+        for criterion in CRITERIA
+        if criterion.task == task
+    ]
+    return parameter.text.replace("{criteria}", ", ".join(meanings))
+
+
 def parameter_block(kind: type) -> str:
     """Return the section of parameters that the docstring of an estimator must have."""
     lines = []
@@ -160,8 +180,8 @@ def parameter_block(kind: type) -> str:
         default = (
             f'"{parameter.default}"' if isinstance(parameter.default, str) else parameter.default
         )
-        allowed = f"{TEXTS[name].allowed_for(kind.task)}, default={default}"
-        lines.append(entry(name, allowed, TEXTS[name].text_for(kind.task)))
+        allowed = f"{allowed_for(TEXTS[name], kind.task)}, default={default}"
+        lines.append(entry(name, allowed, text_for(TEXTS[name], kind.task)))
     return HEADING + "".join(lines)
 
 

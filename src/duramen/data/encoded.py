@@ -16,6 +16,7 @@ from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import fingerprint
+from duramen.support.text import quoted
 
 # Columns of more values than these, on average, are copied one by one, fewer all at once.
 _MANY_VALUES = 16
@@ -266,6 +267,17 @@ class EncodedTable(Summarized, KernelOwner):
 
 
 _PIECE = 1 << 17  # values that are compared at a time
+
+
+def refuse_unordered(table: EncodedTable, function: str, consequence: str) -> None:
+    """Refuse columns of more than two labels without an order; `consequence` ends the message."""
+    for j, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
+        count = len(table.values(j))
+        if kind == "nominal" and count > 2:
+            raise ValueError(
+                f"{function}: column {quoted(name)} has {count} labels without an order, "
+                f"{consequence}"
+            )
 
 
 def invalid_values(

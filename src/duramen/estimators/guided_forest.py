@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.data import EncodedTable, LearningSet, Target
+from duramen.data.encoded import refuse_unordered
 from duramen.estimators.base import (
     OUT_OF_BAG,
     BaseForest,
@@ -20,7 +21,6 @@ from duramen.forests.settings import GrowthSettings
 from duramen.results.fields import adjusted
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.support.text import quoted
 
 LARGEST_WEIGHT = 1000.0  # of an enriched forest
 LEAST_IMPORTANCE = 0.01  # of the mean, which every feature is given besides
@@ -75,14 +75,11 @@ def association_p_values(table: EncodedTable, target: Target, owner: str) -> Flo
     """
     from scipy.stats import f
 
+    hint = "for which there is no t-test. Hint: use feature_weights='importance'."
+    refuse_unordered(table, owner, hint)
     p_values = np.ones(table.n_columns)
     for j in range(table.n_columns):
         kind, values, codes = table.kinds[j], table.values(j), table.codes(j)
-        if kind == "nominal" and len(values) > 2:
-            raise ValueError(
-                f"{owner}: column {quoted(table.names[j])} has {len(values)} labels without an "
-                "order, for which there is no t-test. Hint: use feature_weights='importance'."
-            )
         there = np.flatnonzero(codes < len(values))
         numbers = values.astype(np.float64) if kind == "numeric" else np.arange(len(values)) * 1.0
         x = numbers[codes[there]]

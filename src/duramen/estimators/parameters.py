@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from duramen.data import Task
-from duramen.forests.criteria import CRITERIA, aliases_for
+from duramen.forests.criteria import aliases_for
 from duramen.forests.settings import (
     FAMILIES,
     SPLITS,
@@ -47,21 +47,6 @@ class Parameter:
     text: str  # what it sets, for docstrings
     resolve: Resolver = lambda request, name, value: value
     setting: str | None = None  # field of `duramen.forests.GrowthSettings` that it sets
-
-    def allowed_for(self, task: Task) -> str:
-        """Return what the parameter may be in the estimators of a task."""
-        lists = {"{criteria}": tuple(aliases_for(task)), "{splits}": SPLITS}
-        words = ", ".join(f'"{choice}"' for choice in lists.get(self.allowed, ()))
-        return f"{{{words}}}" if words else self.allowed
-
-    def text_for(self, task: Task) -> str:
-        """Return what the parameter sets in the estimators of a task."""
-        meanings = [
-            " or ".join(f'"{alias}"' for alias in criterion.aliases) + f" for the {criterion.title}"
-            for criterion in CRITERIA
-            if criterion.task == task
-        ]
-        return self.text.replace("{criteria}", ", ".join(meanings))
 
 
 def _integer(least: int, **more: Any) -> Resolver:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
-from os import PathLike
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast
 
@@ -16,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.catalogue import Catalogue, Entry
-from duramen.results.archive import as_damage, read_archive, write_archive
 from duramen.results.fields import ANY, checked_names, checked_notes, frozen, ranks
+from duramen.results.saved import Saved, is_sparse, named_fields, unpacked_fields
 from duramen.results.summary import Framed
 from duramen.support import checks
 from duramen.support.provenance import frozen_metadata
@@ -66,13 +64,11 @@ def draw(result: object, name: str | None, **options: Any) -> Any:
     return fitting[next(iter(fitting)) if name is None else name].draw(result, **options)
 
 
-_FORMAT = 1
 # Fields that may differ between two results of equal numbers: they hold versions and words.
 _NOT_COMPARED = ("metadata", "notes")
-_ARRAY, _NUMBER, _RESULT, _SPARSE = "$array", "$number", "$result", "$sparse"
 
 
-class Result(Framed):
+class Result(Saved, Framed):
     """Base of the results, which are frozen dataclasses.
 
     Their fields are arrays, text, numbers, tuples and mappings of such, other results, or None;
@@ -123,34 +119,9 @@ class Result(Framed):
         """
         return isinstance(other, type(self)) and all(
             _same(mine, getattr(other, name), rtol, atol)
-            for name, mine in _items(self)
+            for name, mine in named_fields(self)
             if name not in _NOT_COMPARED
         )
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to one file: arrays as npz, the rest as JSON inside it.
-
-        The file appears whole or not at all. Nothing in it is executed on loading.
-        """
-        header, arrays = self._parts()
-        kind = type(self).__name__
-        write_archive(path, {"what": kind, "format": _FORMAT, "fields": header}, arrays)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a result that `save` wrote.
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is no such file.
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        kind = cls.__name__
-        header, arrays = read_archive(path, what=kind, newest=_FORMAT, function=f"{kind}.load")
-        with as_damage(path, f"{kind}.load"):
-            return cls(**_fields(header["fields"], arrays))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the fields as arrays by name, with all that is no array as JSON in "json"."""
@@ -161,17 +132,7 @@ class Result(Framed):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Return the result that `to_arrays` was called on."""
-        return cls(**_fields(json.loads(arrays["json"].tobytes()), arrays))
-
-    def _parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what JSON can hold, and the arrays beside it."""
-        arrays: dict[str, NDArray[Any]] = {}
-        return {name: _packed(value, name, arrays) for name, value in _items(self)}, arrays
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Mappings of results are views, which cannot be pickled.
-        values = (dict(v) if isinstance(v, Mapping) else v for _, v in _items(self))
-        return type(self), tuple(values)
+        return cls(**unpacked_fields(json.loads(arrays["json"].tobytes()), arrays))
 
 
 NumberT = TypeVar("NumberT")
@@ -222,7 +183,7 @@ class FeatureResult(Result, Generic[NumberT]):
             bounds = self._NUMBERS.get(what, ANY)
             array = frozen(owner, what, given, shape, bounds, names=names)
             settle(self, what, array)
-        held = dict(_items(self))
+        held = dict(named_fields(self))
         if "details" in held:
             for name in checked_names(owner, "details", held["details"]):
                 if name in self._COLUMNS:
@@ -306,34 +267,19 @@ class FeatureResult(Result, Generic[NumberT]):
     def _taken(self, index: NDArray[np.integer]) -> dict[str, Any]:
         """Return what the other fields are for these features, where it changes."""
         taken: dict[str, Any] = {
-            name: value[index] for name, value in _items(self) if isinstance(value, np.ndarray)
+            name: value[index]
+            for name, value in named_fields(self)
+            if isinstance(value, np.ndarray)
         }
         if hasattr(self, "details"):
             taken["details"] = {what: column[index] for what, column in self.details.items()}
         return taken
 
 
-def _kinds(base: type[Result]) -> Iterator[type[Result]]:
-    """Yield the classes of results."""
-    for one in base.__subclasses__():
-        yield one
-        yield from _kinds(one)
-
-
-def _items(result: Any) -> Iterator[tuple[str, Any]]:
-    """Return the fields by name."""
-    return ((one.name, getattr(result, one.name)) for one in fields(result))
-
-
-def _is_sparse(value: Any) -> bool:
-    """Tell whether a value is a sparse matrix in rows."""
-    return hasattr(value, "indptr")
-
-
 def _same(a: Any, b: Any, rtol: float, atol: float) -> bool:
     if isinstance(a, Result):
         return a.equals(b, rtol=rtol, atol=atol)
-    if _is_sparse(a) or _is_sparse(b):
+    if is_sparse(a) or is_sparse(b):
         return type(a) is type(b) and _same(a.toarray(), b.toarray(), rtol, atol)
     if isinstance(a, Mapping):
         return list(a) == list(b) and all(_same(a[key], b[key], rtol, atol) for key in a)
@@ -342,52 +288,3 @@ def _same(a: Any, b: Any, rtol: float, atol: float) -> bool:
             np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
         )
     return bool(a is b if a is None or b is None else a == b)
-
-
-def _packed(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return a value in what JSON can hold, with its arrays beside it."""
-    if isinstance(value, np.ndarray):
-        name = f"{name}/{len(arrays)}" if name in arrays else name
-        arrays[name] = value
-        return {_ARRAY: name}
-    if _is_sparse(value):
-        parts = {"data": value.data, "indices": value.indices, "indptr": value.indptr}
-        inside = {key: _packed(one, f"{name}/{key}", arrays) for key, one in parts.items()}
-        return {_SPARSE: list(value.shape), **inside}
-    if isinstance(value, Result):
-        inside = {key: _packed(one, f"{name}/{key}", arrays) for key, one in _items(value)}
-        return {_RESULT: type(value).__name__, "fields": inside}
-    if isinstance(value, Mapping):
-        return {key: _packed(one, name, arrays) for key, one in value.items()}
-    if isinstance(value, float) and not math.isfinite(value):
-        return {_NUMBER: repr(value)}
-    return value
-
-
-def _fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a result by name."""
-    values = {name: _unpacked(value, arrays) for name, value in header.items()}
-    return {name: _tuples(value) for name, value in values.items()}
-
-
-def _tuples(value: Any) -> Any:
-    """Return a value whose lists, of lists too, are tuples."""
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
-
-
-def _unpacked(value: Any, arrays: Mapping[str, Any]) -> Any:
-    if not isinstance(value, dict):
-        return value
-    if _ARRAY in value:
-        return arrays[value[_ARRAY]]
-    if _SPARSE in value:
-        from scipy.sparse import csr_array  # not needed by the exact theory
-
-        parts = (_unpacked(value[name], arrays) for name in ("data", "indices", "indptr"))
-        return csr_array(tuple(parts), shape=tuple(value[_SPARSE]))
-    if _NUMBER in value:
-        return float(value[_NUMBER])
-    if _RESULT in value:
-        kind = {one.__name__: one for one in _kinds(Result)}[value[_RESULT]]
-        return kind(**_fields(value["fields"], arrays))
-    return {key: _unpacked(one, arrays) for key, one in value.items()}

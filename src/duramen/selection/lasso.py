@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from duramen.data.encoded import refuse_unordered
 from duramen.selection.records import Selector
 from duramen.selection.selector import (
     Account,
@@ -18,7 +19,6 @@ from duramen.selection.selector import (
     without_forest,
 )
 from duramen.support import checks
-from duramen.support.text import quoted
 
 ROUNDING = 1e-8  # coefficients that are smaller parts of the largest one are 0
 
@@ -117,13 +117,8 @@ class LassoSelector(BaseSelector):
         rows = self._learning_set(X, y, n_threads=n_threads)
         data = rows.in_memory()
         n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=max(data.n_rows, 2))
-        for name, kind, j in zip(data.names, data.table.kinds, range(data.n_columns), strict=True):
-            if kind == "nominal" and len(data.table.values(j)) > 2:
-                raise ValueError(
-                    f"{owner}: column {quoted(name)} has {len(data.table.values(j))} labels "
-                    "without an order, which have no coefficient. Hint: give one column of 0 and "
-                    "1 for each label."
-                )
+        without = "which have no coefficient. Hint: give one column of 0 and 1 for each label."
+        refuse_unordered(data.table, owner, without)
         values = numbers_of(data.table)
         with np.errstate(invalid="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # columns without a value

@@ -126,17 +126,9 @@ def permuted_importances(
     name = "permuted_importances"
     checks.check_flag(name, "marginal", marginal)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    rows = {"strata": strata, "groups": groups}
     return permuted_labels(
-        name,
-        estimator,
-        X,
-        y,
-        measure,
-        n_permutations,
-        execution,
-        strata=strata,
-        groups=groups,
-        marginal=marginal,
+        name, estimator, X, y, measure, n_permutations, execution, marginal=marginal, **rows
     )
 
 
@@ -177,22 +169,19 @@ def permuted_labels(
     n_permutations: int,
     execution: ExecutionParameters,
     *,
-    strata: Any,
-    groups: Any,
     stop_after: int | None = None,
     marginal: bool = False,
+    **rows: Any,
 ) -> PermutedImportances:
     """Return the matrix that a test is given in place of an estimator, or compute it.
 
     With `stop_after` permutations end once every feature has reached so many values as large as its
-    own.
+    own. `rows` are strata and groups, as for :func:`measured`.
     """
     if isinstance(estimator, PermutedImportances):
         return estimator
     n = checks.check_integer(function, "n_permutations", n_permutations, 1)
-    refits = Refits.checked(
-        function, estimator, X, y, measure, execution, strata=strata, groups=groups
-    )
+    refits = Refits.checked(function, estimator, X, y, measure, execution, **rows)
     importances = refits.observed()
     return PermutedImportances(
         importances,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from duramen.data import ClassTarget, EncodedTable, NumberTarget, Target, encode
+from duramen.data.encoded import refuse_unordered
 from duramen.data.target import target_array
 from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.significance import ErrorRates
@@ -316,6 +317,9 @@ def _target(y: Any, n_rows: int, centered: bool, function: str) -> FloatArray:
 
 def _columns(table: EncodedTable, centered: bool, function: str) -> FloatArray:
     """Return the columns as numbers, scaled; shape (n, p)."""
+    hint = "give one column of 0 and 1 for each label, or use forest_probe_ranking."
+    without = f"and cannot be ranked as one column of numbers. Hint: {hint}"
+    refuse_unordered(table, function, without)
     columns = np.empty((table.n_rows, table.n_columns), order="F")
     for j, name in enumerate(table.names):
         values, kind = table.values(j), table.kinds[j]
@@ -323,12 +327,6 @@ def _columns(table: EncodedTable, centered: bool, function: str) -> FloatArray:
             raise ValueError(
                 f"{function}: column {quoted(name)} has missing values. Hint: fill them in "
                 "first, or leave it out."
-            )
-        if kind == "nominal" and len(values) > 2:
-            raise ValueError(
-                f"{function}: column {quoted(name)} has {len(values)} labels without an order, "
-                "and cannot be ranked as one column of numbers. Hint: give one column of 0 and 1 "
-                "for each label, or use forest_probe_ranking."
             )
         numbers = values if kind == "numeric" else np.arange(len(values))
         columns[:, j] = _scaled(numbers.astype(np.float64)[table.codes(j)], centered)

@@ -143,17 +143,9 @@ def altmann(
             "permuted importances and changes their distribution."
         )
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    rows = {"strata": strata, "groups": groups}
     permuted = permuted_labels(
-        name,
-        estimator,
-        X,
-        y,
-        measure,
-        n_permutations,
-        execution,
-        strata=strata,
-        groups=groups,
-        stop_after=stop_after,
+        name, estimator, X, y, measure, n_permutations, execution, stop_after=stop_after, **rows
     )
     observed = permuted.importances.values
     null = until_decided(observed, permuted.permuted, stop_after)

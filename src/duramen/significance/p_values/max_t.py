@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -194,16 +194,12 @@ def max_t(
     checks.check_flag(name, "marginal", marginal)
     alpha = checks.check_real(name, "alpha", alpha, 0, 1)
     choices: dict[str, Any] = {"balanced": balanced, "marginal": marginal, "alpha": alpha}
+    designed = partial(_Design, balanced=balanced, alpha=alpha)
+    marginals: FloatArray = np.empty((0, 0))
     if isinstance(estimator, PermutedImportances):
         first, choices["max_stages"] = estimator, 1
-        design = _Design(
-            first.importances.values,
-            _marginal_of(first) if marginal else np.empty((0, 0)),
-            len(first.permuted),
-            balanced,
-            1,
-            alpha,
-        )
+        marginals = _marginal_of(first) if marginal else marginals
+        design = designed(first.importances.values, marginals, len(first.permuted), 1)
         null = design.asked_for(first.permuted)
     else:
         n = checks.check_integer(name, "n_permutations", n_permutations, 1)
@@ -216,14 +212,9 @@ def max_t(
         subject = refits.subject
         subject.exchangeability.require(n, name, subject.data.target.values)
         importances = announced(refits, 1 + max_stages * n)
-        design = _Design(
-            importances.values,
-            permuted_marginal(refits, n) if marginal else np.empty((0, 0)),
-            n,
-            balanced,
-            max_stages if _permutes_rows(refits) else 1,
-            alpha,
-        )
+        marginals = permuted_marginal(refits, n) if marginal else marginals
+        stages = max_stages if _permutes_rows(refits) else 1
+        design = designed(importances.values, marginals, n, stages)
         null = _permuted_scores(refits, design, choices)
         first = PermutedImportances(
             importances,
@@ -388,8 +379,8 @@ class _Design:
     observed: FloatArray  # (p,), importances on the data
     marginal: FloatArray  # (n + 1, p), marginal statistics, of the data first; empty without them
     n: int  # permutations of a stage
-    balanced: bool
     max_stages: int
+    balanced: bool
     alpha: float
 
     def walk(self, null: FloatArray) -> _Walk:

@@ -166,16 +166,9 @@ def mean_of_maxima(
     >>> result.selected()
     ('x0',)
     """
+    name = "mean_of_maxima"
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     permuted = permuted_labels(
-        "mean_of_maxima",
-        estimator,
-        X,
-        y,
-        measure,
-        n_permutations,
-        execution,
-        strata=strata,
-        groups=groups,
+        name, estimator, X, y, measure, n_permutations, execution, strata=strata, groups=groups
     )
     return MeanOfMaxima(permuted.importances, permuted.maxima)

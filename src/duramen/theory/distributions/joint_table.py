@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.data.categories import Codes, float_labels, objects, without_gaps
-from duramen.results.archive import as_damage, read_archive, write_archive
+from duramen.data.categories import Codes, float_labels, without_gaps
 from duramen.results.columns import Column as ShownColumn
 from duramen.results.columns import counted
+from duramen.results.saved import Saved
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import OF_DISTRIBUTIONS, BoolArray, FloatArray, check_magnitude
 from duramen.support.checks import check_choice
@@ -35,7 +34,7 @@ _MOST_CELLS = 1 << 26
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointTable(Summarized):
+class JointTable(Saved, Summarized):
     """Distinct rows of coded variables, each with a probability.
 
     The fields, and the errors that they raise, are described in `FiniteDistribution`, which adds
@@ -234,36 +233,6 @@ class JointTable(Summarized):
             and bool(np.allclose(self.weights, other.weights, rtol=0.0, atol=atol))
         )
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the distribution to one file: arrays as npz, the rest as JSON inside it.
-
-        The file appears whole or not at all. Nothing in it is executed on loading.
-
-        Raises
-        ------
-        TypeError
-            If a value is an object other than a string, a number or a truth value.
-        """
-        write_distribution(path, self._fields())
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a distribution that `save` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        return cls(**read_distribution(path))
-
-    def _fields(self) -> dict[str, Any]:
-        return {own.name: getattr(self, own.name) for own in fields(self)}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        given = self._fields() | {"metadata": dict(self.metadata)}
-        return type(self), tuple(given.values())
-
     _rows_shown = 12
 
     def _summary(self, rows: int) -> Summary:
@@ -328,64 +297,6 @@ def merge_rows(columns: Columns, weights: FloatArray) -> tuple[Columns, FloatArr
 def _present(column: Column, alive: BoolArray) -> Column:
     codes = column.codes if alive.all() else column.codes[alive]
     return Column(column.name, *without_gaps(codes, column.values))
-
-
-_FORMAT = 1
-_ARRAYS = ("codes", "target", "weights")
-_TEXTS = ("target_name", "context_name")
-
-
-def write_distribution(path: str | PathLike[str], fields: Mapping[str, Any]) -> None:
-    """Write the fields of a distribution to one archive; see `FiniteDistribution.save`."""
-    arrays: dict[str, NDArray[Any]] = {key: fields[key] for key in _ARRAYS}
-    values = {f"labels_{j}": labels for j, labels in enumerate(fields["labels"])}
-    values["classes"] = fields["classes"]
-    if fields["context"] is not None:
-        arrays["context"] = fields["context"]
-        values["context_values"] = fields["context_values"]
-    as_text: dict[str, list[Any]] = {}
-    for key, labels in values.items():
-        if labels.dtype == object:
-            as_text[key] = _writable(labels, key)
-        else:
-            arrays[key] = labels
-    header = {
-        "what": "FiniteDistribution",
-        "format": _FORMAT,
-        "names": list(fields["names"]),
-        **{key: fields[key] for key in _TEXTS},
-        "values": as_text,
-        "metadata": dict(fields["metadata"]),
-    }
-    write_archive(path, header, arrays)
-
-
-def read_distribution(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return the fields of a distribution that `write_distribution` wrote."""
-    header, arrays = read_archive(
-        path, what="FiniteDistribution", newest=_FORMAT, function="FiniteDistribution.load"
-    )
-    with as_damage(path, "FiniteDistribution.load"):
-        arrays.update({key: objects(labels) for key, labels in header["values"].items()})
-        return {
-            **{key: arrays[key] for key in (*_ARRAYS, "classes")},
-            **{key: header[key] for key in (*_TEXTS, "metadata")},
-            "names": tuple(header["names"]),
-            "labels": tuple(arrays[f"labels_{j}"] for j in range(len(header["names"]))),
-            "context": arrays.get("context"),
-            "context_values": arrays.get("context_values"),
-        }
-
-
-def _writable(labels: NDArray[Any], key: str) -> list[Any]:
-    values: list[Any] = labels.tolist()
-    for value in values:
-        if value is not None and not isinstance(value, (str, bool, int, float)):
-            raise TypeError(
-                f"FiniteDistribution.save: {key} holds {value!r} of type {type(value).__name__}; "
-                "only strings, numbers, truth values and dates of NumPy can be saved."
-            )
-    return values
 
 
 _SUM = 1e-9  # how far from 1 given probabilities may sum
