@@ -18,12 +18,14 @@ from duramen.results.fields import false_discovery, warn_of
 from duramen.significance.conditional_tests.cross_fitted import (
     CrossFitting,
     Design,
+    Lines,
     folds_of,
     response_of,
 )
 from duramen.significance.conditional_tests.inference import (
     Predictions,
     all_rows,
+    combined,
     covariance_p_value,
     of_units,
     randomization_p_value,
@@ -55,6 +57,7 @@ NULL = (
 _NULL_STATISTICS = 200  # statistics of permuted targets that give the spread of one
 _MOST_RUNS = 10
 _LEAST_DRAWS, _DRAWS_A_TEST = 999, 20  # of randomization tests
+_OF_LINES = 0.9  # weight of the linear test where a forest predicts no better than a lasso
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
 _LARGE_SHARE = 0.2  # of an association that goes through another feature
 _MOST_NAMED = 3
@@ -94,7 +97,10 @@ def conditional(
 
     the generalized covariance measure (Shah and Peters 2020), which sees what goes up or down with
     the feature, and the projected covariance measure (Lundborg et al. 2024), which sees whatever
-    the forest has learned, such as interactions. The p-value is twice the smaller one of both.
+    the forest has learned, such as interactions. Both p-values are combined (Liu and Xie 2020),
+    with equal weights, or with .9 for the first where a lasso of all rows predicts better than the
+    forests; what it leaves without the feature then takes the place of :math:`y - \bar f_j` in
+    :math:`g_j`.
 
     Parameters
     ----------
@@ -236,7 +242,8 @@ def conditional(
     }
     if method in ("covariance", "cpi"):
         runs = predictions_of(fitting, n_folds, seed, identity, plan, function)
-        p_values, scores, details = evaluated(runs, fitted, hypotheses, method)
+        lines = Lines.of(fitting) if method == "covariance" else None
+        p_values, scores, details = evaluated(runs, fitted, hypotheses, lines)
     else:
         folds = predictions_without(fitting, n_folds, seed, identity, plan, function)
         p_values, scores, details = refitted(folds, fitting, fitted, method)
@@ -388,9 +395,9 @@ def predictions_of(
 
 
 def evaluated(
-    runs: Runs, fitted: Sampler, hypotheses: tuple[IntArray, ...], method: Method
+    runs: Runs, fitted: Sampler, hypotheses: tuple[IntArray, ...], lines: Lines | None
 ) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
-    """Return p-values, scores and details."""
+    """Return p-values, scores and details; without `lines`, those of the predictive impact."""
     observed, n_hypotheses = runs.observed, len(hypotheses)
     details: dict[str, FloatArray] = {}
     explained = fitted.explained()
@@ -398,23 +405,29 @@ def evaluated(
     scores = np.array([observed.products(g).mean() for g in range(n_hypotheses)])
 
     def statistics(run: Predictions) -> FloatArray:
-        of = run.losses if method == "cpi" else run.products
+        of = run.losses if lines is None else run.products
         return np.array([t_statistic(of(g), run.units) for g in range(n_hypotheses)])
 
     null = np.concatenate([statistics(run) for run in runs.permuted])
     null = null[null != 0.0]
     spread = max(1.0, float(np.sqrt(np.square(null).mean()))) if len(null) else 1.0
     projected = upper_tail(statistics(observed) / spread, observed.n_units)
-    if method == "cpi":
+    if lines is None:
         return projected, scores, details
+    by_line = lines.error < observed.error
     linear = np.array(
         [
-            covariance_p_value(of_units(_outer(observed.rest(g), residuals), observed.units))
+            covariance_p_value(
+                of_units(
+                    _outer(lines.rest_of(g) if by_line else observed.rest(g), residuals),
+                    observed.units,
+                )
+            )
             for g, residuals in enumerate(map(fitted.residuals_together, hypotheses))
         ]
     )
     details["p_linear"], details["p_any"] = linear, projected
-    return np.minimum(1.0, 2.0 * np.minimum(linear, projected)), scores, details
+    return combined(linear, projected, _OF_LINES if by_line else 0.5), scores, details
 
 
 def predictions_without(

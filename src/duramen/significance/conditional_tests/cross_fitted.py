@@ -172,33 +172,21 @@ class CrossFitting:
         -------
         dict of arrays
             ``rows`` of the fold, m; ``predicted``, (m, c); ``replaced``, (2, G, m, c), with the
-            features of a hypothesis drawn, means over the first and the second half of the draws;
-            and both of the lasso alone, ``line`` and ``line_replaced``. For a permuted target, of
-            which a lasso finds nothing, all are of the forest.
+            features of a hypothesis drawn, means over the first and the second half of the draws.
+            A permuted target, of which a lasso finds nothing, has none.
         """
         data = self.data if order is None else self.data.permuted(order, key=("permuted", seed))
-        response = response_of(data)
         rows, others = np.flatnonzero(self.folds == k), np.flatnonzero(self.folds != k)
         donors = self.donors[:, :, rows]
         forest = seeded(self.template, seed).fit(data.of_rows(others, key=("fold", k)))
         classes = self._classes(forest)
         predicted, replaced = self._forest_predictions(forest, classes, rows, donors)
-        line, line_replaced = predicted, replaced
         if self.linear and order is None:
             after = self._of_the_rest(forest, classes, others)
             predicted = predicted + after.predict(rows)
             changes = after.changes(self.hypotheses, rows, donors)
             replaced = replaced + after.predict(rows) + changes
-            alone = Linear.fitted(self.design, others, response[others])
-            line = alone.predict(rows)
-            line_replaced = line + alone.changes(self.hypotheses, rows, donors)
-        return {
-            "rows": rows,
-            "predicted": predicted,
-            "replaced": replaced,
-            "line": line,
-            "line_replaced": line_replaced,
-        }
+        return {"rows": rows, "predicted": predicted, "replaced": replaced}
 
     def prediction(self, k: int, seed: int) -> Arrays:
         """Grow a forest on the other folds; return the ``rows`` of a fold and their ``predicted``.
@@ -263,6 +251,66 @@ def _of_classes(fractions: FloatArray, classes: IntArray, width: int) -> FloatAr
     columns = np.zeros((*fractions.shape[:-1], width))
     columns[..., classes[classes >= 0]] = fractions[..., classes >= 0]
     return columns
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Rest of the response after a lasso of all features but those of a hypothesis.
+
+    The lasso sees all rows: under the null hypothesis what it leaves is a function of the target
+    and of the other features alone, whatever it has adapted to.
+
+    Attributes
+    ----------
+    rest : float64 array of shape (n, c)
+        With all features.
+    without : dict of int to float64 array of shape (n, c)
+        For hypotheses whose features have coefficients; the rest of the others is `rest`.
+    error : float
+        Squared error of rows left out, summed over the columns of the response.
+    """
+
+    rest: FloatArray
+    without: dict[int, FloatArray]
+    error: float
+
+    @classmethod
+    def of(cls, fitting: CrossFitting) -> Lines:
+        """Fit the lassos, with the penalty that is best for the folds."""
+        from sklearn.linear_model import Lasso, LassoCV
+
+        design, response = fitting.design, fitting.response
+        held_out = [fitting.folds == k for k in range(int(fitting.folds.max()) + 1)]
+        parts = [(np.flatnonzero(~rows), np.flatnonzero(rows)) for rows in held_out]
+        rest, error = response - response.mean(axis=0), 0.0
+        without: dict[int, FloatArray] = {}
+        for c, numbers in enumerate(response.T):
+            spread = float(numbers.std())
+            if spread == 0.0 or not design.columns.shape[1]:
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of convergence: near enough will do
+                model = LassoCV(eps=_LEAST_PENALTY, alphas=_PENALTIES, cv=parts, tol=1e-3)
+                model.fit(design.columns, numbers / spread)
+                error += float(model.mse_path_.mean(axis=1).min()) * spread**2
+                rest[:, c] = numbers - spread * model.predict(design.columns)
+                for g, features in enumerate(fitting.hypotheses):
+                    own = np.isin(design.owners, features)
+                    if not model.coef_[own].any():
+                        continue
+                    left = without.setdefault(g, np.full(response.shape, np.nan))
+                    left[:, c] = numbers - numbers.mean()
+                    if not own.all():
+                        others = design.columns[:, ~own]
+                        smaller = Lasso(model.alpha_, tol=1e-3).fit(others, numbers / spread)
+                        left[:, c] = numbers - spread * smaller.predict(others)
+        for left in without.values():
+            np.copyto(left, rest, where=np.isnan(left))
+        return cls(rest, without, error)
+
+    def rest_of(self, g: int) -> FloatArray:
+        """Return the rest without the features of a hypothesis, shape (n, c)."""
+        return self.without.get(g, self.rest)
 
 
 def _out_of_bag(forest: Any, classes: IntArray | None, width: int) -> FloatArray:

@@ -21,8 +21,6 @@ class Predictions:
     predicted : float64 array of shape (n, c)
     replaced : float64 array of shape (2, G, n, c)
         With the features of each hypothesis drawn: means over two sets of draws.
-    line, line_replaced : float64 arrays of shape (n, c) and (G, n, c)
-        The same by the lasso alone.
     units : int64 array of shape (n,) or None
         Groups of rows that may depend on each other.
     """
@@ -30,8 +28,6 @@ class Predictions:
     response: FloatArray
     predicted: FloatArray
     replaced: FloatArray
-    line: FloatArray
-    line_replaced: FloatArray
     units: IntArray | None
 
     @classmethod
@@ -43,8 +39,6 @@ class Predictions:
             response,
             all_rows(folds, "predicted", 0),
             all_rows(folds, "replaced", 2),
-            all_rows(folds, "line", 0),
-            all_rows(folds, "line_replaced", 2).mean(axis=0),
             units,
         )
 
@@ -74,16 +68,13 @@ class Predictions:
         )
 
     def rest(self, g: int) -> FloatArray:
-        """Return the response less the better prediction of it without the features, (n, c)."""
-        without = self.line_replaced[g] if self._by_line else self.replaced[:, g].mean(axis=0)
-        return np.asarray(self.response - without)
+        """Return the response less its prediction without the features, shape (n, c)."""
+        return np.asarray(self.response - self.replaced[:, g].mean(axis=0))
 
     @property
-    def _by_line(self) -> bool:
-        return bool(
-            np.square(self.response - self.line).sum()
-            < np.square(self.response - self.predicted).sum()
-        )
+    def error(self) -> float:
+        """Mean squared error of the predictions, summed over the columns of the response."""
+        return float(np.square(self.response - self.predicted).sum(axis=1).mean())
 
 
 def t_statistic(values: FloatArray, units: IntArray | None) -> float:
@@ -145,6 +136,18 @@ def all_rows(folds: list[Arrays], name: str, axis: int = 0) -> FloatArray:
     back = np.argsort(np.concatenate([fold["rows"] for fold in folds]))
     values = np.concatenate([fold[name] for fold in folds], axis=axis)
     return np.asarray(values.take(back, axis=axis))
+
+
+def combined(first: FloatArray, second: FloatArray, weight: float) -> FloatArray:
+    r"""Return p-values of two tests as one, by Cauchy's combination (Liu and Xie 2020).
+
+    With a weight w of the first, :math:`T = w \cot(\pi p_1) + (1 - w) \cot(\pi p_2)` has about a
+    Cauchy distribution in its tail, however the tests depend on each other.
+    """
+    least, most = 1e-15, 1.0 - 1e-15
+    angles = [np.pi * np.clip(p_values, least, most) for p_values in (first, second)]
+    t = weight / np.tan(angles[0]) + (1.0 - weight) / np.tan(angles[1])
+    return np.asarray(np.clip(np.arctan2(1.0, t) / np.pi, 0.0, 1.0))
 
 
 def randomization_p_value(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _TREES = 100
 _KNOWN_DRAWS = 200  # of a distribution that is known, for the mean of a feature
-_LEVEL = 0.01  # of the search for features that depend on squares of others
+_LEVEL = 0.01  # of the search for features that depend on powers of others
 _MOST_CURVED = 5  # of these
 _MOST_LINEAR = 50  # other features beside them
 _RIDGE = np.logspace(-4.0, 1.0, 11)
@@ -91,7 +91,7 @@ class Sampler:
             The rows.
         kind : {"gaussian", "forest", "auto"}
             Ridge regressions of scores; forests for all; or forests for the features whose
-            residuals depend on squares of other features (splines of these, then a forest).
+            residuals depend on squares or cubes of others (splines of these, then a forest).
         seed : int
             Seed of forests and draws.
         strata : int64 array of shape (n,), optional
@@ -331,10 +331,10 @@ def _shuffled_ties(ascending: FloatArray, random: np.random.Generator) -> IntArr
 
 
 def curved_in(nodewise: Nodewise) -> list[IntArray]:
-    """Return for each feature those others whose square its residuals depend on, at most five.
+    """Return for each feature those others that its residuals depend on, at most five.
 
-    Both the residuals and their squares are looked at: a mean, or a spread, that depends on how far
-    another feature is from its middle.
+    Looked at are a mean that depends on the square or the cube of another feature, and a spread
+    that depends on its square.
     """
     from scipy.special import ndtri
 
@@ -343,12 +343,12 @@ def curved_in(nodewise: Nodewise) -> list[IntArray]:
     numbers = np.flatnonzero((scores.widths > 0) & ~scores.discrete)
     if not len(numbers):
         return none
-    squares = _standardized(np.square(scores.values[:, scores.first[numbers]]))
-    limit = -ndtri(_LEVEL / (4.0 * len(numbers))) / np.sqrt(len(squares))
+    values = scores.values[:, scores.first[numbers]]
     residuals = _standardized(nodewise.residuals)
-    of_mean = np.abs(residuals.T @ squares) / len(squares)
-    of_spread = np.abs(_standardized(np.square(residuals)).T @ squares) / len(squares)
-    sizes = np.maximum(of_mean, of_spread)
+    limit = -ndtri(_LEVEL / (6.0 * len(numbers))) / np.sqrt(len(values))
+    squares, cubes = _standardized(values**2), _standardized(values**3 - 3.0 * values)
+    pairs = ((residuals, squares), (residuals, cubes), (_standardized(residuals**2), squares))
+    sizes = np.max([np.abs(left.T @ right) / len(values) for left, right in pairs], axis=0)
     for j in np.flatnonzero(scores.widths).tolist():
         size = sizes[scores.columns(j)].max(axis=0)
         size[numbers == j] = 0.0
