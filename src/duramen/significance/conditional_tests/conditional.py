@@ -104,22 +104,21 @@ def conditional(
 
     Parameters
     ----------
-    estimator : estimator of duramen, or None
-        Parameters of the forests; it is cloned, not changed. None for a random forest of 100 trees.
+    estimator : estimator of duramen
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Classes, numbers or survival (whose martingale residuals are predicted); None with a
-        learning set.
+        Classes or numbers; None with a learning set.
     method : {"covariance", "cpi", "crt", "loco"}
         "covariance" is the test above. "cpi" (conditional predictive impact, Watson and Wright
         2021): whether the squared error of held-out rows is larger with the feature drawn, by a t
         test. "crt" (distilled conditional randomization test, Candes et al. 2018, Liu et al. 2022):
         the covariance of the feature with the rest of the target after a forest that was grown
-        without it, among draws of the feature; the p-values are exact if
-        the distribution of the feature is right.
-        "loco" (leave one covariate out, Lei et al. 2018): whether the squared error is larger
-        without the feature, by a t test. The last two grow forests for each feature.
+        without it, among draws of the feature; the p-values are exact if the distribution of the
+        feature is right. "loco" (leave one covariate out, Lei et al. 2018): whether the squared
+        error is larger without the feature, by a t test. The last two grow forests for each
+        feature.
     sampler : {"auto", "gaussian", "forest"} or KnownDistribution
         Distribution of each feature given the others. "gaussian": ridge regressions of normal
         scores, with residuals of other rows. "forest": forests of what these leave. "auto": a
@@ -133,10 +132,9 @@ def conditional(
     n_draws : int
         Draws of each feature, an even number.
     strata : array-like of shape (n,), optional
-        Stratum of each row: effects of strata on target and features are removed, and values are
-        exchanged within strata only.
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
     groups : array-like of shape (n,), optional
-        Group of each row; rows of one group may depend on each other.
+        Group of each row; the rows of a group stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -170,6 +168,9 @@ def conditional(
 
     Notes
     -----
+    Without an estimator, None, forests have 100 trees. Of survival, martingale residuals are
+    predicted.
+
     The p-values are as good as the distributions of the features: they hold if these are right, or
     if the prediction of the target from the others is. The statistic of :math:`h_j` varies more
     than a t statistic, as rows of one fold are predicted from those of another and vice versa;

@@ -71,7 +71,6 @@ class Sampler:
     forests: np.ndarray
     seed: int
     _residuals: FloatArray = field(repr=False)
-    _spreads: dict[int, FloatArray] = field(repr=False, default_factory=dict)
 
     @classmethod
     def of(
@@ -107,18 +106,16 @@ class Sampler:
             curved = curved_in(nodewise)
         forests = varies & np.array([kind == "forest" or len(of) > 0 for of in curved])
         residuals = np.array(nodewise.residuals)
-        spreads: dict[int, FloatArray] = {}
         for j in np.flatnonzero(forests).tolist():
             block = scores.columns(j)
             if len(curved[j]) and not scores.discrete[j]:
-                fitted, spread = _by_splines(nodewise, j, curved[j])
-                residuals[:, block], spreads[j] = centered(fitted, strata), spread
+                residuals[:, block] = centered(_by_splines(nodewise, j, curved[j]), strata)
             fitted = _by_forest(
                 table, scores, residuals[:, block], j, replicate_seed(seed, j), n_threads
             )
             if np.square(fitted).sum() < np.square(residuals[:, block]).sum():
                 residuals[:, block] = fitted
-        return cls(table, nodewise, strata, forests, seed, residuals, spreads)
+        return cls(table, nodewise, strata, forests, seed, residuals)
 
     @property
     def scores(self) -> Scores:
@@ -190,7 +187,6 @@ class Sampler:
         residuals: FloatArray,
         orders: list[IntArray],
         random: np.random.Generator,
-        sizes: FloatArray | None = None,
     ) -> np.ndarray:
         values = self.scores.values[:, self.scores.columns(j)]
         codes = self.scores.codes[j]
@@ -203,20 +199,16 @@ class Sampler:
             missing = values[:, 1] > 0
             absent = _shares(values[:, 1] - residuals[:, 1], values[:, 1])
         base = values[:, 0] - residuals[:, 0]
-        sizes = np.ones(len(codes)) if sizes is None else sizes
-        spread = residuals[:, 0] / sizes
-        spread -= spread.mean()
+        spread = residuals[:, 0] - residuals[:, 0].mean()
         # Residuals of rows left out are too large by as much as the predictions vary by chance.
         left = max(float(values[:, 0].var() - base.var()), 0.0)
-        spread *= np.sqrt(
-            left / max(float(np.square(spread).mean() * np.square(sizes).mean()), 1e-300)
-        )
+        spread *= np.sqrt(left / max(float(spread.var()), 1e-300))
         pool = np.arange(len(codes)) if missing is None else np.flatnonzero(~missing)
         pool = pool[np.argsort(values[pool, 0], kind="stable")].astype(np.uint32)
         pool = pool[_shuffled_ties(values[pool, 0], random)]
         ascending = values[pool, 0]
         middle = (ascending[1:] + ascending[:-1]) / 2.0
-        donors = np.stack([pool[np.searchsorted(middle, base + sizes * spread[o])] for o in orders])
+        donors = np.stack([pool[np.searchsorted(middle, base + spread[o])] for o in orders])
         if missing is not None:
             gaps = np.flatnonzero(missing).astype(np.uint32)
             hidden = random.random(donors.shape) < absent
@@ -357,8 +349,8 @@ def curved_in(nodewise: Nodewise) -> list[IntArray]:
     return none
 
 
-def _by_splines(nodewise: Nodewise, j: int, curved: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return residuals of a feature on splines of others, and their standard deviations.
+def _by_splines(nodewise: Nodewise, j: int, curved: IntArray) -> FloatArray:
+    """Return residuals of a feature on splines of others.
 
     The predictors are the features that matter most in the linear regression, and B-splines of the
     `curved` ones; the rows are left out one at a time.
@@ -372,11 +364,7 @@ def _by_splines(nodewise: Nodewise, j: int, curved: IntArray) -> tuple[FloatArra
     basis = SplineTransformer(n_knots=6, knots="quantile", include_bias=False)
     splines = basis.fit_transform(scores.values[:, scores.first[curved]])
     columns = _standardized(np.hstack([linear, splines]))
-    residuals = _left_out(columns, scores.values[:, scores.columns(j)])
-    spread = np.abs(residuals[:, :1])
-    middle = float(spread.mean())
-    predicted = spread - _left_out(_standardized(splines), spread - middle)
-    return residuals, np.maximum(predicted[:, 0], 0.2 * middle)
+    return _left_out(columns, scores.values[:, scores.columns(j)])
 
 
 def _left_out(columns: FloatArray, responses: FloatArray) -> FloatArray:
