@@ -66,6 +66,13 @@ def _numbers(codes: np.ndarray, values: FloatArray) -> FloatArray:
     return np.where(missing, 0.0, (numbers - present.mean()) / (spread if spread > 0 else 1.0))
 
 
+def _penalties(columns: FloatArray, numbers: FloatArray) -> FloatArray:
+    """Return a path of penalties of the lasso, from the least one that leaves no coefficient."""
+    largest = np.abs((columns - columns.mean(axis=0)).T @ (numbers - numbers.mean())).max()
+    path: FloatArray = np.geomspace(1.0, _LEAST_PENALTY, _PENALTIES)
+    return max(float(largest) / len(columns), 1e-12) * path
+
+
 @dataclass(frozen=True, eq=False)
 class Linear:
     """Lasso of a response: an intercept, shape (c,), and coefficients of a design, shape (c, q)."""
@@ -87,7 +94,8 @@ class Linear:
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of convergence: near enough will do
-                model = LassoCV(eps=_LEAST_PENALTY, alphas=_PENALTIES, cv=_FOLDS, tol=1e-3)
+                penalties = _penalties(columns, numbers / spread)
+                model = LassoCV(alphas=penalties, cv=_FOLDS, tol=1e-3)
                 coefficients[k] = model.fit(columns, numbers / spread).coef_ * spread
         intercepts = response.mean(axis=0) - columns.mean(axis=0) @ coefficients.T
         return cls(design, intercepts, coefficients)
@@ -290,7 +298,8 @@ class Lines:
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of convergence: near enough will do
-                model = LassoCV(eps=_LEAST_PENALTY, alphas=_PENALTIES, cv=parts, tol=1e-3)
+                penalties = _penalties(design.columns, numbers / spread)
+                model = LassoCV(alphas=penalties, cv=parts, tol=1e-3)
                 model.fit(design.columns, numbers / spread)
                 error += float(model.mse_path_.mean(axis=1).min()) * spread**2
                 rest[:, c] = numbers - spread * model.predict(design.columns)
