@@ -188,3 +188,42 @@ def test_p_values_of_proxies_are_small_as_seldom_as_they_should(kind):
         assert result.p_values[0] < 0.01
         p_values += result.p_values[1:].tolist()
     assert np.mean(np.array(p_values) <= 0.05) < 0.087
+
+
+def test_an_estimator_for_survival_says_how_the_residuals_are_predicted():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 3))
+    times = random.exponential(np.exp(-X[:, 0]))
+    y = np.array([(True, time) for time in times], dtype=[("e", bool), ("t", float)])
+    small, large = (
+        conditional(dm.RandomSurvivalForest(trees, max_depth=depth), X, y, random_state=0)
+        for trees, depth in ((20, 1), (20, None))
+    )
+    assert "max_depth=1" in small.metadata["estimator"]
+    assert (small.scores != large.scores).any()
+
+
+class Normal:
+    """Independent normal features of a deviation."""
+
+    def __init__(self, deviation):
+        self.deviation = deviation
+
+    def sample(self, feature, random):
+        return random.normal(size=100) * self.deviation
+
+
+def test_a_checkpoint_of_another_distribution_is_refused(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(100, 2))
+    choices = {"random_state": 0, "checkpoint": tmp_path / "file"}
+    conditional(FOREST, X, X[:, 0], sampler=Normal(1.0), **choices)
+    with pytest.raises(ValueError, match="checkpoint"):
+        conditional(FOREST, X, X[:, 0], sampler=Normal(2.0), **choices)
+
+
+@pytest.mark.parametrize("method", ["crt", "loco"])
+def test_forests_without_a_feature_tell_what_it_adds(method):
+    result = conditional(FOREST, *proxies(200), method=method, random_state=0)
+    assert result.p_values[2 if method == "loco" else 0] < 0.05
+    assert min(result.p_values[4:]) > 0.01

@@ -11,7 +11,7 @@ import numpy as np
 
 from duramen.data import ClassTarget, NumberTarget
 from duramen.importances.after.group import grouping_of
-from duramen.importances.refit import data_for, leaves_rows_out, template_of
+from duramen.importances.refit import data_for, for_task, leaves_rows_out, template_of
 from duramen.jobs.replicates import Arrays, ExecutionParameters, Plan, replicate_seed, run_jobs
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
 from duramen.results.fields import false_discovery, warn_of
@@ -42,7 +42,7 @@ from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.support.provenance import versions
+from duramen.support.provenance import fingerprint, versions
 
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
@@ -56,6 +56,7 @@ NULL = (
 )
 _NULL_STATISTICS = 200  # statistics of permuted targets that give the spread of one
 _MOST_RUNS = 10
+_NO_DONORS = np.empty((0, 0, 0), dtype=np.uint32)
 _LEAST_DRAWS, _DRAWS_A_TEST = 999, 20  # of randomization tests
 _OF_LINES = 0.9  # weight of the linear test where a forest predicts no better than a lasso
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
@@ -217,17 +218,18 @@ def conditional(
     names, hypotheses = hypotheses_of(data, feature_groups, function)
     seed = execution.seed()
     fitted = fitted_sampler(sampler, data, seed, plan, function)
-    notes = few_rows(fitted, hypotheses, names)
+    explained = fitted.explained()
+    notes = few_rows(explained, data.n_rows, hypotheses)
     warn_of(function, notes)
-    linear = leaves_rows_out(template)
+    drawn = method in ("covariance", "cpi")
     fitting = CrossFitting(
         template,
         data,
         Design.of(data.table, fitted),
         hypotheses,
-        donors_of(fitted, hypotheses, n_draws),
+        donors_of(fitted, hypotheses, n_draws) if drawn else _NO_DONORS,
         folds_of(data, n_folds, np.random.default_rng(replicate_seed(seed, 0))),
-        linear,
+        leaves_rows_out(template),
     )
     identity = {
         "method": function,
@@ -237,17 +239,19 @@ def conditional(
         "hypotheses": [features.tolist() for features in hypotheses],
         "n_folds": n_folds,
         "n_draws": n_draws,
+        "draws": fingerprint(fitting.donors),
         "data": data.fingerprint,
         "versions": versions(),
         **data.exchangeability.identity(),
     }
-    if method in ("covariance", "cpi"):
+    if drawn:
         runs = predictions_of(fitting, n_folds, seed, identity, plan, function)
         lines = Lines.of(fitting) if method == "covariance" else None
         p_values, scores, details = evaluated(runs, fitted, hypotheses, lines)
     else:
         folds = predictions_without(fitting, n_folds, seed, identity, plan, function)
-        p_values, scores, details = refitted(folds, fitting, fitted, method)
+        p_values, scores = refitted(folds, fitting, fitted, method)
+        details = {}
     tested = np.array([fitted.scores.widths[features].any() for features in hypotheses])
     p_values = np.where(tested, p_values, 1.0)
     association, explained_by = associations(data, fitted, hypotheses, p_values)
@@ -258,7 +262,10 @@ def conditional(
         method=function,
         null=NULL + data.exchangeability.clause,
         unit="squared error",
-        details=details,
+        details={
+            "explained": np.array([explained[features].max() for features in hypotheses]),
+            **details,
+        },
         metadata={**identity, "seed": seed},
         notes=tuple(notes),
         association=association,
@@ -279,9 +286,10 @@ def prepared(
         data = data_for(template, X, y, function, strata=strata, groups=groups)
     if not isinstance(data.target, ClassTarget | NumberTarget):
         data = data.with_target(NumberTarget.encode(data.target.association_scores()[:, 0]))
-        estimator = None
     if estimator is None:
         template = forest_for(data, n_estimators=100)
+    else:
+        template = for_task(template, data.target, function)
     if leaves_rows_out(template):
         template.set_params(oob_score=True)
     template.set_params(n_jobs=1)
@@ -329,18 +337,15 @@ def donors_of(fitted: Sampler, hypotheses: tuple[IntArray, ...], n_draws: int) -
     )
 
 
-def few_rows(
-    fitted: Sampler, hypotheses: tuple[IntArray, ...], names: tuple[str, ...]
-) -> list[str]:
+def few_rows(explained: FloatArray, n_rows: int, hypotheses: tuple[IntArray, ...]) -> list[str]:
     """Return a note where features vary too little beside the others to be tested."""
-    explained = fitted.explained()
     own = np.array([1.0 - explained[features].min() for features in hypotheses])
-    few = int(np.count_nonzero(own * fitted.table.n_rows < _FEW_ROWS))
+    few = int(np.count_nonzero(own * n_rows < _FEW_ROWS))
     if not few:
         return []
     return [
-        f"{few} of {len(names)} features vary so little beside the others that "
-        f"{fitted.table.n_rows} rows are worth fewer than {_FEW_ROWS:g} for them: only a very "
+        f"{few} of {len(hypotheses)} features vary so little beside the others that "
+        f"{n_rows} rows are worth fewer than {_FEW_ROWS:g} for them: only a very "
         "strong direct effect of theirs can be told. Hint: test clusters of correlated features "
         "together, with feature_groups"
     ]
@@ -400,9 +405,6 @@ def evaluated(
 ) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
     """Return p-values, scores and details; without `lines`, those of the predictive impact."""
     observed, n_hypotheses = runs.observed, len(hypotheses)
-    details: dict[str, FloatArray] = {}
-    explained = fitted.explained()
-    details["explained"] = np.array([explained[features].max() for features in hypotheses])
     scores = np.array([observed.products(g).mean() for g in range(n_hypotheses)])
 
     def statistics(run: Predictions) -> FloatArray:
@@ -414,7 +416,7 @@ def evaluated(
     spread = max(1.0, float(np.sqrt(np.square(null).mean()))) if len(null) else 1.0
     projected = upper_tail(statistics(observed) / spread, observed.n_units)
     if lines is None:
-        return projected, scores, details
+        return projected, scores, {}
     by_line = lines.error < observed.error
     linear = np.array(
         [
@@ -427,8 +429,8 @@ def evaluated(
             for g, residuals in enumerate(map(fitted.residuals_together, hypotheses))
         ]
     )
-    details["p_linear"], details["p_any"] = linear, projected
-    return combined(linear, projected, _OF_LINES if by_line else 0.5), scores, details
+    p_values = combined(linear, projected, _OF_LINES if by_line else 0.5)
+    return p_values, scores, {"p_linear": linear, "p_any": projected}
 
 
 def predictions_without(
@@ -461,19 +463,17 @@ def predictions_without(
 
 def refitted(
     folds: list[list[Arrays]], fitting: CrossFitting, fitted: Sampler, method: Method
-) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
-    """Return p-values, scores and details of forests that were grown without features."""
+) -> tuple[FloatArray, FloatArray]:
+    """Return p-values and scores of forests that were grown without features."""
     response, units = fitting.response, fitting.data.exchangeability.groups
     rests = [response - all_rows(part, "predicted") for part in folds]
     losses = np.array([np.square(rest).sum(axis=1) for rest in rests])
     worse = losses[:-1] - losses[-1]
-    explained = fitted.explained()
-    details = {"explained": np.array([explained[of].max() for of in fitting.hypotheses])}
     scores = worse.mean(axis=1)
     if method == "loco":
         statistics = np.array([t_statistic(values, units) for values in worse])
         n_units = len(response) if units is None else int(units.max()) + 1
-        return upper_tail(statistics, n_units), scores, details
+        return upper_tail(statistics, n_units), scores
     n_draws = max(_LEAST_DRAWS, _DRAWS_A_TEST * len(fitting.hypotheses))
     p_values = np.ones(len(fitting.hypotheses))
     for g, features in enumerate(fitting.hypotheses):
@@ -484,7 +484,7 @@ def refitted(
             return np.hstack([block[donors[k, d]] for k, block in enumerate(blocks)])
 
         p_values[g] = randomization_p_value(rests[g], np.hstack(blocks), drawn, n_draws)
-    return p_values, scores, details
+    return p_values, scores
 
 
 def _outer(rest: FloatArray, residuals: FloatArray) -> FloatArray:

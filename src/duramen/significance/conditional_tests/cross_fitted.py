@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _PENALTIES = 15  # of a path of the lasso
 _LEAST_PENALTY = 0.02  # its last one, as a fraction of the first
 _FOLDS = 3  # of the choice of a penalty
+_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,17 @@ def _penalties(columns: FloatArray, numbers: FloatArray) -> FloatArray:
     return max(float(largest) / len(columns), 1e-12) * path
 
 
+def _lasso(columns: FloatArray, numbers: FloatArray, cv: Any) -> Any:
+    """Return a lasso with the penalty of the least error in cross-validation."""
+    from sklearn.linear_model import LassoCV
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of convergence: near enough will do
+        return LassoCV(alphas=_penalties(columns, numbers), cv=cv, tol=_TOLERANCE).fit(
+            columns, numbers
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Linear:
     """Lasso of a response: an intercept, shape (c,), and coefficients of a design, shape (c, q)."""
@@ -84,19 +96,13 @@ class Linear:
     @classmethod
     def fitted(cls, design: Design, rows: IntArray, response: FloatArray) -> Linear:
         """Fit some rows; the penalty is that of the least error in cross-validation."""
-        from sklearn.linear_model import LassoCV
-
         columns = design.columns[rows]
         coefficients = np.zeros((response.shape[1], columns.shape[1]))
         for k, numbers in enumerate(response.T):
             spread = float(numbers.std())
             if spread == 0.0 or not columns.shape[1] or len(rows) < _FOLDS:
                 continue
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of convergence: near enough will do
-                penalties = _penalties(columns, numbers / spread)
-                model = LassoCV(alphas=penalties, cv=_FOLDS, tol=1e-3)
-                coefficients[k] = model.fit(columns, numbers / spread).coef_ * spread
+            coefficients[k] = _lasso(columns, numbers / spread, _FOLDS).coef_ * spread
         intercepts = response.mean(axis=0) - columns.mean(axis=0) @ coefficients.T
         return cls(design, intercepts, coefficients)
 
@@ -285,7 +291,7 @@ class Lines:
     @classmethod
     def of(cls, fitting: CrossFitting) -> Lines:
         """Fit the lassos, with the penalty that is best for the folds."""
-        from sklearn.linear_model import Lasso, LassoCV
+        from sklearn.linear_model import Lasso
 
         design, response = fitting.design, fitting.response
         held_out = [fitting.folds == k for k in range(int(fitting.folds.max()) + 1)]
@@ -296,12 +302,10 @@ class Lines:
             spread = float(numbers.std())
             if spread == 0.0 or not design.columns.shape[1]:
                 continue
+            model = _lasso(design.columns, numbers / spread, parts)
+            error += float(model.mse_path_.mean(axis=1).min()) * spread**2
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of convergence: near enough will do
-                penalties = _penalties(design.columns, numbers / spread)
-                model = LassoCV(alphas=penalties, cv=parts, tol=1e-3)
-                model.fit(design.columns, numbers / spread)
-                error += float(model.mse_path_.mean(axis=1).min()) * spread**2
+                warnings.simplefilter("ignore")  # of convergence
                 rest[:, c] = numbers - spread * model.predict(design.columns)
                 for g, features in enumerate(fitting.hypotheses):
                     own = np.isin(design.owners, features)
@@ -311,7 +315,7 @@ class Lines:
                     left[:, c] = numbers - numbers.mean()
                     if not own.all():
                         others = design.columns[:, ~own]
-                        smaller = Lasso(model.alpha_, tol=1e-3).fit(others, numbers / spread)
+                        smaller = Lasso(model.alpha_, tol=_TOLERANCE).fit(others, numbers / spread)
                         left[:, c] = numbers - spread * smaller.predict(others)
         for left in without.values():
             np.copyto(left, rest, where=np.isnan(left))

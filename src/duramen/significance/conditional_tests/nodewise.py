@@ -75,13 +75,7 @@ class Nodewise:
             residuals[:, columns[better]] = trial[:, better]
             for j in wide:
                 block = scores.columns(j)
-                v = vectors[block]
-                precision = (v * weights) @ v.T
-                precision += (np.eye(len(v)) - v @ v.T) / penalty
-                own = spread[:, block]
-                trial = np.linalg.solve(precision, own.T).T
-                without = leverage - (trial * own).sum(axis=1) / n
-                trial /= np.maximum(1.0 - without, 1e-9)[:, None]
+                trial = _of_block(vectors[block], weights, penalty, spread[:, block], leverage)
                 error = float(np.square(trial).mean())
                 if error < least[j]:
                     least[j], penalties[j], residuals[:, block] = error, penalty, trial
@@ -94,14 +88,9 @@ class Nodewise:
         penalty = float(np.median(self.penalties[features]))
         values, v = self.scores.values, self._vectors[columns]
         n, weights = len(values), 1.0 / (self._sizes + penalty)
-        precision = (v * weights) @ v.T + (np.eye(len(v)) - v @ v.T) / penalty
         projected = values @ self._vectors
-        own = (projected * weights) @ v.T
         leverage = (np.square(projected) / n * weights).sum(axis=1) + 1.0 / n
-        trial = np.linalg.solve(precision, own.T).T
-        without = leverage - (trial * own).sum(axis=1) / n
-        residuals: FloatArray = trial / np.maximum(1.0 - without, 1e-9)[:, None]
-        return residuals
+        return _of_block(v, weights, penalty, (projected * weights) @ v.T, leverage)
 
     def weights(self, j: int) -> FloatArray:
         """Return the coefficients of the first column of a feature on all columns, shape (q,)."""
@@ -113,3 +102,19 @@ class Nodewise:
         coefficients: FloatArray = -row / own
         coefficients[self.scores.columns(j)] = 0.0
         return coefficients
+
+
+def _of_block(
+    vectors: FloatArray, weights: FloatArray, penalty: float, own: FloatArray, leverage: FloatArray
+) -> FloatArray:
+    r"""Return the residuals of columns given all others, of rows left out, shape (n, b).
+
+    `vectors` are the rows of the right singular vectors of these columns, `weights` those of the
+    eigenvalues of :math:`\Omega`, `own` the columns of :math:`Z \Omega`, and `leverage` that of the
+    rows in a regression on all columns.
+    """
+    precision = (vectors * weights) @ vectors.T
+    precision += (np.eye(len(vectors)) - vectors @ vectors.T) / penalty
+    residuals = np.linalg.solve(precision, own.T).T
+    without = leverage - (residuals * own).sum(axis=1) / len(own)
+    return np.asarray(residuals / np.maximum(1.0 - without, 1e-9)[:, None])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from duramen.data import ClassTarget, EncodedTable
+from duramen.data import ClassTarget, EncodedTable, Exchangeability
 from duramen.forests.growth import EXHAUSTIVE_CATEGORIES
 from duramen.jobs.replicates import replicate_seed
 from duramen.significance.conditional_tests.nodewise import Nodewise
@@ -172,14 +172,7 @@ class Sampler:
 
     def _order(self, random: np.random.Generator) -> IntArray:
         """Draw the row whose residual each row takes."""
-        n = self.table.n_rows
-        if self.strata is None:
-            return random.permutation(n)
-        order = np.empty(n, dtype=np.int64)
-        for stratum in range(int(self.strata.max()) + 1):
-            rows = np.flatnonzero(self.strata == stratum)
-            order[rows] = random.permutation(rows)
-        return order
+        return Exchangeability(self.table.n_rows, self.strata).permutation(random)
 
     def _drawn(
         self,
@@ -331,10 +324,10 @@ def curved_in(nodewise: Nodewise) -> list[IntArray]:
     from scipy.special import ndtri
 
     scores, p = nodewise.scores, len(nodewise.scores.widths)
-    none = [np.empty(0, dtype=np.int64)] * p
+    curved = [np.empty(0, dtype=np.int64)] * p
     numbers = np.flatnonzero((scores.widths > 0) & ~scores.discrete)
     if not len(numbers):
-        return none
+        return curved
     values = scores.values[:, scores.first[numbers]]
     residuals = _standardized(nodewise.residuals)
     limit = -ndtri(_LEVEL / (6.0 * len(numbers))) / np.sqrt(len(values))
@@ -345,8 +338,8 @@ def curved_in(nodewise: Nodewise) -> list[IntArray]:
         size = sizes[scores.columns(j)].max(axis=0)
         size[numbers == j] = 0.0
         largest = np.argsort(-size, kind="stable")[:_MOST_CURVED]
-        none[j] = numbers[largest[size[largest] > limit]]
-    return none
+        curved[j] = numbers[largest[size[largest] > limit]]
+    return curved
 
 
 def _by_splines(nodewise: Nodewise, j: int, curved: IntArray) -> FloatArray:
