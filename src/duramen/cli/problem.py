@@ -16,6 +16,7 @@ from duramen.support.arrow import pa, pc
 if TYPE_CHECKING:
     from duramen.data import EncodedTable, Finding, Target
     from duramen.data.text_numbers import StrayValues
+    from duramen.io import ColumnStore
 
 EVENT = "event"
 """Option that names the column of the events of survival."""
@@ -112,6 +113,50 @@ class Source:
         )
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """Target of a table or a store: values, or times and whether the event occurred."""
+
+    name: str
+    values: Any
+    event_name: str = ""  # column of the events
+    events: Any = None  # of survival
+
+    def findings(self, task: str, stray: Sequence[StrayValues], file: str) -> list[Finding]:
+        """Look at the values, which may be `stray` text that is nearly numbers, and the events."""
+        from duramen.findings.target import of_target
+
+        survival = self.events is not None
+        found = of_target(self.values, self.name, "regression" if survival else task)
+        if stray and task == "auto":
+            found = [one for one in found if one.kind != "target identifier"]
+            found += stray_findings(stray, file, OF_TARGET)
+        if survival:
+            found += of_target(self.events, self.event_name, "classification")
+        return found
+
+    def leaks(self, table: EncodedTable | ColumnStore, task: str) -> list[Finding]:
+        """Look for columns that tell the target, or the event, nearly alone."""
+        from duramen.findings.target import of_leaks
+
+        if self.events is not None:
+            return of_leaks(table, self.events, self.event_name, "classification")
+        return of_leaks(table, self.values, self.name, task)
+
+    def encoded(self, command: str, task: Any) -> Target:
+        """Check and encode the target, for a task or the one that its values suggest."""
+        from duramen.data import SurvivalTarget
+        from duramen.data.survival import survival_codes
+        from duramen.data.target import encode_target, target_array
+
+        naming = f"duramen {command}: --target {self.name}"
+        if self.events is None:
+            return encode_target(self.values, task, function=naming)
+        naming += f" and --{EVENT}"
+        columns = (target_array(one, function=naming) for one in (self.values, self.events))
+        return SurvivalTarget(*survival_codes(*columns, function=naming))
+
+
 NO_COMPLETE_ROW = (
     "--missing drop leaves no row: each has a missing value; --drop the columns with many, or use "
     "--missing category"
@@ -178,23 +223,15 @@ def encoded(
     """
     from duramen.data.learning_sets import learning_set_of
     from duramen.data.text_numbers import stray_values_of
-    from duramen.findings.target import of_target
 
     check_columns("--categorical", categorical, source.features.column_names, source.target)
-    survival = source.event is not None
-    own = "regression" if survival else task  # times are numbers
-    found = [*others, *of_target(source.column, source.target, own)]
-    if survival:
-        found += of_event(source.event_name, source.event)
-    may_be_numbers = task == "auto" and source.target not in source.as_text
-    classes = stray_values_of(source.target, source.column) if may_be_numbers else None
-    if classes is not None:
-        found = [one for one in found if one.kind != "target identifier"]
-        found += stray_findings([classes], source.name, OF_TARGET)
+    outcome = Outcome(source.target, source.column, source.event_name, source.event)
+    meant = task != "auto" or source.target in source.as_text
+    stray = None if meant else stray_values_of(source.target, source.column)
+    found = [*others, *outcome.findings(task, [stray] if stray else [], source.name)]
     if population:
         found = [one for one in found if one.kind in OF_READING]
-    leaks = None if population else partial(_leaks, source, own)
-    table, told = looked(
+    table, findings = looked(
         command,
         source,
         categorical,
@@ -202,26 +239,14 @@ def encoded(
         keep_identifiers,
         found,
         population=population,
-        leaks=leaks,
+        leaks=None if population else partial(outcome.leaks, task=task),
     )
-    if survival:
-        target = survival_of(command, source.target, source.column, source.event)
-    else:
-        target = target_of(command, source.target, source.column, task)
+    target = outcome.encoded(command, task)
     rows, notes = exchanged(source.labels, target.labels)
     data = learning_set_of(table, target, f"duramen {command}", **rows)
     noted = (*source.notes, *notes)
-    known = (source.target, source.citation, noted, source.dropped_rows, told)
+    known = (source.target, source.citation, noted, source.dropped_rows, findings)
     return loaded(Problem(source.name, data, *known, labels=source.labels))
-
-
-def _leaks(source: Source, task: str, table: EncodedTable) -> list[Finding]:
-    """Look for columns that tell the target, or the event, nearly alone."""
-    from duramen.findings.target import of_leaks
-
-    if source.event is not None:
-        return of_leaks(table, source.event, source.event_name, "classification")
-    return of_leaks(table, source.column, source.target, task)
 
 
 # Makes strata and groups of columns that are set apart, given the target, with remarks.
@@ -292,8 +317,9 @@ def looked(
     ValueError, TypeError, MemoryError
         If something is refused, or a column cannot be encoded.
     """
+    from duramen.data import encode
     from duramen.data.text_numbers import places_of_text
-    from duramen.findings.table import dates_of, left_out, of_codes, of_dates
+    from duramen.findings.table import dates_of, of_codes, of_dates
 
     dates = dates_of(source.features)
     features, table = source.features.drop_columns(list(dates)), None
@@ -302,57 +328,37 @@ def looked(
         kinds = [name for name in categorical if name not in dates]
         names = features.column_names
         kept = [names[j] for j in places_of_text(features, names, source.as_text)]
-        table, stray = encoded_features(features, [*kinds, *kept], jobs)
+        nominal = dict.fromkeys([*kinds, *kept], "nominal") or None
+        with stray_columns() as stray:
+            table = encode(features, kinds=nominal, n_jobs=jobs)
         found += stray_findings(stray, source.name)
         told = [*categorical, *kept, *(one.name for one in stray)]
         found += [] if population else of_codes(table, told)
         found += [] if leaks is None else leaks(table)
-    known = look(command, found, source.name, keep_identifiers=keep_identifiers)
-    assert table is not None  # columns of dates are refused
-    gone = set(() if keep_identifiers else left_out(found))
-    places = [j for j, name in enumerate(table.names) if name not in gone]
-    if not places:
-        raise ValueError(f"duramen {command}: {nothing_left(gone, source.target)}")
-    return table.take_columns(places) if gone else table, known
+    return inspected(command, table, found, source.name, source.target, keep_identifiers)
 
 
-def target_of(command: str, name: str, values: Any, task: Any) -> Target:
-    """Check and encode a target, for a task or the one that its values suggest."""
-    from duramen.data.target import encode_target
+def inspected(
+    command: str,
+    table: Any,
+    found: Sequence[Finding],
+    file: str,
+    target: str,
+    keep_identifiers: bool,
+) -> tuple[Any, tuple[Finding, ...]]:
+    """Return a table or store without identifiers, and the findings; see :func:`look`."""
+    from duramen.findings.table import left_out
+    from duramen.io.store.column_store import without_names
 
-    return encode_target(values, task, function=f"duramen {command}: --target {name}")
-
-
-def of_event(name: str, events: Any) -> list[Finding]:
-    """Look at the column of the events of survival."""
-    from duramen.findings.target import of_target
-
-    return of_target(events, name, "classification")
-
-
-def survival_of(command: str, name: str, times: Any, events: Any) -> Target:
-    """Check and encode times, whose name is that of the target, and events."""
-    from duramen.data import SurvivalTarget
-    from duramen.data.survival import survival_codes
-    from duramen.data.target import target_array
-
-    naming = f"duramen {command}: --target {name} and --{EVENT}"
-    codes, distinct = survival_codes(
-        *(target_array(one, function=naming) for one in (times, events)), function=naming
-    )
-    return SurvivalTarget(codes, distinct)
-
-
-def encoded_features(
-    features: Any, categorical: Sequence[str], jobs: int
-) -> tuple[EncodedTable, tuple[StrayValues, ...]]:
-    """Encode columns; return the table, and the columns of text that are nearly numbers."""
-    from duramen.data import encode
-
-    kinds = dict.fromkeys(categorical, "nominal") or None
-    with stray_columns() as stray:
-        table = encode(features, kinds=kinds, n_jobs=jobs)
-    return table, tuple(stray)
+    findings = look(command, found, file, keep_identifiers=keep_identifiers)
+    gone = () if keep_identifiers else left_out(found)
+    if len(set(gone)) == table.n_columns:
+        raise ValueError(
+            f"duramen {command}: no column is left besides the target {target} and columns that "
+            f"look like identifiers ({', '.join(sorted(gone))}). Hint: --keep-identifiers keeps "
+            "them"
+        )
+    return without_names(table, gone), findings
 
 
 _FLAGS = 5  # columns that are named with an option each
@@ -420,15 +426,6 @@ def look(
                 error.add_note(str(one))
         raise error
     return in_order(told)
-
-
-def nothing_left(gone: Iterable[str], target: str) -> str:
-    """Return the error about identifiers beside which there is no column."""
-    names = ", ".join(sorted(gone))
-    return (
-        f"no column is left besides the target {target} and columns that look like identifiers "
-        f"({names}). Hint: --keep-identifiers keeps them"
-    )
 
 
 def _hint(one: Finding, file: str, command: str) -> str:

@@ -12,24 +12,21 @@ from duramen.cli.problem import (
     APART,
     EVENT,
     OF_READING,
+    Outcome,
     Settling,
+    as_arrow,
     check_columns,
     exchanged,
+    inspected,
     left_out_words,
-    look,
-    nothing_left,
-    of_event,
-    survival_of,
-    target_of,
 )
-from duramen.cli.reading import OF_TARGET, Annotations, Reading, stray_findings
-from duramen.support.arrow import pa
+from duramen.cli.reading import Annotations, Reading
+from duramen.support.arrow import pa, pc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from duramen.data import Finding
-    from duramen.data.text_numbers import StrayValues
     from duramen.io import ColumnStore
     from duramen.support.arrays import BoolArray
 
@@ -82,7 +79,7 @@ def read_stored(
     import numpy as np
 
     from duramen.data.learning_sets import learning_set_of
-    from duramen.findings.table import left_out, of_codes
+    from duramen.findings.table import of_codes
     from duramen.io.store.column_store import without
     from duramen.support.files import expanded
 
@@ -108,43 +105,28 @@ def read_stored(
     more = dict.fromkeys((*features, *_beside(store, (labels or {}).get("covariate", ()))))
     left = _with_features(left, tuple(more), target) if more else left
     notes = [*opened.notes, *filter(None, [store.samples_pairing])]
-    gone = np.any([_missing(one) for one in (values, *labelled.get(EVENT, {}).values())], axis=0)
+    outcomes = map(as_arrow, (values, *labelled.get(EVENT, {}).values()))
+    gone = np.any([pc.is_null(column, nan_is_null=True) for column in outcomes], axis=0)
     of_values = [] if population else of_codes(left)  # of all rows, as the values of columns are
     if drop_missing_target and gone.any():
         notes.append(left_out_words(int(gone.sum()), len(values)))
         left, values, labelled = _rows_with_target(left, values, labelled, ~gone, target)
-    events = labelled.pop(EVENT, {})
-    found = _found(target, values, "regression" if events else task, stray, annotations)
+    event_name, events = next(iter(labelled.pop(EVENT, {}).items()), ("", None))
+    outcome = Outcome(target, values, event_name, events)
+    where = "" if annotations.samples is None else annotations.samples.name
+    found = outcome.findings(task, stray, where)
     if population:
         found = [one for one in found if one.kind in OF_READING]
     else:
-        found += [*of_values, *_of_columns(left, target, values, task, events)]
-    found = [*of_text, *found]
-    told = look(command, found, str(name), keep_identifiers=keep_identifiers)
-    identifiers = () if keep_identifiers else left_out(found)
-    if len(identifiers) == left.n_columns:
-        raise ValueError(f"duramen {command}: {nothing_left(identifiers, target)}")
-    left = without(left, [left.find(one) for one in identifiers]) if identifiers else left
-    if events:
-        encoded = survival_of(command, target, values, *events.values())
-    else:
-        encoded = target_of(command, target, values, task)
+        found += [*of_values, *outcome.leaks(left, task)]
+    left, findings = inspected(
+        command, left, [*of_text, *found], str(name), target, keep_identifiers
+    )
+    encoded = outcome.encoded(command, task)
     rows, said = settle(labelled, encoded.labels)
     data = learning_set_of(left, encoded, naming, **rows)
     notes += said
-    return Problem(name, data, target, "", tuple(notes), 0, told, labelled, left.variants)
-
-
-def _of_columns(
-    store: ColumnStore, target: str, values: NDArray[Any], task: str, events: Mapping[str, Any]
-) -> list[Finding]:
-    """Look at the columns with the target, and at the events of survival."""
-    from duramen.findings.target import of_leaks
-
-    found: list[Finding] = []
-    for name, event in events.items():
-        found += [*of_event(name, event), *of_leaks(store, event, name, "classification")]
-    return found if events else [*found, *of_leaks(store, values, target, task)]
+    return Problem(name, data, target, "", tuple(notes), 0, findings, labelled, left.variants)
 
 
 def _apart(
@@ -202,24 +184,6 @@ def _opened(
     return store, [] if store._id_column is None else [store._id_column]
 
 
-def _found(
-    target: str,
-    values: NDArray[Any],
-    task: str,
-    stray: Sequence[StrayValues],
-    annotations: Annotations,
-) -> list[Finding]:
-    """Look at a target, which may be text in the sample annotations that is nearly numbers."""
-    from duramen.findings.target import of_target
-
-    found = of_target(values, target, task)
-    if task != "auto" or not stray:
-        return found
-    where = "" if annotations.samples is None else annotations.samples.name
-    found = [one for one in found if one.kind != "target identifier"]
-    return [*found, *stray_findings(stray, where, OF_TARGET)]
-
-
 def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[Any]:
     """Merge labels that are equal up to case and spaces; add what was merged."""
     import numpy as np
@@ -231,15 +195,6 @@ def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[
     column, merged = merged_labels(pa.array(values.tolist(), pa.string()), target)
     found += [] if merged is None else [merged]
     return np.array(column.to_pylist(), dtype=object)
-
-
-def _missing(values: NDArray[Any]) -> BoolArray:
-    """Tell which values of a target are missing: None or NaN."""
-    import numpy as np
-
-    if values.dtype.kind == "f":
-        return np.asarray(np.isnan(values), dtype=np.bool_)
-    return np.array([one is None for one in values.tolist()], dtype=np.bool_)
 
 
 def _labels(
