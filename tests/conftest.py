@@ -19,8 +19,11 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.register_profile("here", deadline=None)
+EXAMPLES = 40  # of each property; those that need more say so
+settings.register_profile(
+    "ci", max_examples=EXAMPLES, deadline=None, derandomize=True, print_blob=True
+)
+settings.register_profile("here", max_examples=EXAMPLES, deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and what they start too.
@@ -78,7 +81,7 @@ def _templates() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def root() -> Path:
     """The root of the repository."""
     return ROOT

@@ -22,24 +22,8 @@ import duramen as dm
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-# Some seconds each: tested with the slow ones.
-LONG = {
-    "context.md",
-    "evaluation.md",
-    "exact.md",
-    "max-t.md",
-    "mcfs.md",
-    "mda.md",
-    "minimal.md",
-    "permutation-tests.md",
-    "plan.md",
-    "populations.md",
-    "python.md",
-    "rank.md",
-    "srs.md",
-    "stores.md",
-}
 FIRST = ROOT / "docs" / "start"  # commands with their defaults
+GUIDE = ROOT / "docs" / "guide"  # pages run with the slow tests, as those of FIRST do
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 LANGUAGES = {"python", "sh", "text"}
@@ -67,7 +51,7 @@ def test_every_block_says_its_language(page: Path) -> None:
     [
         pytest.param(
             page,
-            marks=pytest.mark.slow if page.name in LONG or page.parent == FIRST else (),
+            marks=pytest.mark.slow if page.parent in {FIRST, GUIDE} else (),
             id=name_of(page),
         )
         for page in PAGES

@@ -1,7 +1,7 @@
 """What depends on the task stands at the targets, and learning sets are made at one place."""
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +15,24 @@ from duramen.forests.criteria import CRITERIA
 from duramen.importances.measures.fitted.mda import SCORES
 from duramen.significance.marginal import _Response
 
+Nodes = list[tuple[str, ast.Compare | ast.Call]]
+
 TASKS = {"classification", "regression", "survival"}
 
 # Files that read the `task` that a user asks for, with the number of comparisons in them.
 READERS = {"analyses/inputs.py": 1, "cli/commands/rank.py": 2, "findings/target.py": 3}
 
 
-def modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
-    """Files of the package, by their paths in it."""
+@pytest.fixture(scope="module")
+def nodes(root: Path) -> Nodes:
+    """Comparisons and calls of the package, with the files that they stand in."""
     folder = root / "src" / "duramen"
-    for path in sorted(folder.rglob("*.py")):
-        yield path.relative_to(folder).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+    return [
+        (path.relative_to(folder).as_posix(), node)
+        for path in sorted(folder.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare | ast.Call)
+    ]
 
 
 def names_a_task(node: ast.AST) -> bool:
@@ -44,9 +51,8 @@ def called(node: ast.AST) -> str:
     return getattr(node.func, "id", getattr(node.func, "attr", ""))
 
 
-def test_only_the_targets_are_asked_for_their_task(root: Path) -> None:
-    results = {name: sum(map(names_a_task, ast.walk(tree))) for name, tree in modules(root)}
-    assert {name: count for name, count in results.items() if count} == READERS
+def test_only_the_targets_are_asked_for_their_task(nodes: Nodes) -> None:
+    assert Counter(name for name, node in nodes if names_a_task(node)) == READERS
 
 
 def test_the_scan_sees_comparisons() -> None:
@@ -54,15 +60,12 @@ def test_the_scan_sees_comparisons() -> None:
     assert sum(map(names_a_task, ast.walk(ast.parse(source)))) == 2
 
 
-def test_targets_are_encoded_and_learning_sets_made_at_one_place(root: Path) -> None:
-    used: dict[str, set[str]] = {"encode_target": set(), "LearningSet": set()}
-    for name, tree in modules(root):
-        for node in ast.walk(tree):
-            if called(node) in used:
-                used[called(node)].add(name)
-    assert used["LearningSet"] == {"data/learning_sets.py"}
+def test_targets_are_encoded_and_learning_sets_made_at_one_place(nodes: Nodes) -> None:
+    makers = {name for name, node in nodes if called(node) == "LearningSet"}
+    assert makers == {"data/learning_sets.py"}
     # The command line names the option of a target that cannot be used.
-    assert used["encode_target"] == {"data/learning_sets.py", "cli/problem.py"}
+    encoders = {name for name, node in nodes if called(node) == "encode_target"}
+    assert encoders == {"data/learning_sets.py", "cli/problem.py"}
 
 
 @pytest.mark.parametrize("kind", TARGETS)

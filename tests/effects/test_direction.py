@@ -168,6 +168,7 @@ def test_the_order_of_few_rows_is_no_evidence():
     assert result == (pytest.approx(1), pytest.approx(2 / 20))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [False, True])
 def test_turns_are_found_and_monotone_curves_do_not_turn(spread):
     """At the level .05: of 200 data sets at most 18, which .05 exceeds with probability .01."""

@@ -18,7 +18,7 @@ from tests.grid import one_test
 
 import duramen as dm
 
-SHORT = {"routing": 50, "scales": 66, "rows_alone": 11, "fuzz_text": 40, "fuzz_manifest": 40}
+SHORT = {"routing": 25, "scales": 33, "rows_alone": 6, "fuzz_text": 40, "fuzz_manifest": 40}
 
 
 @pytest.mark.parametrize("kind", SHORT)

@@ -36,6 +36,7 @@ def test_direct_features_are_told_from_those_that_stand_in():
     assert result.top(1).explained_by == result.take(result.order()[:1]).explained_by
 
 
+@pytest.mark.slow
 def test_classes_with_and_without_an_estimator():
     X, y = proxies()
     labels = np.array(["a", "b", "c"])[np.digitize(y, [-1, 1])]
@@ -66,6 +67,7 @@ def test_groups_of_features_tell_what_their_members_share():
     assert result.explained_by == ((), ())
 
 
+@pytest.mark.slow
 def test_strata_take_their_effects_away():
     random = np.random.default_rng(0)
     batch = np.repeat([0, 1], 150)
@@ -165,7 +167,7 @@ def test_one_product_is_tested_by_t():
 def test_several_products_have_about_uniform_p_values(d):
     random = np.random.default_rng(d)
     mix = random.normal(size=(d, d)) / np.sqrt(d) + np.eye(d)
-    p_values = [covariance_p_value(random.normal(size=(60, d)) @ mix) for _ in range(200)]
+    p_values = [covariance_p_value(random.normal(size=(60, d)) @ mix) for _ in range(100)]
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
     assert np.mean(np.array(p_values) < 0.05) < 0.1
 
