@@ -82,6 +82,7 @@ if TYPE_CHECKING:
         ReliefF,
         SequentialRandomSubspace,
         SequentialSelection,
+        StabilitySelection,
     )
 
 __all__ = [
@@ -126,6 +127,7 @@ __all__ = [
     "SequentialRandomSubspace",
     "SequentialSelection",
     "Significance",
+    "StabilitySelection",
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
     "compare",
@@ -190,6 +192,7 @@ _SELECTORS = (
     "ReliefF",
     "SequentialRandomSubspace",
     "SequentialSelection",
+    "StabilitySelection",
     "VSURF",
 )
 _HOMES = {

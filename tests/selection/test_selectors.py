@@ -45,6 +45,7 @@ QUICK = {
     "fcbf": {},
     "relieff": {"n_features": 3},
     "lasso": {"random_state": 0},
+    "stability_selection": {**FOREST, "n_draws": 5, "alpha": 1},
 }
 RECORDS = [
     one
@@ -137,7 +138,7 @@ def test_strata_and_blocks_are_used_or_refused(record, given):
 
 def test_selectors_that_permute_rows():
     able = {one.name for one in catalogue if one.exchanges}
-    groups = {"boruta", "knock_out", "artificial_contrasts"}
+    groups = {"boruta", "knock_out", "artificial_contrasts", "stability_selection"}
     assert able == groups | {"sequential_random_subspace"}
     assert {one.name for one in catalogue if one.exchanges_groups} == groups
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from duramen.selection.selector import Account, BaseSelector, Detail
     from duramen.selection.sequential_random_subspace.selector import SequentialRandomSubspace
     from duramen.selection.sequential_selection import SequentialSelection
+    from duramen.selection.stability_selection import StabilitySelection
     from duramen.selection.vsurf import VSURF
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Selector",
     "SequentialRandomSubspace",
     "SequentialSelection",
+    "StabilitySelection",
     "catalogue",
     "scores",
 ]
@@ -62,6 +64,7 @@ _HOMES = {
     "ReliefF": "relief",
     "SequentialRandomSubspace": "sequential_random_subspace.selector",
     "SequentialSelection": "sequential_selection",
+    "StabilitySelection": "stability_selection",
     "VSURF": "vsurf",
 }
 

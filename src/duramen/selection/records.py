@@ -568,6 +568,37 @@ LASSO = Selector(
     goal="minimal",
 )
 
+STABILITY_SELECTION = Selector(
+    "stability_selection",
+    "StabilitySelection",
+    title="stability selection with artificial features",
+    words=(
+        "Each feature gets an artificial copy with permuted rows. In many draws of half of the "
+        "rows a forest or a lasso selects its best columns. A feature is selected when the "
+        "fraction of the draws in which it is among them reaches a threshold: the one at which "
+        "artificial features are fewest in proportion to features.",
+        "That proportion estimates the fraction of false features among the selected ones; it is "
+        "no bound on it, and of few selected features it is large.",
+    ),
+    reference="J. Hédou, I. Marić, G. Bellan et al. (2024). Discovery of sparse, reliable omic "
+    "biomarkers with Stabl. Nature Biotechnology 42.",
+    options=(
+        Option(
+            "learner",
+            "What selects in each draw of rows: forests or a lasso.",
+            "forest",
+            choices=("forest", "lasso"),
+        ),
+        count_option("draws", "Number of draws of rows; 100 by default.", "N", parameter="n_draws"),
+        count_option(
+            "per_draw",
+            "Number of columns that each draw selects; by default the square root of twice the "
+            "number of features.",
+            "Q",
+            parameter="n_per_draw",
+        ),
+    ),
+)
 
 catalogue = Catalogue(
     "selector",
@@ -590,6 +621,7 @@ catalogue = Catalogue(
         FCBF,
         RELIEFF,
         LASSO,
+        STABILITY_SELECTION,
     ),
 )
 """Selectors that ``duramen select`` can run; ``register`` adds one."""

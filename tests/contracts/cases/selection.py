@@ -266,6 +266,14 @@ for kind, names, variants in (
         },
     ),
     (dm.LassoSelector, (), {"classes": {}, "regression, missing values": NUMBERS}),
+    (
+        dm.StabilitySelection,
+        ("frequency_", "artificial_frequency_", "threshold_"),
+        {
+            "classes": {"n_draws": 10, "alpha": 1},
+            "lasso, regression, missing values": {**NUMBERS, "learner": "lasso", "n_draws": 10},
+        },
+    ),
 ):
     for label, options in variants.items():
         case(f"{kind.__name__}/{label}", kind, kind=kind, names=names, **options)(_selected)

@@ -1,0 +1,350 @@
+"""Stability selection with artificial features, a selector of sparse and reliable sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from duramen.data import EncodedTable, LearningSet
+from duramen.data.encoded import refuse_unordered
+from duramen.data.recoding import with_probes
+from duramen.jobs.batches import Steps
+from duramen.jobs.replicates import OBSERVED, replicate_seed
+from duramen.results.importances import Importances
+from duramen.selection.records import Selector
+from duramen.selection.refitting import RefittingSelector
+from duramen.selection.selector import Account, Detail, numbers_of
+from duramen.significance.measured import Measured
+from duramen.significance.resampling import Draw, SamplingUnits, subsample_size, subsamples
+from duramen.support import checks
+from duramen.support.arrays import BoolArray, FloatArray
+
+LEARNERS = ("forest", "lasso")
+N_TREES = 100  # of a draw
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StabilitySelection(RefittingSelector):
+    r"""Stability selection with artificial features (Stabl): features that are selected again.
+
+    The table is joined by an artificial copy of each feature, with permuted rows. In each of
+    `n_draws` draws of a part of the rows, a learner selects its q best of these 2p columns. With
+    :math:`f_j` the fraction of the draws in which column j is selected, a threshold t has
+
+    .. math:: \mathrm{FDP}_+(t) = \frac{1 + \#\{\text{artificial}: f_j \ge t\}}
+        {\max(1, \#\{\text{features}: f_j \ge t\})},
+
+    and the features with :math:`f_j \ge t` are selected at the t for which that is smallest, if it
+    is at most `alpha`.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen, optional
+        Parameters of the forests of ``learner="forest"``; it is cloned, not changed. Random forests
+        by default.
+    n_estimators : int, optional
+        Trees of a forest; those of `estimator` by default, 100 where there is none.
+    measure : str or callable, default="mdi"
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+    learner : {"forest", "lasso"}, default="forest"
+        What selects in a draw: the q largest importances above 0 of a forest, or the q features
+        that enter the path of the lasso first, of standardized columns. The lasso sees lines only,
+        with fewer rows.
+    n_draws : int, default=100
+        Number of draws of rows.
+    subsample : int or float, default=0.5
+        Rows of a draw: their number, or their fraction; of groups of rows, if there are any. They
+        are drawn without replacement, within classes.
+    n_per_draw : int, optional
+        Number q of columns that a draw selects; by default the square root of 2p, at least 2.
+    alpha : float, default=0.25
+        Largest estimate :math:`\mathrm{FDP}_+` that a selection may have, else nothing is selected.
+        The estimate for m features is at least 1/m, so that at least 1 / `alpha` are selected if
+        any; 1 is the rule of the paper, which nearly always selects something.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int, default=0
+        Above 0: a progress bar with the time left.
+
+    Attributes
+    ----------
+    selected_ : int64 array
+        Selected features, by the fraction of the draws that selected them.
+    frequency_ : float64 array of shape (p,)
+        That fraction, :math:`f_j`.
+    artificial_frequency_ : float64 array of shape (p,)
+        That of the artificial copy of each feature.
+    threshold_ : float
+        Threshold t; infinite where nothing is selected.
+    fdp_ : float
+        :math:`\mathrm{FDP}_+(t)`, an estimate of the fraction of false features among the selected;
+        NaN where nothing is selected.
+    support_ : bool array of shape (p,)
+        Whether each feature is selected.
+    ranking_ : int64 array of shape (p,)
+        1 for the selected features, and 2, 3, ... for the others by `frequency_`.
+    importances_ : Importances
+        `frequency_`, of all p features.
+    history_ : dict of arrays
+        ``"threshold"``: fractions at which the selection changes, descending; ``"fdp"`` and
+        ``"n_selected"`` of each.
+    classes_ : array of shape (C,)
+        Sorted class labels, where the target holds classes.
+    n_features_in_ : int
+        Number p of features.
+    feature_names_in_ : object array of shape (p,)
+        Their names, where the table has any.
+
+    Notes
+    -----
+    *Null hypothesis.* The copies are independent of the target and of each other, so that a false
+    feature is one that is not associated with the target; a proxy of a relevant feature counts as
+    relevant. Where no feature is relevant, features and copies come in random order, and something
+    is selected with probability .07 at ``alpha=0.25``, .03 at .2 and .16 at 1/3 (docs/guide/
+    stability-selection.md, also for what is false among features beside relevant ones).
+
+    References
+    ----------
+    J. Hédou, I. Marić, G. Bellan et al. (2024). Discovery of sparse, reliable omic biomarkers with
+    Stabl. Nature Biotechnology 42.
+
+    N. Meinshausen, P. Bühlmann (2010). Stability selection. Journal of the Royal Statistical
+    Society B 72.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(100, 8, n_relevant=2, random_state=0)
+    >>> model = dm.StabilitySelection(n_estimators=50, random_state=0).fit(data.X, data.y)
+    >>> sorted(model.selected_.tolist())
+    [0, 1]
+    """
+
+    exchanges = True
+    exchanges_groups = True
+
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int | None = None
+    measure: str | Callable[..., Any] = "mdi"
+    learner: str = "forest"
+    n_draws: int = 100
+    subsample: float = 0.5
+    n_per_draw: int | None = None
+    alpha: float = 0.25
+    random_state: Any = None
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    verbose: int = 0
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Select features.
+
+        Parameters
+        ----------
+        X : table of shape (n, p), or LearningSet
+            The rows; a store is read into memory.
+        y : array-like of shape (n,), optional
+            Classes or numbers; None with a learning set.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter, X or y is not as described, the checkpoint is of another run, or the
+            lasso is to select among labels without an order.
+        """
+        owner = type(self).__name__
+        learner = checks.check_choice(owner, "learner", self.learner, LEARNERS)
+        n_draws = checks.check_integer(owner, "n_draws", self.n_draws, 2)
+        alpha = checks.check_real(owner, "alpha", self.alpha, 0.0, 1.0, ends="(]")
+        opening = self._open(X, y)
+        subject, p = opening.subject, opening.data.n_columns
+        if self.estimator is None and self.n_estimators is None:
+            subject.template.set_params(n_estimators=N_TREES)
+        subject.exchangeability.require(1, owner)
+        q = checks.check_optional_integer(owner, "n_per_draw", self.n_per_draw, 1)
+        q = max(2, math.isqrt(2 * p)) if q is None else q
+        random = np.random.default_rng(replicate_seed(opening.seed, OBSERVED))
+        table = subject.data.table
+        orders = [subject.exchangeability.permutation(random) for _ in range(p)]
+        joined = with_probes(table, np.arange(p), orders, function=owner)
+        units = SamplingUnits.of(subject.data)
+        size = subsample_size(self.subsample, units.count, units.n_classes, owner, units=units.name)
+        task = SelectedOfDraw(
+            replace(subject, data=subject.data.with_table(joined, key=("copies", opening.seed))),
+            units.rows(subsamples(units.labels, units.count, size)),
+            q,
+            response_of(subject.data, table, owner) if learner == "lasso" else None,
+        )
+        draws, _ = opening.follow(
+            task,
+            n_draws,
+            2 * p,
+            all_draws(n_draws),
+            learner=learner,
+            subsample=size,
+            n_per_draw=q,
+        )
+        frequency = draws.mean(axis=0)
+        own, artificial = frequency[:p], frequency[p:]
+        thresholds = np.unique(own[own > 0])[::-1]
+        n_selected = (own >= thresholds[:, np.newaxis]).sum(axis=1)
+        n_artificial = (artificial >= thresholds[:, np.newaxis]).sum(axis=1)
+        fdp = (1 + n_artificial) / n_selected
+        # Thresholds descend: of equal estimates that of the largest selection is taken.
+        best = len(fdp) - 1 - int(np.argmin(fdp[::-1])) if len(fdp) else None
+        if best is not None and fdp[best] > alpha:
+            best = None
+        threshold = math.inf if best is None else float(thresholds[best])
+        selected = np.flatnonzero(own >= threshold)
+        history = {"threshold": thresholds, "fdp": fdp, "n_selected": n_selected}
+        order = np.argsort(-own[selected], kind="stable")
+        self._adopt(opening.data, selected[order], history)
+        self.frequency_, self.artificial_frequency_ = own, artificial
+        self.threshold_ = threshold
+        self.fdp_ = math.nan if best is None else float(fdp[best])
+        identity = opening.identity(learner=learner, n_draws=n_draws, n_per_draw=q)
+        self.importances_ = Importances(
+            subject.names, own, "selection frequency", "fraction of the draws", metadata=identity
+        )
+        return self
+
+    def account(self, record: Selector) -> Account:
+        """Return the account of the run for a report.
+
+        Parameters
+        ----------
+        record : Selector
+            That of this class.
+        """
+        check_is_fitted(self, "support_")
+        account = super().account(record)
+        count = len(self.selected_)
+        found = (("estimated false fraction", f"{self.fdp_:.2g}"),) if count else ()
+        return replace(
+            account,
+            run=f"{record.title}, {self.n_draws:,} draws of rows",
+            facts=found,
+            details=(
+                Detail("frequency", "fraction of the draws", self.frequency_),
+                Detail(
+                    "artificial_frequency",
+                    "that of its artificial copy",
+                    self.artificial_frequency_,
+                ),
+            ),
+            results={"threshold": self.threshold_ if count else None, "fdp": self.fdp_},
+        )
+
+
+def all_draws(n_draws: int) -> Steps[None]:
+    """Yield the jobs of all draws at once."""
+    yield [()] * n_draws
+
+
+def response_of(data: LearningSet[EncodedTable], table: EncodedTable, owner: str) -> FloatArray:
+    """Return the numbers that the lasso explains, shape (n, c): of classes their indicators.
+
+    Raises
+    ------
+    ValueError
+        If a column has labels without an order.
+    """
+    without = "which have no coefficient. Hint: give one column of 0 and 1 for each label."
+    refuse_unordered(table, owner, without)
+    target = data.target
+    if target.codes is None:
+        return np.asarray(target.values, dtype=np.float64).reshape(-1, 1)
+    indicators = np.eye(target.n_classes)[target.codes]
+    return indicators[:, 1:] if target.n_classes == 2 else indicators
+
+
+def first_of_path(values: FloatArray, response: FloatArray, q: int) -> BoolArray:
+    """Tell which q columns enter the paths of the lasso first, by the penalties of their entries.
+
+    Parameters
+    ----------
+    values : float64 array of shape (n, d)
+        Columns; NaN counts as the mean.
+    response : float64 array of shape (n, c)
+        What is explained, a path each.
+    q : int
+    """
+    from sklearn.linear_model import lars_path
+
+    known = ~np.isnan(values)
+    count = np.maximum(known.sum(axis=0), 1)
+    centered = np.where(known, values - np.where(known, values, 0.0).sum(axis=0) / count, 0.0)
+    size = np.sqrt(np.square(centered).sum(axis=0))
+    scaled = np.divide(centered, size, out=np.zeros_like(centered), where=size > 0)
+    entry = np.zeros(values.shape[1])  # penalty at which a column enters
+    for column in (response - response.mean(axis=0)).T:
+        if not column.any():
+            continue
+        penalties, _, coefficients = lars_path(
+            scaled, column / np.linalg.norm(column), method="lasso", max_iter=q + 1
+        )
+        present = coefficients != 0
+        # A column is inside from the step before the first at which it has a coefficient.
+        first = np.where(present.any(axis=1), present.argmax(axis=1) - 1, -1)
+        np.maximum(entry, np.where(first >= 0, penalties[first], 0.0), out=entry)
+    return largest(entry, q)
+
+
+def largest(values: FloatArray, q: int) -> BoolArray:
+    """Tell which are the q largest of the values above 0; of equal ones none is preferred."""
+    if np.count_nonzero(values > 0) <= q:
+        return values > 0
+    least = np.partition(values, -q)[-q]
+    chosen: BoolArray = values > least
+    return chosen if np.count_nonzero(values >= least) > q else values >= least
+
+
+@dataclass(frozen=True)
+class SelectedOfDraw:
+    """Task of a draw: whether each column is selected, 0 or 1.
+
+    Attributes
+    ----------
+    subject : Measured
+        The features and their artificial copies.
+    draw : callable
+        Draws rows.
+    q : int
+        Number of columns that are selected.
+    response : float64 array of shape (n, c) or None
+        What the lasso explains; None for forests.
+    """
+
+    subject: Measured
+    draw: Draw
+    q: int
+    response: FloatArray | None
+
+    def __call__(self, _: int, seed: int) -> FloatArray:
+        """Draw rows and select."""
+        random = np.random.default_rng(seed)
+        rows = self.draw(random)
+        if self.response is None:
+            drawn = self.subject.of_rows(rows, key=seed)
+            chosen = largest(drawn.scores(int(random.integers(2**32))), self.q)
+        else:
+            values = numbers_of(self.subject.data.table.take_rows(rows))
+            chosen = first_of_path(values, self.response[rows], self.q)
+        return chosen.astype(np.float64)
