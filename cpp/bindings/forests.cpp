@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "bindings/objects.hpp"
 #include "bindings/watched.hpp"
 #include "forest/accumulate.hpp"
+#include "forest/changes.hpp"
 #include "forest/packed.hpp"
 #include "forest/prune.hpp"
 
@@ -53,6 +55,67 @@ Array<double> predict(const Forest& forest, const Rows& rows, unsigned n_threads
   };
   run_watched(monitor, nb::none(), work, means.size() * forest.view.n_trees);
   return to_array(std::move(means), rows.n_rows, forest.view.n_values);
+}
+
+// `weighing` says how rows count: 0 in every tree, 1 in those whose bag lacks them, 2 by their
+// multiplicity in the bag, times `weights` if given.
+struct PathWeights {
+  PathWeights(const Bag& drawn, unsigned weighing, std::optional<Vector<double>> masses)
+      : bag(drawn), kind(weighing), weights(std::move(masses)) {
+    need(kind <= 2, "weighing is not 0, 1 or 2");
+  }
+  Bag bag;
+  unsigned kind;
+  std::optional<Vector<double>> weights;
+};
+
+using Changes = std::tuple<Array<double>, Array<double>, Array<double>, Array<std::int64_t>,
+                           Array<std::int32_t>>;
+
+Changes path_changes(const Forest& forest, const Rows& rows, const Matrix<double>& values,
+                     const std::optional<Vector<std::uint32_t>>& of_row,
+                     const PathWeights& weighted, bool sparse, unsigned n_threads) {
+  need_fit(forest, rows);
+  const std::size_t n_nodes = static_cast<std::size_t>(forest.view.offsets[forest.view.n_trees]);
+  need(values.shape(0) == n_nodes, "values has not one row a node");
+  need(!of_row || of_row->shape(0) == rows.n_rows, "of_row has not one entry a row");
+  need(!weighted.weights || weighted.weights->shape(0) == rows.n_rows,
+       "weights has not one entry a row");
+  duramen::NodeNumbers numbers{values.data(), values.shape(1), nullptr};
+  if (of_row) {
+    const std::uint32_t* places = of_row->data();
+    need(std::all_of(places, places + rows.n_rows,
+                     [&](std::uint32_t place) { return place < numbers.width; }),
+         "an entry of of_row is no column of values");
+    numbers.of_row = places;
+  }
+  const duramen::Settings settings = weighted.bag.settings();
+  duramen::Monitor monitor;
+  duramen::PathChanges result;
+  const auto work = [&] {
+    rows.visit([&](const auto& source) {
+      const auto send = [&](const auto& weights) {
+        result = duramen::path_changes(forest.view, source, rows.n_rows, numbers, weights,
+                                       weighted.kind != 0, sparse, n_threads, monitor);
+      };
+      if (weighted.kind == 0) {
+        send(duramen::EqualWeights{});
+      } else if (weighted.kind == 1) {
+        send(duramen::OutOfBagWeights(duramen::OutOfBagRows(
+            settings, rows.n_rows, weighted.bag.seed, weighted.bag.first_tree)));
+      } else {
+        send(duramen::InBagWeights(forest.view, settings, rows.n_rows, weighted.bag.seed,
+                                   weighted.bag.first_tree,
+                                   weighted.weights ? weighted.weights->data() : nullptr));
+      }
+    });
+  };
+  run_watched(monitor, nb::none(), work, rows.n_rows * forest.view.n_trees);
+  const std::size_t p = rows.view.n_columns;
+  Array<double> changes = sparse ? to_array(std::move(result.entries))
+                                 : to_array(std::move(result.dense), rows.n_rows, p);
+  return {to_array(std::move(result.weight)), to_array(std::move(result.start)), std::move(changes),
+          to_array(std::move(result.offsets)), to_array(std::move(result.columns))};
 }
 
 void add_out_of_bag(duramen::OutOfBag& sums, const Forest& forest, const Table& table,
@@ -132,6 +195,13 @@ void bind_forests(nb::module_& module) {
              "Leaves of rows, row by tree; -1 where a row is in the bag of a tree, if given.");
   module.def("predict", &predict, nb::arg("forest"), nb::arg("rows"), nb::arg("n_threads"),
              "Mean leaf values of rows, row by value.");
+  nb::class_<PathWeights>(module, "PathWeights", "How rows count in the trees of a forest.")
+      .def(nb::init<const Bag&, unsigned, std::optional<Vector<double>>>(), nb::arg("bag"),
+           nb::arg("weighing"), lent("weights").none());
+  module.def("path_changes", &path_changes, nb::arg("forest"), nb::arg("rows"), lent("values"),
+             lent("of_row").none(), nb::arg("weights"), nb::arg("sparse"), nb::arg("n_threads"),
+             "Weights and roots of rows, the changes of a number of the nodes along their paths by "
+             "column, row by column, or the entries of a sparse matrix, its offsets and columns.");
   nb::class_<duramen::OutOfBag>(module, "OutOfBag", "Out-of-bag estimates of trees, added up.")
       .def(nb::init<std::size_t, std::size_t>(), nb::arg("n_rows"), nb::arg("n_values"))
       .def("add", &add_out_of_bag, nb::arg("forest"), nb::arg("table"), nb::arg("target"),

@@ -14,6 +14,7 @@ from duramen.importances.measures.fitted.influence import (
     prediction_change,
     relative_influence,
 )
+from duramen.importances.measures.fitted.local_mdi import local_mdi
 from duramen.importances.measures.fitted.mda import MDA, mda
 from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, mdi
 from duramen.importances.measures.fitted.minimal_depth import (
@@ -30,12 +31,14 @@ from duramen.importances.measures.refitting.holdout_mda import HOLDOUT_MDA, hold
 from duramen.importances.measures.refitting.mcfs import MCFS, mcfs
 from duramen.importances.measures.refitting.sandri import SANDRI, sandri
 from duramen.results.importances import MonteCarloSelection
+from duramen.results.local_importances import LocalImportances
 
 __all__ = [
     "Clusters",
     "Comparison",
     "FirstSplits",
     "Inputs",
+    "LocalImportances",
     "Measure",
     "MonteCarloSelection",
     "Representatives",
@@ -49,6 +52,7 @@ __all__ = [
     "frequency",
     "group",
     "holdout_mda",
+    "local_mdi",
     "mcfs",
     "mda",
     "mdi",

@@ -16,6 +16,7 @@ from duramen.plots.importances import (
     rank_correlations,
     ranking,
 )
+from duramen.plots.local import beeswarm, row_clusters, waterfall
 from duramen.plots.network import (
     calcium_stages,
     component_spectrum,
@@ -26,6 +27,7 @@ from duramen.plots.network import (
 
 __all__ = [
     "against_target",
+    "beeswarm",
     "by_degree",
     "calcium_stages",
     "component_spectrum",
@@ -44,5 +46,7 @@ __all__ = [
     "rank_correlations",
     "ranking",
     "roc",
+    "row_clusters",
     "selection_curves",
+    "waterfall",
 ]

@@ -19,6 +19,7 @@ from duramen.theory.distributions import (
 from duramen.theory.population import (
     population_context_importances,
     population_importances,
+    population_local_mdi,
     population_mda,
 )
 from duramen.theory.subspaces import expected_trees, found_curve, plan
@@ -38,6 +39,7 @@ __all__ = [
     "population",
     "population_context_importances",
     "population_importances",
+    "population_local_mdi",
     "population_mda",
     "properties",
     "redundancy",

@@ -74,6 +74,14 @@ def _last(**given: Any) -> Any:
     return extracts.importances(theory.population.last_level_importances(empirical(), **given))
 
 
+@case("population_local_mdi", theory.population_local_mdi)
+@case("population_local_mdi/gini", theory.population_local_mdi, criterion="gini")
+@case("population_local_mdi/class", theory.population_local_mdi, of="class")
+def _population_local(**options: Any) -> Any:
+    result = theory.population_local_mdi(empirical(), **options)
+    return result.values, result.names, result.weights, result.start, result.unit
+
+
 @case("irrelevant_importances", theory.population.irrelevant_importances, count=3)
 @case(
     "irrelevant_importances/depth", theory.population.irrelevant_importances, count=2, max_depth=2

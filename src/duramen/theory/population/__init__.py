@@ -10,6 +10,7 @@ from duramen.theory.population.importances import (
     population_importances,
 )
 from duramen.theory.population.lattice import LatticeCost, lattice_cost
+from duramen.theory.population.local import population_local_mdi
 from duramen.theory.population.permutation import additive_mda, block_mda, gaussian_mda
 from duramen.theory.population.recursion import tree_importances
 
@@ -25,6 +26,7 @@ __all__ = [
     "lattice_cost",
     "population_context_importances",
     "population_importances",
+    "population_local_mdi",
     "population_mda",
     "redundant_importances",
     "tree_importances",
