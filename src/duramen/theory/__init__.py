@@ -21,6 +21,7 @@ from duramen.theory.population import (
     population_importances,
     population_local_mdi,
     population_mda,
+    shapley_effects,
 )
 from duramen.theory.subspaces import expected_trees, found_curve, plan
 
@@ -45,6 +46,7 @@ __all__ = [
     "redundancy",
     "relevance",
     "samples",
+    "shapley_effects",
     "specify",
     "subspaces",
 ]

@@ -82,6 +82,13 @@ def _population_local(**options: Any) -> Any:
     return result.values, result.names, result.weights, result.start, result.unit
 
 
+@case("shapley_effects", theory.shapley_effects)
+@case("shapley_effects/variance", theory.shapley_effects, number=True, criterion="variance")
+def _shapley(number: bool = False, **options: Any) -> Any:
+    dist = empirical(y=numbers().round(0) if number else None)
+    return extracts.importances(theory.shapley_effects(dist, n_jobs=jobs(), **options))
+
+
 @case("irrelevant_importances", theory.population.irrelevant_importances, count=3)
 @case(
     "irrelevant_importances/depth", theory.population.irrelevant_importances, count=2, max_depth=2

@@ -13,6 +13,7 @@ from duramen.theory.population.lattice import LatticeCost, lattice_cost
 from duramen.theory.population.local import population_local_mdi
 from duramen.theory.population.permutation import additive_mda, block_mda, gaussian_mda
 from duramen.theory.population.recursion import tree_importances
+from duramen.theory.population.shapley import shapley_effects
 
 __all__ = [
     "ConditioningTerms",
@@ -29,5 +30,6 @@ __all__ = [
     "population_local_mdi",
     "population_mda",
     "redundant_importances",
+    "shapley_effects",
     "tree_importances",
 ]
