@@ -16,6 +16,7 @@
 #include "forest/accumulate.hpp"
 #include "forest/changes.hpp"
 #include "forest/packed.hpp"
+#include "forest/pairs.hpp"
 #include "forest/prune.hpp"
 
 namespace duramen::python {
@@ -118,6 +119,25 @@ Changes path_changes(const Forest& forest, const Rows& rows, const Matrix<double
           to_array(std::move(result.offsets)), to_array(std::move(result.columns))};
 }
 
+std::tuple<Array<double>, Array<double>> pair_interactions(const Forest& forest, const Table& table,
+                                                           const Bag& bag,
+                                                           const Vector<std::uint32_t>& columns) {
+  need_fit(forest, table);
+  const std::vector<std::uint32_t> chosen(columns.data(), columns.data() + columns.shape(0));
+  const std::size_t p = table.view.n_columns;
+  need(std::all_of(chosen.begin(), chosen.end(), [p](std::uint32_t j) { return j < p; }),
+       "a column is not of the table");
+  duramen::Monitor monitor;
+  duramen::PairMeans means;
+  const auto work = [&] {
+    means = duramen::pair_interactions(forest.view, duramen::CodeRows{table.view}, bag.settings(),
+                                       bag.seed, bag.first_tree, chosen, monitor);
+  };
+  run_watched(monitor, nb::none(), work, table.n_rows * forest.view.n_trees);
+  const std::size_t k = chosen.size();
+  return {to_array(std::move(means.mean), k, k), to_array(std::move(means.standard_error), k, k)};
+}
+
 void add_out_of_bag(duramen::OutOfBag& sums, const Forest& forest, const Table& table,
                     const Target& target, const Bag& bag, unsigned n_threads) {
   need_fit(forest, table, target);
@@ -202,6 +222,9 @@ void bind_forests(nb::module_& module) {
              lent("of_row").none(), nb::arg("weights"), nb::arg("sparse"), nb::arg("n_threads"),
              "Weights and roots of rows, the changes of a number of the nodes along their paths by "
              "column, row by column, or the entries of a sparse matrix, its offsets and columns.");
+  module.def("pair_interactions", &pair_interactions, nb::arg("forest"), nb::arg("table"),
+             nb::arg("bag"), lent("columns"),
+             "Interactions of pairs of columns in the trees, mean and standard error.");
   nb::class_<duramen::OutOfBag>(module, "OutOfBag", "Out-of-bag estimates of trees, added up.")
       .def(nb::init<std::size_t, std::size_t>(), nb::arg("n_rows"), nb::arg("n_values"))
       .def("add", &add_out_of_bag, nb::arg("forest"), nb::arg("table"), nb::arg("target"),

@@ -180,6 +180,9 @@ def path_changes(
     sparse: bool,
     n_threads: int,
 ) -> tuple[Floats, Floats, Floats, Ints, Nodes]: ...
+def pair_interactions(
+    forest: Forest, table: Table, bag: Bag, columns: Numbers
+) -> tuple[Floats, Floats]: ...
 
 class OutOfBag:
     def __init__(self, n_rows: int, n_values: int) -> None: ...

@@ -60,3 +60,17 @@ def along_paths(path_of, trees, numbers, features, p, row):
             step = numbers[tree][path[i + 1]] - numbers[tree][path[i]]
             changes[features[tree][path[i]]] += step
     return [change / len(trees) for change in changes] if trees else [nan] * p
+
+
+def interaction(p, value, m, j):
+    """Shapley interaction index of two of p players, a set at a time."""
+    others = [i for i in range(p) if i not in (m, j)]
+    total = 0.0
+    for size in range(p - 1):
+        weight = factorial(size) * factorial(p - size - 2) / factorial(p - 1)
+        for members in combinations(others, size):
+            total += weight * (
+                value((*members, m, j)) - value((*members, m)) - value((*members, j))
+            )
+            total += weight * value(members)
+    return total

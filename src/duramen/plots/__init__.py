@@ -16,6 +16,7 @@ from duramen.plots.importances import (
     rank_correlations,
     ranking,
 )
+from duramen.plots.interactions import interaction_matrix
 from duramen.plots.local import beeswarm, row_clusters, waterfall
 from duramen.plots.network import (
     calcium_stages,
@@ -36,6 +37,7 @@ __all__ = [
     "effect",
     "effects_in_context",
     "found",
+    "interaction_matrix",
     "links_in_context",
     "manhattan",
     "network_graph",

@@ -15,6 +15,7 @@ from duramen.plots.canvas import (
     INK,
     MUTED,
     Layout,
+    Options,
     axes_or_new,
     beside_names,
     feature_axis,
@@ -249,7 +250,7 @@ def _largest(function: str, result: LocalImportances, k: int) -> NDArray[np.intp
     return np.argsort(-result.mean_absolute(), kind="stable")[:k]
 
 
-def _layout(result: LocalImportances, options: Any) -> Layout:
+def _layout(result: LocalImportances, options: Options) -> Layout:
     best = _largest("plots", result, options.get("k", 20))
     return beside_names([result.names[j] for j in best])
 

@@ -19,6 +19,7 @@ from duramen.theory.distributions import (
 from duramen.theory.population import (
     population_context_importances,
     population_importances,
+    population_interactions,
     population_local_mdi,
     population_mda,
     shapley_effects,
@@ -40,6 +41,7 @@ __all__ = [
     "population",
     "population_context_importances",
     "population_importances",
+    "population_interactions",
     "population_local_mdi",
     "population_mda",
     "properties",

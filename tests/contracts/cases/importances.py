@@ -113,6 +113,27 @@ case("local_mdi/class", measures.local_mdi, y=classes(), of="class", prior_weigh
 case("local_mdi/class prediction", measures.local_mdi, y="top", of="prediction")(_local)
 case("local_mdi/prediction", measures.local_mdi, task="regression", of="prediction")(_local)
 
+for task in TASKS:
+    for count in (None, 3):
+        case(
+            f"interactions/{task} features={count}",
+            measures.interactions,
+            measures.PairInteractions,
+            task=task,
+            features=count,
+        )(
+            lambda task, features: extracts.frame(
+                measures.interactions(forest(task), table(), features=features)
+            )
+        )
+case("interactions/multiway", measures.interactions)(
+    lambda: extracts.frame(
+        measures.interactions(
+            dm.TotallyRandomizedTreesClassifier(6, random_state=1).fit(table(), classes()), table()
+        )
+    )
+)
+
 for label, measure, given in (
     ("weighted", "frequency", {"weighted": True}),
     ("counts by degree", "frequency", {"normalize": False, "by_degree": True}),

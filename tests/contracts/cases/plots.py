@@ -66,6 +66,12 @@ def _local(draw: Any, **options: Any) -> Any:
     return drawn(ax), ax.get_xlabel(), places if draw is plots.beeswarm else None
 
 
+@case("plots/interaction_matrix", plots.interaction_matrix, k=4)
+def _pairs(**options: Any) -> Any:
+    ax = plots.interaction_matrix(importances.interactions(forest(), table()), **options)
+    return drawn(ax), ax.get_xlabel()
+
+
 @case("plots/effect", plots.effect)
 @case("plots/effect of a class", plots.effect, of=str(classes()[0]))
 def _effect(**given: Any) -> Any:

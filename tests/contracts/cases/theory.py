@@ -89,6 +89,13 @@ def _shapley(number: bool = False, **options: Any) -> Any:
     return extracts.importances(theory.shapley_effects(dist, n_jobs=jobs(), **options))
 
 
+@case("population_interactions", theory.population_interactions)
+@case("population_interactions/gini", theory.population_interactions, criterion="gini")
+def _population_pairs(**options: Any) -> Any:
+    result = theory.population_interactions(empirical(), n_jobs=jobs(), **options)
+    return result.values, result.names, result.unit
+
+
 @case("irrelevant_importances", theory.population.irrelevant_importances, count=3)
 @case(
     "irrelevant_importances/depth", theory.population.irrelevant_importances, count=2, max_depth=2

@@ -13,7 +13,7 @@ from duramen.theory.population.lattice import LatticeCost, lattice_cost
 from duramen.theory.population.local import population_local_mdi
 from duramen.theory.population.permutation import additive_mda, block_mda, gaussian_mda
 from duramen.theory.population.recursion import tree_importances
-from duramen.theory.population.shapley import shapley_effects
+from duramen.theory.population.shapley import population_interactions, shapley_effects
 
 __all__ = [
     "ConditioningTerms",
@@ -27,6 +27,7 @@ __all__ = [
     "lattice_cost",
     "population_context_importances",
     "population_importances",
+    "population_interactions",
     "population_local_mdi",
     "population_mda",
     "redundant_importances",
