@@ -138,6 +138,18 @@ std::tuple<Array<double>, Array<double>> pair_interactions(const Forest& forest,
   return {to_array(std::move(means.mean), k, k), to_array(std::move(means.standard_error), k, k)};
 }
 
+std::tuple<Array<std::int32_t>, Array<std::int32_t>, Array<double>> path_pairs(
+    const Forest& forest, std::size_t n_columns) {
+  need(forest.n_columns <= n_columns, "the forest splits on more columns than n_columns");
+  need(forest.view.degree == nullptr, "the trees have degrees of their own");
+  duramen::Monitor monitor;
+  duramen::PathPairs pairs;
+  run_watched(monitor, nb::none(),
+              [&] { pairs = duramen::path_pairs(forest.view, n_columns, monitor); });
+  return {to_array(std::move(pairs.first)), to_array(std::move(pairs.second)),
+          to_array(std::move(pairs.mean))};
+}
+
 void add_out_of_bag(duramen::OutOfBag& sums, const Forest& forest, const Table& table,
                     const Target& target, const Bag& bag, unsigned n_threads) {
   need_fit(forest, table, target);
@@ -225,6 +237,8 @@ void bind_forests(nb::module_& module) {
   module.def("pair_interactions", &pair_interactions, nb::arg("forest"), nb::arg("table"),
              nb::arg("bag"), lent("columns"),
              "Interactions of pairs of columns in the trees, mean and standard error.");
+  module.def("path_pairs", &path_pairs, nb::arg("forest"), nb::arg("n_columns"),
+             "Interactions of the pairs of columns on a common path: columns, and means.");
   nb::class_<duramen::OutOfBag>(module, "OutOfBag", "Out-of-bag estimates of trees, added up.")
       .def(nb::init<std::size_t, std::size_t>(), nb::arg("n_rows"), nb::arg("n_values"))
       .def("add", &add_out_of_bag, nb::arg("forest"), nb::arg("table"), nb::arg("target"),

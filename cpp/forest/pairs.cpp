@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_map>
 
 #include "grow/bag.hpp"
 
@@ -228,6 +229,55 @@ PairMeans pair_interactions(const ForestView& forest, const CodeRows& rows,
       result.standard_error[a * k + b] = result.standard_error[b * k + a] =
           std::sqrt(std::max(0.0, variance) / std::max(1.0, n_trees - 1.0));
     }
+  }
+  return result;
+}
+
+PathPairs path_pairs(const ForestView& forest, std::size_t n_columns, const Monitor& monitor) {
+  const double p = static_cast<double>(n_columns);
+  std::unordered_map<std::uint64_t, double> sums;  // of pairs, the smaller column first
+  std::vector<double> lost(n_columns, 0.0);        // by nodes of a column, were none above them
+  std::vector<double> decrease;
+  std::vector<std::size_t> parent;
+  std::vector<std::uint64_t> above;
+  for (std::size_t t = 0; t < forest.n_trees; ++t) {
+    if (monitor.stop.load(std::memory_order_relaxed)) return {};
+    const TreeView tree(forest, t);
+    find_decreases(forest, tree, t, decrease);
+    parent.assign(tree.n_nodes, tree.n_nodes);
+    for (std::size_t node = 0; node < tree.n_nodes; ++node) {
+      if (tree.feature[node] < 0) continue;
+      const std::size_t child = static_cast<std::size_t>(tree.child[node]);
+      std::fill_n(parent.begin() + static_cast<std::ptrdiff_t>(child), tree.n_children(node), node);
+      if (decrease[node] == 0.0) continue;
+      const std::uint64_t m = static_cast<std::uint64_t>(tree.feature[node]);
+      above.clear();
+      for (std::size_t at = parent[node]; at < tree.n_nodes; at = parent[at]) {
+        const std::uint64_t j = static_cast<std::uint64_t>(tree.feature[at]);
+        if (j != m) above.push_back(j);
+      }
+      std::sort(above.begin(), above.end());
+      above.erase(std::unique(above.begin(), above.end()), above.end());
+      const double d = static_cast<double>(above.size());
+      const double loss = p - 1.0 > d ? p * decrease[node] / (p - 1.0 - d) : 0.0;
+      lost[m] += loss;
+      for (const std::uint64_t j : above) {
+        sums[std::min(m, j) * n_columns + std::max(m, j)] += p * decrease[node] / d + loss;
+      }
+    }
+  }
+  std::vector<std::uint64_t> keys;
+  keys.reserve(sums.size());
+  for (const auto& entry : sums) keys.push_back(entry.first);
+  std::sort(keys.begin(), keys.end());
+  PathPairs result;
+  for (const std::uint64_t key : keys) {
+    const std::size_t m = key / n_columns;
+    const std::size_t j = key % n_columns;
+    result.first.push_back(static_cast<std::int32_t>(m));
+    result.second.push_back(static_cast<std::int32_t>(j));
+    result.mean.push_back((sums[key] - lost[m] - lost[j]) / 2.0 /
+                          static_cast<double>(forest.n_trees));
   }
   return result;
 }

@@ -19,6 +19,7 @@ from duramen.plots.canvas import (
 )
 from duramen.results.pair_interactions import PairInteractions
 from duramen.results.result import figure
+from duramen.results.saved import is_sparse
 from duramen.support.checks import check_integer
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def interaction_matrix(result: PairInteractions, *, k: int = 20, ax: Axes | None
     'population interaction (bits); full color at 1'
     """
     best = _strongest(result, k)
-    values = result.values[np.ix_(best, best)]
+    values = result.values[best][:, best]
+    values = np.asarray(values.toarray() if is_sparse(values) else values)
     most = float(np.abs(values).max()) or 1.0
     size = 1.6 + 0.3 * len(best)
     ax = axes_or_new(ax, size + 1.0, size)
@@ -82,7 +84,9 @@ def _strongest(result: PairInteractions, k: int) -> NDArray[np.intp]:
     check_integer("plots.interaction_matrix", "k", k, 1)
     if not result.names:
         raise ValueError("plots.interaction_matrix: result must have a feature, got none.")
-    return np.argsort(-np.abs(result.values).max(axis=1), kind="stable")[:k]
+    size = abs(result.values).max(axis=1)
+    strength = np.asarray(size.toarray() if is_sparse(result.values) else size).ravel()
+    return np.argsort(-strength, kind="stable")[:k]
 
 
 def _layout(result: PairInteractions, options: Options) -> Layout:

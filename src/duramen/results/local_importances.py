@@ -13,6 +13,7 @@ from duramen.results.columns import Column, counted, features, hidden
 from duramen.results.fields import checked_names, frozen
 from duramen.results.importances import Importances
 from duramen.results.result import Result
+from duramen.results.saved import is_sparse
 from duramen.results.summary import Summary
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import check_integer
@@ -74,7 +75,7 @@ class LocalImportances(Result):
         names = checked_names(owner, "names", self.names)
         settle(self, "names", names)
         shape = (int(np.shape(self.values)[0]), len(names))
-        settle(self, "values", _checked_values(owner, self.values, shape))
+        settle(self, "values", checked_matrix(owner, "values", self.values, shape))
         weights = frozen(owner, "weights", self.weights, shape[:1], (0.0, np.inf))
         if len(weights) and not np.isclose(weights.sum(), 1.0):
             raise ValueError(f"{owner}: weights must sum to 1, got a sum of {weights.sum():g}.")
@@ -88,7 +89,7 @@ class LocalImportances(Result):
     @property
     def is_sparse(self) -> bool:
         """True if the values are a sparse matrix."""
-        return hasattr(self.values, "indptr")
+        return is_sparse(self.values)
 
     @property
     def end(self) -> FloatArray:
@@ -176,17 +177,17 @@ class LocalImportances(Result):
         return Summary((heading,), columns, hidden(len(self.names), len(order)))
 
 
-def _checked_values(owner: str, given: Any, shape: tuple[int, int]) -> Any:
-    """Return a read-only matrix of finite numbers."""
-    if not hasattr(given, "indptr"):
-        return frozen(owner, "values", given, shape)
+def checked_matrix(owner: str, what: str, values: Any, shape: tuple[int, int]) -> Any:
+    """Return a read-only matrix of finite numbers, dense or sparse as it came."""
+    if not is_sparse(values):
+        return frozen(owner, what, values, shape)
     from scipy.sparse import csr_array
 
-    matrix = csr_array(given, dtype=np.float64, copy=True)
+    matrix = csr_array(values, dtype=np.float64, copy=True)
     if matrix.shape != shape:
-        raise ValueError(f"{owner}: values must have shape {shape}, got {matrix.shape}.")
+        raise ValueError(f"{owner}: {what} must have shape {shape}, got {matrix.shape}.")
     if not np.isfinite(matrix.data).all():
-        raise ValueError(f"{owner}: values must be finite, got NaN or infinity.")
+        raise ValueError(f"{owner}: {what} must be finite, got NaN or infinity.")
     for part in (matrix.data, matrix.indices, matrix.indptr):
         part.setflags(write=False)
     return matrix

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden, places
-from duramen.results.fields import checked_names, checked_notes, frozen
+from duramen.results.fields import checked_names, checked_notes
+from duramen.results.local_importances import checked_matrix
 from duramen.results.result import Result
+from duramen.results.saved import is_sparse
 from duramen.results.summary import Summary
 from duramen.support.arrays import FloatArray
 from duramen.support.provenance import frozen_metadata
@@ -28,8 +30,9 @@ class PairInteractions(Result):
     ----------
     names : tuple of str
         Names of the q features, all different.
-    values : ndarray of float64, shape (q, q)
-        Interaction of each pair, in `unit`; symmetric, 0 on the diagonal.
+    values : ndarray of float64 or scipy.sparse.csr_array, shape (q, q)
+        Interaction of each pair, in `unit`; symmetric, 0 on the diagonal. A sparse matrix holds the
+        pairs that were measured, and these are all that is listed.
     measure : str
         Name of the measure, such as ``"interaction"``.
     unit : str
@@ -57,7 +60,7 @@ class PairInteractions(Result):
     """
 
     names: tuple[str, ...]
-    values: FloatArray
+    values: Any
     measure: str
     unit: str
     standard_error: FloatArray | None = None
@@ -71,8 +74,8 @@ class PairInteractions(Result):
         shape = (len(names), len(names))
         for what in ("values", "standard_error"):
             if (numbers := getattr(self, what)) is not None:
-                matrix = frozen(owner, what, numbers, shape)
-                if not np.array_equal(matrix, matrix.T) or matrix.diagonal().any():
+                matrix = checked_matrix(owner, what, numbers, shape)
+                if (matrix != matrix.T).sum() or matrix.diagonal().any():
                     raise ValueError(
                         f"{owner}: {what} must be symmetric with 0 on the diagonal, got a matrix "
                         "that is not."
@@ -82,6 +85,8 @@ class PairInteractions(Result):
         settle(self, "notes", checked_notes(owner, self.notes))
 
     def __len__(self) -> int:
+        if is_sparse(self.values):
+            return int(self.values.nnz) // 2
         return len(self.names) * (len(self.names) - 1) // 2
 
     def __getitem__(self, pair: tuple[str, str]) -> float:
@@ -95,9 +100,17 @@ class PairInteractions(Result):
 
     def order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the indices of the features of all pairs, those of largest size first."""
-        first, second = np.triu_indices(len(self.names), 1)
-        order = np.argsort(-np.abs(self.values[first, second]), kind="stable")
+        if is_sparse(self.values):
+            row, column = self.values.nonzero()
+            first, second = (index[row < column].astype(np.intp) for index in (row, column))
+        else:
+            first, second = np.triu_indices(len(self.names), 1)
+        order = np.argsort(-np.abs(self._at(first, second)), kind="stable")
         return first[order], second[order]
+
+    def _at(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> FloatArray:
+        """Return the values of some pairs, shape (m,)."""
+        return np.asarray(self.values[first, second], dtype=np.float64).ravel()
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame`: the two features of each pair, value and error."""
@@ -105,7 +118,7 @@ class PairInteractions(Result):
         columns: dict[str, Any] = {
             "feature": [self.names[j] for j in first],
             "other": [self.names[j] for j in second],
-            "interaction": self.values[first, second],
+            "interaction": self._at(first, second),
         }
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error[first, second]
@@ -113,7 +126,7 @@ class PairInteractions(Result):
 
     def _summary(self, rows: int) -> Summary:
         first, second = (index[:rows] for index in self.order())
-        values = self.values[first, second]
+        values = self._at(first, second)
         error = None if self.standard_error is None else self.standard_error[first, second]
         ends = None if error is None else (values - error, values + error)
         columns = [

@@ -126,6 +126,9 @@ for task in TASKS:
                 measures.interactions(forest(task), table(), features=features)
             )
         )
+case("interactions/sparse", measures.interactions)(
+    lambda: extracts.frame(measures.interactions(forest(), sparse=True))
+)
 case("interactions/multiway", measures.interactions)(
     lambda: extracts.frame(
         measures.interactions(

@@ -93,6 +93,40 @@ def test_features_that_are_not_columns(features):
         interactions(forest, X, features=features)
 
 
+def test_pairs_on_common_paths():
+    X, _, classes = problem()
+    forest = dm.RandomForestClassifier(15, max_depth=2, random_state=0).fit(X, classes)
+    dense, sparse = interactions(forest, X), interactions(forest, sparse=True)
+    on_paths = set()
+    for tree in (forest.forest_.tree(t) for t in range(15)):
+        for node in np.flatnonzero(tree.feature >= 0)[1:]:
+            pair = {int(tree.feature[node]), int(tree.feature[tree.parent[node]])}
+            on_paths |= {tuple(sorted(pair))} if len(pair) == 2 and tree.decrease[node] else set()
+    assert len(on_paths) == len(sparse)
+    for m, j in on_paths:
+        assert sparse.values[m, j] == pytest.approx(dense.values[m, j], abs=1e-12)
+    frame = sparse.to_frame()
+    assert list(frame.columns) == ["feature", "other", "interaction"]
+    assert frame["interaction"].abs().is_monotonic_decreasing
+    assert "in gini" in repr(sparse)
+    assert dm.plots.interaction_matrix(sparse, k=3).get_xlabel().startswith("interaction (gini)")
+    with pytest.raises(ValueError, match="features must be None with sparse=True"):
+        interactions(forest, sparse=True, features=3)
+    trees = dm.TotallyRandomizedTreesClassifier(3, random_state=0).fit(X > 0, classes)
+    with pytest.raises(ValueError, match="sparse must be False for multiway trees"):
+        interactions(trees, sparse=True)
+
+
+def test_sparse_results_are_saved(tmp_path):
+    X, _, classes = problem()
+    forest = dm.RandomForestClassifier(5, max_depth=1, random_state=0).fit(X, classes)
+    for model in (forest, forest.set_params(max_depth=3).fit(X, classes)):
+        found = interactions(model, sparse=True)
+        found.save(tmp_path / "pairs.npz")
+        assert PairInteractions.load(tmp_path / "pairs.npz").equals(found)
+    assert len(found) > 0
+
+
 def test_rows_and_forests_that_do_not_fit():
     X, number, classes = problem()
     forest = dm.RandomForestClassifier(3, random_state=0).fit(X, classes)

@@ -16,7 +16,7 @@ from duramen.importances.measures.fitted.mdi import mdi
 from duramen.importances.samples import encode_like, fills_the_leaves
 from duramen.results.pair_interactions import PairInteractions
 from duramen.support.arrays import IntArray
-from duramen.support.checks import places_of, refuse
+from duramen.support.checks import check_flag, places_of, refuse
 
 _FUNCTION = "interactions"
 _MOST_BY_DEFAULT = 200
@@ -29,7 +29,11 @@ DESCRIPTIVE = (
 
 
 def interactions(
-    forest: Any, X: Any, *, features: int | Iterable[str | int] | None = None
+    forest: Any,
+    X: Any = None,
+    *,
+    features: int | Iterable[str | int] | None = None,
+    sparse: bool = False,
 ) -> PairInteractions:
     r"""Estimate the Shapley interaction index of what the features tell about Y, for every pair.
 
@@ -52,10 +56,15 @@ def interactions(
         A forest of this package, of classes or numbers, best of
         ``TotallyRandomizedTreesClassifier(criterion="entropy")``.
     X : table of shape (n, p), or LearningSet
-        The rows that the forest was grown on, in their order; those of weight 0 left out.
+        The rows that the forest was grown on, in their order; those of weight 0 left out. Not
+        needed with `sparse`.
     features : int, or iterable of str or int, optional
         Features whose pairs are measured: some of them, or the number of those of largest MDI; by
         default all, or the 200 of largest MDI. At most 5,000.
+    sparse : bool
+        Whether to measure all pairs of features that lie on a common path of a tree, and no
+        others, without standard errors: for forests of thousands of features whose splits are not
+        multiway. The values are those of all features, in a sparse matrix.
 
     Returns
     -------
@@ -82,10 +91,13 @@ def interactions(
     >>> import duramen as dm
     >>> X, y = [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]], [0, 1, 1, 0]
     >>> forest = dm.TotallyRandomizedTreesClassifier(100, random_state=0).fit(X, y)
-    >>> round(dm.importances.interactions(forest, X)["x0", "x1"], 6)
-    1.0
+    >>> found = dm.importances.interactions(forest, X)
+    >>> bool(abs(found["x0", "x1"] - 1) < 3 * found.standard_error[0, 1])
+    True
     """
     grown = forest_of(forest, _FUNCTION)
+    if check_flag(_FUNCTION, "sparse", sparse):
+        return _on_paths(grown, features)
     if X is None:
         raise missing_rows(_FUNCTION)
     table = encode_like(grown, X)
@@ -113,6 +125,30 @@ def interactions(
         standard_error=error if grown.n_trees > 1 else None,
         metadata=metadata_of(grown, _FUNCTION, n_features=len(columns)),
         notes=() if _is_exact(grown) else (DESCRIPTIVE,),
+    )
+
+
+def _on_paths(forest: Forest, features: object) -> PairInteractions:
+    """Return the interactions of the pairs on common paths, a sparse matrix."""
+    if features is not None:
+        raise refuse(_FUNCTION, "features", "None with sparse=True", features)
+    if forest.settings.splits == "multiway":
+        raise ValueError(
+            f"{_FUNCTION}: sparse must be False for multiway trees, whose constant features are "
+            "looked up in X, got True. Hint: features=200 measures those of largest MDI."
+        )
+    from scipy.sparse import coo_array
+
+    first, second, values = _kernel.path_pairs(forest.kernel, forest.n_features)
+    both = (np.r_[first, second], np.r_[second, first])
+    matrix = coo_array((np.r_[values, values], both), shape=(forest.n_features,) * 2)
+    return PairInteractions(
+        names=forest.names,
+        values=matrix.tocsr(),
+        measure="interaction",
+        unit=forest.settings.unit,
+        metadata=metadata_of(forest, _FUNCTION, sparse=True),
+        notes=(DESCRIPTIVE,),
     )
 
 
