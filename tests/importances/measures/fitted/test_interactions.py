@@ -74,6 +74,21 @@ def test_a_planted_pair_is_first():
     assert found.notes == ()
 
 
+def test_constant_features_are_drawn_too():
+    """Copies and constants: the mean over many trees is the exact index."""
+    random = np.random.default_rng(3)
+    X = random.integers(0, 3, (14, 4))
+    X = np.column_stack([X, X[:, 0], X[:, 1] > 0, np.zeros(14, dtype=int)])
+    y = random.integers(0, 2, 14)
+    exact = dm.theory.population_interactions(dm.theory.FiniteDistribution.from_table(X, y))
+    forest = dm.TotallyRandomizedTreesClassifier(4000, random_state=0).fit(X, y)
+    found = interactions(forest, X)
+    first, second = np.triu_indices(7, 1)
+    distance = np.abs(found.values - exact.values)[first, second]
+    assert np.all(distance < 3.5 * found.standard_error[first, second] + 1e-12)
+    assert np.abs(exact.values).max() > 0.1
+
+
 def test_the_features_of_largest_importance():
     X, _, classes = problem()
     forest = dm.RandomForestClassifier(15, random_state=0).fit(X, classes)
