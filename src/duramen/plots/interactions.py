@@ -54,8 +54,8 @@ def interaction_matrix(result: PairInteractions, *, k: int = 20, ax: Axes | None
     Examples
     --------
     >>> import duramen as dm
-    >>> found = dm.theory.population_interactions(dm.theory.examples.xor())
-    >>> dm.plots.interaction_matrix(found).get_xlabel()
+    >>> pairs = dm.theory.population_interactions(dm.theory.examples.xor())
+    >>> dm.plots.interaction_matrix(pairs).get_xlabel()
     'population interaction (bits); full color at 1'
     """
     best = _strongest(result, k)

@@ -54,8 +54,8 @@ class PairInteractions(Result):
     Examples
     --------
     >>> import duramen as dm
-    >>> found = dm.theory.population_interactions(dm.theory.examples.xor())
-    >>> found["X1", "X2"]
+    >>> pairs = dm.theory.population_interactions(dm.theory.examples.xor())
+    >>> pairs["X1", "X2"]
     1.0
     """
 

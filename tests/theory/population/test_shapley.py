@@ -150,13 +150,13 @@ def test_forests_of_10000_trees_converge():
     for X, y in ((dm.encode(findings[complete]), tumor.y[complete]), (digits.X, digits.y)):
         exact = population_interactions(FiniteDistribution.from_table(X, y))
         forest = dm.TotallyRandomizedTreesClassifier(10_000, random_state=0).fit(X, y)
-        found = dm.importances.interactions(forest, X)
-        first, second = np.triu_indices(len(found.names), 1)
-        error = found.standard_error[first, second]
-        z = np.abs(found.values - exact.values)[first, second] / error
+        pairs = dm.importances.interactions(forest, X)
+        first, second = np.triu_indices(len(pairs.names), 1)
+        error = pairs.standard_error[first, second]
+        z = np.abs(pairs.values - exact.values)[first, second] / error
         assert z.max() < 3.5
         assert 0.4 < np.mean(z**2) < 1.6
-        assert found.notes == ()
+        assert pairs.notes == ()
 
 
 def test_wrong_arguments():

@@ -153,8 +153,8 @@ def population_interactions(
     Examples
     --------
     >>> import duramen as dm
-    >>> found = dm.theory.population_interactions(dm.theory.examples.noisy_copy(0.05))
-    >>> round(found["X1", "X2"], 2), round(found["X1", "X3"], 2)
+    >>> pairs = dm.theory.population_interactions(dm.theory.examples.noisy_copy(0.05))
+    >>> round(pairs["X1", "X2"], 2), round(pairs["X1", "X3"], 2)
     (0.64, -0.36)
     """
     function = "population_interactions"

@@ -52,12 +52,12 @@ def test_nodes_of_binary_trees(estimator):
     X, number, classes = problem()
     y = number if "Regressor" in type(estimator).__name__ else classes
     forest = estimator.fit(X, y)
-    found = interactions(forest, X)
+    pairs = interactions(forest, X)
     values, error = by_nodes(forest.forest_)
-    np.testing.assert_allclose(found.values, values, atol=1e-12)
-    np.testing.assert_allclose(found.standard_error, error, atol=1e-12)
-    assert found.notes == (DESCRIPTIVE,)
-    assert found.unit == dm.importances.mdi(forest).unit
+    np.testing.assert_allclose(pairs.values, values, atol=1e-12)
+    np.testing.assert_allclose(pairs.standard_error, error, atol=1e-12)
+    assert pairs.notes == (DESCRIPTIVE,)
+    assert pairs.unit == dm.importances.mdi(forest).unit
     some = interactions(forest, X, features=["x3", "x0"])
     assert some.names == ("x0", "x3")
     assert some["x3", "x0"] == pytest.approx(values[0, 3], abs=1e-12)
@@ -68,10 +68,10 @@ def test_a_planted_pair_is_first():
     X = random.integers(0, 2, (400, 8))
     forest = dm.TotallyRandomizedTreesClassifier(300, random_state=0)
     forest.fit(X, (X[:, 2] ^ X[:, 5]) | (random.random(400) < 0.1))
-    found = interactions(forest, X)
-    assert found.to_frame()[["feature", "other"]].iloc[0].tolist() == ["x2", "x5"]
-    assert found["x2", "x5"] > 10 * found.standard_error[2, 5]
-    assert found.notes == ()
+    pairs = interactions(forest, X)
+    assert pairs.to_frame()[["feature", "other"]].iloc[0].tolist() == ["x2", "x5"]
+    assert pairs["x2", "x5"] > 10 * pairs.standard_error[2, 5]
+    assert pairs.notes == ()
 
 
 def test_constant_features_are_drawn_too():
@@ -82,10 +82,10 @@ def test_constant_features_are_drawn_too():
     y = random.integers(0, 2, 14)
     exact = dm.theory.population_interactions(dm.theory.FiniteDistribution.from_table(X, y))
     forest = dm.TotallyRandomizedTreesClassifier(4000, random_state=0).fit(X, y)
-    found = interactions(forest, X)
+    pairs = interactions(forest, X)
     first, second = np.triu_indices(7, 1)
-    distance = np.abs(found.values - exact.values)[first, second]
-    assert np.all(distance < 3.5 * found.standard_error[first, second] + 1e-12)
+    distance = np.abs(pairs.values - exact.values)[first, second]
+    assert np.all(distance < 3.5 * pairs.standard_error[first, second] + 1e-12)
     assert np.abs(exact.values).max() > 0.1
 
 
@@ -136,10 +136,10 @@ def test_sparse_results_are_saved(tmp_path):
     X, _, classes = problem()
     forest = dm.RandomForestClassifier(5, max_depth=1, random_state=0).fit(X, classes)
     for model in (forest, forest.set_params(max_depth=3).fit(X, classes)):
-        found = interactions(model, sparse=True)
-        found.save(tmp_path / "pairs.npz")
-        assert PairInteractions.load(tmp_path / "pairs.npz").equals(found)
-    assert len(found) > 0
+        pairs = interactions(model, sparse=True)
+        pairs.save(tmp_path / "pairs.npz")
+        assert PairInteractions.load(tmp_path / "pairs.npz").equals(pairs)
+    assert len(pairs) > 0
 
 
 def test_rows_and_forests_that_do_not_fit():
@@ -161,18 +161,18 @@ def test_rows_and_forests_that_do_not_fit():
 
 def test_result(tmp_path):
     X, _, classes = problem()
-    found = interactions(dm.RandomForestClassifier(5, random_state=0).fit(X, classes), X)
-    found.save(tmp_path / "pairs.npz")
-    assert PairInteractions.load(tmp_path / "pairs.npz").equals(found)
-    frame = found.to_frame()
+    pairs = interactions(dm.RandomForestClassifier(5, random_state=0).fit(X, classes), X)
+    pairs.save(tmp_path / "pairs.npz")
+    assert PairInteractions.load(tmp_path / "pairs.npz").equals(pairs)
+    frame = pairs.to_frame()
     assert list(frame.columns) == ["feature", "other", "interaction", "standard_error"]
     assert frame["interaction"].abs().is_monotonic_decreasing
-    assert len(frame) == len(found) == 10
-    assert "interaction of 10 pairs of 5 features, in gini" in repr(found)
-    assert "<table>" in found._repr_html_()
+    assert len(frame) == len(pairs) == 10
+    assert "interaction of 10 pairs of 5 features, in gini" in repr(pairs)
+    assert "<table>" in pairs._repr_html_()
     with pytest.raises(KeyError):
-        found["x0", "x9"]
+        pairs["x0", "x9"]
     with pytest.raises(TypeError, match="a pair must be a tuple of two names"):
-        found["x0"]
+        pairs["x0"]
     with pytest.raises(ValueError, match="values must be symmetric"):
         PairInteractions(("a", "b"), [[0.0, 1.0], [0.0, 0.0]], "interaction", "bits")

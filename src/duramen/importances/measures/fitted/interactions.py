@@ -47,7 +47,7 @@ def interactions(
     feature tell at depth k + 1 below the other, less what they tell at depth k without it, mean
     over k. In totally randomized multiway trees, grown in full, its expectation is the index of
     the training rows (`duramen.theory.population_interactions`). Features that were drawn and
-    found constant above a node of such trees are among :math:`A_t`; which they are is not
+    pairs constant above a node of such trees are among :math:`A_t`; which they are is not
     recorded, so that they count by their probability, for which the training rows are needed.
 
     Parameters
@@ -91,8 +91,8 @@ def interactions(
     >>> import duramen as dm
     >>> X, y = [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]], [0, 1, 1, 0]
     >>> forest = dm.TotallyRandomizedTreesClassifier(100, random_state=0).fit(X, y)
-    >>> found = dm.importances.interactions(forest, X)
-    >>> bool(abs(found["x0", "x1"] - 1) < 3 * found.standard_error[0, 1])
+    >>> pairs = dm.importances.interactions(forest, X)
+    >>> bool(abs(pairs["x0", "x1"] - 1) < 3 * pairs.standard_error[0, 1])
     True
     """
     grown = forest_of(forest, _FUNCTION)
