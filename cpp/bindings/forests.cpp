@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,7 +14,9 @@
 #include "bindings/objects.hpp"
 #include "bindings/watched.hpp"
 #include "forest/accumulate.hpp"
+#include "forest/changes.hpp"
 #include "forest/packed.hpp"
+#include "forest/pairs.hpp"
 #include "forest/prune.hpp"
 
 namespace duramen::python {
@@ -53,6 +56,98 @@ Array<double> predict(const Forest& forest, const Rows& rows, unsigned n_threads
   };
   run_watched(monitor, nb::none(), work, means.size() * forest.view.n_trees);
   return to_array(std::move(means), rows.n_rows, forest.view.n_values);
+}
+
+// `weighing` says how rows count: 0 in every tree, 1 in those whose bag lacks them, 2 by their
+// multiplicity in the bag, times `weights` if given.
+struct PathWeights {
+  PathWeights(const Bag& drawn, unsigned weighing, std::optional<Vector<double>> masses)
+      : bag(drawn), kind(weighing), weights(std::move(masses)) {
+    need(kind <= 2, "weighing is not 0, 1 or 2");
+  }
+  Bag bag;
+  unsigned kind;
+  std::optional<Vector<double>> weights;
+};
+
+using Changes = std::tuple<Array<double>, Array<double>, Array<double>, Array<std::int64_t>,
+                           Array<std::int32_t>>;
+
+Changes path_changes(const Forest& forest, const Rows& rows, const Matrix<double>& values,
+                     const std::optional<Vector<std::uint32_t>>& of_row,
+                     const PathWeights& weighted, bool sparse, unsigned n_threads) {
+  need_fit(forest, rows);
+  const std::size_t n_nodes = static_cast<std::size_t>(forest.view.offsets[forest.view.n_trees]);
+  need(values.shape(0) == n_nodes, "values has not one row a node");
+  need(!of_row || of_row->shape(0) == rows.n_rows, "of_row has not one entry a row");
+  need(!weighted.weights || weighted.weights->shape(0) == rows.n_rows,
+       "weights has not one entry a row");
+  duramen::NodeNumbers numbers{values.data(), values.shape(1), nullptr};
+  if (of_row) {
+    const std::uint32_t* places = of_row->data();
+    need(std::all_of(places, places + rows.n_rows,
+                     [&](std::uint32_t place) { return place < numbers.width; }),
+         "an entry of of_row is no column of values");
+    numbers.of_row = places;
+  }
+  const duramen::Settings settings = weighted.bag.settings();
+  duramen::Monitor monitor;
+  duramen::PathChanges result;
+  const auto work = [&] {
+    rows.visit([&](const auto& source) {
+      const auto send = [&](const auto& weights) {
+        result = duramen::path_changes(forest.view, source, rows.n_rows, numbers, weights,
+                                       weighted.kind != 0, sparse, n_threads, monitor);
+      };
+      if (weighted.kind == 0) {
+        send(duramen::EqualWeights{});
+      } else if (weighted.kind == 1) {
+        send(duramen::OutOfBagWeights(duramen::OutOfBagRows(
+            settings, rows.n_rows, weighted.bag.seed, weighted.bag.first_tree)));
+      } else {
+        send(duramen::InBagWeights(forest.view, settings, rows.n_rows, weighted.bag.seed,
+                                   weighted.bag.first_tree,
+                                   weighted.weights ? weighted.weights->data() : nullptr));
+      }
+    });
+  };
+  run_watched(monitor, nb::none(), work, rows.n_rows * forest.view.n_trees);
+  const std::size_t p = rows.view.n_columns;
+  Array<double> changes = sparse ? to_array(std::move(result.entries))
+                                 : to_array(std::move(result.dense), rows.n_rows, p);
+  return {to_array(std::move(result.weight)), to_array(std::move(result.start)), std::move(changes),
+          to_array(std::move(result.offsets)), to_array(std::move(result.columns))};
+}
+
+std::tuple<Array<double>, Array<double>> pair_interactions(const Forest& forest, const Table& table,
+                                                           const Bag& bag,
+                                                           const Vector<std::uint32_t>& columns) {
+  need_fit(forest, table);
+  const std::vector<std::uint32_t> chosen(columns.data(), columns.data() + columns.shape(0));
+  const std::size_t p = table.view.n_columns;
+  need(std::all_of(chosen.begin(), chosen.end(), [p](std::uint32_t j) { return j < p; }),
+       "a column is not of the table");
+  duramen::Monitor monitor;
+  duramen::PairMeans means;
+  const auto work = [&] {
+    means = duramen::pair_interactions(forest.view, duramen::CodeRows{table.view}, bag.settings(),
+                                       bag.seed, bag.first_tree, chosen, monitor);
+  };
+  run_watched(monitor, nb::none(), work, table.n_rows * forest.view.n_trees);
+  const std::size_t k = chosen.size();
+  return {to_array(std::move(means.mean), k, k), to_array(std::move(means.standard_error), k, k)};
+}
+
+std::tuple<Array<std::int32_t>, Array<std::int32_t>, Array<double>> path_pairs(
+    const Forest& forest, std::size_t n_columns) {
+  need(forest.n_columns <= n_columns, "the forest splits on more columns than n_columns");
+  need(forest.view.degree == nullptr, "the trees have degrees of their own");
+  duramen::Monitor monitor;
+  duramen::PathPairs pairs;
+  run_watched(monitor, nb::none(),
+              [&] { pairs = duramen::path_pairs(forest.view, n_columns, monitor); });
+  return {to_array(std::move(pairs.first)), to_array(std::move(pairs.second)),
+          to_array(std::move(pairs.mean))};
 }
 
 void add_out_of_bag(duramen::OutOfBag& sums, const Forest& forest, const Table& table,
@@ -132,6 +227,18 @@ void bind_forests(nb::module_& module) {
              "Leaves of rows, row by tree; -1 where a row is in the bag of a tree, if given.");
   module.def("predict", &predict, nb::arg("forest"), nb::arg("rows"), nb::arg("n_threads"),
              "Mean leaf values of rows, row by value.");
+  nb::class_<PathWeights>(module, "PathWeights", "How rows count in the trees of a forest.")
+      .def(nb::init<const Bag&, unsigned, std::optional<Vector<double>>>(), nb::arg("bag"),
+           nb::arg("weighing"), lent("weights").none());
+  module.def("path_changes", &path_changes, nb::arg("forest"), nb::arg("rows"), lent("values"),
+             lent("of_row").none(), nb::arg("weights"), nb::arg("sparse"), nb::arg("n_threads"),
+             "Weights and roots of rows, the changes of a number of the nodes along their paths by "
+             "column, row by column, or the entries of a sparse matrix, its offsets and columns.");
+  module.def("pair_interactions", &pair_interactions, nb::arg("forest"), nb::arg("table"),
+             nb::arg("bag"), lent("columns"),
+             "Interactions of pairs of columns in the trees, mean and standard error.");
+  module.def("path_pairs", &path_pairs, nb::arg("forest"), nb::arg("n_columns"),
+             "Interactions of the pairs of columns on a common path: columns, and means.");
   nb::class_<duramen::OutOfBag>(module, "OutOfBag", "Out-of-bag estimates of trees, added up.")
       .def(nb::init<std::size_t, std::size_t>(), nb::arg("n_rows"), nb::arg("n_values"))
       .def("add", &add_out_of_bag, nb::arg("forest"), nb::arg("table"), nb::arg("target"),

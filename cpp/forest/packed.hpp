@@ -50,9 +50,14 @@ class PackedTree {
     }
   }
 
-  // Sends up to kLanes rows, each at a node, on to their leaves; code_of(lane, slot).
-  template <class CodeOf>
-  void descend(std::uint32_t* at, std::size_t n, CodeOf&& code_of) const {
+  struct NoStop {
+    void operator()(std::size_t, std::size_t, std::size_t) const {}
+  };
+
+  // Sends up to kLanes rows, each at a node, on to their leaves; code_of(lane, slot), and
+  // arrive(lane, slot, node) at each node that a split by the column of the slot leads to.
+  template <class CodeOf, class Arrive = NoStop>
+  void descend(std::uint32_t* at, std::size_t n, CodeOf&& code_of, Arrive&& arrive = {}) const {
     std::array<std::uint8_t, kLanes> moving;
     for (std::size_t i = 0; i < n; ++i) moving[i] = static_cast<std::uint8_t>(i);
     while (n > 0) {
@@ -61,8 +66,10 @@ class PackedTree {
         const std::uint8_t lane = moving[i];
         const PackedNode& node = nodes_[at[lane]];
         if (node.slot < 0) continue;
-        const std::uint32_t code = code_of(lane, static_cast<std::size_t>(node.slot));
+        const std::size_t slot = static_cast<std::size_t>(node.slot);
+        const std::uint32_t code = code_of(lane, slot);
         at[lane] = node.child + (node.plain ? (code > node.cut ? 1U : 0U) : side(at[lane], code));
+        arrive(lane, slot, at[lane]);
         moving[left++] = lane;
       }
       n = left;

@@ -168,6 +168,23 @@ def grow_guided(
 def apply(forest: Forest, rows: Rows, n_threads: int, bag: Bag | None = None) -> Nodes: ...
 def predict(forest: Forest, rows: Rows, n_threads: int) -> Floats: ...
 
+class PathWeights:
+    def __init__(self, bag: Bag, weighing: int, weights: Floats | None) -> None: ...
+
+def path_changes(
+    forest: Forest,
+    rows: Rows,
+    values: Floats,
+    of_row: Numbers | None,
+    weights: PathWeights,
+    sparse: bool,
+    n_threads: int,
+) -> tuple[Floats, Floats, Floats, Ints, Nodes]: ...
+def pair_interactions(
+    forest: Forest, table: Table, bag: Bag, columns: Numbers
+) -> tuple[Floats, Floats]: ...
+def path_pairs(forest: Forest, n_columns: int) -> tuple[Nodes, Nodes, Floats]: ...
+
 class OutOfBag:
     def __init__(self, n_rows: int, n_values: int) -> None: ...
     def add(

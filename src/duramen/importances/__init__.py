@@ -14,6 +14,8 @@ from duramen.importances.measures.fitted.influence import (
     prediction_change,
     relative_influence,
 )
+from duramen.importances.measures.fitted.interactions import interactions
+from duramen.importances.measures.fitted.local_mdi import local_mdi
 from duramen.importances.measures.fitted.mda import MDA, mda
 from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, mdi
 from duramen.importances.measures.fitted.minimal_depth import (
@@ -30,14 +32,18 @@ from duramen.importances.measures.refitting.holdout_mda import HOLDOUT_MDA, hold
 from duramen.importances.measures.refitting.mcfs import MCFS, mcfs
 from duramen.importances.measures.refitting.sandri import SANDRI, sandri
 from duramen.results.importances import MonteCarloSelection
+from duramen.results.local_importances import LocalImportances
+from duramen.results.pair_interactions import PairInteractions
 
 __all__ = [
     "Clusters",
     "Comparison",
     "FirstSplits",
     "Inputs",
+    "LocalImportances",
     "Measure",
     "MonteCarloSelection",
+    "PairInteractions",
     "Representatives",
     "Words",
     "air",
@@ -49,6 +55,8 @@ __all__ = [
     "frequency",
     "group",
     "holdout_mda",
+    "interactions",
+    "local_mdi",
     "mcfs",
     "mda",
     "mdi",

@@ -111,6 +111,10 @@ def missing_rows(function: str) -> TypeError:
 
 
 _WHY_NOT = {
+    "interactions": "follows the decrease of an impurity, and survival trees split by a test "
+    "statistic",
+    "local_mdi": "follows the impurity of the nodes on a path, and survival trees split by a test "
+    "statistic",
     "vote_change": "compares votes for classes, and survival has none",
     "noising": "follows the decrease of an impurity, and survival trees split by a test statistic",
 }

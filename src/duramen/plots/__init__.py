@@ -16,6 +16,8 @@ from duramen.plots.importances import (
     rank_correlations,
     ranking,
 )
+from duramen.plots.interactions import interaction_matrix
+from duramen.plots.local import beeswarm, row_clusters, waterfall
 from duramen.plots.network import (
     calcium_stages,
     component_spectrum,
@@ -26,6 +28,7 @@ from duramen.plots.network import (
 
 __all__ = [
     "against_target",
+    "beeswarm",
     "by_degree",
     "calcium_stages",
     "component_spectrum",
@@ -34,6 +37,7 @@ __all__ = [
     "effect",
     "effects_in_context",
     "found",
+    "interaction_matrix",
     "links_in_context",
     "manhattan",
     "network_graph",
@@ -44,5 +48,7 @@ __all__ = [
     "rank_correlations",
     "ranking",
     "roc",
+    "row_clusters",
     "selection_curves",
+    "waterfall",
 ]

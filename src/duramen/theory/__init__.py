@@ -19,7 +19,10 @@ from duramen.theory.distributions import (
 from duramen.theory.population import (
     population_context_importances,
     population_importances,
+    population_interactions,
+    population_local_mdi,
     population_mda,
+    shapley_effects,
 )
 from duramen.theory.subspaces import expected_trees, found_curve, plan
 
@@ -38,11 +41,14 @@ __all__ = [
     "population",
     "population_context_importances",
     "population_importances",
+    "population_interactions",
+    "population_local_mdi",
     "population_mda",
     "properties",
     "redundancy",
     "relevance",
     "samples",
+    "shapley_effects",
     "specify",
     "subspaces",
 ]

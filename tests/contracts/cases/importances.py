@@ -92,6 +92,51 @@ for task in TASKS:
         _on_rows
     )
 
+
+def _local(task: str = "classification", y: Any = None, **options: Any) -> Any:
+    result = measures.local_mdi(forest(task), table(), y, n_jobs=jobs(), **options)
+    columns = extracts.frame(result)
+    return columns, result.weights, result.start, result.unit, result.clustered()
+
+
+for task in TASKS:
+    for rows in (None, "oob", "in-bag"):
+        case(
+            f"local_mdi/{task} rows={rows}",
+            measures.local_mdi,
+            measures.LocalImportances,
+            task=task,
+            rows=rows,
+            sparse=rows == "oob",
+        )(_local)
+case("local_mdi/class", measures.local_mdi, y=classes(), of="class", prior_weight=1.0)(_local)
+case("local_mdi/class prediction", measures.local_mdi, y="top", of="prediction")(_local)
+case("local_mdi/prediction", measures.local_mdi, task="regression", of="prediction")(_local)
+
+for task in TASKS:
+    for count in (None, 3):
+        case(
+            f"interactions/{task} features={count}",
+            measures.interactions,
+            measures.PairInteractions,
+            task=task,
+            features=count,
+        )(
+            lambda task, features: extracts.frame(
+                measures.interactions(forest(task), table(), features=features)
+            )
+        )
+case("interactions/sparse", measures.interactions)(
+    lambda: extracts.frame(measures.interactions(forest(), sparse=True))
+)
+case("interactions/multiway", measures.interactions)(
+    lambda: extracts.frame(
+        measures.interactions(
+            dm.TotallyRandomizedTreesClassifier(6, random_state=1).fit(table(), classes()), table()
+        )
+    )
+)
+
 for label, measure, given in (
     ("weighted", "frequency", {"weighted": True}),
     ("counts by degree", "frequency", {"normalize": False, "by_degree": True}),

@@ -55,6 +55,23 @@ def comparison() -> Any:
     return importances.compare({"mdi": measured(), "frequency": importances.frequency(forest())})
 
 
+@case("plots/waterfall", plots.waterfall, draw=plots.waterfall, row=3, k=2)
+@case("plots/row_clusters", plots.row_clusters, draw=plots.row_clusters, k=3)
+@case("plots/beeswarm", plots.beeswarm, draw=plots.beeswarm, k=3)
+@case("plots/beeswarm with values", plots.beeswarm, draw=plots.beeswarm, X=features())
+def _local(draw: Any, **options: Any) -> Any:
+    local = importances.local_mdi(forest(), table())
+    ax = draw(local, **options)
+    places = [np.asarray(points.get_offsets(), dtype=float) for points in ax.collections]
+    return drawn(ax), ax.get_xlabel(), places if draw is plots.beeswarm else None
+
+
+@case("plots/interaction_matrix", plots.interaction_matrix, k=4)
+def _pairs(**options: Any) -> Any:
+    ax = plots.interaction_matrix(importances.interactions(forest(), table()), **options)
+    return drawn(ax), ax.get_xlabel()
+
+
 @case("plots/effect", plots.effect)
 @case("plots/effect of a class", plots.effect, of=str(classes()[0]))
 def _effect(**given: Any) -> Any:

@@ -74,6 +74,28 @@ def _last(**given: Any) -> Any:
     return extracts.importances(theory.population.last_level_importances(empirical(), **given))
 
 
+@case("population_local_mdi", theory.population_local_mdi)
+@case("population_local_mdi/gini", theory.population_local_mdi, criterion="gini")
+@case("population_local_mdi/class", theory.population_local_mdi, of="class")
+def _population_local(**options: Any) -> Any:
+    result = theory.population_local_mdi(empirical(), **options)
+    return result.values, result.names, result.weights, result.start, result.unit
+
+
+@case("shapley_effects", theory.shapley_effects)
+@case("shapley_effects/variance", theory.shapley_effects, number=True, criterion="variance")
+def _shapley(number: bool = False, **options: Any) -> Any:
+    dist = empirical(y=numbers().round(0) if number else None)
+    return extracts.importances(theory.shapley_effects(dist, n_jobs=jobs(), **options))
+
+
+@case("population_interactions", theory.population_interactions)
+@case("population_interactions/gini", theory.population_interactions, criterion="gini")
+def _population_pairs(**options: Any) -> Any:
+    result = theory.population_interactions(empirical(), n_jobs=jobs(), **options)
+    return result.values, result.names, result.unit
+
+
 @case("irrelevant_importances", theory.population.irrelevant_importances, count=3)
 @case(
     "irrelevant_importances/depth", theory.population.irrelevant_importances, count=2, max_depth=2

@@ -10,8 +10,10 @@ from duramen.theory.population.importances import (
     population_importances,
 )
 from duramen.theory.population.lattice import LatticeCost, lattice_cost
+from duramen.theory.population.local import population_local_mdi
 from duramen.theory.population.permutation import additive_mda, block_mda, gaussian_mda
 from duramen.theory.population.recursion import tree_importances
+from duramen.theory.population.shapley import population_interactions, shapley_effects
 
 __all__ = [
     "ConditioningTerms",
@@ -25,7 +27,10 @@ __all__ = [
     "lattice_cost",
     "population_context_importances",
     "population_importances",
+    "population_interactions",
+    "population_local_mdi",
     "population_mda",
     "redundant_importances",
+    "shapley_effects",
     "tree_importances",
 ]

@@ -1,0 +1,99 @@
+"""Interactions of pairs of features, as a matrix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.plots.canvas import (
+    Layout,
+    Options,
+    axes_or_new,
+    beside_names,
+    in_cell,
+    label,
+    signed_colors,
+    tidy,
+)
+from duramen.results.pair_interactions import PairInteractions
+from duramen.results.result import figure
+from duramen.results.saved import is_sparse
+from duramen.support.checks import check_integer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_NUMBERS = 12  # features up to which cells have numbers
+
+
+def interaction_matrix(result: PairInteractions, *, k: int = 20, ax: Axes | None = None) -> Axes:
+    """Draw the interactions of the `k` features with the strongest ones as a matrix.
+
+    Synergy is blue, redundancy vermilion.
+
+    Parameters
+    ----------
+    result : PairInteractions
+        Interactions of pairs.
+    k : int
+        Number of features to show, by the largest size of an interaction of each.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If `k` is less than 1, or there is no feature.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> pairs = dm.theory.population_interactions(dm.theory.examples.xor())
+    >>> dm.plots.interaction_matrix(pairs).get_xlabel()
+    'population interaction (bits); full color at 1'
+    """
+    best = _strongest(result, k)
+    values = result.values[best][:, best]
+    values = np.asarray(values.toarray() if is_sparse(values) else values)
+    most = float(np.abs(values).max()) or 1.0
+    size = 1.6 + 0.3 * len(best)
+    ax = axes_or_new(ax, size + 1.0, size)
+    ax.pcolormesh(values, cmap=signed_colors(), vmin=-most, vmax=most, snap=True)
+    if len(best) <= _MOST_NUMBERS:
+        for row, column in np.argwhere(np.abs(values) >= 0.005 * most):
+            value = values[row, column]
+            in_cell(ax, row, column, f"{value:.2g}", strong=abs(value) > 0.75 * most, size=7)
+    names = [label(result.names[j]) for j in best]
+    middles = np.arange(len(best)) + 0.5
+    ax.set_xticks(middles, names, rotation=45, ha="right", rotation_mode="anchor")
+    ax.set_yticks(middles, names)
+    ax.set_ylim(len(best), 0)
+    ax.set_xlabel(f"{result.measure} ({result.unit}); full color at {most:.2g}")
+    tidy(ax)
+    return ax
+
+
+def _strongest(result: PairInteractions, k: int) -> NDArray[np.intp]:
+    """Return the indices of the features with the strongest interactions."""
+    check_integer("plots.interaction_matrix", "k", k, 1)
+    if not result.names:
+        raise ValueError("plots.interaction_matrix: result must have a feature, got none.")
+    size = abs(result.values).max(axis=1)
+    strength = np.asarray(size.toarray() if is_sparse(result.values) else size).ravel()
+    return np.argsort(-strength, kind="stable")[:k]
+
+
+def _layout(result: PairInteractions, options: Options) -> Layout:
+    best = _strongest(result, options.get("k", 20))
+    names = [result.names[j] for j in best]
+    beside = beside_names(names)
+    return Layout(beside.height + 0.08 * beside.margin, beside.margin)
+
+
+INTERACTION_MATRIX = figure(interaction_matrix, (PairInteractions,), _layout)

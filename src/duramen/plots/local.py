@@ -1,0 +1,264 @@
+"""Local importances: the features of one row, of all rows, and rows of similar importances."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data import encode
+from duramen.data.learning_sets import table_of
+from duramen.plots.canvas import (
+    ACCENT,
+    AGAINST,
+    INK,
+    MUTED,
+    Layout,
+    Options,
+    axes_or_new,
+    beside_names,
+    feature_axis,
+    finish,
+    label,
+    signed_colors,
+    tidy,
+)
+from duramen.results.columns import counted
+from duramen.results.local_importances import LocalImportances
+from duramen.results.result import figure
+from duramen.support.arrays import FloatArray
+from duramen.support.checks import check_integer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BINS = 60  # of a swarm
+_REACH = 0.38  # half the width of a swarm
+
+
+def beeswarm(
+    result: LocalImportances, *, k: int = 20, X: Any = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the importances in all rows, a point a row, of the `k` features of largest mean size.
+
+    Parameters
+    ----------
+    result : LocalImportances
+        Importances in n rows.
+    k : int
+        Number of features to show.
+    X : table of shape (n, p), optional
+        The rows: points are then colored from the lowest value of a feature (vermilion) over the
+        median to the highest (blue), by rank; missing values are gray.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If `k` is less than 1, or `X` is of another shape than the result.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> local = dm.theory.population_local_mdi(dm.theory.examples.xor())
+    >>> dm.plots.beeswarm(local).get_xlabel()
+    'population local mdi (bits)'
+    """
+    best = _largest("plots.beeswarm", result, k)
+    colors = None if X is None else _ranks(X, result, best)
+    ax = axes_or_new(ax, 6.4, 0.9 + 0.3 * len(best))
+    values = result.dense(columns=best)
+    for place in range(len(best)):
+        shade: dict[str, Any] = {"color": ACCENT}
+        if colors is not None:
+            shade = {
+                "c": colors[:, place],
+                "cmap": signed_colors(0.25).with_extremes(bad=MUTED),
+                "vmin": -1.0,
+                "vmax": 1.0,
+                "plotnonfinite": True,
+            }
+        height = place + _REACH * swarm(values[:, place])
+        ax.scatter(values[:, place], height, s=7, alpha=0.8, linewidth=0, **shade)
+    feature_axis(ax, [result.names[j] for j in best])
+    return finish(ax, f"{result.measure} ({result.unit})", grid="x", ticks="x")
+
+
+def swarm(values: FloatArray) -> FloatArray:
+    """Return heights from -1 to 1 at which the points of equal or near values lie apart.
+
+    The points of each of 60 bins are spread evenly, over a width that is proportional to their
+    number.
+    """
+    low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    if high == low:
+        place = np.zeros(len(values), dtype=np.int64)
+    else:
+        place = np.minimum((values - low) / (high - low) * _BINS, _BINS - 1).astype(np.int64)
+    counts = np.bincount(place, minlength=_BINS)
+    order = np.argsort(place, kind="stable")
+    within = np.empty(len(values))
+    within[order] = np.arange(len(values)) - (np.cumsum(counts) - counts)[place[order]]
+    heights: FloatArray = (2 * within - counts[place] + 1) / max(1, int(counts.max(initial=1)))
+    return heights
+
+
+def _ranks(X: Any, result: LocalImportances, columns: NDArray[np.intp]) -> FloatArray:
+    """Return the ranks of the values of some columns, from -1 to 1; NaN where missing."""
+    table = encode(table_of(X))
+    if (table.n_rows, table.n_columns) != (len(result), len(result.names)):
+        raise ValueError(
+            f"plots.beeswarm: X must have the shape ({len(result)}, {len(result.names)}) of the "
+            f"result, got ({table.n_rows}, {table.n_columns})."
+        )
+    ranks = np.empty((table.n_rows, len(columns)))
+    for place, j in enumerate(columns.tolist()):
+        codes, values = np.asarray(table.codes(j)), len(table.values(j))
+        ranks[:, place] = 2.0 * codes / max(1, values - 1) - 1.0
+        ranks[codes == values, place] = np.nan
+    return ranks
+
+
+def waterfall(
+    result: LocalImportances, row: int = 0, *, k: int = 10, ax: Axes | None = None
+) -> Axes:
+    """Draw the importances of one row as bars, each from where the one above it ends.
+
+    They lead from `start` to `end` of the row, dashed lines. The features that are not shown are
+    one bar, the last.
+
+    Parameters
+    ----------
+    result : LocalImportances
+        Importances in n rows.
+    row : int
+        Number of the row, from 0.
+    k : int
+        Number of features to show, those of largest size.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no such row, or `k` is less than 1.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> local = dm.theory.population_local_mdi(dm.theory.examples.xor())
+    >>> dm.plots.waterfall(local, 3).get_xlabel()
+    'row 3: population local mdi (bits)'
+    """
+    function = "plots.waterfall"
+    check_integer(function, "row", row, 0, most=len(result) - 1)
+    check_integer(function, "k", k, 1)
+    values = result.row(row).values
+    order = np.argsort(-np.abs(values), kind="stable")
+    order = order[: max(1, int(np.count_nonzero(values)))]
+    shown, others = order[:k], order[k:]
+    names, steps = [result.names[j] for j in shown], list(values[shown])
+    if others.size:
+        names.append(counted(int(others.size), "other feature"))
+        steps.append(float(values[others].sum()))
+    ends = result.start[row] + np.cumsum(steps)
+    ax = axes_or_new(ax, 6.4, 0.9 + 0.28 * len(names))
+    shades = [ACCENT if step >= 0 else AGAINST for step in steps]
+    places = np.arange(len(names))
+    ax.barh(places, steps, left=ends - steps, height=0.62, color=shades, alpha=0.85, linewidth=0)
+    for place, step in zip(places.tolist(), steps, strict=True):
+        ax.text(
+            float(max(ends[place], ends[place] - step)),
+            place,
+            f" {step:+.3g}",
+            va="center",
+            fontsize=8,
+            color=INK,
+        )
+    feature_axis(ax, names)
+    for edge in (float(result.start[row]), float(ends[-1])):
+        ax.axvline(edge, color=INK, linewidth=1.0, linestyle="--")
+    ax.margins(x=0.15)
+    return finish(ax, f"row {row}: {result.measure} ({result.unit})", grid="x", ticks="x")
+
+
+def row_clusters(result: LocalImportances, *, k: int = 20, ax: Axes | None = None) -> Axes:
+    """Draw the importances as a heat map, rows of similar importances next to each other.
+
+    Rows are columns of the map, in the order of `LocalImportances.clustered`: those that the
+    forest treats alike, and for the same reasons, form blocks. The `k` features of largest mean
+    size are shown; colors end at the 99 % quantile of the sizes.
+
+    Parameters
+    ----------
+    result : LocalImportances
+        Importances in up to 5,000 rows.
+    k : int
+        Number of features to show.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If `k` is less than 1, or there are more rows.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> local = dm.theory.population_local_mdi(dm.theory.examples.xor())
+    >>> dm.plots.row_clusters(local).get_xlabel()
+    '4 rows by similarity; population local mdi, full color at 0.5 bits'
+    """
+    best = _largest("plots.row_clusters", result, k)
+    order = result.clustered()
+    values = result.dense(columns=best)[order].T
+    most = float(np.quantile(np.abs(values), 0.99))
+    most = most or float(np.abs(values).max(initial=0.0)) or 1.0
+    ax = axes_or_new(ax, 6.4, 1.1 + 0.26 * len(best))
+    ax.pcolormesh(values, cmap=signed_colors(), vmin=-most, vmax=most, rasterized=True)
+    ax.set_yticks(np.arange(len(best)) + 0.5, [label(result.names[j]) for j in best])
+    ax.set_ylim(len(best), 0)
+    ax.set_xticks([])
+    ax.set_xlabel(
+        f"{counted(len(result), 'row')} by similarity; {result.measure}, full color at {most:.2g} "
+        f"{result.unit}"
+    )
+    tidy(ax)
+    return ax
+
+
+def _largest(function: str, result: LocalImportances, k: int) -> NDArray[np.intp]:
+    """Return the indices of the features of largest mean size."""
+    check_integer(function, "k", k, 1)
+    if not len(result) or not result.names:
+        raise ValueError(f"{function}: result must have a row and a feature, got none.")
+    return np.argsort(-result.mean_absolute(), kind="stable")[:k]
+
+
+def _layout(result: LocalImportances, options: Options) -> Layout:
+    best = _largest("plots", result, options.get("k", 20))
+    return beside_names([result.names[j] for j in best])
+
+
+BEESWARM = figure(beeswarm, (LocalImportances,), _layout)
+WATERFALL = figure(
+    waterfall,
+    (LocalImportances,),
+    lambda result, options: _layout(result, {"k": options.get("k", 10) + 1}),
+)
+ROW_CLUSTERS = figure(row_clusters, (LocalImportances,), _layout)

@@ -1,0 +1,193 @@
+"""Importances of features in single rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.results.columns import Column, counted, features, hidden
+from duramen.results.fields import checked_names, frozen
+from duramen.results.importances import Importances
+from duramen.results.result import Result
+from duramen.results.saved import is_sparse
+from duramen.results.summary import Summary
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.checks import check_integer
+from duramen.support.provenance import frozen_metadata
+from duramen.support.text import fixed
+
+_MOST_CLUSTERED = 5000  # rows, whose distances to each other are in memory
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalImportances(Result):
+    """Importances of p features in each of n rows; those of a row add up to what its paths change.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the p features, all different.
+    values : ndarray of float64 or scipy.sparse.csr_array, shape (n, p)
+        Importance of each feature in each row, in `unit`. Values can be negative: a split may lead
+        a row to a child that is less pure than its parent.
+    measure : str
+        Name of the measure, such as ``"local mdi"``.
+    unit : str
+        Unit of the values: ``"bits"``, ``"gini"``, ``"variance"``, ``"probability"`` or ``"y"``,
+        that of a numeric target.
+    weights : ndarray of float64, shape (n,)
+        Fraction of each row in `mean`; they sum to 1. Values of rows of weight 0 are 0.
+    start : ndarray of float64, shape (n,)
+        What the values of a row are added to: the negative impurity of the roots, or what they
+        predict, mean over the trees.
+    metadata : mapping
+        Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
+
+    Raises
+    ------
+    TypeError
+        If a name is not a string.
+    ValueError
+        If shapes disagree, names repeat, a number is not finite, or weights do not sum to 1.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> exact = dm.theory.population_local_mdi(dm.theory.examples.xor())
+    >>> exact.values.tolist()[0], exact.mean().values.tolist()
+    ([0.5, 0.5], [0.5, 0.5])
+    """
+
+    names: tuple[str, ...]
+    values: Any
+    measure: str
+    unit: str
+    weights: FloatArray
+    start: FloatArray
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        owner, settle = "LocalImportances", object.__setattr__
+        names = checked_names(owner, "names", self.names)
+        settle(self, "names", names)
+        shape = (int(np.shape(self.values)[0]), len(names))
+        settle(self, "values", checked_matrix(owner, "values", self.values, shape))
+        weights = frozen(owner, "weights", self.weights, shape[:1], (0.0, np.inf))
+        if len(weights) and not np.isclose(weights.sum(), 1.0):
+            raise ValueError(f"{owner}: weights must sum to 1, got a sum of {weights.sum():g}.")
+        settle(self, "weights", weights)
+        settle(self, "start", frozen(owner, "start", self.start, shape[:1]))
+        settle(self, "metadata", frozen_metadata(owner, self.metadata))
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+    @property
+    def is_sparse(self) -> bool:
+        """True if the values are a sparse matrix."""
+        return is_sparse(self.values)
+
+    @property
+    def end(self) -> FloatArray:
+        """Sum of `start` and the values of each row, shape (n,): what holds in the leaves."""
+        return np.asarray(self.start + self.values.sum(axis=1))
+
+    def mean(self) -> Importances:
+        """Return the mean over the rows by their weights; of local MDI in the bag it is MDI."""
+        return self._importances(self.weights @ self.values, f"mean {self.measure}")
+
+    def mean_absolute(self) -> FloatArray:
+        """Return the mean absolute value of each feature by the weights of the rows, shape (p,)."""
+        return np.asarray(self.weights @ abs(self.values))
+
+    def row(self, row: int) -> Importances:
+        """Return the importances in one row, by its number from 0.
+
+        Raises
+        ------
+        ValueError
+            If there is no such row.
+        """
+        number = check_integer("LocalImportances.row", "row", row, 0, most=len(self) - 1)
+        return self._importances(self.dense(np.array([number]))[0], f"{self.measure} of row {row}")
+
+    def dense(
+        self, rows: NDArray[np.integer] | slice = slice(None), columns: Any = slice(None)
+    ) -> FloatArray:
+        """Return the values of some rows and columns as a dense array."""
+        some = self.values[rows][:, columns]
+        return np.asarray(some.toarray() if self.is_sparse else some)
+
+    def clustered(self) -> IntArray:
+        """Return the order of the rows in which those of similar importances are neighbors.
+
+        The leaves of a tree of average linkage of their Euclidean distances, ordered so that
+        neighbors are closest (Bar-Joseph et al. 2001).
+
+        Raises
+        ------
+        ValueError
+            If there are more than 5,000 rows.
+        """
+        if len(self) > _MOST_CLUSTERED:
+            raise ValueError(
+                f"LocalImportances.clustered: there must be at most {_MOST_CLUSTERED} rows, got "
+                f"{len(self)}. Hint: compute the importances of fewer rows."
+            )
+        if len(self) < 3:
+            return np.arange(len(self))
+        from scipy.cluster.hierarchy import leaves_list, linkage
+        from scipy.spatial.distance import pdist
+
+        used = np.flatnonzero(self.mean_absolute())
+        values = self.dense(columns=used) if used.size else np.zeros((len(self), 1))
+        tree = linkage(pdist(values), "average", optimal_ordering=True)
+        return np.asarray(leaves_list(tree), dtype=np.int64)
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`: row, feature and value, of the values other than 0."""
+        row, column = self.values.nonzero()
+        order = np.lexsort((column, row))
+        row, column = row[order], column[order]
+        return {
+            "row": row.astype(np.int64),
+            "feature": [self.names[j] for j in column.tolist()],
+            "value": np.asarray(self.values[row, column], dtype=np.float64).ravel(),
+        }
+
+    def _importances(self, values: FloatArray, measure: str) -> Importances:
+        return Importances(self.names, values, measure, self.unit, metadata=self.metadata)
+
+    def _summary(self, rows: int) -> Summary:
+        size = self.mean_absolute()
+        order = np.argsort(-size, kind="stable")[:rows]
+        columns = [
+            *features(self.names, order),
+            Column("mean absolute value", fixed(size[order], 4), bars=size[order]),
+            Column("mean", fixed(self.mean().values[order], 4)),
+        ]
+        heading = (
+            f"LocalImportances: {self.measure} of {counted(len(self.names), 'feature')} in "
+            f"{counted(len(self), 'row')}, unit: {self.unit}"
+        )
+        return Summary((heading,), columns, hidden(len(self.names), len(order)))
+
+
+def checked_matrix(owner: str, what: str, values: Any, shape: tuple[int, int]) -> Any:
+    """Return a read-only matrix of finite numbers, dense or sparse as it came."""
+    if not is_sparse(values):
+        return frozen(owner, what, values, shape)
+    from scipy.sparse import csr_array
+
+    matrix = csr_array(values, dtype=np.float64, copy=True)
+    if matrix.shape != shape:
+        raise ValueError(f"{owner}: {what} must have shape {shape}, got {matrix.shape}.")
+    if not np.isfinite(matrix.data).all():
+        raise ValueError(f"{owner}: {what} must be finite, got NaN or infinity.")
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        part.setflags(write=False)
+    return matrix
