@@ -24,6 +24,7 @@ from duramen.importances.measures.fitted.minimal_depth import (
     minimal_depth_distribution,
 )
 from duramen.importances.measures.fitted.noising import NOISING, noising
+from duramen.importances.measures.fitted.sobol_mda import SOBOL_MDA, sobol_mda
 from duramen.importances.measures.fitted.vote_change import VOTE_CHANGE, vote_change
 from duramen.importances.measures.refitting.air import AIR, air
 from duramen.importances.measures.refitting.holdout_mda import HOLDOUT_MDA, holdout_mda
@@ -60,6 +61,7 @@ __all__ = [
     "representatives",
     "sandri",
     "smooth",
+    "sobol_mda",
     "vote_change",
 ]
 
@@ -67,7 +69,7 @@ catalogue = Catalogue(
     "measure",
     (
         *(MDI, MDI_OOB, MDA, VOTE_CHANGE, CONDITIONAL_MDA, FREQUENCY, MINIMAL_DEPTH, NOISING),
-        *(HOLDOUT_MDA, AIR, SANDRI, MCFS, PREDICTION_CHANGE),
+        *(HOLDOUT_MDA, AIR, SANDRI, MCFS, PREDICTION_CHANGE, SOBOL_MDA),
     ),
 )
 """All importance measures; ``register`` adds one."""

@@ -20,6 +20,7 @@ from duramen.theory.population import (
     population_context_importances,
     population_importances,
     population_mda,
+    total_sobol_indices,
 )
 from duramen.theory.subspaces import expected_trees, found_curve, plan
 
@@ -45,4 +46,5 @@ __all__ = [
     "samples",
     "specify",
     "subspaces",
+    "total_sobol_indices",
 ]

@@ -27,6 +27,7 @@ from duramen.importances import (
     noising,
     prediction_change,
     sandri,
+    sobol_mda,
     vote_change,
 )
 
@@ -36,7 +37,7 @@ TREES = 60
 OPTIONS = {one.option: one for one in catalogue}
 N, P = 90, 6
 ABOUT = ("direction", "mean_ill", "mean_well")  # effects and means of the two classes
-OUT_OF_BAG = ("mda", "vote-change", "conditional-mda", "noising")
+OUT_OF_BAG = ("mda", "vote-change", "conditional-mda", "noising", "sobol-mda")
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +105,7 @@ def by_the_library(name, forest, unfitted, X, y):
         "frequency": lambda: frequency(forest),
         "minimal-depth": lambda: minimal_depth(forest),
         "noising": lambda: noising(forest, X, y),
+        "sobol-mda": lambda: sobol_mda(forest, X, y),
         "holdout-mda": lambda: holdout_mda(unfitted, X, y, **again),
         "air": lambda: air(unfitted, X, y, **again),
         "sandri": lambda: sandri(unfitted, X, y, **again),

@@ -446,6 +446,7 @@ for measure in (
     "frequency",
     "minimal-depth",
     "noising",
+    "sobol-mda",
     "last-level",
 ):
     command(f"measure {measure}", f"{NETWORK} --measure {measure}", write_expression)

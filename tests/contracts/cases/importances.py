@@ -88,6 +88,14 @@ for task in TASKS:
         task=task,
         **ROWS,
     )(_on_rows)
+    case(
+        f"sobol_mda/{task}",
+        measures.sobol_mda,
+        measure="sobol_mda",
+        task=task,
+        feature_groups={"first": ["a", "b"], "c": ["c"]},
+        n_jobs=jobs(),
+    )(_on_rows)
     case(f"noising/{task} on all rows", measures.noising, measure="noising", task=task, rows=None)(
         _on_rows
     )
@@ -99,6 +107,7 @@ for label, measure, given in (
     case(f"{measure}/{label}", getattr(measures, measure), measure=measure, **given)(_of_forest)
 for label, measure, given in (
     ("by class", "mda", {"by_class": True, **ROWS}),
+    ("accuracy", "sobol_mda", {"scoring": "accuracy"}),
     ("on all rows", "mda", {"rows": None, **ROWS}),
     ("every order", "conditional_mda", {"threshold": 0.5, **ROWS}),
 ):

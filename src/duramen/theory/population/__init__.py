@@ -12,6 +12,7 @@ from duramen.theory.population.importances import (
 from duramen.theory.population.lattice import LatticeCost, lattice_cost
 from duramen.theory.population.permutation import additive_mda, block_mda, gaussian_mda
 from duramen.theory.population.recursion import tree_importances
+from duramen.theory.population.sobol import gaussian_total_sobol_indices, total_sobol_indices
 
 __all__ = [
     "ConditioningTerms",
@@ -20,6 +21,7 @@ __all__ = [
     "block_mda",
     "conditioning_terms",
     "gaussian_mda",
+    "gaussian_total_sobol_indices",
     "irrelevant_importances",
     "last_level_importances",
     "lattice_cost",
@@ -27,5 +29,6 @@ __all__ = [
     "population_importances",
     "population_mda",
     "redundant_importances",
+    "total_sobol_indices",
     "tree_importances",
 ]
