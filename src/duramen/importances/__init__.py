@@ -16,6 +16,7 @@ from duramen.importances.measures.fitted.influence import (
 )
 from duramen.importances.measures.fitted.mda import MDA, mda
 from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, mdi
+from duramen.importances.measures.fitted.mdi_plus import MDI_PLUS, mdi_plus
 from duramen.importances.measures.fitted.minimal_depth import (
     MINIMAL_DEPTH,
     FirstSplits,
@@ -53,6 +54,7 @@ __all__ = [
     "mcfs",
     "mda",
     "mdi",
+    "mdi_plus",
     "minimal_depth",
     "minimal_depth_distribution",
     "noising",
@@ -69,7 +71,7 @@ catalogue = Catalogue(
     "measure",
     (
         *(MDI, MDI_OOB, MDA, VOTE_CHANGE, CONDITIONAL_MDA, FREQUENCY, MINIMAL_DEPTH, NOISING),
-        *(HOLDOUT_MDA, AIR, SANDRI, MCFS, PREDICTION_CHANGE, SOBOL_MDA),
+        *(HOLDOUT_MDA, AIR, SANDRI, MCFS, PREDICTION_CHANGE, SOBOL_MDA, MDI_PLUS),
     ),
 )
 """All importance measures; ``register`` adds one."""

@@ -112,6 +112,7 @@ def missing_rows(function: str) -> TypeError:
 
 _WHY_NOT = {
     "vote_change": "compares votes for classes, and survival has none",
+    "mdi_plus": "fits linear and logistic regressions",
     "sobol_mda": "measures the variance of the target, which a censored time does not have",
     "noising": "follows the decrease of an impurity, and survival trees split by a test statistic",
 }

@@ -447,6 +447,7 @@ for measure in (
     "minimal-depth",
     "noising",
     "sobol-mda",
+    "mdi-plus",
     "last-level",
 ):
     command(f"measure {measure}", f"{NETWORK} --measure {measure}", write_expression)
