@@ -14,6 +14,7 @@
 #include "bindings/objects.hpp"
 #include "bindings/watched.hpp"
 #include "permute/permute.hpp"
+#include "permute/project.hpp"
 
 namespace duramen::python {
 
@@ -52,6 +53,23 @@ struct Permutations {
     return permutations;
   }
 };
+
+// How trees are projected: masses and steps of a forest's predictions.
+struct Projections {
+  Matrix<double> masses;
+  double scale;
+  std::uint32_t min_rows;
+};
+
+void bind_projecting(nb::module_& module) {
+  nb::class_<Projections>(module, "Projections", "How trees are projected.")
+      .def(
+          "__init__",
+          [](Projections* self, Matrix<double> masses, double scale, std::uint32_t min_rows) {
+            new (self) Projections{std::move(masses), scale, min_rows};
+          },
+          nb::kw_only(), lent("masses"), nb::arg("scale"), nb::arg("min_rows"));
+}
 
 void bind_permuting(nb::module_& module) {
   nb::class_<Permutations>(module, "Permutations", "How columns are permuted.")
@@ -145,6 +163,18 @@ std::tuple<Array<std::uint32_t>, Array<std::int64_t>, Array<std::int64_t>> permu
           to_array(std::move(result.changes), {chosen.size(), rows.n_rows, width})};
 }
 
+// Groups of the columns of a table.
+duramen::Groups groups_of(const Vector<std::int64_t>& offsets, const Vector<std::uint32_t>& columns,
+                          std::size_t n_columns) {
+  need(offsets.shape(0) > 0 &&
+           offsets.data()[offsets.shape(0) - 1] == static_cast<std::int64_t>(columns.shape(0)),
+       "the offsets do not fit the columns of the groups");
+  need(std::all_of(columns.data(), columns.data() + columns.size(),
+                   [&](auto column) { return column < n_columns; }),
+       "a group holds no column of the table");
+  return {offsets.shape(0) - 1, offsets.data(), columns.data()};
+}
+
 std::tuple<Array<std::int64_t>, Array<std::int64_t>> replaced_values(
     const Forest& forest, const Rows& rows, const Vector<std::uint32_t>& chosen,
     const Vector<std::int64_t>& group_offsets, const Vector<std::uint32_t>& group_columns,
@@ -155,16 +185,11 @@ std::tuple<Array<std::int64_t>, Array<std::int64_t>> replaced_values(
     return std::all_of(numbers.data(), numbers.data() + numbers.size(),
                        [&](auto number) { return number < end; });
   };
-  const std::size_t n_groups = group_offsets.shape(0) - 1;
-  need(group_offsets.shape(0) > 0 &&
-           group_offsets.data()[n_groups] == static_cast<std::int64_t>(group_columns.shape(0)),
-       "the offsets do not fit the columns of the groups");
-  need(below(group_columns, p), "a group holds no column of the table");
+  const duramen::Groups groups = groups_of(group_offsets, group_columns, p);
   need(below(chosen, rows.n_rows) && below(donors, rows.n_rows), "a row is not in the table");
   const std::size_t n_members = group_columns.shape(0);
   need(n_members > 0 && donors.shape(0) % n_members == 0 && donors.shape(1) == chosen.shape(0),
        "donors is not one row number a column of a group, draw and row");
-  const duramen::Groups groups{n_groups, group_offsets.data(), group_columns.data()};
   const duramen::Replacements replacements{.n_rows = chosen.shape(0),
                                            .rows = chosen.data(),
                                            .n_draws = donors.shape(0) / n_members,
@@ -180,13 +205,42 @@ std::tuple<Array<std::int64_t>, Array<std::int64_t>> replaced_values(
   const std::size_t width = forest.view.n_values;
   const std::size_t n = chosen.shape(0);
   return {to_array(std::move(result.sums), n, width),
-          to_array(std::move(result.changes), {n_groups, n, width})};
+          to_array(std::move(result.changes), {groups.count, n, width})};
+}
+
+std::tuple<Array<std::uint32_t>, Array<std::int64_t>, Array<std::int64_t>> projected_values(
+    const Forest& forest, const Table& rows, const Bag& bag, const Projections& projections,
+    const Vector<std::int64_t>& group_offsets, const Vector<std::uint32_t>& group_columns,
+    unsigned n_threads) {
+  need_fit(forest, rows);
+  const std::size_t p = rows.view.n_columns;
+  const std::size_t width = forest.view.n_values;
+  const duramen::Groups groups = groups_of(group_offsets, group_columns, p);
+  need(projections.masses.shape(0) == rows.n_rows && projections.masses.shape(1) == width + 1,
+       "masses has not a weight and the values of a leaf for each row");
+  need(!bag.originals, "rows that are copies of others are not projected");
+  const duramen::Projections asked{.bags = bag.settings(),
+                                   .bag_seed = bag.seed,
+                                   .first_tree = bag.first_tree,
+                                   .n_rows = rows.n_rows,
+                                   .masses = projections.masses.data(),
+                                   .scale = projections.scale,
+                                   .min_rows = projections.min_rows};
+  duramen::Projected result;
+  duramen::Monitor monitor;
+  run_watched(monitor, nb::none(), [&] {
+    result = duramen::projected_values(forest.view, duramen::CodeRows{rows.view}, p, groups, asked,
+                                       n_threads, monitor);
+  });
+  return {to_array(std::move(result.trees)), to_array(std::move(result.sums), rows.n_rows, width),
+          to_array(std::move(result.changes), {groups.count, rows.n_rows, width})};
 }
 
 }  // namespace
 
 void bind_permutations(nb::module_& module) {
   bind_permuting(module);
+  bind_projecting(module);
   module.def(
       "permutation_losses", &permutation_losses, nb::arg("forest"), nb::arg("rows"),
       nb::arg("target"), nb::arg("bag").none(), nb::arg("permutations"), nb::arg("counted"),
@@ -203,6 +257,11 @@ void bind_permutations(nb::module_& module) {
              nb::arg("donors"), nb::arg("scale"), nb::arg("n_threads"),
              "Sums of the leaves' values of the chosen rows in steps of 1 / scale, and how values "
              "of each group of columns that donors lend change them.");
+  module.def("projected_values", &projected_values, nb::arg("forest"), nb::arg("rows"),
+             nb::arg("bag"), nb::arg("projections"), nb::arg("group_offsets"),
+             nb::arg("group_columns"), nb::arg("n_threads"),
+             "Trees that each row is out of bag of, sums of their predictions in steps of 1 / "
+             "scale, and how ignoring the splits on each group of columns changes them.");
 }
 
 }  // namespace duramen::python

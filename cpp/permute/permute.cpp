@@ -4,44 +4,13 @@
 #include <atomic>
 #include <cmath>
 
-#include "parallel.hpp"
+#include "permute/blocks.hpp"
 #include "permute/concordance_score.hpp"
 #include "permute/score.hpp"
 #include "permute/walk.hpp"
 
 namespace duramen {
 namespace {
-
-// Trees that a thread takes at a time, at most.
-constexpr std::size_t kLargestBlock = 8;
-
-std::size_t block_size(std::size_t n_trees, unsigned n_threads) {
-  const std::size_t portion = n_trees / (4 * std::size_t{n_threads});
-  return std::clamp<std::size_t>(portion, 1, kLargestBlock);
-}
-
-// Calls work(block, trees...) for blocks of trees, whichever thread is free.
-template <class Start>
-void over_blocks(std::size_t n_trees, unsigned n_threads, Monitor& monitor, Start&& start) {
-  std::atomic<std::size_t> next{0};
-  const std::size_t size = block_size(n_trees, n_threads);
-  const std::size_t n_blocks = (n_trees + size - 1) / size;
-  run_threads(n_threads, [&](unsigned) {
-    auto take = start();
-    for (std::size_t block = next++; block < n_blocks; block = next++) {
-      const std::size_t last = std::min(n_trees, (block + 1) * size);
-      for (std::size_t tree = block * size; tree < last; ++tree) {
-        if (monitor.stop.load(std::memory_order_relaxed)) return;
-        take(block, tree);
-      }
-      monitor.done += static_cast<std::int64_t>(last - block * size);
-    }
-  });
-}
-
-void add(std::int64_t& total, std::int64_t amount) {
-  std::atomic_ref<std::int64_t>(total).fetch_add(amount, std::memory_order_relaxed);
-}
 
 // What a block of trees loses.
 struct BlockLosses {

@@ -240,6 +240,9 @@ class Permutations:
         level: float | None,
     ) -> None: ...
 
+class Projections:
+    def __init__(self, *, masses: Floats, scale: float, min_rows: int) -> None: ...
+
 class Counted:
     def __init__(self, *, score: int, by_class: bool, votes: bool) -> None: ...
 
@@ -261,6 +264,15 @@ def permuted_ballots(
     permutations: Permutations,
     wanted: Numbers,
     scale: float,
+    n_threads: int,
+) -> tuple[Numbers, Ints, Ints]: ...
+def projected_values(
+    forest: Forest,
+    rows: Table,
+    bag: Bag,
+    projections: Projections,
+    group_offsets: Ints,
+    group_columns: Numbers,
     n_threads: int,
 ) -> tuple[Numbers, Ints, Ints]: ...
 def replaced_values(

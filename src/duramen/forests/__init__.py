@@ -5,6 +5,7 @@ from duramen.forests.growth import grow
 from duramen.forests.prediction import classical_scaling, outlier_measure
 from duramen.forests.pruning import PruningPath, cost_complexity_pruning_path, pruned
 from duramen.forests.settings import GrowthSettings
+from duramen.forests.shap_export import shap_trees
 
 __all__ = [
     "Forest",
@@ -16,4 +17,5 @@ __all__ = [
     "grow",
     "outlier_measure",
     "pruned",
+    "shap_trees",
 ]

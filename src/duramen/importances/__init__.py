@@ -18,6 +18,7 @@ from duramen.importances.measures.fitted.interactions import interactions
 from duramen.importances.measures.fitted.local_mdi import local_mdi
 from duramen.importances.measures.fitted.mda import MDA, mda
 from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, mdi
+from duramen.importances.measures.fitted.mdi_plus import MDI_PLUS, mdi_plus
 from duramen.importances.measures.fitted.minimal_depth import (
     MINIMAL_DEPTH,
     FirstSplits,
@@ -26,6 +27,7 @@ from duramen.importances.measures.fitted.minimal_depth import (
     minimal_depth_distribution,
 )
 from duramen.importances.measures.fitted.noising import NOISING, noising
+from duramen.importances.measures.fitted.sobol_mda import SOBOL_MDA, sobol_mda
 from duramen.importances.measures.fitted.vote_change import VOTE_CHANGE, vote_change
 from duramen.importances.measures.refitting.air import AIR, air
 from duramen.importances.measures.refitting.holdout_mda import HOLDOUT_MDA, holdout_mda
@@ -60,6 +62,7 @@ __all__ = [
     "mcfs",
     "mda",
     "mdi",
+    "mdi_plus",
     "minimal_depth",
     "minimal_depth_distribution",
     "noising",
@@ -68,6 +71,7 @@ __all__ = [
     "representatives",
     "sandri",
     "smooth",
+    "sobol_mda",
     "vote_change",
 ]
 
@@ -75,7 +79,7 @@ catalogue = Catalogue(
     "measure",
     (
         *(MDI, MDI_OOB, MDA, VOTE_CHANGE, CONDITIONAL_MDA, FREQUENCY, MINIMAL_DEPTH, NOISING),
-        *(HOLDOUT_MDA, AIR, SANDRI, MCFS, PREDICTION_CHANGE),
+        *(HOLDOUT_MDA, AIR, SANDRI, MCFS, PREDICTION_CHANGE, SOBOL_MDA, MDI_PLUS),
     ),
 )
 """All importance measures; ``register`` adds one."""

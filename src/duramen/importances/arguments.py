@@ -116,6 +116,8 @@ _WHY_NOT = {
     "local_mdi": "follows the impurity of the nodes on a path, and survival trees split by a test "
     "statistic",
     "vote_change": "compares votes for classes, and survival has none",
+    "mdi_plus": "fits linear and logistic regressions",
+    "sobol_mda": "measures the variance of the target, which a censored time does not have",
     "noising": "follows the decrease of an impurity, and survival trees split by a test statistic",
 }
 

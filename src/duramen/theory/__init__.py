@@ -23,6 +23,7 @@ from duramen.theory.population import (
     population_local_mdi,
     population_mda,
     shapley_effects,
+    total_sobol_indices,
 )
 from duramen.theory.subspaces import expected_trees, found_curve, plan
 
@@ -51,4 +52,5 @@ __all__ = [
     "shapley_effects",
     "specify",
     "subspaces",
+    "total_sobol_indices",
 ]

@@ -446,6 +446,8 @@ for measure in (
     "frequency",
     "minimal-depth",
     "noising",
+    "sobol-mda",
+    "mdi-plus",
     "last-level",
 ):
     command(f"measure {measure}", f"{NETWORK} --measure {measure}", write_expression)

@@ -19,6 +19,7 @@ from duramen.forests import (
     grow,
     outlier_measure,
     pruned,
+    shap_trees,
 )
 
 
@@ -91,6 +92,11 @@ def _map() -> Any:
     # Eigenvectors have no sign of their own: distances between the rows are what counts.
     places = classical_scaling(forest().proximity(features()), n_components=2)[:10]
     return np.linalg.norm(places[:, None] - places[None], axis=2).round(7)
+
+
+@case("forests.shap_trees", shap_trees)
+def _shap_trees() -> Any:
+    return [[tree[name] for name in sorted(tree)] for tree in shap_trees(forest())["trees"][:2]]
 
 
 @case("forests.outlier_measure", outlier_measure)

@@ -88,6 +88,15 @@ for task in TASKS:
         task=task,
         **ROWS,
     )(_on_rows)
+    case(
+        f"sobol_mda/{task}",
+        measures.sobol_mda,
+        measure="sobol_mda",
+        task=task,
+        feature_groups={"first": ["a", "b"], "c": ["c"]},
+        n_jobs=jobs(),
+    )(_on_rows)
+    case(f"mdi_plus/{task}", measures.mdi_plus, measure="mdi_plus", task=task)(_on_rows)
     case(f"noising/{task} on all rows", measures.noising, measure="noising", task=task, rows=None)(
         _on_rows
     )
@@ -144,6 +153,9 @@ for label, measure, given in (
     case(f"{measure}/{label}", getattr(measures, measure), measure=measure, **given)(_of_forest)
 for label, measure, given in (
     ("by class", "mda", {"by_class": True, **ROWS}),
+    ("accuracy", "sobol_mda", {"scoring": "accuracy"}),
+    ("least squares", "mdi_plus", {"regression": "least_squares"}),
+    ("stumps alone", "mdi_plus", {"raw": False}),
     ("on all rows", "mda", {"rows": None, **ROWS}),
     ("every order", "conditional_mda", {"threshold": 0.5, **ROWS}),
 ):

@@ -145,6 +145,24 @@ def _additive(**given: Any) -> Any:
     )
 
 
+@case("total_sobol_indices", theory.total_sobol_indices)
+@case(
+    "total_sobol_indices/feature groups",
+    theory.total_sobol_indices,
+    feature_groups={"two": [0, 2], "one": [1]},
+)
+def _total_sobol_indices(**options: Any) -> Any:
+    dist = empirical()
+    return extracts.importances(theory.total_sobol_indices(dist, criterion="gini", **options))
+
+
+@case("gaussian_total_sobol_indices", theory.population.gaussian_total_sobol_indices)
+def _gaussian_total_sobol_indices() -> Any:
+    covariance = [[1.0, 0.6, 0.0], [0.6, 1.0, 0.2], [0.0, 0.2, 2.0]]
+    compute = theory.population.gaussian_total_sobol_indices
+    return extracts.importances(compute(covariance, [0.5, 0.3, 0.1], 2.0))
+
+
 @case("gaussian_mda", theory.population.gaussian_mda)
 @case(
     "gaussian_mda/feature groups", theory.population.gaussian_mda, feature_groups={"both": [0, 1]}

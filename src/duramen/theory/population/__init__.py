@@ -14,6 +14,7 @@ from duramen.theory.population.local import population_local_mdi
 from duramen.theory.population.permutation import additive_mda, block_mda, gaussian_mda
 from duramen.theory.population.recursion import tree_importances
 from duramen.theory.population.shapley import population_interactions, shapley_effects
+from duramen.theory.population.sobol import gaussian_total_sobol_indices, total_sobol_indices
 
 __all__ = [
     "ConditioningTerms",
@@ -22,6 +23,7 @@ __all__ = [
     "block_mda",
     "conditioning_terms",
     "gaussian_mda",
+    "gaussian_total_sobol_indices",
     "irrelevant_importances",
     "last_level_importances",
     "lattice_cost",
@@ -32,5 +34,6 @@ __all__ = [
     "population_mda",
     "redundant_importances",
     "shapley_effects",
+    "total_sobol_indices",
     "tree_importances",
 ]

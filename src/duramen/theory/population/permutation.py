@@ -71,7 +71,7 @@ def additive_mda(
     given = np.asarray(covariance, dtype=np.float64)
     if given.ndim == 1 and feature_groups is not None:
         raise refuse(function, "covariance", "a matrix when there are groups", covariance)
-    matrix = _checked_matrix(function, np.diag(given) if given.ndim == 1 else given, definite=False)
+    matrix = checked_matrix(function, np.diag(given) if given.ndim == 1 else given, definite=False)
     return _importances(function, matrix, names, feature_groups, "additive")
 
 
@@ -118,7 +118,7 @@ def gaussian_mda(
     [0.5, 0.0]
     """
     function = "gaussian_mda"
-    C = _checked_matrix(function, np.asarray(covariance, dtype=np.float64), definite=True)
+    C = checked_matrix(function, np.asarray(covariance, dtype=np.float64), definite=True)
     tau = np.asarray(with_target, dtype=np.float64)
     if tau.shape != (len(C),) or not np.all(np.isfinite(tau)):
         raise refuse(function, "with_target", f"{len(C)} finite numbers", with_target)
@@ -178,25 +178,29 @@ def _importances(
     model: str,
 ) -> Importances:
     """Return 2 Var of each component, or of a group's sum, given the covariances of components."""
-    p = len(parts)
-    features = tuple(f"x{j}" for j in range(p)) if names is None else tuple(names)
-    if len(features) != p:
-        raise refuse(function, "names", f"{p} names", names)
-    if feature_groups is None:
-        members = [[j] for j in range(p)]
-    else:
-        members = [
-            _indices(function, name, group, features) for name, group in feature_groups.items()
-        ]
+    labels, members = members_of(function, len(parts), names, feature_groups)
     # A variance that is 0 may come out a little below.
     values = np.array([max(0.0, 2.0 * float(parts[np.ix_(j, j)].sum())) for j in members])
     return Importances(
-        names=features if feature_groups is None else tuple(feature_groups),
+        names=labels,
         values=values,
         measure="population mda",
         unit="variance",
         metadata={"model": model},
     )
+
+
+def members_of(
+    function: str, p: int, names: Sequence[str] | None, feature_groups: Groups | None
+) -> tuple[tuple[str, ...], list[list[int]]]:
+    """Return the names of p features, or of groups of them, and the members of each."""
+    features = tuple(f"x{j}" for j in range(p)) if names is None else tuple(names)
+    if len(features) != p:
+        raise refuse(function, "names", f"{p} names", names)
+    if feature_groups is None:
+        return features, [[j] for j in range(p)]
+    members = [_indices(function, name, group, features) for name, group in feature_groups.items()]
+    return tuple(feature_groups), members
 
 
 def _indices(
@@ -218,7 +222,7 @@ def _indices(
     return found
 
 
-def _checked_matrix(function: str, matrix: FloatArray, *, definite: bool) -> FloatArray:
+def checked_matrix(function: str, matrix: FloatArray, *, definite: bool) -> FloatArray:
     """Return a covariance matrix, checked on the scale of correlations."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
         raise ValueError(

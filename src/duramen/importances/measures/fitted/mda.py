@@ -165,7 +165,7 @@ def mda(
     if by_class and forest.classes is None:
         raise ValueError("mda: by_class=True needs a forest that was grown on classes.")
     sample = sample_of(forest, X, y, rows, "mda")
-    names, members = _grouped(forest, feature_groups)
+    names, members = grouped(forest, feature_groups, "mda")
     permutations = Permutations(seed_of(forest, random_state), repeats, members)
     n_threads = checks.check_jobs("mda", n_jobs)
     quiet = checks.check_verbosity("mda", verbose)
@@ -331,19 +331,20 @@ def repeats_of(
     return checks.check_integer(function, "n_repeats", n_repeats, 1)
 
 
-def _grouped(
-    forest: AnyForest, feature_groups: Groups
+def grouped(
+    forest: AnyForest, feature_groups: Groups, function: str
 ) -> tuple[tuple[str, ...], list[IntArray] | None]:
+    """Return the names of the groups, and their columns; None for every column by itself."""
     if feature_groups is None:
         return forest.names, None
     if not isinstance(feature_groups, Mapping) or not feature_groups:
         raise ValueError(
-            "mda: feature_groups must map a name to the columns that are permuted together, got "
+            f"{function}: feature_groups must map a name to the columns of a group, got "
             f"{feature_groups!r}."
         )
     members = []
     for name, columns in feature_groups.items():
-        index = checks.places_of(columns, forest.names, f"mda: feature_groups[{name!r}]")
+        index = checks.places_of(columns, forest.names, f"{function}: feature_groups[{name!r}]")
         members.append(np.sort(np.array(index, dtype=np.int64)))
     return tuple(map(str, feature_groups)), members
 

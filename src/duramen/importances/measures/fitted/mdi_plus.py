@@ -1,0 +1,466 @@
+"""MDI+: how well the splits on a feature, and its values, predict in a regression on stumps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from duramen.data import EncodedTable, LearningSet
+from duramen.data.memory import require_memory
+from duramen.forests import structure
+from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.growth import bag
+from duramen.forests.prediction import leaves
+from duramen.importances.arguments import matched, metadata_of, missing_rows, trees_of
+from duramen.importances.measure import Inputs, Measure, OfTrees, TreeSums, Words
+from duramen.importances.samples import training_set
+from duramen.results.importances import Importances
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+
+_NAME = "mdi_plus"
+_MODELS = {True: ("logistic", "least_squares"), False: ("ridge", "least_squares")}
+# Penalties among which leave-one-out errors choose, those of the authors' code.
+_RIDGE = np.logspace(-5, 5, 100)
+_LOGISTIC = np.logspace(-2, 3, 25)
+_TRIM = 0.01  # probabilities are kept within this and 1 less this
+_LEAST_FREEDOM = 1e-10  # least 1 - leverage of a row, whose prediction depends on it alone
+_ROUNDING = 1e-12  # of the largest eigenvalue, below which one is 0
+_NEWTON_STEPS = 100
+# Gradients, a row, that end a fit: as the penalty is chosen, and with the one that is chosen.
+_ROUGH, _FINE = 1e-5, 1e-8
+
+
+def mdi_plus(
+    forest: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    regression: str | None = None,
+    raw: bool = True,
+) -> Importances:
+    r"""Compute MDI+: the accuracy of regressions on the splits on each feature.
+
+    Every split t of a tree is a stump: a column
+
+    .. math:: \psi_t(x) = \frac{N_{t_L} 1(x \in t_R) - N_{t_R} 1(x \in t_L)}
+       {\sqrt{N_{t_L} N_{t_R}}}
+
+    that is 0 for rows that do not reach t. MDI of a feature is the R² of the least-squares
+    regression on the stumps of its splits, on the rows of the bag, times the impurity of the root.
+    MDI+ replaces the regression, the rows and the score (Agarwal et al. 2023): in each tree one
+    penalized model is fitted on the stumps of all splits, all features in use among the columns,
+    on all training rows; the row i is predicted by the model without row i, from the block of one
+    feature, with all other columns at their mean; the score of these predictions is the value of
+    the feature, averaged over the trees.
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        A forest of this package, with binary splits.
+    X : table of shape (n, p), or LearningSet
+        The training table, in its order.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set.
+    regression : {"ridge", "logistic", "least_squares"}, optional
+        "ridge" (default for numbers): ridge regression, penalty out of 100 by the leave-one-out
+        error; the score is R². "logistic" (default for classes): penalized logistic regression of
+        each class against the others, penalty out of 25 and predictions by approximate leave-one-
+        out; the score is the decrease of the log loss, in nats, below that of the class
+        frequencies; probabilities are kept within 0.01 and 0.99. "least_squares": MDI itself, by
+        the regression above, on the bags and their weights; for classes on their indicators, which
+        is MDI of the Gini index.
+    raw : bool
+        Whether the values of a numeric or ordinal column join the stumps of its block, on the scale
+        of the stump with the largest spread; missing values count as the mean. Without effect with
+        "least_squares".
+
+    Returns
+    -------
+    Importances
+        ``measure="mdi_plus"``; unit "R2", "nats", or with "least_squares" "variance" or "gini".
+        `standard_error` is that of the mean over the trees (None for a single tree).
+
+    Raises
+    ------
+    TypeError
+        If `forest` is no forest of this package, or `X` is missing.
+    ValueError
+        If the arguments do not go together, the forest has multiway splits, or `X` is not its
+        training table.
+
+    Notes
+    -----
+    Where classes are nearly separable, the regressions on all blocks are so steep that the
+    probabilities by one block alone are too sure: a relevant feature can then have a value far
+    below 0, lower than that of an irrelevant one.
+
+    Predictions from one block ignore interactions with the others: MDI+ of the two features of an
+    xor is that of the stumps of each alone. Irrelevant features have values about 0 or slightly
+    below. A feature on which a tree does not split has a block that is empty: its prediction is the
+    intercept.
+
+    In each tree the model has as many columns as there are splits and features in use, q. The time
+    is that of the eigenvalues of a matrix of min(n, q) columns: forests with ``min_samples_leaf=5``
+    are much faster than fully grown ones. Rows count equally in these models, whatever weights the
+    trees were grown with.
+
+    References
+    ----------
+    A. Agarwal, A. M. Kenney, Y. S. Tan, T. M. Tang, B. Yu (2023). MDI+: a flexible random
+    forest-based feature importance framework. arXiv:2307.01932.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.mdi_plus(forest, data.X, data.y)
+    >>> result.unit, result.top(2).names
+    ('nats', ('x0', 'x1'))
+    """
+    if X is None:
+        raise missing_rows(_NAME)
+    grown = trees_of(forest, _NAME)
+    choices = _MODELS[grown.classes is not None]
+    if regression is not None:
+        checks.check_choice(_NAME, "regression", regression, choices)
+    checks.check_flag(_NAME, "raw", raw)
+    data = training_set(grown, X, y, _NAME)
+    return cast(Importances, _Scores(grown, data, regression or choices[0], raw).over_all())
+
+
+class _Scores(TreeSums):
+    """Scores of the blocks of all features in the models of the trees."""
+
+    def __init__(
+        self, forest: AnyForest, data: LearningSet[EncodedTable], regression: str, raw: bool
+    ) -> None:
+        super().__init__(forest)
+        self._table, self._regression, self._raw = data.table, regression, raw
+        target = matched(forest, data.target, _NAME)
+        self._responses: FloatArray = (
+            target.astype(np.float64)[:, np.newaxis]
+            if forest.classes is None
+            else np.eye(forest.n_values)[target]
+        )
+        self._weights = np.ones(data.n_rows) if data.weights is None else data.weights
+        if not self._responses.var(axis=0).any():
+            raise ValueError(f"{_NAME}: y must vary, but it is constant.")
+        self._values = _raw_values(data.table) if raw and regression != "least_squares" else {}
+        self._trees: list[FloatArray] = []
+
+    def add(self, trees: Forest) -> None:
+        for t in range(trees.n_trees):
+            tree = trees.part(t, t + 1)
+            if (structure.child_counts(tree) > 2).any():
+                raise ValueError(
+                    f"{_NAME}: the trees must have binary splits, but this forest has splits into "
+                    'more children. Hint: grow it with splits="ordered".'
+                )
+            design = _stumps(tree, self._table)
+            if self._regression == "least_squares":
+                weights = bag(tree, 0) * self._weights
+                scores = _least_squares(design, self._responses, weights, trees.n_features)
+            else:
+                design = _centered(design, self._values)
+                fit = _ridge if self._regression == "ridge" else _logistic
+                scores = fit(design, self._responses, trees.n_features)
+            self._trees.append(scores)
+
+    def importances(self) -> Importances:
+        forest, scores = self.forest, np.array(self._trees)
+        n_trees = len(scores)
+        error = scores.std(axis=0, ddof=1) / np.sqrt(n_trees) if n_trees > 1 else None
+        classes = forest.classes is not None
+        units = {
+            "ridge": "R2",
+            "logistic": "nats",
+            "least_squares": "gini" if classes else "variance",
+        }
+        return Importances(
+            names=forest.names,
+            values=scores.mean(axis=0),
+            measure=_NAME,
+            unit=units[self._regression],
+            standard_error=error,
+            metadata=metadata_of(forest, _NAME, regression=self._regression, raw=self._raw),
+        )
+
+
+@dataclass(frozen=True)
+class _Design:
+    """Columns (n, q) of a model of a tree, and the feature of each."""
+
+    columns: FloatArray
+    feature: IntArray
+
+    def by_feature(self, terms: FloatArray, p: int) -> FloatArray:
+        """Return the sums of terms (n, q) over the columns of each feature, of shape (n, p)."""
+        features, place = np.unique(self.feature, return_inverse=True)
+        sums = np.zeros((len(terms), p))
+        sums[:, features] = terms @ np.eye(len(features))[place]
+        return sums
+
+
+def _raw_values(table: EncodedTable) -> dict[int, FloatArray]:
+    """Return the values of the columns that have an order, missing ones at the mean."""
+    schema, values = table.schema, {}
+    for j, kind in enumerate(schema.kinds):
+        if kind == "nominal":
+            continue
+        codes = np.asarray(table.codes(j)).astype(np.int64)
+        n_values = int(schema.value_offsets[j + 1] - schema.value_offsets[j])
+        steps = np.arange(n_values, dtype=np.float64)
+        if kind == "numeric":
+            steps = schema.cut_values[schema.value_offsets[j] : schema.value_offsets[j + 1]]
+        present = codes < n_values
+        column = np.append(steps, np.nan)[np.minimum(codes, n_values)]
+        column[~present] = column[present].mean() if present.any() else 0.0
+        values[j] = column
+    return values
+
+
+def _stumps(tree: Forest, table: EncodedTable) -> _Design:
+    """Return the stumps of the splits of one tree on the rows of its table."""
+    parent, first = structure.parents(tree), structure.first_children(tree)
+    inner = np.flatnonzero(tree.feature >= 0)
+    require_memory(
+        4 * 8 * table.n_rows * len(inner),
+        what=f"the stumps of {len(inner)} splits on {table.n_rows} rows",
+        function=_NAME,
+        hint="grow the forest with min_samples_leaf=5 or more",
+    )
+    place = np.full(tree.n_nodes, -1)
+    place[inner] = np.arange(len(inner))
+    left, right = tree.weight[first[inner]], tree.weight[first[inner] + 1]
+    of_side = np.column_stack([-np.sqrt(right / left), np.sqrt(left / right)])
+    ends = np.flatnonzero(tree.feature < 0)
+    of_leaf = np.zeros((len(ends), len(inner)))
+    leaf, node = np.arange(len(ends)), ends
+    while True:
+        inside = parent[node] >= 0
+        leaf, node = leaf[inside], node[inside]
+        if not len(node):
+            break
+        above = parent[node]
+        of_leaf[leaf, place[above]] = of_side[place[above], node - first[above]]
+        node = above
+    number = np.full(tree.n_nodes, -1)
+    number[ends] = np.arange(len(ends))
+    columns = of_leaf[number[leaves(tree, table)[:, 0]]]
+    return _Design(columns, tree.feature[inner].astype(np.int64))
+
+
+def _centered(design: _Design, values: dict[int, FloatArray]) -> _Design:
+    """Return the columns less their means, and with the values of the features in use."""
+    spread = design.columns.std(axis=0)
+    columns, features = [design.columns], [design.feature]
+    used = np.unique(design.feature[spread > 0.0])
+    dropped = ~np.isin(design.feature, used)
+    for j in used.tolist():
+        if j in values and (own := values[j].std()) > 0.0:
+            scale = spread[design.feature == j].max() / own
+            columns.append(values[j][:, np.newaxis] * scale)
+            features.append(np.array([j]))
+    joined, feature = np.hstack(columns), np.concatenate(features)
+    stays = ~np.append(dropped, np.zeros(len(feature) - len(dropped), dtype=np.bool_))
+    joined = joined[:, stays]
+    return _Design(joined - joined.mean(axis=0), feature[stays])
+
+
+def _least_squares(
+    design: _Design, responses: FloatArray, weights: FloatArray, p: int
+) -> FloatArray:
+    """Return the variance that the stumps of each feature explain on weighted rows.
+
+    There the stumps of a tree are orthogonal to each other and to the constant.
+    """
+    stumps, total = design.columns, weights.sum()
+    products = stumps.T @ (weights[:, np.newaxis] * responses)
+    squares = (weights[:, np.newaxis] * stumps**2).sum(axis=0)
+    explained = (products**2).sum(axis=1) / squares / total
+    return np.bincount(design.feature, explained, p).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True)
+class _Rotation:
+    """Singular vectors and values of the columns: U (n, r), s (r,), V (q, r)."""
+
+    left: FloatArray
+    singular: FloatArray
+    right: FloatArray
+
+
+def _rotation(columns: FloatArray) -> _Rotation:
+    n, q = columns.shape
+    wide = q > n
+    gram = columns @ columns.T if wide else columns.T @ columns
+    squares, vectors = np.linalg.eigh(gram)
+    large = squares > _ROUNDING * max(squares.max(initial=0.0), np.finfo(float).tiny)
+    singular, vectors = np.sqrt(squares[large]), vectors[:, large]
+    if wide:
+        return _Rotation(vectors, singular, (columns.T @ vectors) / singular)
+    return _Rotation((columns @ vectors) / singular, singular, vectors)
+
+
+def _ridge(design: _Design, responses: FloatArray, p: int) -> FloatArray:
+    """Return R² of leave-one-out predictions of a ridge regression by the block of each feature."""
+    y, n = responses[:, 0], len(responses)
+    rotation = _rotation(design.columns)
+    U, squares = rotation.left, rotation.singular**2
+    centered = y - y.mean()
+    # 1 - shrinkage is computed as such: at small penalties it is a difference of equal numbers.
+    left_over = _RIDGE / (squares[:, np.newaxis] + _RIDGE)
+    projected = U.T @ centered
+    residual = (centered - U @ projected)[:, np.newaxis] + U @ (
+        left_over * projected[:, np.newaxis]
+    )
+    outside = np.maximum(1.0 - 1.0 / n - (U**2).sum(axis=1), 0.0)
+    freedom = np.maximum(outside[:, np.newaxis] + U**2 @ left_over, _LEAST_FREEDOM)
+    best = int(np.argmin(((residual / freedom) ** 2).mean(axis=0)))
+    inverse = (rotation.right * (rotation.singular / (squares + _RIDGE[best]))) @ U.T
+    step = -residual[:, best] / freedom[:, best]
+    terms = design.columns * ((inverse @ centered)[:, np.newaxis] + inverse * step).T
+    partial = y.mean() + step[:, np.newaxis] / n + design.by_feature(terms, p)
+    partial[:, np.setdiff1d(np.arange(p), design.feature)] = y.mean()
+    scores: FloatArray = 1.0 - ((y[:, np.newaxis] - partial) ** 2).sum(axis=0) / (centered**2).sum()
+    return scores
+
+
+def _logistic(design: _Design, responses: FloatArray, p: int) -> FloatArray:
+    """Return the decrease of the log loss by the block of each feature, in nats."""
+    rotation = _rotation(design.columns)
+    coordinates = np.column_stack([rotation.left * rotation.singular, np.ones(len(responses))])
+    outcomes = responses[:, 1:] if responses.shape[1] == 2 else responses
+    partial = [
+        _partial_probabilities(design, rotation.right, coordinates, outcome, p)
+        if 0.0 < outcome.mean() < 1.0
+        else np.full((len(outcome), p), np.clip(outcome.mean(), _TRIM, 1.0 - _TRIM))
+        for outcome in outcomes.T
+    ]
+    if len(partial) == 1:
+        partial = [1.0 - partial[0], partial[0]]
+    probabilities = np.array(partial)
+    own = (probabilities * responses.T[:, :, np.newaxis]).sum(axis=0) / probabilities.sum(axis=0)
+    frequencies = responses.mean(axis=0)
+    frequencies = frequencies[frequencies > 0.0]
+    scores: FloatArray = np.log(own).mean(axis=0) - (frequencies * np.log(frequencies)).sum()
+    return scores
+
+
+def _partial_probabilities(
+    design: _Design, right: FloatArray, coordinates: FloatArray, outcome: FloatArray, p: int
+) -> FloatArray:
+    """Return approximate leave-one-out probabilities by the block of each feature, (n, p)."""
+    from scipy.linalg import cho_solve
+
+    best, least = (_LOGISTIC[-1], np.zeros(coordinates.shape[1])), np.inf
+    start = best[1]
+    for penalty in _LOGISTIC[::-1]:
+        start, factor = _newton(coordinates, outcome, penalty, start, _ROUGH)
+        leverage, step = _without_one(coordinates, outcome, start, factor)
+        probability = _probability(coordinates @ start + leverage * step)
+        loss = -np.log(np.where(outcome > 0.0, probability, 1.0 - probability)).mean()
+        if loss <= least:
+            best, least = (penalty, start), loss
+    coefficients, factor = _newton(coordinates, outcome, *best, _FINE)
+    _, step = _without_one(coordinates, outcome, coefficients, factor)
+    changes = cho_solve((factor, True), coordinates.T, check_finite=False) * step
+    slopes = (right @ (coefficients[:-1, np.newaxis] + changes[:-1])).T
+    linear = design.by_feature(design.columns * slopes, p)
+    linear += (coefficients[-1] + changes[-1])[:, np.newaxis]
+    linear[:, np.setdiff1d(np.arange(p), design.feature)] = coefficients[-1]
+    return _probability(linear)
+
+
+def _probability(linear: FloatArray) -> FloatArray:
+    from scipy.special import expit
+
+    probabilities: FloatArray = np.clip(expit(linear), _TRIM, 1.0 - _TRIM)
+    return probabilities
+
+
+def _newton(
+    coordinates: FloatArray,
+    outcome: FloatArray,
+    penalty: float,
+    start: FloatArray,
+    tolerance: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the coefficients of a penalized logistic regression, whose intercept is free.
+
+    With them comes the Cholesky factor, below the diagonal, of the curvature of the loss.
+    """
+    from scipy.linalg import cho_solve, cholesky
+    from scipy.special import expit
+
+    penalties = np.full(len(start), penalty)
+    penalties[-1] = 0.0
+
+    def loss(coefficients: FloatArray) -> float:
+        linear = coordinates @ coefficients
+        own = np.where(outcome > 0.0, linear, -linear)
+        return float(np.logaddexp(0.0, -own).sum() + (penalties * coefficients**2).sum() / 2.0)
+
+    value = loss(start)
+    for _ in range(_NEWTON_STEPS):
+        probability = expit(coordinates @ start)
+        scaled = coordinates * np.sqrt(probability * (1.0 - probability))[:, np.newaxis]
+        curvature = scaled.T @ scaled  # of a matrix with itself: half the time
+        curvature[np.diag_indices_from(curvature)] += penalties
+        factor: FloatArray = cholesky(curvature, lower=True, check_finite=False)
+        gradient = coordinates.T @ (probability - outcome) + penalties * start
+        if np.abs(gradient).max() < tolerance * len(outcome):
+            break
+        step = cho_solve((factor, True), gradient, check_finite=False)
+        fraction = 1.0
+        while (lower := loss(start - fraction * step)) > value and fraction > 1e-8:
+            fraction /= 2.0
+        start, value = start - fraction * step, lower
+    return start, factor
+
+
+def _without_one(
+    coordinates: FloatArray, outcome: FloatArray, coefficients: FloatArray, factor: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return x' J^-1 x of each row x, and what J^-1 x is multiplied by as the row is left out.
+
+    This is one Newton step from the model of all rows, with J the curvature of its loss.
+    """
+    from scipy.linalg import solve_triangular
+    from scipy.special import expit
+
+    half = solve_triangular(factor, coordinates.T, lower=True, check_finite=False)
+    spread = (half**2).sum(axis=0)
+    probability = expit(coordinates @ coefficients)
+    freedom = 1.0 - spread * probability * (1.0 - probability)
+    return spread, (probability - outcome) / np.maximum(freedom, _LEAST_FREEDOM)
+
+
+def _of_trees(inputs: Inputs) -> TreeSums:
+    """Return the sums of `mdi_plus` with its defaults."""
+    forest = trees_of(inputs.estimator, _NAME)
+    data = training_set(forest, inputs.data, None, _NAME)
+    return _Scores(forest, data, _MODELS[forest.classes is not None][0], raw=True)
+
+
+MDI_PLUS = Measure(
+    _NAME,
+    OfTrees(_of_trees),
+    Words(
+        "MDI+",
+        "MDI+ is the score, in {unit}, of leave-one-out predictions by the splits on a feature and "
+        "its values, in penalized regressions on all splits of a tree; averaged over the trees.",
+        "MDI+ of an irrelevant feature is about 0 or slightly below. Features that matter only "
+        "together with others have too little of it, and so have features of classes that are "
+        "nearly separable.",
+    ),
+    reference="A. Agarwal et al. (2023). MDI+: a flexible random forest-based feature importance "
+    "framework. arXiv:2307.01932.",
+    rows="training",
+    zero_if_irrelevant=False,
+    symmetric=False,
+)
