@@ -225,7 +225,7 @@ def conditional(
     fitting = CrossFitting(
         template,
         data,
-        Design.of(data.table, fitted),
+        Design.of(data.table, fitted.scores),
         hypotheses,
         donors_of(fitted, hypotheses, n_draws) if drawn else _NO_DONORS,
         folds_of(data, n_folds, np.random.default_rng(replicate_seed(seed, 0))),
