@@ -136,20 +136,28 @@ class Sampler:
             shares[j] = 1.0 - float(np.square(self._residuals[:, block]).sum()) / total
         return np.asarray(np.clip(shares, 0.0, 1.0))
 
-    def donors(self, j: int, n_draws: int) -> np.ndarray:
-        """Return the row whose value each row takes in each draw, uint32 of shape (n_draws, n)."""
-        random = np.random.default_rng(replicate_seed(self.seed, self.table.n_columns + j))
+    def donors(self, j: int, n_draws: int, batch: int = 0) -> np.ndarray:
+        """Return the row whose value each row takes in each draw, uint32 of shape (n_draws, n).
+
+        The draws of another batch are others.
+        """
+        random = self._random(j, batch)
         return self.drawn(
             j, self.residuals(j), [self._order(random) for _ in range(n_draws)], random
         )
 
-    def donors_of(self, features: Sequence[int], n_draws: int) -> np.ndarray:
+    def _random(self, j: int, batch: int) -> np.random.Generator:
+        """Return the source of randomness of a feature's draws."""
+        of_feature = replicate_seed(self.seed, self.table.n_columns + j)
+        return np.random.default_rng([of_feature, batch] if batch else of_feature)
+
+    def donors_of(self, features: Sequence[int], n_draws: int, batch: int = 0) -> np.ndarray:
         """Return donors of features given all but these, uint32 of shape (b, n_draws, n).
 
         The residuals of a row are lent together, so that features of a group keep what they have
         in common.
         """
-        random = np.random.default_rng([self.seed, *features])
+        random = np.random.default_rng([self.seed, *features, *([batch] if batch else [])])
         orders = [self._order(random) for _ in range(n_draws)]
         members = [j for j in features if self.scores.widths[j]]
         residuals = self.residuals_of(members)
@@ -169,6 +177,20 @@ class Sampler:
         if len(features) == 1:
             return self.residuals(int(features[0]))
         return self.residuals_of(features.tolist())
+
+    def numbers(self, features: Sequence[int]) -> FloatArray:
+        """Return the columns of features that a randomization test compares with draws, (n, b)."""
+        return np.hstack([self.scores.values[:, self.scores.columns(j)] for j in features])
+
+    def drawn_numbers(self, features: Sequence[int], n_draws: int, batch: int) -> FloatArray:
+        """Return the same columns of draws, shape (n_draws, n, b)."""
+        if len(features) == 1:
+            donors = self.donors(features[0], n_draws, batch)[None]
+        else:
+            donors = self.donors_of(features, n_draws, batch)
+        blocks = [self.scores.values[:, self.scores.columns(j)] for j in features]
+        parts = zip(blocks, donors, strict=True)
+        return np.concatenate([block[rows] for block, rows in parts], axis=2)
 
     def _order(self, random: np.random.Generator) -> IntArray:
         """Draw the row whose residual each row takes."""
@@ -259,11 +281,37 @@ class KnownSampler(Sampler):
             )
         return sampler
 
-    def donors(self, j: int, n_draws: int) -> np.ndarray:
+    def donors(self, j: int, n_draws: int, batch: int = 0) -> np.ndarray:
         """Return the rows whose values are nearest to draws, uint32 of shape (n_draws, n)."""
-        assert self.distribution is not None
-        random = np.random.default_rng(replicate_seed(self.seed, self.table.n_columns + j))
+        random = self._random(j, batch)
         nearest = NearestRows.of(numbers_of(self.table, j), random)
+        return nearest.one_of_equal(self._sampled(j, n_draws, random), random)
+
+    def numbers(self, features: Sequence[int]) -> FloatArray:
+        """Return numbers, or indicators of a nominal feature, which do not depend on other rows.
+
+        Ranks would: the test is exact if the data and the draws are treated alike.
+        """
+        return self._columns(features[0], numbers_of(self.table, features[0]))
+
+    def drawn_numbers(self, features: Sequence[int], n_draws: int, batch: int) -> FloatArray:
+        """Return the same columns of draws, shape (n_draws, n, b)."""
+        sampled = self._sampled(features[0], n_draws, self._random(features[0], batch))
+        return self._columns(features[0], sampled)
+
+    def _columns(self, j: int, numbers: FloatArray) -> FloatArray:
+        """Return numbers as columns, the last axis: 0 and an indicator where missing."""
+        if self.table.kinds[j] == "nominal":
+            indicators = numbers[..., None] == np.arange(len(self.table.values(j)))
+            return np.asarray(indicators, dtype=np.float64)
+        missing = np.isnan(numbers)
+        if not self.table.missing[j]:
+            return np.asarray(numbers[..., None])
+        return np.stack([np.where(missing, 0.0, numbers), missing.astype(np.float64)], axis=-1)
+
+    def _sampled(self, j: int, n_draws: int, random: np.random.Generator) -> FloatArray:
+        """Return draws of a feature, shape (n_draws, n)."""
+        assert self.distribution is not None
         sample, shape = self.distribution.sample, (self.table.n_rows,)
         drawn = [np.asarray(sample(j, random), dtype=np.float64) for _ in range(n_draws)]
         if any(column.shape != shape for column in drawn):
@@ -271,9 +319,9 @@ class KnownSampler(Sampler):
                 f"conditional: sampler.sample({j}, random) must return an array of shape "
                 f"{shape}, got {drawn[0].shape}."
             )
-        return np.stack([nearest.one_of_equal(column, random) for column in drawn])
+        return np.stack(drawn)
 
-    def donors_of(self, features: Sequence[int], n_draws: int) -> np.ndarray:
+    def donors_of(self, features: Sequence[int], n_draws: int, batch: int = 0) -> np.ndarray:
         """Refuse: the distribution draws one feature at a time."""
         raise ValueError(
             "conditional: feature_groups must be None with a sampler of your own, which draws one "
@@ -321,7 +369,7 @@ class NearestRows:
         nearest = self.ascending[self.places(drawn)]
         first = np.searchsorted(self.ascending, nearest, side="left")
         width = np.searchsorted(self.ascending, nearest, side="right") - first
-        return self.rows[first + (random.random(len(drawn)) * width).astype(np.int64)]
+        return self.rows[first + (random.random(drawn.shape) * width).astype(np.int64)]
 
 
 def rows_of_levels(own: IntArray, level: IntArray, random: np.random.Generator) -> IntArray:
