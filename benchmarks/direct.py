@@ -7,13 +7,15 @@ them. It runs
 * ``conditional`` of this package, with its defaults, and ``cpi``, its second test;
 * of hidimstat (optional): the distilled conditional randomization test with the lasso, conditional
   feature importance with a forest (half of the rows to learn from, half to test on);
-* knockoff+ with the lasso and second-order Gaussian knockoffs;
+* ``knockoffs`` of this package, with its defaults, and a single draw of them;
+* knockoffs of hidimstat, with its defaults: the lasso, second-order Gaussian knockoffs, one draw;
+* knockoff+ with the lasso and second-order Gaussian knockoffs, of this folder;
 
 and prints for each design and method the mean fraction of the direct features that are found at a
 false discovery rate of .1 (power), the mean fraction of others among those (FDR), the fraction of
 p-values <= .05 of features that are not direct, and seconds a data set. Exit status 1 where the FDR
-of ``conditional`` is above the 99 % band of .1. A run that was killed goes on from its files in
-DIR, one for each design and method.
+of ``conditional`` or ``knockoffs`` is above the 99 % band of .1. A run that was killed goes on from
+its files in DIR, one for each design and method.
 """
 
 from __future__ import annotations
@@ -44,6 +46,31 @@ Design = Callable[[Generator, int, int], Drawn]
 
 
 # --- designs --------------------------------------------------------------------------------------
+
+
+def many(draw: Design, effect: Callable[[Float, int], Float], k: int) -> Design:
+    """The features of a design, of which k are direct by an effect of the standardized feature."""
+
+    def drawn(random: Generator, n: int, p: int) -> Drawn:
+        X = draw(random, n, p)[0]
+        direct = chosen(random, p, k)
+        Z = (X - X.mean(axis=0)) / X.std(axis=0)
+        signs = random.choice([-1.0, 1.0], k)
+        effects = (effect(Z[:, j], i) for i, j in enumerate(np.flatnonzero(direct)))
+        signal = sum(sign * values for sign, values in zip(signs, effects, strict=True))
+        return X, signal + np.std(signal) * random.normal(size=n) * 0.5, direct
+
+    return drawn
+
+
+def line(z: Float, _: int) -> Float:
+    """The feature itself."""
+    return z
+
+
+def line_or_modulus(z: Float, i: int) -> Float:
+    """The feature itself, or the modulus of every second one."""
+    return np.abs(z) if i % 2 else z
 
 
 def chosen(random: Generator, p: int, k: int) -> NDArray[np.bool_]:
@@ -91,8 +118,8 @@ def blocks(random: Generator, n: int, p: int) -> Drawn:
     return X, linear(random, X, direct), direct
 
 
-def mixed(random: Generator, n: int, p: int) -> Drawn:
-    """Numbers, flags, grades and columns of 30 levels that hang together; 6 are direct."""
+def mixed(random: Generator, n: int, p: int, k: int = 6) -> Drawn:
+    """Numbers, flags, grades and columns of 30 levels that hang together; k are direct."""
     latent = np.sqrt(0.5) * random.normal(size=(n, 1)) + np.sqrt(0.5) * random.normal(size=(n, p))
     kinds = np.arange(p) % 4
     frame, effects = {}, []
@@ -112,9 +139,14 @@ def mixed(random: Generator, n: int, p: int) -> Drawn:
             frame[f"level{j}"] = np.array([f"v{v:02d}" for v in of_level[cut]])
             effect = (cut % 3) * 1.5
         effects.append(effect)
-    direct = chosen(random, p, 6)
+    direct = chosen(random, p, k)
     y = sum(effects[j] / effects[j].std() for j in np.flatnonzero(direct))
     return pd.DataFrame(frame), y + random.normal(size=n), direct
+
+
+def many_mixed(random: Generator, n: int, p: int) -> Drawn:
+    """Columns of `mixed`, of which 20 are direct."""
+    return mixed(random, n, p, 20)
 
 
 def heavy_tails(random: Generator, n: int, p: int) -> Drawn:
@@ -185,6 +217,16 @@ DESIGNS: dict[str, tuple[Design, int, int]] = {
     "interactions, 300 x 40": (interactions, 300, 40),
     "U shapes, 400 x 30": (u_shapes, 400, 30),
     "curved features, 300 x 20": (curved, 300, 20),
+    "30 direct, autoregressive, 300 x 100": (many(autoregressive, line, 30), 300, 100),
+    "30 direct, heavy tails, 500 x 100": (many(heavy_tails, line, 30), 500, 100),
+    "30 direct, equicorrelated .5, 500 x 200": (many(equicorrelated(0.5), line, 30), 500, 200),
+    "30 direct, genotypes, 1000 x 200": (many(genotypes, line, 30), 1000, 200),
+    "20 direct, lines and moduli, 1000 x 60": (
+        many(equicorrelated(0.3), line_or_modulus, 20),
+        1000,
+        60,
+    ),
+    "20 direct, mixed kinds, 1000 x 60": (many_mixed, 1000, 60),
 }
 
 
@@ -258,6 +300,32 @@ def taken_by_p(p_values: Float) -> NDArray[np.bool_]:
     return np.asarray(stats.false_discovery_control(p_values) <= LEVEL)
 
 
+def of_knockoffs(n_draws: int) -> Callable[[Drawn, int], Float]:
+    """1 for features that knockoffs of this package do not select, else 0."""
+
+    def p_values(data: Drawn, seed: int) -> Float:
+        X, y, _ = data
+        result = dm.significance.knockoffs(
+            None, X, y, n_draws=n_draws, alpha=LEVEL, random_state=seed, n_jobs=1
+        )
+        return np.where(result.mask(LEVEL), 0.0, 1.0)
+
+    return p_values
+
+
+def hidimstat_knockoffs(data: Drawn, seed: int) -> Float:
+    """1 for features that knockoffs of hidimstat do not select, else 0; numeric columns only."""
+    from hidimstat import ModelXKnockoff
+
+    X, feature = numeric(data[0])
+    if len(np.unique(feature)) < X.shape[1]:
+        raise ValueError("knockoffs of hidimstat select columns, not features of several columns.")
+    test = ModelXKnockoff(random_state=seed, n_repeats=1)
+    test.fit_importance(X, numbers(data[1]))
+    taken = np.asarray(test.fdr_selection(fdr=LEVEL)).ravel() > 0
+    return np.where(taken, 0.0, 1.0)
+
+
 def knockoff_plus(data: Drawn, seed: int) -> Float:
     """1 for features that knockoff+ does not take, else 0."""
     X, y, direct = data
@@ -270,6 +338,9 @@ METHODS: dict[str, Callable[[Drawn, int], Float]] = {
     "cpi": ours("cpi"),
     "distilled": distilled,
     "CFI of a forest": forest_importance,
+    "knockoffs": of_knockoffs(20),
+    "knockoffs, 1 draw": of_knockoffs(1),
+    "knockoffs, hidimstat": hidimstat_knockoffs,
     "knockoff+": knockoff_plus,
 }
 
@@ -314,16 +385,16 @@ def main() -> int:
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
     above = False
-    print(f"{'design':32} {'method':16} {'power':>12} {'FDR':>12} {'p <= .05':>9} {'seconds':>8}")
+    print(f"{'design':40} {'method':20} {'power':>12} {'FDR':>12} {'p <= .05':>9} {'seconds':>8}")
     for design in asked.designs:
         for method in asked.methods:
             values = measured(design, method, asked.data_sets, asked.out)
             mean = values.mean(axis=0)
             error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
             high = mean[1] - 2.58 * error[1] > LEVEL
-            above |= high and method == "conditional"
+            above |= high and method in ("conditional", "knockoffs")
             print(
-                f"{design:32} {method:16} {mean[0]:.3f} ({error[0]:.3f}) {mean[1]:.3f} "
+                f"{design:40} {method:20} {mean[0]:.3f} ({error[0]:.3f}) {mean[1]:.3f} "
                 f"({error[1]:.3f}) {mean[2]:9.4f} {mean[3]:8.2f}{'  above' if high else ''}",
                 flush=True,
             )

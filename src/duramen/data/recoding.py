@@ -125,13 +125,38 @@ def with_probes(
         raise ValueError(
             f"{function}: {len(chosen)} columns need one order each, got {len(rows)} orders."
         )
-    copies = table.copies(chosen)
+    names = [f"{table.names[j]} (probe {i})" for i, j in enumerate(chosen.tolist(), 1)]
     places = np.array(rows, dtype=np.intp).reshape(len(rows), table.n_rows)
+    return _beside(table, chosen, places, names, function)
+
+
+def with_knockoffs(
+    table: EncodedTable, columns: ArrayLike, donors: ArrayLike, *, function: str = "with_knockoffs"
+) -> EncodedTable:
+    """Return a table of p + k columns: the p given ones, then k of them with values of other rows.
+
+    Column p + i holds in row r what column ``columns[i]`` holds in row ``donors[i, r]``. It is
+    called ``a (knockoff)`` after its column ``a``, with primes as in `with_shadows` where names
+    would not differ.
+    """
+    chosen = np.asarray(columns, dtype=np.int64)
+    names = [f"{table.names[j]} (knockoff)" for j in chosen.tolist()]
+    return _beside(table, chosen, np.asarray(donors, dtype=np.intp), names, function)
+
+
+def _beside(
+    table: EncodedTable,
+    chosen: NDArray[np.int64],
+    places: NDArray[np.intp],
+    names: Sequence[str],
+    function: str,
+) -> EncodedTable:
+    """Return a table and, after its columns, copies of some with the values of other rows."""
+    copies = table.copies(chosen)
     blocks: list[Any] = [
         np.take_along_axis(block, places[copies.block_of == number], axis=1)
         for number, block in enumerate(list[Any](copies.blocks))
     ]
-    names = [f"{table.names[j]} (probe {i})" for i, j in enumerate(chosen.tolist(), 1)]
     narrow, middle, wide = blocks
     copies = replace(copies, names=_new_names(table.names, names), blocks=(narrow, middle, wide))
     return joined(table, copies, function)

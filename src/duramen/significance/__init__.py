@@ -5,6 +5,8 @@ from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.importances import PermutedImportances
 from duramen.results.significance import AdjustedSignificance, ErrorRates, Intervals
 from duramen.significance.conditional_tests.conditional import conditional
+from duramen.significance.conditional_tests.knockoffs import knockoffs
+from duramen.significance.conditional_tests.markov_chain import MarkovChain
 from duramen.significance.cost import Cost, estimate_cost
 from duramen.significance.covariates import covariate_strata
 from duramen.significance.error_rates.conditional_error_rate import (
@@ -42,6 +44,7 @@ __all__ = [
     "Cost",
     "ErrorRates",
     "Intervals",
+    "MarkovChain",
     "MeanOfMaxima",
     "PermutedImportances",
     "SignificanceTest",
@@ -60,6 +63,7 @@ __all__ = [
     "frequency_control",
     "hapfelmeier",
     "janitza",
+    "knockoffs",
     "max_t",
     "mean_of_maxima",
     "mean_rank_test",

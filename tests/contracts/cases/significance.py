@@ -153,6 +153,22 @@ def _given_the_others(task: str = "classification", **choices: Any) -> Any:
     return (list(result.verdicts()), result.names)
 
 
+@case("knockoffs/classes", significance.knockoffs)
+@case("knockoffs/one forest", significance.knockoffs, measure="mdi", task="regression", n_draws=1)
+def _knockoffs(task: str = "classification", **choices: Any) -> Any:
+    """Names alone, for the same reason; of few columns at a rate that allows one of them."""
+    result = _tested(significance.knockoffs, task, **{"alpha": 0.5, "n_draws": 2, **choices})
+    return (result.selected(0.5), result.names, result.adjustment)
+
+
+@case("MarkovChain", significance.MarkovChain)
+def _markov_chain() -> Any:
+    rows = np.array([[0, 1, 1], [1, 1, 0], [0, 0, 0]])
+    chain = significance.MarkovChain(rows, [0.5, 0.5], [[0.75, 0.25], [0.25, 0.75]])
+    random = np.random.default_rng(0)
+    return (repr(chain), chain.knockoffs(random), chain.sample(1, random))
+
+
 def _correlations(X: Any, y: Any, seed: int) -> Any:
     return np.abs(np.corrcoef(np.column_stack([X, y]), rowvar=False)[-1, :-1])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -116,10 +117,10 @@ def conditional(
         2021): whether the squared error of held-out rows is larger with the feature drawn, by a t
         test. "crt" (distilled conditional randomization test, Candes et al. 2018, Liu et al. 2022):
         the covariance of the feature with the rest of the target after a forest that was grown
-        without it, among draws of the feature; the p-values are exact if the distribution of the
-        feature is right. "loco" (leave one covariate out, Lei et al. 2018): whether the squared
-        error is larger without the feature, by a t test. The last two grow forests for each
-        feature.
+        without it, among draws of the feature, which end when 100 of them reach it (Besag and
+        Clifford 1991); the p-values are exact if the distribution of the feature is right. "loco"
+        (leave one covariate out, Lei et al. 2018): whether the squared error is larger without the
+        feature, by a t test. The last two grow forests for each feature.
     sampler : {"auto", "gaussian", "forest"} or KnownDistribution
         Distribution of each feature given the others. "gaussian": ridge regressions of normal
         scores, with residuals of other rows. "forest": forests of what these leave. "auto": a
@@ -192,7 +193,8 @@ def conditional(
     E. Katsevich, L. Janson, A. Ramdas (2022). Fast and powerful conditional randomization testing
     via distillation. Biometrika 109. J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani, L. Wasserman
     (2018). Distribution-free predictive inference for regression. Journal of the American
-    Statistical Association 113.
+    Statistical Association 113. J. Besag, P. Clifford (1991). Sequential Monte Carlo p-values.
+    Biometrika 78.
 
     Examples
     --------
@@ -225,7 +227,7 @@ def conditional(
     fitting = CrossFitting(
         template,
         data,
-        Design.of(data.table, fitted),
+        Design.of(data.table, fitted.scores),
         hypotheses,
         donors_of(fitted, hypotheses, n_draws) if drawn else _NO_DONORS,
         folds_of(data, n_folds, np.random.default_rng(replicate_seed(seed, 0))),
@@ -476,14 +478,10 @@ def refitted(
         return upper_tail(statistics, n_units), scores
     n_draws = max(_LEAST_DRAWS, _DRAWS_A_TEST * len(fitting.hypotheses))
     p_values = np.ones(len(fitting.hypotheses))
-    for g, features in enumerate(fitting.hypotheses):
-        donors = donors_of(fitted, (features,), n_draws)
-        blocks = [fitted.scores.values[:, fitted.scores.columns(j)] for j in features.tolist()]
-
-        def drawn(d: int, donors: np.ndarray = donors, blocks: Any = blocks) -> FloatArray:
-            return np.hstack([block[donors[k, d]] for k, block in enumerate(blocks)])
-
-        p_values[g] = randomization_p_value(rests[g], np.hstack(blocks), drawn, n_draws)
+    for g, features in enumerate(members.tolist() for members in fitting.hypotheses):
+        p_values[g] = randomization_p_value(
+            rests[g], fitted.numbers(features), partial(fitted.drawn_numbers, features), n_draws
+        )
     return p_values, scores
 
 

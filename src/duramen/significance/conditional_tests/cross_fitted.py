@@ -16,7 +16,7 @@ from duramen.data import ClassTarget, EncodedTable, NumberTarget
 from duramen.forests.prediction import replaced_means
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import Arrays
-from duramen.significance.conditional_tests.sampler import Sampler
+from duramen.significance.conditional_tests.scores import Scores
 from duramen.significance.measured import Data
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -44,9 +44,9 @@ class Design:
     owners: IntArray
 
     @classmethod
-    def of(cls, table: EncodedTable, sampler: Sampler) -> Design:
-        """Return the columns of a table: values of numeric features, else the sampler's scores."""
-        scores, columns, owners = sampler.scores, [], []
+    def of(cls, table: EncodedTable, scores: Scores) -> Design:
+        """Return the columns of a table: values of numeric features, else scores."""
+        columns, owners = [], []
         for j in range(table.n_columns):
             for k, column in enumerate(scores.values[:, scores.columns(j)].T):
                 if k == 0 and not scores.discrete[j] and table.kinds[j] == "numeric":
@@ -74,7 +74,7 @@ def _penalties(columns: FloatArray, numbers: FloatArray) -> FloatArray:
     return max(float(largest) / len(columns), 1e-12) * path
 
 
-def _lasso(columns: FloatArray, numbers: FloatArray, cv: Any) -> Any:
+def lasso(columns: FloatArray, numbers: FloatArray, cv: Any) -> Any:
     """Return a lasso with the penalty of the least error in cross-validation."""
     from sklearn.linear_model import LassoCV
 
@@ -102,7 +102,7 @@ class Linear:
             spread = float(numbers.std())
             if spread == 0.0 or not columns.shape[1] or len(rows) < _FOLDS:
                 continue
-            coefficients[k] = _lasso(columns, numbers / spread, _FOLDS).coef_ * spread
+            coefficients[k] = lasso(columns, numbers / spread, _FOLDS).coef_ * spread
         intercepts = response.mean(axis=0) - columns.mean(axis=0) @ coefficients.T
         return cls(design, intercepts, coefficients)
 
@@ -302,7 +302,7 @@ class Lines:
             spread = float(numbers.std())
             if spread == 0.0 or not design.columns.shape[1]:
                 continue
-            model = _lasso(design.columns, numbers / spread, parts)
+            model = lasso(design.columns, numbers / spread, parts)
             error += float(model.mse_path_.mean(axis=1).min()) * spread**2
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of convergence

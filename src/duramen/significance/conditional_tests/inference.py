@@ -10,6 +10,10 @@ import numpy as np
 from duramen.jobs.replicates import Arrays
 from duramen.support.arrays import FloatArray, IntArray
 
+_ENOUGH = 100  # draws of a randomization test that reach the data, which end it
+_BATCH = 200  # draws at a time
+_DRAWS_OF_MEAN = 200  # for the mean of a feature
+
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
@@ -151,13 +155,14 @@ def combined(first: FloatArray, second: FloatArray, weight: float) -> FloatArray
 
 
 def randomization_p_value(
-    rest: FloatArray, own: FloatArray, drawn: Callable[[int], FloatArray], n_draws: int
+    rest: FloatArray, own: FloatArray, drawn: Callable[..., FloatArray], n_draws: int
 ) -> float:
     r"""Return the p-value of a distilled conditional randomization test.
 
-    With e the rest of the response and z the scores of the features, less their mean over all draws
-    and the data, the statistic is :math:`\|\sum_i e_i z_i^\top\|^2`. The p-value is the fraction
-    of draws, the data among them, that reach that of the data.
+    With e the rest of the response and z the scores of the features, less their mean over draws of
+    their own, the statistic is :math:`\|\sum_i e_i z_i^\top\|^2`. The p-value is the fraction of
+    draws, the data among them, that reach that of the data. Draws end with the h-th that does, and
+    the p-value of k draws is then h / k (Besag and Clifford 1991).
 
     Parameters
     ----------
@@ -165,19 +170,23 @@ def randomization_p_value(
     own : float64 array of shape (n, b)
         Scores on the data.
     drawn : callable
-        ``drawn(d)`` returns the scores of a draw, shape (n, b).
+        ``drawn(size, batch)`` returns the scores of `size` draws, shape (size, n, b).
     n_draws : int
     """
-    total = own.copy()
-    for d in range(n_draws):
-        total += drawn(d)
-    mean = total / (n_draws + 1)
+    mean = drawn(_DRAWS_OF_MEAN, 1).mean(axis=0)
 
-    def statistic(scores: FloatArray) -> float:
-        return float(np.square(rest.T @ (scores - mean)).sum())
+    def statistics(scores: FloatArray) -> FloatArray:
+        products = np.einsum("nc,dnb->dcb", rest, scores - mean, optimize=True)
+        return np.asarray(np.square(products).sum(axis=(1, 2)))
 
-    observed = statistic(own)
     # What differs by rounding alone is equal.
-    least = observed * (1.0 - 1e-9)
-    reached = sum(statistic(drawn(d)) >= least for d in range(n_draws))
-    return (1 + reached) / (n_draws + 1)
+    least = float(statistics(own[None])[0]) * (1.0 - 1e-9)
+    n_reached, n_done, batch = 0, 0, 1
+    while n_done < n_draws:
+        batch += 1
+        reached = statistics(drawn(min(_BATCH, n_draws - n_done), batch)) >= least
+        places = np.flatnonzero(reached)
+        if n_reached + len(places) >= _ENOUGH:
+            return _ENOUGH / (n_done + int(places[_ENOUGH - n_reached - 1]) + 1)
+        n_reached, n_done = n_reached + len(places), n_done + len(reached)
+    return (1 + n_reached) / (n_draws + 1)

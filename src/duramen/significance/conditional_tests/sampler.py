@@ -110,7 +110,7 @@ class Sampler:
             block = scores.columns(j)
             if len(curved[j]) and not scores.discrete[j]:
                 residuals[:, block] = centered(_by_splines(nodewise, j, curved[j]), strata)
-            fitted = _by_forest(
+            fitted = forest_residuals(
                 table, scores, residuals[:, block], j, replicate_seed(seed, j), n_threads
             )
             if np.square(fitted).sum() < np.square(residuals[:, block]).sum():
@@ -136,20 +136,28 @@ class Sampler:
             shares[j] = 1.0 - float(np.square(self._residuals[:, block]).sum()) / total
         return np.asarray(np.clip(shares, 0.0, 1.0))
 
-    def donors(self, j: int, n_draws: int) -> np.ndarray:
-        """Return the row whose value each row takes in each draw, uint32 of shape (n_draws, n)."""
-        random = np.random.default_rng(replicate_seed(self.seed, self.table.n_columns + j))
-        return self._drawn(
+    def donors(self, j: int, n_draws: int, batch: int = 0) -> np.ndarray:
+        """Return the row whose value each row takes in each draw, uint32 of shape (n_draws, n).
+
+        The draws of another batch are others.
+        """
+        random = self._random(j, batch)
+        return self.drawn(
             j, self.residuals(j), [self._order(random) for _ in range(n_draws)], random
         )
 
-    def donors_of(self, features: Sequence[int], n_draws: int) -> np.ndarray:
+    def _random(self, j: int, batch: int) -> np.random.Generator:
+        """Return the source of randomness of a feature's draws."""
+        of_feature = replicate_seed(self.seed, self.table.n_columns + j)
+        return np.random.default_rng([of_feature, batch] if batch else of_feature)
+
+    def donors_of(self, features: Sequence[int], n_draws: int, batch: int = 0) -> np.ndarray:
         """Return donors of features given all but these, uint32 of shape (b, n_draws, n).
 
         The residuals of a row are lent together, so that features of a group keep what they have
         in common.
         """
-        random = np.random.default_rng([self.seed, *features])
+        random = np.random.default_rng([self.seed, *features, *([batch] if batch else [])])
         orders = [self._order(random) for _ in range(n_draws)]
         members = [j for j in features if self.scores.widths[j]]
         residuals = self.residuals_of(members)
@@ -157,7 +165,7 @@ class Sampler:
         parts = dict(zip(members, np.split(residuals, ends[:-1], axis=1), strict=True))
         same = np.tile(np.arange(self.table.n_rows, dtype=np.uint32), (n_draws, 1))
         return np.stack(
-            [self._drawn(j, parts[j], orders, random) if j in parts else same for j in features]
+            [self.drawn(j, parts[j], orders, random) if j in parts else same for j in features]
         )
 
     def residuals_of(self, features: Sequence[int]) -> FloatArray:
@@ -170,17 +178,35 @@ class Sampler:
             return self.residuals(int(features[0]))
         return self.residuals_of(features.tolist())
 
+    def numbers(self, features: Sequence[int]) -> FloatArray:
+        """Return the columns of features that a randomization test compares with draws, (n, b)."""
+        return np.hstack([self.scores.values[:, self.scores.columns(j)] for j in features])
+
+    def drawn_numbers(self, features: Sequence[int], n_draws: int, batch: int) -> FloatArray:
+        """Return the same columns of draws, shape (n_draws, n, b)."""
+        if len(features) == 1:
+            donors = self.donors(features[0], n_draws, batch)[None]
+        else:
+            donors = self.donors_of(features, n_draws, batch)
+        blocks = [self.scores.values[:, self.scores.columns(j)] for j in features]
+        parts = zip(blocks, donors, strict=True)
+        return np.concatenate([block[rows] for block, rows in parts], axis=2)
+
     def _order(self, random: np.random.Generator) -> IntArray:
         """Draw the row whose residual each row takes."""
         return Exchangeability(self.table.n_rows, self.strata).permutation(random)
 
-    def _drawn(
+    def drawn(
         self,
         j: int,
         residuals: FloatArray,
         orders: list[IntArray],
         random: np.random.Generator,
     ) -> np.ndarray:
+        """Return donors of a feature with some residuals, uint32 of shape (orders, n).
+
+        In a draw each row takes the residual of the row that the order names.
+        """
         values = self.scores.values[:, self.scores.columns(j)]
         codes = self.scores.codes[j]
         if not values.shape[1]:
@@ -190,18 +216,15 @@ class Sampler:
         missing = None
         if values.shape[1] > 1:
             missing = values[:, 1] > 0
-            absent = _shares(values[:, 1] - residuals[:, 1], values[:, 1])
+            absent = probabilities(values[:, 1] - residuals[:, 1], values[:, 1])
         base = values[:, 0] - residuals[:, 0]
         spread = residuals[:, 0] - residuals[:, 0].mean()
         # Residuals of rows left out are too large by as much as the predictions vary by chance.
         left = max(float(values[:, 0].var() - base.var()), 0.0)
         spread *= np.sqrt(left / max(float(spread.var()), 1e-300))
-        pool = np.arange(len(codes)) if missing is None else np.flatnonzero(~missing)
-        pool = pool[np.argsort(values[pool, 0], kind="stable")].astype(np.uint32)
-        pool = pool[_shuffled_ties(values[pool, 0], random)]
-        ascending = values[pool, 0]
-        middle = (ascending[1:] + ascending[:-1]) / 2.0
-        donors = np.stack([pool[np.searchsorted(middle, base + spread[o])] for o in orders])
+        own = values[:, 0] if missing is None else np.where(missing, np.nan, values[:, 0])
+        nearest = NearestRows.of(own, random)
+        donors = np.stack([nearest.rows[nearest.places(base + spread[o])] for o in orders])
         if missing is not None:
             gaps = np.flatnonzero(missing).astype(np.uint32)
             hidden = random.random(donors.shape) < absent
@@ -217,23 +240,20 @@ class Sampler:
         random: np.random.Generator,
     ) -> np.ndarray:
         """Draw values of a feature of few values from predicted probabilities."""
-        levels, own = np.unique(codes, return_inverse=True)
+        _, own = np.unique(codes, return_inverse=True)
         if values.shape[1] == 1:
-            second = _shares(predicted[:, 0], values[:, 0])
+            second = probabilities(predicted[:, 0], values[:, 0])
             chances = np.column_stack([1.0 - second, second])
         else:
             chances = np.column_stack(
-                [_shares(predicted[:, k], values[:, k]) for k in range(values.shape[1])]
+                [probabilities(predicted[:, k], values[:, k]) for k in range(values.shape[1])]
             )
         chances /= chances.sum(axis=1, keepdims=True)
         ends = np.cumsum(chances, axis=1)
-        rows = np.argsort(own, kind="stable")
-        starts = np.searchsorted(own[rows], np.arange(len(levels) + 1))
         drawn = np.empty((n_draws, len(codes)), dtype=np.uint32)
         for draw in drawn:
             level = (random.random(len(codes))[:, None] > ends[:, :-1]).sum(axis=1)
-            width = starts[level + 1] - starts[level]
-            draw[:] = rows[starts[level] + (random.random(len(codes)) * width).astype(np.int64)]
+            draw[:] = rows_of_levels(own, level, random)
         return drawn
 
 
@@ -261,28 +281,47 @@ class KnownSampler(Sampler):
             )
         return sampler
 
-    def donors(self, j: int, n_draws: int) -> np.ndarray:
+    def donors(self, j: int, n_draws: int, batch: int = 0) -> np.ndarray:
         """Return the rows whose values are nearest to draws, uint32 of shape (n_draws, n)."""
+        random = self._random(j, batch)
+        nearest = NearestRows.of(numbers_of(self.table, j), random)
+        return nearest.one_of_equal(self._sampled(j, n_draws, random), random)
+
+    def numbers(self, features: Sequence[int]) -> FloatArray:
+        """Return numbers, or indicators of a nominal feature, which do not depend on other rows.
+
+        Ranks would: the test is exact if the data and the draws are treated alike.
+        """
+        return self._columns(features[0], numbers_of(self.table, features[0]))
+
+    def drawn_numbers(self, features: Sequence[int], n_draws: int, batch: int) -> FloatArray:
+        """Return the same columns of draws, shape (n_draws, n, b)."""
+        sampled = self._sampled(features[0], n_draws, self._random(features[0], batch))
+        return self._columns(features[0], sampled)
+
+    def _columns(self, j: int, numbers: FloatArray) -> FloatArray:
+        """Return numbers as columns, the last axis: 0 and an indicator where missing."""
+        if self.table.kinds[j] == "nominal":
+            indicators = numbers[..., None] == np.arange(len(self.table.values(j)))
+            return np.asarray(indicators, dtype=np.float64)
+        missing = np.isnan(numbers)
+        if not self.table.missing[j]:
+            return np.asarray(numbers[..., None])
+        return np.stack([np.where(missing, 0.0, numbers), missing.astype(np.float64)], axis=-1)
+
+    def _sampled(self, j: int, n_draws: int, random: np.random.Generator) -> FloatArray:
+        """Return draws of a feature, shape (n_draws, n)."""
         assert self.distribution is not None
-        random = np.random.default_rng(replicate_seed(self.seed, self.table.n_columns + j))
-        codes, values = self.scores.codes[j], np.asarray(self.table.values(j))
-        numbers = values if self.table.kinds[j] == "numeric" else np.arange(len(values))
-        own = np.append(numbers, np.nan)[codes]
-        order = np.flatnonzero(~np.isnan(own))
-        order = order[np.argsort(own[order], kind="stable")]
-        order = order[_shuffled_ties(own[order], random)].astype(np.uint32)
-        ascending = own[order]
-        middle = (ascending[1:] + ascending[:-1]) / 2.0
-        sample = self.distribution.sample
+        sample, shape = self.distribution.sample, (self.table.n_rows,)
         drawn = [np.asarray(sample(j, random), dtype=np.float64) for _ in range(n_draws)]
-        if any(column.shape != codes.shape for column in drawn):
+        if any(column.shape != shape for column in drawn):
             raise ValueError(
                 f"conditional: sampler.sample({j}, random) must return an array of shape "
-                f"{codes.shape}, got {drawn[0].shape}."
+                f"{shape}, got {drawn[0].shape}."
             )
-        return np.stack([order[_near(middle, ascending, column, random)] for column in drawn])
+        return np.stack(drawn)
 
-    def donors_of(self, features: Sequence[int], n_draws: int) -> np.ndarray:
+    def donors_of(self, features: Sequence[int], n_draws: int, batch: int = 0) -> np.ndarray:
         """Refuse: the distribution draws one feature at a time."""
         raise ValueError(
             "conditional: feature_groups must be None with a sampler of your own, which draws one "
@@ -290,17 +329,61 @@ class KnownSampler(Sampler):
         )
 
 
-def _near(
-    middle: FloatArray, ascending: FloatArray, drawn: FloatArray, random: np.random.Generator
-) -> IntArray:
-    """Return the place of a value nearest to each draw, one of several equal ones by chance."""
-    place = np.searchsorted(middle, drawn)
-    first = np.searchsorted(ascending, ascending[place], side="left")
-    last = np.searchsorted(ascending, ascending[place], side="right")
-    return np.asarray(first + (random.random(len(drawn)) * (last - first)).astype(np.int64))
+def numbers_of(table: EncodedTable, j: int) -> FloatArray:
+    """Return the numbers of a column, codes unless it is numeric, NaN where missing; (n,)."""
+    values = np.asarray(table.values(j))
+    numbers = values if table.kinds[j] == "numeric" else np.arange(len(values))
+    return np.asarray(np.append(numbers, np.nan)[np.asarray(table.codes(j))])
 
 
-def _shares(predicted: FloatArray, indicator: FloatArray) -> FloatArray:
+@dataclass(frozen=True, eq=False)
+class NearestRows:
+    """Rows in the order of their numbers, equal ones shuffled, to look up the nearest number.
+
+    Attributes
+    ----------
+    rows : uint32 array of shape (m,)
+        Rows whose number is not missing.
+    ascending : float64 array of shape (m,)
+        Their numbers.
+    """
+
+    rows: np.ndarray
+    ascending: FloatArray
+
+    @classmethod
+    def of(cls, numbers: FloatArray, random: np.random.Generator) -> NearestRows:
+        """Sort the rows of numbers, shape (n,), NaN where missing."""
+        rows = np.flatnonzero(~np.isnan(numbers))
+        rows = rows[np.argsort(numbers[rows], kind="stable")]
+        rows = rows[_shuffled_ties(numbers[rows], random)].astype(np.uint32)
+        return cls(rows, numbers[rows])
+
+    def places(self, drawn: FloatArray) -> IntArray:
+        """Return the place of the nearest number in `ascending`."""
+        middle = (self.ascending[1:] + self.ascending[:-1]) / 2.0
+        return np.searchsorted(middle, drawn)
+
+    def one_of_equal(self, drawn: FloatArray, random: np.random.Generator) -> np.ndarray:
+        """Return a row with the nearest number, one of several equal ones by chance."""
+        nearest = self.ascending[self.places(drawn)]
+        first = np.searchsorted(self.ascending, nearest, side="left")
+        width = np.searchsorted(self.ascending, nearest, side="right") - first
+        return self.rows[first + (random.random(drawn.shape) * width).astype(np.int64)]
+
+
+def rows_of_levels(own: IntArray, level: IntArray, random: np.random.Generator) -> IntArray:
+    """Return for each row one by chance of those that have a level, shape (n,).
+
+    `own` are the levels of the rows, numbers from 0, and `level` those that are wanted.
+    """
+    rows = np.argsort(own, kind="stable")
+    starts = np.searchsorted(own[rows], np.arange(int(own.max()) + 2))
+    width = starts[level + 1] - starts[level]
+    return rows[starts[level] + (random.random(len(own)) * width).astype(np.int64)]
+
+
+def probabilities(predicted: FloatArray, indicator: FloatArray) -> FloatArray:
     """Return probabilities of a value from predictions of its indicator, in whatever units."""
     low, high = float(indicator.min()), float(indicator.max())
     share = (predicted - low) / (high - low)
@@ -329,10 +412,10 @@ def curved_in(nodewise: Nodewise) -> list[IntArray]:
     if not len(numbers):
         return curved
     values = scores.values[:, scores.first[numbers]]
-    residuals = _standardized(nodewise.residuals)
+    residuals = standardized(nodewise.residuals)
     limit = -ndtri(_LEVEL / (6.0 * len(numbers))) / np.sqrt(len(values))
-    squares, cubes = _standardized(values**2), _standardized(values**3 - 3.0 * values)
-    pairs = ((residuals, squares), (residuals, cubes), (_standardized(residuals**2), squares))
+    squares, cubes = standardized(values**2), standardized(values**3 - 3.0 * values)
+    pairs = ((residuals, squares), (residuals, cubes), (standardized(residuals**2), squares))
     sizes = np.max([np.abs(left.T @ right) / len(values) for left, right in pairs], axis=0)
     for j in np.flatnonzero(scores.widths).tolist():
         size = sizes[scores.columns(j)].max(axis=0)
@@ -348,19 +431,23 @@ def _by_splines(nodewise: Nodewise, j: int, curved: IntArray) -> FloatArray:
     The predictors are the features that matter most in the linear regression, and B-splines of the
     `curved` ones; the rows are left out one at a time.
     """
-    from sklearn.preprocessing import SplineTransformer
-
     scores = nodewise.scores
     weights = np.abs(nodewise.weights(j))
     largest = np.argsort(-weights, kind="stable")[:_MOST_LINEAR]
     linear = scores.values[:, largest[weights[largest] > 0.0]]
+    columns = standardized(np.hstack([linear, splines_of(scores, curved)]))
+    return ridge_residuals(columns, scores.values[:, scores.columns(j)])
+
+
+def splines_of(scores: Scores, features: IntArray) -> FloatArray:
+    """Return B-splines of the scores of numeric features."""
+    from sklearn.preprocessing import SplineTransformer
+
     basis = SplineTransformer(n_knots=6, knots="quantile", include_bias=False)
-    splines = basis.fit_transform(scores.values[:, scores.first[curved]])
-    columns = _standardized(np.hstack([linear, splines]))
-    return _left_out(columns, scores.values[:, scores.columns(j)])
+    return np.asarray(basis.fit_transform(scores.values[:, scores.first[features]]))
 
 
-def _left_out(columns: FloatArray, responses: FloatArray) -> FloatArray:
+def ridge_residuals(columns: FloatArray, responses: FloatArray) -> FloatArray:
     """Return residuals of ridge regressions without the row, with the best of some penalties."""
     left, singular, _ = np.linalg.svd(columns, full_matrices=False)
     n = len(columns)
@@ -377,7 +464,8 @@ def _left_out(columns: FloatArray, responses: FloatArray) -> FloatArray:
     return best
 
 
-def _standardized(columns: FloatArray) -> FloatArray:
+def standardized(columns: FloatArray) -> FloatArray:
+    """Return columns of mean 0 and variance 1; constant ones are 0."""
     columns = columns - columns.mean(axis=0)
     return np.asarray(columns / np.maximum(columns.std(axis=0), 1e-300))
 
@@ -399,7 +487,7 @@ def forest_for(data: Data, **settings: Any) -> BaseForest:
     return RandomForestClassifier(**settings)
 
 
-def _by_forest(
+def forest_residuals(
     table: EncodedTable,
     scores: Scores,
     residuals: FloatArray,

@@ -1,0 +1,146 @@
+"""Conditional randomization with a known distribution: uniform p-values, whatever the sample."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import duramen as dm
+from duramen.significance.conditional_tests.inference import randomization_p_value
+from duramen.significance.conditional_tests.nodewise import Nodewise
+from duramen.significance.conditional_tests.sampler import KnownSampler
+from duramen.significance.conditional_tests.scores import Scores
+
+N_ROWS = 60
+
+
+class Normal:
+    """Autoregressive normal columns."""
+
+    def __init__(self, random):
+        covariance = 0.6 ** np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
+        self.precision = np.linalg.inv(covariance)
+        self.table = random.normal(size=(N_ROWS, 4)) @ np.linalg.cholesky(covariance).T
+
+    def sample(self, j, random):
+        others, own = np.delete(np.arange(4), j), self.precision[j, j]
+        mean = -(self.table[:, others] @ self.precision[others, j]) / own
+        return mean + random.normal(size=N_ROWS) / np.sqrt(own)
+
+    def signal(self):
+        return self.table[:, 0]
+
+
+class Chain(dm.significance.MarkovChain):
+    """Binary columns that flip with probability .25."""
+
+    def __init__(self, random):
+        rows = np.cumsum(random.random((N_ROWS, 4)) < 0.25, axis=1) % 2
+        super().__init__(rows, [0.75, 0.25], [[0.75, 0.25], [0.25, 0.75]])
+        self.table = rows.astype(float)
+
+    def signal(self):
+        return self.table[:, 0]
+
+
+class Mixed:
+    """Three levels, and a number and a flag that depend on them."""
+
+    def __init__(self, random):
+        self.level = random.integers(0, 3, N_ROWS)
+        number, flag = self.sample(1, random), self.sample(2, random)
+        self.number, self.flag = number, flag
+        labels = np.array(["a", "b", "c"])[self.level]
+        self.table = pd.DataFrame({"level": labels, "number": number, "flag": flag})
+
+    def sample(self, j, random):
+        if j == 1:
+            return self.level + random.normal(size=N_ROWS)
+        if j == 2:
+            return (random.random(N_ROWS) < 0.2 + 0.3 * self.level).astype(float)
+        levels = np.arange(3)
+        flags = np.where(self.flag[:, None] > 0, 0.2 + 0.3 * levels, 0.8 - 0.3 * levels)
+        ends = np.cumsum(np.exp(-((self.number[:, None] - levels) ** 2) / 2) * flags, axis=1)
+        return (random.random((N_ROWS, 1)) * ends[:, -1:] > ends[:, :-1]).sum(axis=1)
+
+    def signal(self):
+        return self.number if self.tests_level else self.level
+
+    tests_level = False
+
+
+class MixedLevel(Mixed):
+    """The same, where the levels stand in for the number."""
+
+    tests_level = True
+
+
+def rest_of(distribution, random):
+    """A target that depends on the other features, after a prediction that is poor."""
+    signal = distribution.signal()
+    return (np.sin(2 * signal) + random.standard_t(3, size=N_ROWS))[:, None]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "feature"), [(Normal, 1), (Chain, 1), (Mixed, 1), (Mixed, 2), (MixedLevel, 0)]
+)
+def test_p_values_are_uniform(kind, feature):
+    """2,000 data sets."""
+    random = np.random.default_rng(34)
+    p_values = []
+    for seed in range(2000):
+        distribution = kind(random)
+        table = dm.encode(distribution.table)
+        scores = Scores.of(table)
+        nodewise = Nodewise(scores, scores.values, np.zeros(4), np.zeros((0, 0)), np.zeros(0))
+        none = np.zeros(table.n_columns, dtype=bool)
+        sampler = KnownSampler(
+            table, nodewise, None, none, seed, scores.values, distribution=distribution
+        )
+
+        def drawn(size, batch, sampler=sampler):
+            return sampler.drawn_numbers([feature], size, batch)
+
+        rest = rest_of(distribution, random)
+        p_values.append(randomization_p_value(rest, sampler.numbers([feature]), drawn, 199))
+    assert stats.kstest(p_values, "uniform").pvalue > 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:conditional")  # few rows
+def test_p_values_of_forests_without_a_feature_are_uniform():
+    """150 p-values by ``method="crt"``."""
+    p_values = []
+    forest = dm.RandomForestRegressor(40)
+    for seed in range(50):
+        random = np.random.default_rng(seed)
+        distribution = Normal(random)
+        y = rest_of(distribution, random)[:, 0]
+        result = dm.significance.conditional(
+            forest,
+            distribution.table,
+            y,
+            method="crt",
+            sampler=distribution,
+            n_folds=2,
+            random_state=seed,
+            n_jobs=1,
+        )
+        p_values += result.p_values[1:].tolist()
+    assert stats.kstest(p_values, "uniform").pvalue > 0.01
+
+
+def test_draws_end_when_enough_of_them_reach_the_data():
+    random = np.random.default_rng(0)
+    rest, own = random.normal(size=(50, 1)), random.normal(size=(50, 1))
+    sizes = []
+
+    def drawn(size, batch):
+        sizes.append(size)
+        return np.random.default_rng([batch, 1]).normal(size=(size, 50, 1))
+
+    p_value = randomization_p_value(rest, 0.01 * own, drawn, 100_000)
+    assert p_value > 0.9
+    assert sum(sizes) == 400  # 200 of them for the mean
+    assert randomization_p_value(rest, 10 * rest, drawn, 999) == 1 / 1000
