@@ -147,12 +147,21 @@ def test_cpi_sees_interactions():
         ({"sampler": 3}, "sampler must be"),
         ({"n_folds": 1}, "n_folds"),
         ({"n_draws": 3}, "n_draws must be even"),
+        ({"n_folds": 200}, "at least 400 rows, two for each of 200 folds, got 60"),
+        ({"groups": np.arange(60) // 10}, "at least 10 groups, two for each of 5 folds, got 6"),
         ({"feature_groups": {"a": ["nothing"]}}, "nothing"),
     ],
 )
 def test_arguments_are_checked(arguments, message):
     with pytest.raises((ValueError, TypeError), match=message):
         conditional(None, *proxies(60), random_state=0, **arguments)
+
+
+def test_weights_are_refused():
+    X, y = proxies()
+    data = dm.learning_set(X, y, sample_weight=np.arange(1.0, 301.0))
+    with pytest.raises(ValueError, match="conditional: sample_weight must be None"):
+        conditional(FOREST, data)
 
 
 def test_one_product_is_tested_by_t():

@@ -109,12 +109,15 @@ def requested_test(
             words = ", ".join(map(repr, allowed))
             raise checks.refuse(_OWNER, "test", f"True, False or one of {words}", given)
         test = tests[wanted]
-    wasted = {"n_permutations": n_permutations, "checkpoint": None if resampled else checkpoint}
+    wasted = {
+        "n_permutations": None if test.repeats else n_permutations,
+        "checkpoint": None if resampled or test.grows else checkpoint,
+    }
+    why = "whose number of forests is fixed" if test.grows else "which grows no forests"
     for name, value in wasted.items():
-        if value is not None and not test.repeats:
+        if value is not None:
             raise ValueError(
-                f"{_OWNER}: {name} has no effect with test={test.name!r}, which grows no forests; "
-                "leave it out."
+                f"{_OWNER}: {name} has no effect with test={test.name!r}, {why}; leave it out."
             )
     request = Request(test, n_permutations, default=default)
     request.check(PYTHON, f"{_OWNER}: ")

@@ -296,8 +296,7 @@ def _tested(
     known = dict(zip(found.names, found.measures, strict=True))
     scores = None if one is None or one.name not in known else as_importances(known[one.name])
     given, sampled = tested_rows(request, given, execution)
-    if one is not None:
-        announce(request, one, given, execution)
+    announce(request, one, given, execution)
     try:
         with (
             estimates(None),  # it was estimated before

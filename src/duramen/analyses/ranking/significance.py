@@ -12,7 +12,7 @@ from duramen.reports.facts import LEVEL
 from duramen.reports.significance import Verdict
 from duramen.results.significance import AdjustedSignificance, Significance
 from duramen.significance import SignificanceTest, catalogue
-from duramen.significance.cost import Cost, estimate_cost
+from duramen.significance.cost import estimate_cost
 
 _RECORDED_ELSEWHERE = (
     *("method", "measure", "estimator", "parameters", "data", "versions"),
@@ -34,9 +34,9 @@ def run_test(
     test = request.test
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if measure is None:
+        if measure is None and not test.grows:
             result = _of_rows(request, given, execution.wording, execution.client)
-        elif not test.repeats:
+        elif not test.grows:
             result = test.function(scores)
         else:
             options = {
@@ -70,31 +70,39 @@ def _of_rows(request: Request, given: Inputs, wording: Wording, client: Any) -> 
     return request.test.function(given.data.table, given.data.y, **request.choices, **more)
 
 
-def announce(request: Request, measure: Measure, given: Inputs, execution: Execution) -> None:
+def announce(
+    request: Request, measure: Measure | None, given: Inputs, execution: Execution
+) -> None:
     """Say what the test will take, if that is more than a few seconds."""
     test, wording = request.test, execution.wording
-    if execution.announce is None or not test.repeats or (test.announces and given.verbose):
+    if execution.announce is None or not test.grows or (test.announces and given.verbose):
         return
     choices = _choices(request, measure, given, execution)
     if choices.get("null") == "binomial":
         return
 
-    cost: Cost = estimate_cost(
-        _forest(test, given),
-        given.data,
-        None,
-        test.forests(test.rounds(request.permutations), request.n_tested(given.data.n_columns)),
-        measure=choices.get("measure", measure.name),
-        permuted=test.permutes,
-        fraction=test.fraction,
-        n_jobs=given.n_jobs,
+    estimator, data, n_jobs = _forest(test, given), given.data, given.n_jobs
+    cost = (
+        estimate_cost(
+            estimator,
+            data,
+            None,
+            test.forests(test.rounds(request.permutations), request.n_tested(data.n_columns)),
+            measure=choices.get("measure", "mdi" if measure is None else measure.name),
+            permuted=test.permutes,
+            fraction=test.fraction,
+            n_jobs=n_jobs,
+        )
+        if test.cost is None
+        else test.cost(estimator, data, n_jobs)
     )
     if cost.seconds > LONG:
         most = "at most " if test.announces or "stop_after" in request.choices else ""
         skip = (
             f"; {wording.no_test} skips it" if request.default and cost.seconds > _TOO_LONG else ""
         )
-        tested = f"{wording.test_name(test)} of {wording.measure_name(measure)}"
+        of = "" if measure is None else f" of {wording.measure_name(measure)}"
+        tested = f"{wording.test_name(test)}{of}"
         execution.announce(f"{tested}: {most}{cost}{skip}")
 
 
@@ -135,7 +143,7 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
 
 
 def _choices(
-    request: Request, measure: Measure, given: Inputs, execution: Execution
+    request: Request, measure: Measure | None, given: Inputs, execution: Execution
 ) -> dict[str, Any]:
     """Return the arguments of the test beside the rows and the seed."""
     choices = dict(request.choices)
@@ -145,7 +153,7 @@ def _choices(
         choices[request.test.repeats] = request.permutations
     asked = request.permutations is not None or execution.checkpoint is not None
     permuting = asked or given.data.exchangeability.restricted
-    name = "auto" if request.default else measure.name
+    name = "auto" if request.default or measure is None else measure.name
     measured = {"measure": name} if request.test.takes("measure") else {}
     return {**measured, **request.test.adapt(given.estimator.forest_, permuting), **choices}
 

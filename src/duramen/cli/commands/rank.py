@@ -526,7 +526,7 @@ def requested(
         test,
         asked.permutations,
         {name: value for name, value in choices.items() if value not in (None, False)},
-        feature_groups if test.takes("feature_groups") else None,
+        feature_groups if test.of_groups else None,
         not named,
     )
     request.check(OPTIONS)
@@ -547,7 +547,9 @@ def _check_taken(
     used |= {} if checkpoint is None else {"--checkpoint": "checkpoint"}
     refused: dict[str, list[str]] = {}  # options by the reason
     for word, parameter in used.items():
-        if word in ("--permutations", "--checkpoint") and not test.repeats:
+        if word == "--permutations" and test.grows and not test.repeats:
+            why = f"with --significance {test.option}, whose number of forests is fixed"
+        elif word in ("--permutations", "--checkpoint") and not test.grows:
             why = f"with --significance {test.option}, which grows no forests"
         elif parameter and not test.takes(parameter):
             able = ", ".join(one.option for one in catalogue if one.takes(parameter))
@@ -600,7 +602,7 @@ def _check(options: Options) -> Asked:
     feature_groups = None if file is None or options.signals.of_clusters else read_groups(file)
     resampled = bool(options.resampling.asked)
     request = requested(options.test, checkpoint, feature_groups, resampled=resampled)
-    if options.signals.of_clusters and request is not None and request.test.takes("feature_groups"):
+    if options.signals.of_clusters and request is not None and request.test.of_groups:
         raise ValueError(
             f"--feature-groups clusters and --significance {request.test.option} do not go "
             "together: the clusters follow from the ranking that would be tested. Hint: "

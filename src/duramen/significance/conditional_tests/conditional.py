@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -38,8 +40,10 @@ from duramen.significance.conditional_tests.sampler import (
     Sampler,
     forest_for,
 )
+from duramen.significance.cost import Cost
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
+from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import fingerprint, versions
@@ -54,6 +58,7 @@ NULL = (
     "The feature is independent of the target given all other features: it tells nothing that "
     "they do not tell."
 )
+_FUNCTION = "conditional"
 _NULL_STATISTICS = 200  # statistics of permuted targets that give the spread of one
 _MOST_RUNS = 10
 _NO_DONORS = np.empty((0, 0, 0), dtype=np.uint32)
@@ -159,7 +164,7 @@ def conditional(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, rows have weights, or are fewer than two a fold.
 
     Warns
     -----
@@ -206,84 +211,238 @@ def conditional(
     >>> result.verdicts()[:2]
     ('direct', 'shared with x0')
     """
-    function = "conditional"
-    checks.check_choice(function, "method", method, get_args(Method))
-    checks.check_integer(function, "n_folds", n_folds, 2)
-    checks.check_integer(function, "n_draws", n_draws, 2)
-    if n_draws % 2:
-        raise ValueError(f"{function}: n_draws must be even, got {n_draws}.")
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    plan = execution.plan(function)
-    data, template = prepared(estimator, X, y, strata, groups, function)
-    names, hypotheses = hypotheses_of(data, feature_groups, function)
-    seed = execution.seed()
-    fitted = fitted_sampler(sampler, data, seed, plan, function)
-    explained = fitted.explained()
-    notes = few_rows(explained, data.n_rows, hypotheses)
-    warn_of(function, notes)
-    drawn = method in ("covariance", "cpi")
-    fitting = CrossFitting(
-        template,
-        data,
-        Design.of(data.table, fitted),
-        hypotheses,
-        donors_of(fitted, hypotheses, n_draws) if drawn else _NO_DONORS,
-        folds_of(data, n_folds, np.random.default_rng(replicate_seed(seed, 0))),
-        leaves_rows_out(template),
+    choices = Choices(method, sampler, n_folds, n_draws)
+    test = ConditionalTest.of(
+        estimator,
+        X,
+        y,
+        choices,
+        execution,
+        feature_groups=feature_groups,
+        strata=strata,
+        groups=groups,
     )
-    identity = {
-        "method": function,
-        "test": method,
-        "estimator": repr(template),
-        "sampler": sampler if isinstance(sampler, str) else type(sampler).__name__,
-        "hypotheses": [features.tolist() for features in hypotheses],
-        "n_folds": n_folds,
-        "n_draws": n_draws,
-        "draws": fingerprint(fitting.donors),
-        "data": data.fingerprint,
-        "versions": versions(),
-        **data.exchangeability.identity(),
-    }
-    if drawn:
-        runs = predictions_of(fitting, n_folds, seed, identity, plan, function)
-        lines = Lines.of(fitting) if method == "covariance" else None
-        p_values, scores, details = evaluated(runs, fitted, hypotheses, lines)
-    else:
-        folds = predictions_without(fitting, n_folds, seed, identity, plan, function)
-        p_values, scores = refitted(folds, fitting, fitted, method)
-        details = {}
-    tested = np.array([fitted.scores.widths[features].any() for features in hypotheses])
-    p_values = np.where(tested, p_values, 1.0)
-    association, explained_by = associations(data, fitted, hypotheses, p_values)
-    return ConditionalSignificance(
-        names=names,
-        scores=np.where(tested, scores, 0.0),
-        p_values=p_values,
-        method=function,
-        null=NULL + data.exchangeability.clause,
-        unit="squared error",
-        details={
-            "explained": np.array([explained[features].max() for features in hypotheses]),
-            **details,
-        },
-        metadata={**identity, "seed": seed},
-        notes=tuple(notes),
-        association=association,
-        explained_by=explained_by,
-    )
+    warn_of(_FUNCTION, test.notes)
+    return test.run()
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Parameters of the test itself, as for `conditional`."""
+
+    method: Method = "covariance"
+    sampler: SamplerKind | KnownDistribution = "auto"
+    n_folds: int = 5
+    n_draws: int = 6
+
+    def __post_init__(self) -> None:
+        checks.check_choice(_FUNCTION, "method", self.method, get_args(Method))
+        checks.check_integer(_FUNCTION, "n_folds", self.n_folds, 2)
+        checks.check_integer(_FUNCTION, "n_draws", self.n_draws, 2)
+        if self.n_draws % 2:
+            raise ValueError(f"{_FUNCTION}: n_draws must be even, got {self.n_draws}.")
+
+    @property
+    def draws(self) -> bool:
+        """True if features are drawn, instead of forests grown without them."""
+        return self.method in ("covariance", "cpi")
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalTest:
+    """Test of each feature given all others, ready to be run.
+
+    Attributes
+    ----------
+    choices : Choices
+    fitting : CrossFitting
+        Forests, rows, hypotheses, draws and folds.
+    sampler : Sampler
+        Distribution of each feature given the others.
+    names : tuple of str
+        Of the hypotheses.
+    seed : int
+    plan : Plan
+        Execution.
+    notes : tuple of str
+        What limits the result, known before the forests are grown.
+    """
+
+    choices: Choices
+    fitting: CrossFitting
+    sampler: Sampler
+    names: tuple[str, ...]
+    seed: int
+    plan: Plan
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        choices: Choices,
+        execution: ExecutionParameters,
+        *,
+        feature_groups: Any = None,
+        strata: Any = None,
+        groups: Any = None,
+    ) -> ConditionalTest:
+        """Check the arguments of `conditional`, fit the distributions and draw the features."""
+        plan = execution.plan(_FUNCTION)
+        data, template = prepared(estimator, X, y, strata, groups, choices.n_folds)
+        names, hypotheses = hypotheses_of(data, feature_groups, _FUNCTION)
+        seed = execution.seed()
+        fitted = fitted_sampler(choices.sampler, data, seed, plan, _FUNCTION)
+        fitting = CrossFitting(
+            template,
+            data,
+            Design.of(data.table, fitted),
+            hypotheses,
+            donors_of(fitted, hypotheses, choices.n_draws) if choices.draws else _NO_DONORS,
+            folds_of(data, choices.n_folds, np.random.default_rng(replicate_seed(seed, 0))),
+            leaves_rows_out(template),
+        )
+        notes = few_rows(fitted.explained(), data.n_rows, hypotheses)
+        return cls(choices, fitting, fitted, names, seed, plan, tuple(notes))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Settings that the result depends on, as far as JSON can hold them."""
+        sampler, fitting = self.choices.sampler, self.fitting
+        return {
+            "method": _FUNCTION,
+            "test": self.choices.method,
+            "estimator": repr(fitting.template),
+            "sampler": sampler if isinstance(sampler, str) else type(sampler).__name__,
+            "hypotheses": [features.tolist() for features in fitting.hypotheses],
+            "n_folds": self.choices.n_folds,
+            "n_draws": self.choices.n_draws,
+            "draws": fingerprint(fitting.donors),
+            "data": fitting.data.fingerprint,
+            "versions": versions(),
+            **fitting.data.exchangeability.identity(),
+        }
+
+    @property
+    def n_permuted(self) -> int:
+        """Number of permuted targets."""
+        return min(_MOST_RUNS, math.ceil(_NULL_STATISTICS / len(self.names)))
+
+    @property
+    def n_forests(self) -> int:
+        """Number of forests."""
+        parts = 1 + (self.n_permuted if self.choices.draws else len(self.names))
+        return parts * self.choices.n_folds
+
+    def cost(self) -> Cost:
+        """Estimate how long the run takes, from a forest and its predictions."""
+        start = time.perf_counter()
+        if self.choices.draws:
+            self.fitting.fold(0, self.seed)
+        else:
+            self.fitting.prediction(0, self.seed)
+        at_a_time = self.plan.workers.at_a_time
+        seconds = (time.perf_counter() - start) * self.n_forests / at_a_time
+        return Cost(seconds, self.n_forests, at_a_time)
+
+    def run(self) -> ConditionalSignificance:
+        """Grow the forests, and return the result."""
+        fitting, fitted, hypotheses = self.fitting, self.sampler, self.fitting.hypotheses
+        data, method = fitting.data, self.choices.method
+        identity, explained = self.identity, fitted.explained()
+        if self.choices.draws:
+            runs = self._predictions(identity)
+            lines = Lines.of(fitting) if method == "covariance" else None
+            p_values, scores, details = evaluated(runs, fitted, hypotheses, lines)
+        else:
+            p_values, scores = refitted(self._without(identity), fitting, fitted, method)
+            details = {}
+        tested = np.array([fitted.scores.widths[features].any() for features in hypotheses])
+        p_values = np.where(tested, p_values, 1.0)
+        association, explained_by = associations(data, fitted, hypotheses, p_values)
+        return ConditionalSignificance(
+            names=self.names,
+            scores=np.where(tested, scores, 0.0),
+            p_values=p_values,
+            method=_FUNCTION,
+            null=NULL + data.exchangeability.clause,
+            unit="squared error",
+            details={
+                "explained": np.array([explained[features].max() for features in hypotheses]),
+                **details,
+            },
+            metadata={**identity, "seed": self.seed},
+            notes=self.notes,
+            association=association,
+            explained_by=explained_by,
+        )
+
+    def _predictions(self, identity: dict[str, Any]) -> Runs:
+        """Run all folds, of the target as it is and of permuted ones."""
+        fitting, n_folds = self.fitting, self.choices.n_folds
+        data = fitting.data
+        orders: list[IntArray | None] = [None]
+        for b in range(self.n_permuted):
+            random = np.random.default_rng(replicate_seed(self.seed, 2 + b))
+            orders.append(data.exchangeability.permutation(random, data.target.values))
+
+        def task(number: int, seed_b: int) -> Arrays:
+            run, fold = divmod(number, n_folds)
+            return fitting.fold(fold, seed_b, orders[run])
+
+        folds = self._run(task, identity)
+        response, units = response_of(data), data.exchangeability.groups
+        runs = [
+            Predictions.joined(
+                folds[b * n_folds : (b + 1) * n_folds],
+                response if order is None else response[order],
+                units,
+            )
+            for b, order in enumerate(orders)
+        ]
+        return Runs(runs[0], runs[1:])
+
+    def _without(self, identity: dict[str, Any]) -> list[list[Arrays]]:
+        """Return the folds' predictions without the features of each hypothesis, and with all."""
+        fitting, n_folds, seed = self.fitting, self.choices.n_folds, self.seed
+        parts = [fitting.without(features) for features in fitting.hypotheses]
+        parts.append(fitting)
+
+        def task(number: int, _: int) -> Arrays:
+            part, fold = divmod(number, n_folds)
+            return parts[part].prediction(fold, replicate_seed(seed, 2 + fold))
+
+        folds = self._run(task, identity)
+        return [folds[first : first + n_folds] for first in range(0, len(folds), n_folds)]
+
+    def _run(self, task: Callable[[int, int], Arrays], identity: dict[str, Any]) -> list[Arrays]:
+        return run_jobs(
+            task,
+            self.n_forests,
+            seed=self.seed,
+            identity=identity,
+            plan=self.plan,
+            function=_FUNCTION,
+            unit="forest",
+        )
 
 
 def prepared(
-    estimator: Any, X: Any, y: Any, strata: Any, groups: Any, function: str
+    estimator: Any, X: Any, y: Any, strata: Any, groups: Any, n_folds: int
 ) -> tuple[Data, BaseForest]:
     """Return the learning set, with numbers in place of survival, and the forests' parameters."""
     from duramen.data.learning_sets import learning_set_of
 
+    function = _FUNCTION
     if estimator is None:
         data = learning_set_of(X, y, function, strata=strata, groups=groups).in_memory()
     else:
         template = template_of(estimator, function)
         data = data_for(template, X, y, function, strata=strata, groups=groups)
+    check_rows(data, n_folds)
     if not isinstance(data.target, ClassTarget | NumberTarget):
         data = data.with_target(NumberTarget.encode(data.target.association_scores()[:, 0]))
     if estimator is None:
@@ -294,6 +453,28 @@ def prepared(
         template.set_params(oob_score=True)
     template.set_params(n_jobs=1)
     return data, template
+
+
+def check_rows(data: Data, n_folds: int = 5, owner: str = _FUNCTION) -> None:
+    """Check that the test can handle the rows.
+
+    Raises
+    ------
+    ValueError
+        If they have weights, or are fewer than two a fold.
+    """
+    if data.weights is not None:
+        raise ValueError(
+            f"{owner}: sample_weight must be None, since rows count alike in the p-values. Hint: "
+            "give no weights, or draw the rows with probabilities that are proportional to them."
+        )
+    units = data.exchangeability.groups
+    count, what = (data.n_rows, "rows") if units is None else (int(units.max()) + 1, "groups")
+    if count < 2 * n_folds:
+        raise ValueError(
+            f"{owner}: there must be at least {2 * n_folds} {what}, two for each of {n_folds} "
+            f"folds, got {count}."
+        )
 
 
 def hypotheses_of(
@@ -359,47 +540,6 @@ class Runs:
     permuted: list[Predictions]
 
 
-def predictions_of(
-    fitting: CrossFitting,
-    n_folds: int,
-    seed: int,
-    identity: dict[str, Any],
-    plan: Plan,
-    function: str,
-) -> Runs:
-    """Run all folds, of the target as it is and of permuted ones."""
-    data = fitting.data
-    n_permuted = min(_MOST_RUNS, math.ceil(_NULL_STATISTICS / len(fitting.hypotheses)))
-    orders: list[IntArray | None] = [None]
-    for b in range(n_permuted):
-        random = np.random.default_rng(replicate_seed(seed, 2 + b))
-        orders.append(data.exchangeability.permutation(random, data.target.values))
-
-    def task(number: int, seed_b: int) -> Arrays:
-        run, fold = divmod(number, n_folds)
-        return fitting.fold(fold, seed_b, orders[run])
-
-    folds = run_jobs(
-        task,
-        n_folds * len(orders),
-        seed=seed,
-        identity=identity,
-        plan=plan,
-        function=function,
-        unit="forest",
-    )
-    response, units = response_of(data), data.exchangeability.groups
-    runs = [
-        Predictions.joined(
-            folds[b * n_folds : (b + 1) * n_folds],
-            response if order is None else response[order],
-            units,
-        )
-        for b, order in enumerate(orders)
-    ]
-    return Runs(runs[0], runs[1:])
-
-
 def evaluated(
     runs: Runs, fitted: Sampler, hypotheses: tuple[IntArray, ...], lines: Lines | None
 ) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
@@ -431,34 +571,6 @@ def evaluated(
     )
     p_values = combined(linear, projected, _OF_LINES if by_line else 0.5)
     return p_values, scores, {"p_linear": linear, "p_any": projected}
-
-
-def predictions_without(
-    fitting: CrossFitting,
-    n_folds: int,
-    seed: int,
-    identity: dict[str, Any],
-    plan: Plan,
-    function: str,
-) -> list[list[Arrays]]:
-    """Return the folds' predictions without the features of each hypothesis, and with all."""
-    parts = [fitting.without(features) for features in fitting.hypotheses]
-    parts.append(fitting)
-
-    def task(number: int, _: int) -> Arrays:
-        part, fold = divmod(number, n_folds)
-        return parts[part].prediction(fold, replicate_seed(seed, 2 + fold))
-
-    folds = run_jobs(
-        task,
-        n_folds * len(parts),
-        seed=seed,
-        identity=identity,
-        plan=plan,
-        function=function,
-        unit="forest",
-    )
-    return [folds[first : first + n_folds] for first in range(0, len(folds), n_folds)]
 
 
 def refitted(
@@ -540,3 +652,33 @@ def associations(
         largest = np.argsort(-of_others, kind="stable")[:_MOST_NAMED]
         names.append(tuple(data.names[k] for k in largest if of_others[k] >= _LARGE_SHARE))
     return q_values, tuple(names)
+
+
+def _cost(estimator: Any, data: Data, n_jobs: int | None) -> Cost:
+    """Estimate the time of a test with default parameters."""
+    execution = ExecutionParameters(0, n_jobs)
+    return ConditionalTest.of(estimator, data, None, Choices(), execution).cost()
+
+
+CONDITIONAL = SignificanceTest(
+    "conditional",
+    conditional,
+    "conditional test",
+    "A small p-value means that the target depends on the feature given all others, so that the "
+    "others do not replace it. The p-values hold if the distribution of the feature given the "
+    "others is right, or the prediction of the target from the others is. Of the features with a q "
+    "up to {level:g}, a fraction of at most {level:g} is expected to tell nothing beside the "
+    "others, if the p-values are independent or positively dependent. A feature that is not "
+    "selected may still be relevant: of nearly equal features none tells much beside the others.",
+    reference=(
+        "A. R. Lundborg, I. Kim, R. D. Shah, R. J. Samworth (2024). The projected covariance "
+        "measure for assumption-lean variable significance testing. Annals of Statistics 52. R. D. "
+        "Shah, J. Peters (2020). The hardness of conditional independence testing and the "
+        "generalised covariance measure. Annals of Statistics 48."
+    ),
+    repeats="",
+    suits=lambda measure: False,
+    of_rows=True,
+    most_trees=100,
+    cost=_cost,
+)
