@@ -127,7 +127,7 @@ def test_kinds_of_columns_and_gaps():
 def test_few_rows_beside_many_features_are_warned_of():
     random = np.random.default_rng(0)
     X = random.normal(size=(40, 1)) + 0.3 * random.normal(size=(40, 100))
-    with pytest.warns(UserWarning, match="100 of 100 features vary so little"):
+    with pytest.warns(UserWarning, match="too few for a verdict: all 100 features vary"):
         result = conditional(None, X, X[:, 0], random_state=0)
     assert "feature_groups" in result.notes[0]
     assert "noise" not in " ".join(result.verdicts())

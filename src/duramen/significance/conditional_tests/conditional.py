@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from duramen.data import ClassTarget, NumberTarget
-from duramen.importances.after.group import grouping_of
 from duramen.importances.refit import data_for, for_task, leaves_rows_out, template_of
 from duramen.jobs.replicates import Arrays, ExecutionParameters, Plan, replicate_seed, run_jobs
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
@@ -24,6 +23,7 @@ from duramen.significance.conditional_tests.cross_fitted import (
     folds_of,
     response_of,
 )
+from duramen.significance.conditional_tests.hierarchy import HIERARCHICAL, Hypotheses
 from duramen.significance.conditional_tests.inference import (
     Predictions,
     all_rows,
@@ -78,6 +78,7 @@ def conditional(
     method: Method = "covariance",
     sampler: SamplerKind | KnownDistribution = "auto",
     feature_groups: Any = None,
+    members: bool = False,
     n_folds: int = 5,
     n_draws: int = 6,
     strata: Any = None,
@@ -133,6 +134,12 @@ def conditional(
     feature_groups : mapping or array-like of shape (p,), optional
         Features that are tested together, as for :func:`duramen.importances.group`: whether a
         group tells something that the features outside it do not.
+    members : bool
+        Whether the features of the groups, and those in none, are tested too: first groups and
+        features in none, then the members of the groups that are significant. The result has the
+        groups of several features, then all features, with q-values of the hierarchical procedure
+        of Yekutieli (2008): a bound of the false discovery rate over groups and features together,
+        for independent p-values.
     n_folds : int
         Number of folds, at least 2.
     n_draws : int
@@ -197,7 +204,8 @@ def conditional(
     E. Katsevich, L. Janson, A. Ramdas (2022). Fast and powerful conditional randomization testing
     via distillation. Biometrika 109. J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani, L. Wasserman
     (2018). Distribution-free predictive inference for regression. Journal of the American
-    Statistical Association 113.
+    Statistical Association 113. D. Yekutieli (2008). Hierarchical false discovery rate-controlling
+    methodology. Journal of the American Statistical Association 103.
 
     Examples
     --------
@@ -220,6 +228,7 @@ def conditional(
         choices,
         execution,
         feature_groups=feature_groups,
+        members=members,
         strata=strata,
         groups=groups,
     )
@@ -260,8 +269,9 @@ class ConditionalTest:
         Forests, rows, hypotheses, draws and folds.
     sampler : Sampler
         Distribution of each feature given the others.
-    names : tuple of str
-        Of the hypotheses.
+    hypotheses : Hypotheses
+    explained : float64 array of shape (H,)
+        Fraction of the variance of the features of each hypothesis that the others predict.
     seed : int
     plan : Plan
         Execution.
@@ -272,7 +282,8 @@ class ConditionalTest:
     choices: Choices
     fitting: CrossFitting
     sampler: Sampler
-    names: tuple[str, ...]
+    hypotheses: Hypotheses
+    explained: FloatArray
     seed: int
     plan: Plan
     notes: tuple[str, ...]
@@ -287,26 +298,31 @@ class ConditionalTest:
         execution: ExecutionParameters,
         *,
         feature_groups: Any = None,
+        members: bool = False,
         strata: Any = None,
         groups: Any = None,
     ) -> ConditionalTest:
         """Check the arguments of `conditional`, fit the distributions and draw the features."""
         plan = execution.plan(_FUNCTION)
         data, template = prepared(estimator, X, y, strata, groups, choices.n_folds)
-        names, hypotheses = hypotheses_of(data, feature_groups, _FUNCTION)
+        members = checks.check_flag(_FUNCTION, "members", members)
+        hypotheses = Hypotheses.of(data.names, feature_groups, members, _FUNCTION)
         seed = execution.seed()
         fitted = fitted_sampler(choices.sampler, data, seed, plan, _FUNCTION)
         fitting = CrossFitting(
             template,
             data,
             Design.of(data.table, fitted),
-            hypotheses,
-            donors_of(fitted, hypotheses, choices.n_draws) if choices.draws else _NO_DONORS,
+            hypotheses.features,
+            donors_of(fitted, hypotheses.features, choices.n_draws)
+            if choices.draws
+            else _NO_DONORS,
             folds_of(data, choices.n_folds, np.random.default_rng(replicate_seed(seed, 0))),
             leaves_rows_out(template),
         )
-        notes = few_rows(fitted.explained(), data.n_rows, hypotheses)
-        return cls(choices, fitting, fitted, names, seed, plan, tuple(notes))
+        explained = explained_of(fitted, hypotheses.features)
+        notes = few_rows(explained, data.n_rows, hypotheses)
+        return cls(choices, fitting, fitted, hypotheses, explained, seed, plan, tuple(notes))
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -329,12 +345,12 @@ class ConditionalTest:
     @property
     def n_permuted(self) -> int:
         """Number of permuted targets."""
-        return min(_MOST_RUNS, math.ceil(_NULL_STATISTICS / len(self.names)))
+        return min(_MOST_RUNS, math.ceil(_NULL_STATISTICS / len(self.hypotheses)))
 
     @property
     def n_forests(self) -> int:
         """Number of forests."""
-        parts = 1 + (self.n_permuted if self.choices.draws else len(self.names))
+        parts = 1 + (self.n_permuted if self.choices.draws else len(self.hypotheses))
         return parts * self.choices.n_folds
 
     def cost(self) -> Cost:
@@ -350,9 +366,9 @@ class ConditionalTest:
 
     def run(self) -> ConditionalSignificance:
         """Grow the forests, and return the result."""
-        fitting, fitted, hypotheses = self.fitting, self.sampler, self.fitting.hypotheses
+        fitting, fitted, hypotheses = self.fitting, self.sampler, self.hypotheses.features
         data, method = fitting.data, self.choices.method
-        identity, explained = self.identity, fitted.explained()
+        identity = self.identity
         if self.choices.draws:
             runs = self._predictions(identity)
             lines = Lines.of(fitting) if method == "covariance" else None
@@ -362,19 +378,28 @@ class ConditionalTest:
             details = {}
         tested = np.array([fitted.scores.widths[features].any() for features in hypotheses])
         p_values = np.where(tested, p_values, 1.0)
-        association, explained_by = associations(data, fitted, hypotheses, p_values)
+        q_values = self.hypotheses.q_values(p_values)
+        if q_values is None:
+            adjustment, q_values = "bh", false_discovery(p_values, "bh", len(p_values))
+        else:
+            adjustment = HIERARCHICAL
+        parents = self.hypotheses.parents
+        association, explained_by = associations(data, fitted, self.hypotheses, q_values)
         return ConditionalSignificance(
-            names=self.names,
+            names=self.hypotheses.names,
             scores=np.where(tested, scores, 0.0),
             p_values=p_values,
             method=_FUNCTION,
             null=NULL + data.exchangeability.clause,
             unit="squared error",
-            details={
-                "explained": np.array([explained[features].max() for features in hypotheses]),
-                **details,
+            q_values=q_values,
+            adjustment=adjustment,
+            details={"explained": self.explained, **details},
+            metadata={
+                **identity,
+                "seed": self.seed,
+                **({} if parents is None else {"parents": parents.tolist()}),
             },
-            metadata={**identity, "seed": self.seed},
             notes=self.notes,
             association=association,
             explained_by=explained_by,
@@ -477,16 +502,6 @@ def check_rows(data: Data, n_folds: int = 5, owner: str = _FUNCTION) -> None:
         )
 
 
-def hypotheses_of(
-    data: Data, feature_groups: Any, function: str
-) -> tuple[tuple[str, ...], tuple[IntArray, ...]]:
-    """Return the names of the hypotheses, and the features of each."""
-    if feature_groups is None:
-        return data.names, tuple(np.array([j]) for j in range(data.n_columns))
-    grouping = grouping_of(feature_groups, None, data.names, "sum", "drop", function)
-    return grouping.names, tuple(np.split(grouping.members, grouping.starts[1:]))
-
-
 def fitted_sampler(sampler: Any, data: Data, seed: int, plan: Plan, function: str) -> Sampler:
     """Return the sampler that is asked for."""
     if isinstance(sampler, str):
@@ -518,17 +533,37 @@ def donors_of(fitted: Sampler, hypotheses: tuple[IntArray, ...], n_draws: int) -
     )
 
 
-def few_rows(explained: FloatArray, n_rows: int, hypotheses: tuple[IntArray, ...]) -> list[str]:
+def explained_of(fitted: Sampler, hypotheses: tuple[IntArray, ...]) -> FloatArray:
+    """Return the fraction of variance that the others predict, of all features of each hypothesis.
+
+    Of a group it is that of the feature of which they predict the least.
+    """
+    of_features, scores = fitted.explained(), fitted.scores
+    explained = np.array([of_features[features].min() for features in hypotheses])
+    for g, features in enumerate(hypotheses):
+        members = features[scores.widths[features] > 0]
+        if len(features) == 1 or not len(members):
+            continue
+        values = np.hstack([scores.values[:, scores.columns(j)] for j in members.tolist()])
+        left = np.square(fitted.residuals_of(members.tolist())).sum(axis=0)
+        explained[g] = 1.0 - (left / np.maximum(np.square(values).sum(axis=0), 1e-300)).max()
+    return np.asarray(np.clip(explained, 0.0, 1.0))
+
+
+def few_rows(explained: FloatArray, n_rows: int, hypotheses: Hypotheses) -> list[str]:
     """Return a note where features vary too little beside the others to be tested."""
-    own = np.array([1.0 - explained[features].min() for features in hypotheses])
-    few = int(np.count_nonzero(own * n_rows < _FEW_ROWS))
+    few = int(np.count_nonzero((1.0 - explained) * n_rows < _FEW_ROWS))
     if not few:
         return []
+    several = any(len(features) > 1 for features in hypotheses.features)
+    what = "groups and features" if several else "features"
+    begin = f"{few:,} of {len(hypotheses):,} {what} vary"
+    if few == len(hypotheses):
+        begin = f"the rows are too few for a verdict: all {few:,} {what} vary"
     return [
-        f"{few} of {len(hypotheses)} features vary so little beside the others that "
-        f"{n_rows} rows are worth fewer than {_FEW_ROWS:g} for them: only a very "
-        "strong direct effect of theirs can be told. Hint: test clusters of correlated features "
-        "together, with feature_groups"
+        f"{begin} so little beside the others that {n_rows:,} rows are worth fewer than "
+        f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be told. Hint: "
+        "test clusters of correlated features together, with feature_groups"
     ]
 
 
@@ -605,7 +640,7 @@ def _outer(rest: FloatArray, residuals: FloatArray) -> FloatArray:
 
 
 def associations(
-    data: Data, fitted: Sampler, hypotheses: tuple[IntArray, ...], p_values: FloatArray
+    data: Data, fitted: Sampler, hypotheses: Hypotheses, q_values: FloatArray
 ) -> tuple[FloatArray, tuple[tuple[str, ...], ...]]:
     r"""Return q-values of association, and the features through which each association goes.
 
@@ -618,12 +653,17 @@ def associations(
     identity, scores = np.arange(data.n_rows), fitted.scores
     of_features = 1.0 - ndtr(marginal_statistics(data, lambda b: identity, 1)[0])
     of_features[scores.widths == 0] = 1.0
-    least = [min(1.0, len(members) * of_features[members].min()) for members in hypotheses]
-    q_values = false_discovery(np.array(least), "bh", len(least))
-    single = [int(members[0]) if len(members) == 1 else -1 for members in hypotheses]
-    if min(single) < 0:
-        return q_values, ((),) * len(hypotheses)
-    direct = false_discovery(p_values, "bh", len(p_values)) <= LEVEL
+    least = np.array(
+        [min(1.0, len(members) * of_features[members].min()) for members in hypotheses.features]
+    )
+    about_features = np.isin(np.arange(len(hypotheses)), hypotheses.single)
+    associated = np.empty(len(hypotheses))
+    for part in (about_features, ~about_features):
+        associated[part] = false_discovery(least[part], "bh", int(part.sum()))
+    if not about_features.any():
+        return associated, ((),) * len(hypotheses)
+    single = [int(hypotheses.features[g][0]) for g in hypotheses.single]
+    direct = q_values[about_features] <= LEVEL
     owners = np.repeat(np.arange(len(scores.widths)), scores.widths)
     is_direct = np.zeros(len(scores.widths), dtype=bool)
     is_direct[np.array(single)[direct]] = True
@@ -635,7 +675,7 @@ def associations(
         predictors = scores.values[:, chosen]
         gram = predictors.T @ predictors / data.n_rows + _PENALTY * np.eye(len(chosen))
         coefficients = np.linalg.solve(gram, predictors.T @ scores.values / data.n_rows)
-    names = []
+    names: list[tuple[str, ...]] = [()] * int(np.count_nonzero(~about_features))
     for j in single:
         first = scores.first[j]
         own = covariances[first] if scores.widths[j] else np.zeros(response.shape[1])
@@ -651,7 +691,7 @@ def associations(
         of_others[j] = 0.0
         largest = np.argsort(-of_others, kind="stable")[:_MOST_NAMED]
         names.append(tuple(data.names[k] for k in largest if of_others[k] >= _LARGE_SHARE))
-    return q_values, tuple(names)
+    return associated, tuple(names)
 
 
 def _cost(estimator: Any, data: Data, n_jobs: int | None) -> Cost:
