@@ -148,4 +148,11 @@ class ConditionalSignificance(Significance):
             Column("given the others", best.verdicts(), kind="words"),
         ]
         below = hidden(len(self), len(best))
-        return Summary((heading, f"null: {self.null}"), columns, below, self.notes)
+        told = self.metadata.get("diagnosis")
+        fit: tuple[str, ...] = ()
+        if told is not None:
+            fit = (
+                f"draws: a forest tells them from the data with an AUC of {told['auc']:.2f} "
+                f"(95% interval {told['low']:.2f} to {told['high']:.2f}), .5 or less if they fit",
+            )
+        return Summary((heading, f"null: {self.null}", *fit), columns, below, self.notes)

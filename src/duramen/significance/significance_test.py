@@ -9,7 +9,6 @@ from typing import Any
 
 from duramen.catalogue import Entry
 from duramen.importances import Measure
-from duramen.significance.cost import Cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +58,6 @@ class SignificanceTest(Entry):
         Name of its rates, of a test that gives `ErrorRates`.
     controls : bool
         Whether a small number is evidence of relevance for a feature among many.
-    cost : callable, optional
-        Estimates the time from an estimator, a learning set and a number of threads, where it does
-        not follow from the number of forests.
     adapt : callable, optional
         Further arguments from the grown forest, and whether anything asks for permutations.
 
@@ -90,7 +86,6 @@ class SignificanceTest(Entry):
     default: bool = False
     rate: str = "error rate"
     controls: bool = True
-    cost: Callable[[Any, Any, int | None], Cost] | None = None
     adapt: Callable[[Any, bool], dict[str, Any]] = lambda forest, permuting: {}
 
     @property

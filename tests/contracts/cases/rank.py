@@ -84,6 +84,7 @@ command(
     write,
 )
 command("test conditional", f"{CLASSES} --significance conditional", write, only=DIRECT)
+command("direct", f"{CLASSES} --no-test --direct --feature-groups groups.csv", write, only=DIRECT)
 for distribution in ("empirical", "normal", "lognormal", "gamma"):
     command(
         f"altmann {distribution}",

@@ -104,6 +104,7 @@ def test_survival_by_martingale_residuals():
     assert conditional(None, X, y, random_state=0).verdicts()[:2] == ("direct", "shared with x0")
 
 
+@pytest.mark.filterwarnings("ignore:conditional. the draws")  # of a column with gaps
 def test_kinds_of_columns_and_gaps():
     random = np.random.default_rng(0)
     n = 300

@@ -42,6 +42,7 @@ def test_q_values_are_those_of_the_procedure_step_by_step():
     assert counts >= {0, 1, 2, 3, 4, 5}
 
 
+@pytest.mark.slow
 def test_the_false_discovery_rate_of_the_tree_is_below_its_bound():
     groups = {f"g{k}": [f"x{5 * k + i}" for i in range(5)] for k in range(20)}
     hypotheses = Hypotheses.of(tuple(f"x{j}" for j in range(100)), groups, True, "test")
@@ -83,6 +84,7 @@ def near_copies(n=300, seed=0):
     return X, signal[:, 0] + X[:, 10] + random.normal(size=n)
 
 
+@pytest.mark.slow
 def test_a_group_is_direct_where_no_member_is():
     X, y = near_copies()
     copies = {"copies": list(range(10))}
@@ -99,6 +101,7 @@ def test_a_group_is_direct_where_no_member_is():
     assert result.take([0]).q_values[0] == result.q_values[0]
 
 
+@pytest.mark.slow
 def test_groups_are_worth_more_rows_than_their_members():
     X, y = near_copies()
     groups = {"copies": list(range(10)), "alone": [10], "noise": [11, 12]}

@@ -167,6 +167,37 @@ def groups_of(given: Mapping[str, Sequence[str]] | None) -> Groups | None:
     return Groups("feature_groups", of_feature)
 
 
+def is_clusters(given: Any, clusters: float | None) -> bool:
+    """Tell whether the groups are the clusters that are found.
+
+    Raises
+    ------
+    ValueError
+        If no clusters are asked for.
+    """
+    if not isinstance(given, str):
+        return False
+    checks.check_choice(_OWNER, "feature_groups", given, ("clusters",))
+    if clusters is None:
+        raise ValueError(f"{_OWNER}: feature_groups='clusters' needs clusters, such as 0.8.")
+    return True
+
+
+def check_once(direct: bool, test: bool | str) -> None:
+    """Check that features are not tested given the others twice.
+
+    Raises
+    ------
+    ValueError
+        If they are.
+    """
+    if direct and test == "conditional":
+        raise ValueError(
+            f"{_OWNER}: direct must be False with test='conditional', which is the same test. "
+            "Hint: leave out one of them."
+        )
+
+
 def threshold_of(name: str, value: float | None) -> float | None:
     """Return a correlation in (0, 1], or None."""
     return None if value is None else checks.check_real(_OWNER, name, value, 0, 1, ends="(]")

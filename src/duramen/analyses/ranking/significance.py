@@ -12,7 +12,7 @@ from duramen.reports.facts import LEVEL
 from duramen.reports.significance import Verdict
 from duramen.results.significance import AdjustedSignificance, Significance
 from duramen.significance import SignificanceTest, catalogue
-from duramen.significance.cost import estimate_cost
+from duramen.significance.cost import Cost, estimate_cost
 
 _RECORDED_ELSEWHERE = (
     *("method", "measure", "estimator", "parameters", "data", "versions"),
@@ -48,7 +48,7 @@ def run_test(
                 "verbose": given.verbose,
             }
             result = test.function(
-                _forest(test, given),
+                forest_of(test, given),
                 given.data,
                 **{name: value for name, value in options.items() if test.takes(name)},
             )
@@ -70,9 +70,7 @@ def _of_rows(request: Request, given: Inputs, wording: Wording, client: Any) -> 
     return request.test.function(given.data.table, given.data.y, **request.choices, **more)
 
 
-def announce(
-    request: Request, measure: Measure | None, given: Inputs, execution: Execution
-) -> None:
+def announce(request: Request, measure: Measure, given: Inputs, execution: Execution) -> None:
     """Say what the test will take, if that is more than a few seconds."""
     test, wording = request.test, execution.wording
     if execution.announce is None or not test.grows or (test.announces and given.verbose):
@@ -81,32 +79,26 @@ def announce(
     if choices.get("null") == "binomial":
         return
 
-    estimator, data, n_jobs = _forest(test, given), given.data, given.n_jobs
-    cost = (
-        estimate_cost(
-            estimator,
-            data,
-            None,
-            test.forests(test.rounds(request.permutations), request.n_tested(data.n_columns)),
-            measure=choices.get("measure", "mdi" if measure is None else measure.name),
-            permuted=test.permutes,
-            fraction=test.fraction,
-            n_jobs=n_jobs,
-        )
-        if test.cost is None
-        else test.cost(estimator, data, n_jobs)
+    cost: Cost = estimate_cost(
+        forest_of(test, given),
+        given.data,
+        None,
+        test.forests(test.rounds(request.permutations), request.n_tested(given.data.n_columns)),
+        measure=choices.get("measure", measure.name),
+        permuted=test.permutes,
+        fraction=test.fraction,
+        n_jobs=given.n_jobs,
     )
     if cost.seconds > LONG:
         most = "at most " if test.announces or "stop_after" in request.choices else ""
         skip = (
             f"; {wording.no_test} skips it" if request.default and cost.seconds > _TOO_LONG else ""
         )
-        of = "" if measure is None else f" of {wording.measure_name(measure)}"
-        tested = f"{wording.test_name(test)}{of}"
+        tested = f"{wording.test_name(test)} of {wording.measure_name(measure)}"
         execution.announce(f"{tested}: {most}{cost}{skip}")
 
 
-def _forest(test: SignificanceTest, given: Inputs) -> Any:
+def forest_of(test: SignificanceTest, given: Inputs) -> Any:
     """Return the estimator that a test grows: the ranking's, with fewer trees if need be."""
     estimator = given.unfitted().estimator
     if test.most_trees is not None:

@@ -229,6 +229,11 @@ class Test:
         describe=described_test,
     )
     no_test: bool = option(False, "Skip the significance test.")
+    direct: bool = option(
+        False,
+        "Also test each feature given all others, which tells features that matter directly from "
+        "those that are only correlated with them.",
+    )
     permutations: int | None = option(
         None,
         "Number of rounds of the test, each with new forests; by default 99 for each stage of "
@@ -321,9 +326,9 @@ class Grouping(Representing):
 
     feature_groups: Path | None = option(
         None,
-        "Groups of features, each permuted as a whole for its MDA: a file of two columns, the "
-        "features and the group of each, such as groups.csv; or clusters, those of --clusters. "
-        "None by default.",
+        "Groups of features, each permuted as a whole for its MDA, and tested as a whole with "
+        "--direct: a file of two columns, the features and the group of each, such as groups.csv; "
+        "or clusters, those of --clusters. None by default.",
         metavar="FILE",
         echo="changed",
         keyword=CLUSTERS,
@@ -510,6 +515,7 @@ def requested(
         for one, value in given(asked)
         if value not in (None, False, ()) and one.name not in _ALONE
         if not (resampled and one.name == "groups")
+        if not (asked.direct and one.name in _OF_ROWS)
     ]
     if asked.no_test:
         kept = [] if checkpoint is None or resampled else ["--checkpoint"]
@@ -534,7 +540,9 @@ def requested(
 
 
 # Options that choose the test.
-_ALONE = ("significance", "no_test")
+_ALONE = ("significance", "no_test", "direct")
+# Options of rows that the test of each feature given all others takes as well.
+_OF_ROWS = ("strata", "groups", "covariate")
 
 
 def _check_taken(
@@ -569,6 +577,10 @@ def _check_together(test: SignificanceTest, asked: Test, feature_groups: Groups 
             f"--stop-after needs --distribution empirical, got {own.distribution}: an early stop "
             "depends on the permuted importances and changes their distribution"
         )
+    if asked.direct and test.name == "conditional":
+        raise ValueError(
+            "--direct and --significance conditional are the same test; give one of them"
+        )
     if own.group_score is not None and feature_groups is None:
         raise ValueError("--group-score needs --feature-groups FILE")
 
@@ -600,7 +612,7 @@ def _check(options: Options) -> Asked:
     options.resampling.check()
     file, checkpoint = options.signals.feature_groups, writable(options.work.checkpoint)
     feature_groups = None if file is None or options.signals.of_clusters else read_groups(file)
-    resampled = bool(options.resampling.asked)
+    resampled = bool(options.resampling.asked) or options.test.direct
     request = requested(options.test, checkpoint, feature_groups, resampled=resampled)
     if options.signals.of_clusters and request is not None and request.test.of_groups:
         raise ValueError(
@@ -637,6 +649,7 @@ def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
         asked.request,
         options.resampling.request(),
         options.signals.request(),
+        options.test.direct,
         asked.feature_groups,
         options.signals.of_clusters,
         tuple(options.test.rows.notes()),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
@@ -23,6 +22,7 @@ from duramen.significance.conditional_tests.cross_fitted import (
     folds_of,
     response_of,
 )
+from duramen.significance.conditional_tests.diagnosis import Diagnosis, diagnosis
 from duramen.significance.conditional_tests.hierarchy import HIERARCHICAL, Hypotheses
 from duramen.significance.conditional_tests.inference import (
     Predictions,
@@ -40,7 +40,6 @@ from duramen.significance.conditional_tests.sampler import (
     Sampler,
     forest_for,
 )
-from duramen.significance.cost import Cost
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
 from duramen.significance.significance_test import SignificanceTest
@@ -65,6 +64,8 @@ _NO_DONORS = np.empty((0, 0, 0), dtype=np.uint32)
 _LEAST_DRAWS, _DRAWS_A_TEST = 999, 20  # of randomization tests
 _OF_LINES = 0.9  # weight of the linear test where a forest predicts no better than a lasso
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
+_HINT = ". Hint: test clusters of correlated features together, with feature_groups"
+_OF_DIAGNOSIS = 2**31  # number of its seed
 _LARGE_SHARE = 0.2  # of an association that goes through another feature
 _MOST_NAMED = 3
 _PENALTY = 0.01  # of the regression of a feature on the direct ones
@@ -177,7 +178,8 @@ def conditional(
     -----
     UserWarning
         If features vary so little beside the others, or rows are so few, that hardly any effect
-        could be told.
+        could be told; or if draws of features do not fit, so that a forest tells them from the data
+        (``metadata["diagnosis"]`` has the areas under its ROC curve).
 
     Notes
     -----
@@ -233,7 +235,9 @@ def conditional(
         groups=groups,
     )
     warn_of(_FUNCTION, test.notes)
-    return test.run()
+    result = test.run()
+    warn_of(_FUNCTION, [note for note in result.notes if note not in test.notes])
+    return result
 
 
 @dataclass(frozen=True)
@@ -353,17 +357,6 @@ class ConditionalTest:
         parts = 1 + (self.n_permuted if self.choices.draws else len(self.hypotheses))
         return parts * self.choices.n_folds
 
-    def cost(self) -> Cost:
-        """Estimate how long the run takes, from a forest and its predictions."""
-        start = time.perf_counter()
-        if self.choices.draws:
-            self.fitting.fold(0, self.seed)
-        else:
-            self.fitting.prediction(0, self.seed)
-        at_a_time = self.plan.workers.at_a_time
-        seconds = (time.perf_counter() - start) * self.n_forests / at_a_time
-        return Cost(seconds, self.n_forests, at_a_time)
-
     def run(self) -> ConditionalSignificance:
         """Grow the forests, and return the result."""
         fitting, fitted, hypotheses = self.fitting, self.sampler, self.hypotheses.features
@@ -385,6 +378,7 @@ class ConditionalTest:
             adjustment = HIERARCHICAL
         parents = self.hypotheses.parents
         association, explained_by = associations(data, fitted, self.hypotheses, q_values)
+        told = None if method == "loco" else self._diagnosis(p_values)
         return ConditionalSignificance(
             names=self.hypotheses.names,
             scores=np.where(tested, scores, 0.0),
@@ -399,10 +393,22 @@ class ConditionalTest:
                 **identity,
                 "seed": self.seed,
                 **({} if parents is None else {"parents": parents.tolist()}),
+                **({} if told is None else {"diagnosis": told.record()}),
             },
-            notes=self.notes,
+            notes=(*self.notes, *([] if told is None else told.notes())),
             association=association,
             explained_by=explained_by,
+        )
+
+    def _diagnosis(self, p_values: FloatArray) -> Diagnosis | None:
+        """Tell whether a classifier tells the draws from the data."""
+        return diagnosis(
+            self.sampler,
+            dict(zip(self.hypotheses.names, self.hypotheses.features, strict=True)),
+            p_values,
+            replicate_seed(self.seed, _OF_DIAGNOSIS),
+            units=self.fitting.data.exchangeability.groups,
+            n_threads=self.plan.threads_within,
         )
 
     def _predictions(self, identity: dict[str, Any]) -> Runs:
@@ -562,8 +568,8 @@ def few_rows(explained: FloatArray, n_rows: int, hypotheses: Hypotheses) -> list
         begin = f"the rows are too few for a verdict: all {few:,} {what} vary"
     return [
         f"{begin} so little beside the others that {n_rows:,} rows are worth fewer than "
-        f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be told. Hint: "
-        "test clusters of correlated features together, with feature_groups"
+        f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be told"
+        + ("" if several else _HINT)
     ]
 
 
@@ -694,12 +700,6 @@ def associations(
     return associated, tuple(names)
 
 
-def _cost(estimator: Any, data: Data, n_jobs: int | None) -> Cost:
-    """Estimate the time of a test with default parameters."""
-    execution = ExecutionParameters(0, n_jobs)
-    return ConditionalTest.of(estimator, data, None, Choices(), execution).cost()
-
-
 CONDITIONAL = SignificanceTest(
     "conditional",
     conditional,
@@ -720,5 +720,4 @@ CONDITIONAL = SignificanceTest(
     suits=lambda measure: False,
     of_rows=True,
     most_trees=100,
-    cost=_cost,
 )
