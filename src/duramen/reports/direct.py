@@ -62,7 +62,10 @@ class Directness:
     def columns(self, names: Sequence[str]) -> list[Column]:
         """Return verdict, p and q of these features."""
         columns = self.verdict.columns(names)
-        return [replace(one, title=one.title.replace(_OF_TEST, f", {DIRECT}")) for one in columns]
+        return [
+            replace(column, title=column.title.replace(_OF_TEST, f", {DIRECT}"))
+            for column in columns
+        ]
 
     def counts(self) -> dict[str, int]:
         """Return how many features have each verdict."""
@@ -76,13 +79,22 @@ class Directness:
 
     def settings(self) -> dict[str, Any]:
         """Return what the test was told, for the record."""
-        known = self.result.metadata
-        kept = ("method", "test", "estimator", "sampler", "n_folds", "n_draws", "strata", "groups")
-        return {name: known[name] for name in kept if name in known}
+        metadata = self.result.metadata
+        recorded = (
+            "method",
+            "test",
+            "estimator",
+            "sampler",
+            "n_folds",
+            "n_draws",
+            "strata",
+            "groups",
+        )
+        return {name: metadata[name] for name in recorded if name in metadata}
 
     def figures(self) -> dict[str, Any]:
         """Return what was found, for the record."""
-        found = {
+        figures = {
             "null": self.result.null,
             "level": LEVEL,
             "adjustment": self.result.adjustment,
@@ -91,8 +103,8 @@ class Directness:
             "notes": list(self.notes),
         }
         if self.of_groups is not None:
-            found["direct_groups"] = list(self.of_groups.selected(LEVEL))
-        return found
+            figures["direct_groups"] = list(self.of_groups.selected(LEVEL))
+        return figures
 
     def line(self) -> str:
         """Return the result in a sentence."""
@@ -117,7 +129,9 @@ class Directness:
     def section(self) -> Section:
         """Return the section of a report: words, the figure, and the clusters as a table."""
         rate = _RATE if self.of_groups is None else _RATE_OF_TREE
-        meanings = [one.format(level=LEVEL, rate=rate.format(level=LEVEL)) for one in _MEANINGS]
+        meanings = [
+            meaning.format(level=LEVEL, rate=rate.format(level=LEVEL)) for meaning in _MEANINGS
+        ]
         words = Prose("Result", (f"{self.line()}.", *meanings, *self._fit(), *self.notes))
         if not self.clusters:
             return Group(TITLE, (words,), folded=False)
@@ -125,18 +139,18 @@ class Directness:
 
     def _fit(self) -> list[str]:
         """Return how well the draws of features fit, in a sentence."""
-        told = self.result.metadata.get("diagnosis")
-        if told is None:
+        diagnosis = self.result.metadata.get("diagnosis")
+        if diagnosis is None:
             return []
         return [
             "The test draws features given the others. A forest told these draws from the data "
-            f"with an area under the ROC curve of {told['auc']:.2f} (95% interval "
-            f"{told['low']:.2f} to {told['high']:.2f}); it is .5 or less where the draws are right."
+            f"with an area under the ROC curve of {diagnosis['auc']:.2f} (95% interval "
+            f"{diagnosis['low']:.2f} to {diagnosis['high']:.2f}); it is .5 or less where the draws are right."
         ]
 
     def _chart(self) -> Chart:
         verdicts = self._verdicts
-        drawn = [one for of in self.clusters for one in of][:DRAWN]
+        drawn = [name for of in self.clusters for name in of][:DRAWN]
         direct = [name for name in drawn if verdicts[name] == DIRECT]
         which = f"{len(direct):,} of the {len(drawn):,} features drawn are direct"
         listed = f": {joined(direct, shown=DRAWN)}" if direct else ""
@@ -158,7 +172,7 @@ class Directness:
             Column(
                 "direct",
                 [
-                    joined([one for one in of if verdicts[one] == DIRECT], shown=_SAID)
+                    joined([name for name in of if verdicts[name] == DIRECT], shown=_SAID)
                     for of in rows
                 ],
                 "name",
@@ -166,12 +180,12 @@ class Directness:
             Column(
                 "others",
                 [
-                    joined([one for one in of if verdicts[one] != DIRECT], shown=_SAID)
+                    joined([name for name in of if verdicts[name] != DIRECT], shown=_SAID)
                     for of in rows
                 ],
                 "words",
             ),
-            Column("smallest p", small(min(p_values[one] for one in of) for of in rows)),
+            Column("smallest p", small(min(p_values[name] for name in of) for of in rows)),
         )
         return Table(
             "Clusters of the features that are direct or associated",

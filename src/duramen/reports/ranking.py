@@ -568,7 +568,8 @@ def _table(
     judgments = best.judgments()
     if best.direct:  # which take the room of what says less
         judgments = tuple(
-            replace(one, minor=1) if one.name == "evidence" else one for one in judgments
+            replace(column, minor=1) if column.name == "evidence" else column
+            for column in judgments
         )
     columns += [*judgments, *best.direct, *best.tests(best.scores[0])]
     for scores in best.scores[1:]:

@@ -312,7 +312,7 @@ class GroupImportances:
         columns["n_features"] = [len(self.members[name]) for name in best.names]
         if self.sums is not None:
             columns["sum_of_features"] = self.sums[order]
-        columns.update({one.name: one.values for one in self._given_others(best.names)})
+        columns.update({column.name: column.values for column in self._given_others(best.names)})
         columns["features"] = [";".join(self.members[name]) for name in best.names]
         return columns
 
@@ -324,13 +324,13 @@ class GroupImportances:
         if self.direct is None:
             return []
         place = {name: i for i, name in enumerate(self.direct.names)}
-        known = [place.get(name) for name in names]
+        rows = [place.get(name) for name in names]
         verdicts = self.direct.verdicts()
         columns = [
-            Column(DIRECT, ["" if i is None else verdicts[i] for i in known], "words", name=DIRECT)
+            Column(DIRECT, ["" if i is None else verdicts[i] for i in rows], "words", name=DIRECT)
         ]
         for letter, values in (("p", self.direct.p_values), ("q", self.direct.q_values)):
-            numbers = np.array([np.nan if i is None else values[i] for i in known])
+            numbers = np.array([np.nan if i is None else values[i] for i in rows])
             cells = ["" if np.isnan(number) else f"{number:.2g}" for number in numbers]
             name = f"conditional_{letter}_value"
             columns.append(

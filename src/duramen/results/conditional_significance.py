@@ -148,11 +148,11 @@ class ConditionalSignificance(Significance):
             Column("given the others", best.verdicts(), kind="words"),
         ]
         below = hidden(len(self), len(best))
-        told = self.metadata.get("diagnosis")
-        fit: tuple[str, ...] = ()
-        if told is not None:
-            fit = (
-                f"draws: a forest tells them from the data with an AUC of {told['auc']:.2f} "
-                f"(95% interval {told['low']:.2f} to {told['high']:.2f}), .5 or less if they fit",
+        diagnosis = self.metadata.get("diagnosis")
+        lines: tuple[str, ...] = ()
+        if diagnosis is not None:
+            lines = (
+                f"draws: a forest tells them from the data with an AUC of {diagnosis['auc']:.2f} "
+                f"(95% interval {diagnosis['low']:.2f} to {diagnosis['high']:.2f}), .5 or less if they fit",
             )
-        return Summary((heading, f"null: {self.null}", *fit), columns, below, self.notes)
+        return Summary((heading, f"null: {self.null}", *lines), columns, below, self.notes)

@@ -52,9 +52,9 @@ def test_column_direct_is_what_the_library_says(file, tmp_path):
     verdicts = dict(zip(columns["name"], columns["direct"], strict=True))
     assert verdicts["x0"] == verdicts["x4"] == "direct"
     assert verdicts["x1"] == "shared with x0"
-    found = ", ".join(wanted.selected(0.1))
+    listed = ", ".join(wanted.selected(0.1))
     said = (
-        f"{len(wanted.selected(0.1))} of 8 features are direct (false discovery rate 0.1): {found}"
+        f"{len(wanted.selected(0.1))} of 8 features are direct (false discovery rate 0.1): {listed}"
     )
     assert said in " ".join(result.stdout.split())
     assert record["results"]["direct"]["direct"] == wanted.verdicts().count("direct")

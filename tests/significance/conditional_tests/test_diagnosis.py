@@ -37,28 +37,28 @@ def told(X, kind="gaussian", seed=0, **more):
 
 @pytest.mark.slow
 def test_draws_from_the_right_distribution_pass():
-    found = [told(chain(seed), seed=seed) for seed in range(8)]
-    assert not any(one.is_misfit for one in found)
-    assert 0.44 < np.mean([one.overall for one in found]) < 0.52
+    fit = [told(chain(seed), seed=seed) for seed in range(8)]
+    assert not any(each.is_misfit for each in fit)
+    assert 0.44 < np.mean([each.overall for each in fit]) < 0.52
 
 
 @pytest.mark.slow
 def test_draws_from_the_wrong_distribution_are_seen():
     wrong = [told(squares(seed), seed=seed) for seed in range(4)]
-    assert all(one.is_misfit and one.interval[0] > 0.55 for one in wrong)
+    assert all(each.is_misfit and each.interval[0] > 0.55 for each in wrong)
     curved = [told(squares(seed), "auto", seed) for seed in range(4)]
-    assert np.mean([one.overall for one in curved]) < np.mean([one.overall for one in wrong])
+    assert np.mean([each.overall for each in curved]) < np.mean([each.overall for each in wrong])
 
 
 def test_draws_are_told_in_groups_of_features_and_of_rows():
     X = squares(0)
     sampler = Sampler.of(dm.encode(X), "gaussian", 0)
     hypotheses = {"pair": np.array([0, 1]), "x3": np.array([3])}
-    found = diagnosis(sampler, hypotheses, [0.1, 0.9], 1, units=np.arange(N) // 2)
-    assert found.names == ("pair", "x3")
-    assert found.misfits == ("x3",)
+    fit = diagnosis(sampler, hypotheses, [0.1, 0.9], 1, units=np.arange(N) // 2)
+    assert fit.names == ("pair", "x3")
+    assert fit.misfits == ("x3",)
     again = diagnosis(sampler, hypotheses, [0.1, 0.9], 1, units=np.arange(N) // 2, n_threads=2)
-    assert again.auc.tolist() == found.auc.tolist()
+    assert again.auc.tolist() == fit.auc.tolist()
 
 
 def test_constant_features_are_not_drawn():
@@ -75,9 +75,9 @@ def test_false_discoveries_of_a_wrong_sampler_come_with_a_warning():
     y = np.abs(X[:, 0]) + np.abs(X[:, 4]) + 0.3 * np.random.default_rng(1).normal(size=N)
     with pytest.warns(UserWarning, match="draws of features given the others do not fit"):
         result = conditional(None, X, y, sampler="gaussian", random_state=0)
-    found = result.metadata["diagnosis"]
-    assert found["misfit"]
-    assert found["low"] > 0.5
+    fit = result.metadata["diagnosis"]
+    assert fit["misfit"]
+    assert fit["low"] > 0.5
     assert "AUC" in str(result)
     quiet = conditional(None, chain(0), chain(0)[:, 0], sampler="gaussian", random_state=0)
     assert not quiet.metadata["diagnosis"]["misfit"]

@@ -19,11 +19,11 @@ def by_steps(p_values, alpha):
         return set(ordered[: max(most, default=0)])
 
     level = alpha / YEKUTIELI
-    found = discoveries([0, 1, 7], level)  # two groups, and "f", which is in none
+    rejected = discoveries([0, 1, 7], level)  # two groups, and "f", which is in none
     for group, members in ((0, [2, 3, 4]), (1, [5, 6])):
-        if group in found:
-            found |= discoveries(members, level)
-    return found
+        if group in rejected:
+            rejected |= discoveries(members, level)
+    return rejected
 
 
 def test_q_values_are_those_of_the_procedure_step_by_step():
@@ -36,9 +36,9 @@ def test_q_values_are_those_of_the_procedure_step_by_step():
         p_values = random.random(8) ** 4
         q_values = hypotheses.q_values(p_values)
         for alpha in (0.05, 0.1, 0.3):
-            found = by_steps(p_values, alpha)
-            assert set(np.flatnonzero(q_values <= alpha)) == found
-            counts.add(len(found))
+            rejected = by_steps(p_values, alpha)
+            assert set(np.flatnonzero(q_values <= alpha)) == rejected
+            counts.add(len(rejected))
     assert counts >= {0, 1, 2, 3, 4, 5}
 
 
@@ -52,8 +52,8 @@ def test_the_false_discovery_rate_of_the_tree_is_below_its_bound():
     rates = []
     for _ in range(1000):
         p_values = np.where(true, random.random(120), random.random(120) ** 8)
-        found = hypotheses.q_values(p_values) <= 0.1
-        rates.append((found & true).sum() / max(found.sum(), 1))
+        rejected = hypotheses.q_values(p_values) <= 0.1
+        rates.append((rejected & true).sum() / max(rejected.sum(), 1))
     assert 0.02 < np.mean(rates) <= 0.1
 
 

@@ -167,7 +167,7 @@ def groups_of(given: Mapping[str, Sequence[str]] | None) -> Groups | None:
     return Groups("feature_groups", of_feature)
 
 
-def is_clusters(given: Any, clusters: float | None) -> bool:
+def is_clusters(feature_groups: Any, clusters: float | None) -> bool:
     """Tell whether the groups are the clusters that are found.
 
     Raises
@@ -175,9 +175,9 @@ def is_clusters(given: Any, clusters: float | None) -> bool:
     ValueError
         If no clusters are asked for.
     """
-    if not isinstance(given, str):
+    if not isinstance(feature_groups, str):
         return False
-    checks.check_choice(_OWNER, "feature_groups", given, ("clusters",))
+    checks.check_choice(_OWNER, "feature_groups", feature_groups, ("clusters",))
     if clusters is None:
         raise ValueError(f"{_OWNER}: feature_groups='clusters' needs clusters, such as 0.8.")
     return True

@@ -50,7 +50,9 @@ def correlated_groups(table: EncodedTable, threshold: float) -> Groups:
         for medoid, features in representatives(table, threshold=threshold).members().items()
         if len(features) > 1
     }
-    return Groups("clusters", {one: name for name, members in several.items() for one in members})
+    return Groups(
+        "clusters", {feature: name for name, members in several.items() for feature in members}
+    )
 
 
 def directness(given: Inputs, feature_groups: Groups | None, execution: Execution) -> Directness:
@@ -124,8 +126,8 @@ def _clusters(table: EncodedTable, result: ConditionalSignificance) -> tuple[tup
     order = [int(j) for j in result.order() if associated[j]][:_CLUSTERED]
     if len(order) < 2:
         return tuple((result.names[j],) for j in order)
-    found = representatives(table.take_columns(np.array(order)), threshold=_THRESHOLD)
+    correlated = representatives(table.take_columns(np.array(order)), threshold=_THRESHOLD)
     members: dict[int, list[str]] = {}
-    for j, label in zip(order, found.labels.tolist(), strict=True):
+    for j, label in zip(order, correlated.labels.tolist(), strict=True):
         members.setdefault(label, []).append(result.names[j])
     return tuple(map(tuple, members.values()))

@@ -328,7 +328,8 @@ class Grouping(Representing):
         None,
         "Groups of features, each permuted as a whole for its MDA, and tested as a whole with "
         "--direct: a file of two columns, the features and the group of each, such as groups.csv; "
-        "or clusters, those of --clusters. None by default.",
+        "a .gmt file of gene sets that do not overlap, of which features that are not in the table "
+        "are left out; or clusters, those of --clusters. None by default.",
         metavar="FILE",
         echo="changed",
         keyword=CLUSTERS,
@@ -442,6 +443,21 @@ def make_forest(
     return with_estimates(estimator)
 
 
+def in_table(feature_groups: Groups, features: Sequence[str]) -> Groups:
+    """Return groups of a .gmt file, whose sets are those of a genome, without other features."""
+    if not feature_groups.file.lower().endswith(".gmt"):
+        return feature_groups
+    known = set(features)
+    kept = {one: name for one, name in feature_groups.of_feature.items() if one in known}
+    if not kept:
+        raise ValueError(
+            f"--feature-groups {feature_groups.file}: none of its "
+            f"{len(feature_groups.of_feature):,} features is a column of the table. Hint: both "
+            "must have the same names, such as gene symbols"
+        )
+    return replace(feature_groups, of_feature=kept)
+
+
 def check_groups(feature_groups: Groups, features: Sequence[str], target: str) -> None:
     """Check that they are groups of these features.
 
@@ -464,10 +480,12 @@ def check_groups(feature_groups: Groups, features: Sequence[str], target: str) -
 
 
 def read_groups(path: Path) -> Groups:
-    """Read the groups of features from a file of two columns: features, and the group of each."""
-    from duramen.io import read_table
+    """Read the groups of features: a .gmt file, or a table of features and the group of each."""
+    from duramen.io import read_gmt, read_table
     from duramen.support.text import quoted  # a slow import
 
+    if path.suffix.lower() == ".gmt":
+        return _without_overlaps(path, read_gmt(path))
     table = read_table(path, function="--feature-groups")
     if table.num_columns != 2:
         raise ValueError(
@@ -488,6 +506,22 @@ def read_groups(path: Path) -> Groups:
         of_feature[feature] = name
     if not of_feature:
         raise ValueError(f"--feature-groups {path} assigns no feature to a group")
+    return Groups(path.name, of_feature)
+
+
+def _without_overlaps(path: Path, sets: Mapping[str, Sequence[str]]) -> Groups:
+    """Return sets of genes as groups, which must not overlap."""
+    from duramen.support.text import quoted  # a slow import
+
+    of_feature: dict[str, str] = {}
+    for name, features in sets.items():
+        for feature in features:
+            if of_feature.setdefault(feature, name) != name:
+                raise ValueError(
+                    f"--feature-groups {path}: {quoted(feature)} is in "
+                    f"{quoted(of_feature[feature])} and {quoted(name)}; groups must not overlap. "
+                    "Hint: keep it in one of them"
+                )
     return Groups(path.name, of_feature)
 
 
@@ -633,8 +667,10 @@ def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
     more = options.growth.notes(problem.data.n_rows)
     problem = replace(problem, notes=(*problem.notes, *more))
     notes(problem.told, quiet)
-    if asked.feature_groups is not None:
-        check_groups(asked.feature_groups, problem.data.names, problem.target)
+    feature_groups = asked.feature_groups
+    if feature_groups is not None:
+        feature_groups = in_table(feature_groups, problem.data.names)
+        check_groups(feature_groups, problem.data.names, problem.target)
     execution = work.execution(quiet, clock)
     n_trees = options.growth.n_trees(problem.data.n_rows)
     estimator = make_forest(
@@ -650,7 +686,7 @@ def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
         options.resampling.request(),
         options.signals.request(),
         options.test.direct,
-        asked.feature_groups,
+        feature_groups,
         options.signals.of_clusters,
         tuple(options.test.rows.notes()),
         options.positive,

@@ -178,7 +178,7 @@ def conditional(
     -----
     UserWarning
         If features vary so little beside the others, or rows are so few, that hardly any effect
-        could be told; or if draws of features do not fit, so that a forest tells them from the data
+        could be fit; or if draws of features do not fit, so that a forest tells them from the data
         (``metadata["diagnosis"]`` has the areas under its ROC curve).
 
     Notes
@@ -378,7 +378,7 @@ class ConditionalTest:
             adjustment = HIERARCHICAL
         parents = self.hypotheses.parents
         association, explained_by = associations(data, fitted, self.hypotheses, q_values)
-        told = None if method == "loco" else self._diagnosis(p_values)
+        fit = None if method == "loco" else self._diagnosis(p_values)
         return ConditionalSignificance(
             names=self.hypotheses.names,
             scores=np.where(tested, scores, 0.0),
@@ -393,9 +393,9 @@ class ConditionalTest:
                 **identity,
                 "seed": self.seed,
                 **({} if parents is None else {"parents": parents.tolist()}),
-                **({} if told is None else {"diagnosis": told.record()}),
+                **({} if fit is None else {"diagnosis": fit.record()}),
             },
-            notes=(*self.notes, *([] if told is None else told.notes())),
+            notes=(*self.notes, *([] if fit is None else fit.notes())),
             association=association,
             explained_by=explained_by,
         )
@@ -568,7 +568,7 @@ def few_rows(explained: FloatArray, n_rows: int, hypotheses: Hypotheses) -> list
         begin = f"the rows are too few for a verdict: all {few:,} {what} vary"
     return [
         f"{begin} so little beside the others that {n_rows:,} rows are worth fewer than "
-        f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be told"
+        f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be fit"
         + ("" if several else _HINT)
     ]
 

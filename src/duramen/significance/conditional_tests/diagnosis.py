@@ -1,4 +1,4 @@
-"""How well draws of features given the others fit: a classifier tells them from the data, or not.
+"""Diagnosis of draws of features given the others: a classifier tells them from the data or not.
 
 With X_j drawn from its distribution given the other features, the row with the draw has the
 distribution of the row itself. A forest learns on some rows to tell the two, and predicts others:
