@@ -145,7 +145,8 @@ class Directness:
         return [
             "The test draws features given the others. A forest told these draws from the data "
             f"with an area under the ROC curve of {diagnosis['auc']:.2f} (95% interval "
-            f"{diagnosis['low']:.2f} to {diagnosis['high']:.2f}); it is .5 or less where the draws are right."
+            f"{diagnosis['low']:.2f} to {diagnosis['high']:.2f}); it is .5 or less where the draws "
+            "are right."
         ]
 
     def _chart(self) -> Chart:

@@ -153,6 +153,7 @@ class ConditionalSignificance(Significance):
         if diagnosis is not None:
             lines = (
                 f"draws: a forest tells them from the data with an AUC of {diagnosis['auc']:.2f} "
-                f"(95% interval {diagnosis['low']:.2f} to {diagnosis['high']:.2f}), .5 or less if they fit",
+                f"(95% interval {diagnosis['low']:.2f} to {diagnosis['high']:.2f}), .5 or less if "
+                "they fit",
             )
         return Summary((heading, f"null: {self.null}", *lines), columns, below, self.notes)

@@ -99,9 +99,9 @@ def test_clusters_are_offered_where_rows_are_too_few(tmp_path):
     table["y"] = np.where(signal[:, 0] + 0.3 * random.normal(size=40) > 0, "ill", "well")
     table.to_csv(tmp_path / "t.csv", index=False)
     result, _ = done(tmp_path / "plain", *words(tmp_path / "t.csv"))
-    told = " ".join(result.stderr.split())
-    assert "--direct: the rows are too few for a verdict: all 60 features vary so little" in told
-    assert "with --feature-groups clusters --clusters 0.8" in told
+    shown = " ".join(result.stderr.split())
+    assert "--direct: the rows are too few for a verdict: all 60 features vary so little" in shown
+    assert "with --feature-groups clusters --clusters 0.8" in shown
     assert "noise" not in columns_of(tmp_path / "plain")["direct"]
     more = ("--feature-groups", "clusters", "--clusters", 0.8)
     _, record = done(tmp_path / "clusters", *words(tmp_path / "t.csv", *more))
@@ -133,10 +133,10 @@ def test_strata_are_of_the_direct_test_too(file, tmp_path):
 
 
 def test_a_checkpoint_of_its_own(file, tmp_path):
-    kept = tmp_path / "kept.npz"
-    done(tmp_path / "out", *words(file, "--drop", "batch", "--checkpoint", kept))
-    assert (tmp_path / "kept-direct.npz").exists()
-    assert not kept.exists()
+    saved = tmp_path / "saved.npz"
+    done(tmp_path / "out", *words(file, "--drop", "batch", "--checkpoint", saved))
+    assert (tmp_path / "saved-direct.npz").exists()
+    assert not saved.exists()
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def squares(seed):
     return X
 
 
-def told(X, kind="gaussian", seed=0, **more):
+def diagnosed(X, kind="gaussian", seed=0, **more):
     sampler = Sampler.of(dm.encode(X), kind, seed)
     hypotheses = {f"x{j}": np.array([j]) for j in range(X.shape[1])}
     p_values = np.random.default_rng(seed).random(X.shape[1])
@@ -37,16 +37,16 @@ def told(X, kind="gaussian", seed=0, **more):
 
 @pytest.mark.slow
 def test_draws_from_the_right_distribution_pass():
-    fit = [told(chain(seed), seed=seed) for seed in range(8)]
+    fit = [diagnosed(chain(seed), seed=seed) for seed in range(8)]
     assert not any(each.is_misfit for each in fit)
     assert 0.44 < np.mean([each.overall for each in fit]) < 0.52
 
 
 @pytest.mark.slow
 def test_draws_from_the_wrong_distribution_are_seen():
-    wrong = [told(squares(seed), seed=seed) for seed in range(4)]
+    wrong = [diagnosed(squares(seed), seed=seed) for seed in range(4)]
     assert all(each.is_misfit and each.interval[0] > 0.55 for each in wrong)
-    curved = [told(squares(seed), "auto", seed) for seed in range(4)]
+    curved = [diagnosed(squares(seed), "auto", seed) for seed in range(4)]
     assert np.mean([each.overall for each in curved]) < np.mean([each.overall for each in wrong])
 
 
@@ -62,10 +62,10 @@ def test_draws_are_told_in_groups_of_features_and_of_rows():
 
 
 def test_constant_features_are_not_drawn():
-    assert told(np.ones((30, 2))) is None
+    assert diagnosed(np.ones((30, 2))) is None
     X = chain(0)
     X[:, 3] = 1.0
-    assert "x3" not in told(X).names
+    assert "x3" not in diagnosed(X).names
 
 
 @pytest.mark.slow

@@ -55,14 +55,14 @@ def correlated_groups(table: EncodedTable, threshold: float) -> Groups:
     )
 
 
-def directness(given: Inputs, feature_groups: Groups | None, execution: Execution) -> Directness:
+def directness(inputs: Inputs, feature_groups: Groups | None, execution: Execution) -> Directness:
     """Test each feature given all others; of groups first these, then their members."""
     notes: list[str] = []
-    if given.data.n_rows > MANY:
-        given = sampled_inputs(given)
-        notes.append(f"the test is of a random sample of {given.data.n_rows:,} rows")
+    if inputs.data.n_rows > MANY:
+        inputs = sampled_inputs(inputs)
+        notes.append(f"the test is of a random sample of {inputs.data.n_rows:,} rows")
     choices = Choices()
-    if given.data.n_columns > _MANY_FEATURES:
+    if inputs.data.n_columns > _MANY_FEATURES:
         choices = Choices(sampler="gaussian")
         notes.append(
             "features are drawn by linear regressions of normal scores, as they are more than "
@@ -73,7 +73,7 @@ def directness(given: Inputs, feature_groups: Groups | None, execution: Executio
     if file is not None:
         file = file.with_name(f"{file.stem}-{_STEP}{file.suffix}")
     parameters = ExecutionParameters(
-        given.random_state, given.n_jobs, execution.client, file, given.verbose
+        inputs.random_state, inputs.n_jobs, execution.client, file, inputs.verbose
     )
     with (
         execution.warnings_as_notes(),
@@ -81,24 +81,24 @@ def directness(given: Inputs, feature_groups: Groups | None, execution: Executio
         execution.clock.step(_STEP),
     ):
         test = ConditionalTest.of(
-            *(forest_of(catalogue["conditional"], given), given.data, None),
+            *(forest_of(catalogue["conditional"], inputs), inputs.data, None),
             *(choices, parameters),
             feature_groups=feature_groups.members() if grouped and feature_groups else None,
             members=grouped,
         )
         _tell((*notes, *test.notes), execution)
         result = test.run()
-    of_features = result.take(_places(result, given.data.names))
+    of_features = result.take(_places(result, inputs.data.names))
     of_groups = None
     if grouped:
-        groups = [name for name in result.names if name not in set(given.data.names)]
+        groups = [name for name in result.names if name not in set(inputs.data.names)]
         of_groups = result.take(_places(result, groups))
     _tell([note for note in result.notes if note not in test.notes], execution)
     return Directness(
         of_features,
         of_groups,
         {} if feature_groups is None else feature_groups.members(),
-        _clusters(given.data.table, of_features),
+        _clusters(inputs.data.table, of_features),
         (*notes, *result.notes),
     )
 

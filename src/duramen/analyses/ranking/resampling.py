@@ -224,9 +224,9 @@ def described(given: Inputs) -> tuple[Any, LearningSet[EncodedTable]]:
     return estimator.fit(data), data
 
 
-def sampled_inputs(given: Inputs) -> Inputs:
+def sampled_inputs(inputs: Inputs) -> Inputs:
     """Return a random sample of many rows, in which classes keep their proportions."""
-    return given if given.data.n_rows <= MANY else replace(given, data=_sample(given))
+    return inputs if inputs.data.n_rows <= MANY else replace(inputs, data=_sample(inputs))
 
 
 def _sample(given: Inputs) -> LearningSet[EncodedTable]:
