@@ -26,7 +26,13 @@ _SENTENCE = 25
 
 
 def command(
-    key: str, line: str, write: Callable[[Path], None], *, status: int = 0, slow: bool = False
+    key: str,
+    line: str,
+    write: Callable[[Path], None],
+    *,
+    status: int = 0,
+    slow: bool = False,
+    only: tuple[str, ...] = (),
 ) -> None:
     """Add a command to the cases.
 
@@ -42,12 +48,18 @@ def command(
         Exit status that the command shall have.
     slow : bool
         Whether it takes more than about a second.
+    only : tuple of str
+        Columns of the table of results that are the result, where others come from libraries of
+        linear algebra, in bits of their own; by default all, with the record of the run.
     """
     words = tuple(line.split())
-    add(Case(f"cli.{words[0]}/{key}", partial(_left, words, write, status), words=words, slow=slow))
+    run = partial(_left, words, write, status, only)
+    add(Case(f"cli.{words[0]}/{key}", run, words=words, slow=slow))
 
 
-def _left(words: tuple[str, ...], write: Callable[[Path], None], status: int) -> Any:
+def _left(
+    words: tuple[str, ...], write: Callable[[Path], None], status: int, only: tuple[str, ...]
+) -> Any:
     """Run a command in a folder of its own, and return what it left."""
     from tests.cli.commands import duramen, undrawn
 
@@ -67,6 +79,8 @@ def _left(words: tuple[str, ...], write: Callable[[Path], None], status: int) ->
         out = Path(folder) / "out"
         if not out.exists():
             return done.exit_code
+        if only:
+            return _columns(out / "result.csv", only)
         groups = [_rows(file) for file in out.glob("result-groups.csv")]
         return (_rows(out / "result.csv"), _record(out), done.exit_code, *groups)
 
@@ -75,6 +89,12 @@ def _rows(table: Path) -> list[list[Any]]:
     """The rows of a table of results, without the names of its columns."""
     with table.open(encoding="utf-8", newline="") as file:
         return [[_value(cell) for cell in row] for row in csv.reader(file)][1:]
+
+
+def _columns(table: Path, names: tuple[str, ...]) -> list[list[str]]:
+    """Some columns of a table of results."""
+    with table.open(encoding="utf-8", newline="") as file:
+        return [[row[name] for name in names] for row in csv.DictReader(file)]
 
 
 def _value(cell: str) -> Any:

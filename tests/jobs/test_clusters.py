@@ -22,6 +22,7 @@ X = RANDOM.integers(0, 5, (48, 4)).astype(float)
 Y = np.where(X[:, 0] + RANDOM.normal(size=48) > 2, "a", "b")
 CONTEXT = np.where(X[:, 1] > 2, "high", "low")
 FOREST = dm.RandomForestClassifier(5, max_depth=3, random_state=0)
+MORE_TREES = dm.RandomForestClassifier(40, max_depth=3)  # each row is out of the bag of one
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +78,12 @@ CALLS = {
         significance.conditional_error_rate, n_permutations=5, stop_at=0.5
     ),
     "frequency_control": call_of(significance.frequency_control, n_permutations=5, null="permuted"),
+    "conditional": lambda **way: significance.conditional(
+        MORE_TREES, X, Y, n_folds=2, random_state=1, **way
+    ),
+    "conditional, forests without a feature": lambda **way: significance.conditional(
+        MORE_TREES, X, Y, n_folds=2, method="loco", random_state=1, **way
+    ),
     "one_probe": call_of(significance.one_probe, n_permutations=5),
     "multiple_probes": call_of(significance.multiple_probes, n_permutations=5),
     "forest_probe_ranking": call_of(significance.forest_probe_ranking, n_permutations=4),

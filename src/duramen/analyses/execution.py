@@ -34,6 +34,8 @@ class Wording:
     stability: str = "stability"
     feature_groups: str = "feature_groups"
     pos_label: str = "rank: pos_label"
+    direct: str = "direct"
+    clusters_as_groups: str = "feature_groups='clusters' and clusters=0.8"
 
     def names(self, measures: Iterable[Measure]) -> list[str]:
         """Return the names of measures."""

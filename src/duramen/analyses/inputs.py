@@ -58,6 +58,7 @@ class SelectedColumns(ComparedColumns, total=False):
 class RankedColumns(SelectedColumns, total=False):
     """Description of the columns and rows of a table, for `duramen.rank`."""
 
+    feature_groups: Any
     sample_weight: Any
     pos_label: Any
 
@@ -72,7 +73,12 @@ COMPARED_COLUMNS: ComparedColumns = {
     "max_rows": None,
 }
 SELECTED_COLUMNS: SelectedColumns = {**COMPARED_COLUMNS, "strata": None}
-RANKED_COLUMNS: RankedColumns = {**SELECTED_COLUMNS, "sample_weight": None, "pos_label": None}
+RANKED_COLUMNS: RankedColumns = {
+    **SELECTED_COLUMNS,
+    "feature_groups": None,
+    "sample_weight": None,
+    "pos_label": None,
+}
 
 
 @dataclass(frozen=True)

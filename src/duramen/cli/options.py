@@ -41,6 +41,8 @@ class CommandWording(Wording):
     stability: str = "--stability"
     feature_groups: str = "--feature-groups"
     pos_label: str = "--positive"
+    direct: str = "--direct"
+    clusters_as_groups: str = "--feature-groups clusters --clusters 0.8"
 
     def names(self, measures: Iterable[Measure]) -> list[str]:
         """Return the names of measures."""

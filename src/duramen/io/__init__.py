@@ -3,6 +3,7 @@
 from duramen.io.files import read_table, write_table
 from duramen.io.formats import catalogue
 from duramen.io.formats.format import Format, Request
+from duramen.io.gene_sets import read_gmt, transformed_groups
 from duramen.io.recordings import Recording, read_recording
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.packing import pack
@@ -15,7 +16,9 @@ __all__ = [
     "catalogue",
     "open_store",
     "pack",
+    "read_gmt",
     "read_recording",
     "read_table",
+    "transformed_groups",
     "write_table",
 ]

@@ -7,6 +7,7 @@ from duramen.plots.context import (
     links_in_context,
 )
 from duramen.plots.curves import found, oob_error, selection_curves
+from duramen.plots.direct import direct_features
 from duramen.plots.effects import against_target, effect
 from duramen.plots.importances import (
     by_degree,
@@ -34,6 +35,7 @@ __all__ = [
     "component_spectrum",
     "context_effects",
     "context_links",
+    "direct_features",
     "effect",
     "effects_in_context",
     "found",

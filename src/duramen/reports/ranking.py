@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -14,6 +14,7 @@ from duramen.effects import Direction, EffectsDescription
 from duramen.importances.after.comparison import Comparison, Measured, compare
 from duramen.plots.curves import OOB_ERROR
 from duramen.plots.importances import PARALLEL_RANKS, RANK_CORRELATIONS
+from duramen.reports.direct import Directness
 from duramen.reports.effects import Effects, effect_sections, interpretation
 from duramen.reports.facts import (
     LEVEL,
@@ -186,6 +187,7 @@ class Ranked:
     tested: tuple[Column, ...] = ()
     directions: tuple[str, ...] = ()  # of the effects, in words
     precision: Precision | None = None  # intervals of the first measure, and stability
+    direct: tuple[Column, ...] = ()  # what a test of each feature given all others says
 
     def tests(self, scores: Scores, minor: int = 0) -> list[Column]:
         """Return p- and q-values of a measure."""
@@ -249,7 +251,7 @@ class Ranked:
             columns.update(self.precision.columns(self.first.names))
         for i, one in enumerate(self.scores):
             columns.update(one.columns(first=i == 0))
-        columns.update({column.name: column.values for column in self.tested})
+        columns.update({column.name: column.values for column in (*self.tested, *self.direct)})
         if self.directions:
             columns["direction"] = list(self.directions)
         return columns
@@ -262,6 +264,7 @@ def ranked(
     tested: Verdict | None = None,
     described: EffectsDescription | None = None,
     precision: Precision | None = None,
+    direct: Directness | None = None,
 ) -> Ranked:
     """Put all measures in one order: that of `in_order`.
 
@@ -277,6 +280,8 @@ def ranked(
         Effects of some of the features.
     precision : Precision, optional
         Intervals of the first measure, and stability of its ranking.
+    direct : Directness, optional
+        A test of each feature given all others.
 
     Raises
     ------
@@ -291,6 +296,7 @@ def ranked(
         () if tested is None else tuple(tested.columns(best.names)),
         () if described is None else _directions(described, best.names),
         precision,
+        () if direct is None else tuple(direct.columns(best.names)),
     )
 
 
@@ -361,6 +367,7 @@ def summarise(
     effects: Effects | None = None,
     precision: Precision | None = None,
     feature_groups: GroupImportances | None = None,
+    direct: Directness | None = None,
     oob_errors: ArrayLike | None = None,
     n_rows: int = _ROWS,
 ) -> Report:
@@ -384,6 +391,8 @@ def summarise(
         Intervals, stability, and the number of trees.
     feature_groups : GroupImportances, optional
         Importances of groups of features.
+    direct : Directness, optional
+        A test of each feature given all others.
     oob_errors : array-like of shape (T,), optional
         Out-of-bag error after each tree.
     n_rows : int
@@ -397,9 +406,16 @@ def summarise(
     measures = (importances, *others)
     described = None if effects is None else effects.described
     best = ranked(
-        measures, max(n_rows, HELD), tested=tested, described=described, precision=precision
+        measures,
+        max(n_rows, HELD),
+        tested=tested,
+        described=described,
+        precision=precision,
+        direct=direct,
     )
-    sections: list[Section] = [_table(best, measures, tested, n_rows)]
+    sections: list[Section] = [_table(best, measures, tested, direct, n_rows)]
+    if direct is not None:
+        sections.append(direct.section())
     if feature_groups is not None:
         sections.append(feature_groups.table())
     if effects is not None:
@@ -414,7 +430,7 @@ def summarise(
         ),
         Prose("Limitations", caveats, points=True, caution=True),
         Prose("Command", (run.command,)),
-        *_folded(measures, run, tested, precision, _known(oob_errors)),
+        *_folded(measures, run, (tested, precision, direct), _known(oob_errors)),
     ]
     return Report(
         kind="ranking of features",
@@ -426,25 +442,25 @@ def summarise(
         subject=subject(run, trees, *_error_words(run)),
         remarks=remarks(measures, tested),
         feature_groups=None if feature_groups is None else feature_groups.columns(),
-        references=sources_of(measures, tested, precision),
+        references=sources_of(measures, tested, precision, direct),
     )
 
 
 def _folded(
     measures: Sequence[Measured],
     run: Run,
-    tested: Verdict | None,
-    precision: Precision | None,
+    known: tuple[Verdict | None, Precision | None, Directness | None],
     errors: tuple[float, ...] | None,
 ) -> list[Group]:
     """Return what stands behind the ranking, folded."""
+    tested, precision, _ = known
     first, others = measures[0], measures[1:]
     forest: list[Part] = [*degree_charts(as_importances(first))]
     if errors is not None:
         forest.append(_errors(errors, run.target_class.oob_error))
     if precision is not None:
         forest += precision.of_trees()
-    sources = sources_of(measures, tested, precision)
+    sources = sources_of(measures, *known)
     cited = [Prose("References", sources, points=True)] if sources else []
     by_title: dict[str, list[Part]] = {
         "Other measures": [*_rankings(others, tested), *agreement(measures)],
@@ -457,10 +473,14 @@ def _folded(
 
 
 def sources_of(
-    measures: Sequence[Measured], tested: Verdict | None, precision: Precision | None = None
+    measures: Sequence[Measured],
+    tested: Verdict | None,
+    precision: Precision | None = None,
+    direct: Directness | None = None,
 ) -> tuple[str, ...]:
-    """Return the sources of the measures, of the test, and of intervals and stability."""
-    known = [one.references() for one in (tested, precision) if one is not None]
+    """Return the sources of the measures, of the tests, and of intervals and stability."""
+    tests = (tested, precision, None if direct is None else direct.verdict)
+    known = [one.references() for one in tests if one is not None]
     return (*references(measures), *(source for sources in known for source in sources))
 
 
@@ -523,7 +543,11 @@ def _errors(errors: tuple[float, ...], what: str) -> Chart:
 
 
 def _table(
-    best: Ranked, measures: Sequence[Measured], tested: Verdict | None, n_rows: int
+    best: Ranked,
+    measures: Sequence[Measured],
+    tested: Verdict | None,
+    direct: Directness | None,
+    n_rows: int,
 ) -> Table:
     first, intervals = best.first, best.intervals()
     columns = [
@@ -541,7 +565,13 @@ def _table(
     if first.standard_error is not None:
         minor = int(intervals is not None or best.faint is not None)
         columns.append(Column("std. error", fixed(first.standard_error, 2), minor=minor))
-    columns += [*best.judgments(), *best.tests(best.scores[0])]
+    judgments = best.judgments()
+    if best.direct:  # which take the room of what says less
+        judgments = tuple(
+            replace(column, minor=1) if column.name == "evidence" else column
+            for column in judgments
+        )
+    columns += [*judgments, *best.direct, *best.tests(best.scores[0])]
     for scores in best.scores[1:]:
         columns.append(Column(scores.heading, fixed(scores.values, 4), minor=1))
         columns += best.tests(scores, minor=1)
@@ -553,7 +583,7 @@ def _table(
         shown=n_rows,
         total=total,
         main=True,
-        brief=_brief(best, measures, tested),
+        brief=(*_brief(best, measures, tested), *([] if direct is None else [direct.line()])),
     )
 
 

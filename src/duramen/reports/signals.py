@@ -16,6 +16,7 @@ from duramen.reports.facts import LEVEL, unit_words
 from duramen.reports.report import DRAWN, Chart, Plot, Prose, Report, Section, Table, joined
 from duramen.reports.significance import Verdict
 from duramen.results.columns import Column, counted
+from duramen.results.conditional_significance import DIRECT, ConditionalSignificance
 from duramen.results.importances import Importances
 from duramen.results.significance import AdjustedSignificance
 from duramen.support.arrays import FloatArray, IntArray
@@ -291,6 +292,7 @@ class GroupImportances:
     members: Mapping[str, Sequence[str]]  # the features of each group
     of_features: Importances | None  # MDA of single features, where it was computed
     source: str  # the file that names them, or how they were found
+    direct: ConditionalSignificance | None = None  # test of each given the features outside it
 
     @property
     def sums(self) -> FloatArray | None:
@@ -310,7 +312,36 @@ class GroupImportances:
         columns["n_features"] = [len(self.members[name]) for name in best.names]
         if self.sums is not None:
             columns["sum_of_features"] = self.sums[order]
+        columns.update({column.name: column.values for column in self._given_others(best.names)})
         columns["features"] = [";".join(self.members[name]) for name in best.names]
+        return columns
+
+    def _given_others(self, names: Sequence[str]) -> list[Column]:
+        """Return verdict, p and q of groups given the features outside them, if they were tested.
+
+        Groups of one feature are in the table of features.
+        """
+        if self.direct is None:
+            return []
+        place = {name: i for i, name in enumerate(self.direct.names)}
+        rows = [place.get(name) for name in names]
+        verdicts = self.direct.verdicts()
+        columns = [
+            Column(DIRECT, ["" if i is None else verdicts[i] for i in rows], "words", name=DIRECT)
+        ]
+        for letter, values in (("p", self.direct.p_values), ("q", self.direct.q_values)):
+            numbers = np.array([np.nan if i is None else values[i] for i in rows])
+            cells = ["" if np.isnan(number) else f"{number:.2g}" for number in numbers]
+            name = f"conditional_{letter}_value"
+            columns.append(
+                Column(
+                    f"{letter}, given the others",
+                    cells,
+                    minor=int(letter == "p"),
+                    name=name,
+                    numbers=pa.array(numbers, mask=np.isnan(numbers)),
+                )
+            )
         return columns
 
     def _line(self) -> str:
@@ -337,6 +368,7 @@ class GroupImportances:
             columns.append(Column("std. error", fixed(best.standard_error, 2), minor=1))
         if self.sums is not None:
             columns.append(Column("sum of single features", fixed(self.sums[order], 4), minor=1))
+        columns += self._given_others(best.names)
         listed = [joined(list(self.members[name]), shown=_MEMBERS) for name in best.names]
         columns.append(Column("members", listed, "words", minor=1))
         note = self._note(len(best))

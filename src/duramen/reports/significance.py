@@ -12,6 +12,7 @@ from duramen.plots.importances import P_VALUES
 from duramen.reports.facts import LEVEL, adjusted_words
 from duramen.reports.report import Chart, Part, Plot, Prose
 from duramen.results.columns import Column, small
+from duramen.results.conditional_significance import DIRECT, ConditionalSignificance
 from duramen.results.importances import Importances
 from duramen.results.significance import (
     ALONE,
@@ -40,6 +41,7 @@ _EVIDENCE = (
     "that of features that act through interactions. The evidence of a candidate is the larger of "
     "the two."
 )
+_VERDICT = 12  # characters that a narrow terminal leaves to the verdict of a conditional test
 _IMPORTANCE = (
     "standardized importance: the excess over its mean under permuted labels, in units of its "
     "standard deviation under permuted labels"
@@ -221,12 +223,17 @@ class Verdict:
                 _numbers("fdr", "FDR", self.result.q_values[index], minor=True),
             ]
         pairs_of = (("p", self.result.p_values), ("q", self.result.q_values))
-        return [
+        columns = [
             _numbers(
                 f"{name}_{letter}_value", f"{letter}, {title}", numbers[index], minor=letter == "p"
             )
             for letter, numbers in pairs_of
         ]
+        if isinstance(self.result, ConditionalSignificance):
+            every = self.result.verdicts()
+            verdicts = [every[j] for j in index]
+            columns.insert(0, Column(DIRECT, verdicts, "words", least=_VERDICT, name=DIRECT))
+        return columns
 
     def references(self) -> list[str]:
         """Return the source of the test."""
@@ -313,7 +320,7 @@ def _numbers(name: str, title: str, numbers: FloatArray, *, minor: bool) -> Colu
 
 def _grown(tested: Verdict) -> list[str]:
     result = tested.result
-    if not tested.test.repeats:
+    if not tested.test.grows:
         return []
     if isinstance(result, AdjustedSignificance):
         known, stages = result.metadata, int(max(result.details.get("stage", ()), default=1))

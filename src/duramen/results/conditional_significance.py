@@ -148,4 +148,12 @@ class ConditionalSignificance(Significance):
             Column("given the others", best.verdicts(), kind="words"),
         ]
         below = hidden(len(self), len(best))
-        return Summary((heading, f"null: {self.null}"), columns, below, self.notes)
+        diagnosis = self.metadata.get("diagnosis")
+        lines: tuple[str, ...] = ()
+        if diagnosis is not None:
+            lines = (
+                f"draws: a forest tells them from the data with an AUC of {diagnosis['auc']:.2f} "
+                f"(95% interval {diagnosis['low']:.2f} to {diagnosis['high']:.2f}), .5 or less if "
+                "they fit",
+            )
+        return Summary((heading, f"null: {self.null}", *lines), columns, below, self.notes)

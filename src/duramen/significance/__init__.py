@@ -4,7 +4,7 @@ from duramen.catalogue import Catalogue
 from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.importances import PermutedImportances
 from duramen.results.significance import AdjustedSignificance, ErrorRates, Intervals
-from duramen.significance.conditional_tests.conditional import conditional
+from duramen.significance.conditional_tests.conditional import CONDITIONAL, conditional
 from duramen.significance.conditional_tests.knockoffs import knockoffs
 from duramen.significance.conditional_tests.markov_chain import MarkovChain
 from duramen.significance.cost import Cost, estimate_cost
@@ -83,7 +83,7 @@ catalogue = Catalogue(
     (
         *(MAX_T, ALTMANN, JANITZA, MULTIPLE_PROBES, ONE_PROBE, CONDITIONAL_ERROR_RATE, FDR_CURVE),
         *(FREQUENCY_CONTROL, HAPFELMEIER, MEAN_RANK_TEST, FOREST_PROBE_RANKING),
-        PROBE_RANKING,
+        *(PROBE_RANKING, CONDITIONAL),
     ),
 )
 """All significance tests that ``duramen rank`` can run; ``register`` adds one."""

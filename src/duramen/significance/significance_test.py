@@ -29,15 +29,20 @@ class SignificanceTest(Entry):
     reference : str
         Source.
     repeats : str
-        Parameter for the number of forests, or rounds of them; "" for a test that grows none.
+        Parameter for the number of forests, or rounds of them; "" for a test that grows none, or
+        whose number is not chosen.
     forests : callable
-        Greatest number of forests, from that number and the number of features.
+        Greatest number of forests, from that number, 0 without such a parameter, and the number of
+        features.
     least : int
         Least number of rounds with which anything can be significant at .05.
     suits : callable
         Whether it can test a :class:`duramen.importances.Measure`.
     of_rows : bool
-        Whether it is about the table and the target alone, and suits no measure.
+        Whether it is about the table and the target alone, and suits no measure; it is given an
+        estimator if it takes one.
+    of_groups : bool
+        Whether ``duramen rank`` has it test groups of features in place of features.
     permutes : bool
         Whether nearly all of its forests are grown on a permuted target, which takes longer: their
         trees are deeper than those on the data as they are.
@@ -73,6 +78,7 @@ class SignificanceTest(Entry):
     least: int = 1
     suits: Callable[[Measure], bool] = lambda measure: measure.testable
     of_rows: bool = False
+    of_groups: bool = False
     permutes: bool = False
     fraction: float = 1.0
     announces: bool = False
@@ -82,14 +88,19 @@ class SignificanceTest(Entry):
     controls: bool = True
     adapt: Callable[[Any, bool], dict[str, Any]] = lambda forest, permuting: {}
 
+    @property
+    def grows(self) -> bool:
+        """True if the test grows forests of its own."""
+        return self.takes("estimator")
+
     def takes(self, parameter: str) -> bool:
         """Tell whether the function has a parameter."""
         return parameter in inspect.signature(self.function).parameters
 
     def rounds(self, asked: int | None = None) -> int:
         """Return the number of rounds that is asked for, or the default of the function."""
-        if asked is not None:
-            return asked
+        if asked is not None or not self.repeats:
+            return asked or 0
         return int(inspect.signature(self.function).parameters[self.repeats].default)
 
 

@@ -101,6 +101,24 @@ def _manhattan(**given: Any) -> Any:
     return (points, ticks, [text.get_text() for text in ax.texts], len(ax.lines))
 
 
+@case("plots/direct_features", plots.direct_features)
+def _direct_features() -> Any:
+    result = significance.ConditionalSignificance(
+        ("a", "b", "c", "d"),
+        scores=np.array([3.0, 0.1, 2.0, 0.0]),
+        p_values=np.array([0.001, 0.4, 0.004, 0.8]),
+        method="conditional",
+        null="The feature is independent of the target given all others.",
+        association=np.array([0.001, 0.01, 0.002, 0.7]),
+        explained_by=((), ("a",), (), ()),
+    )
+    clusters = [("a", "b"), ("c",)]
+    return (
+        drawn(plots.direct_features(result, clusters=clusters, k=2)),
+        drawn(plots.direct_features(result)),
+    )
+
+
 @case("plots/by_degree", plots.by_degree)
 def _by_degree() -> Any:
     return drawn(plots.by_degree(measured(), k=4, columns=3))

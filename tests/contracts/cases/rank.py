@@ -51,6 +51,7 @@ def write_plink(folder: Path) -> None:
 
 CLASSES = "rank t.csv --target y --drop z --drop batch --drop person --trees 6"
 NUMBERS = "rank t.csv --target z --drop y --drop batch --drop person --trees 6"
+DIRECT = ("name", "direct")
 ROUNDS = {"max-t": 19, "conditional-error-rate": 19, "mean-rank-test": 4}
 
 command("default test", f"{CLASSES} --permutations 19", write)
@@ -82,6 +83,8 @@ command(
     "--measure holdout-mda --significance janitza",
     write,
 )
+command("test conditional", f"{CLASSES} --significance conditional", write, only=DIRECT)
+command("direct", f"{CLASSES} --no-test --direct --feature-groups groups.csv", write, only=DIRECT)
 for distribution in ("empirical", "normal", "lognormal", "gamma"):
     command(
         f"altmann {distribution}",

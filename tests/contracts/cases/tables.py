@@ -183,6 +183,21 @@ def _written() -> Any:
     return results
 
 
+@case("read_gmt", io.read_gmt)
+def _gene_sets() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "s.gmt"
+        path.write_text("first\t\ta\tb\nsecond\t\tc\n", encoding="utf-8")
+        return io.read_gmt(path)
+
+
+@case("transformed_groups", io.transformed_groups)
+def _transformed_groups() -> Any:
+    from sklearn.preprocessing import OneHotEncoder
+
+    return io.transformed_groups(OneHotEncoder().fit(np.array([["a", "u"], ["b", "v"]])))
+
+
 @case("read_recording/text", io.read_recording, io.Recording, missing="interpolate")
 @case("read_recording/rows", io.read_recording, neurons="rows", missing="drop")
 @case("read_recording/suite2p", io.read_recording, suite2p=True, neuropil=0.7)

@@ -106,6 +106,7 @@ def test_survival_by_martingale_residuals():
     assert conditional(None, X, y, random_state=0).verdicts()[:2] == ("direct", "shared with x0")
 
 
+@pytest.mark.filterwarnings("ignore:conditional. the draws")  # of a column with gaps
 def test_kinds_of_columns_and_gaps():
     random = np.random.default_rng(0)
     n = 300
@@ -129,7 +130,7 @@ def test_kinds_of_columns_and_gaps():
 def test_few_rows_beside_many_features_are_warned_of():
     random = np.random.default_rng(0)
     X = random.normal(size=(40, 1)) + 0.3 * random.normal(size=(40, 100))
-    with pytest.warns(UserWarning, match="100 of 100 features vary so little"):
+    with pytest.warns(UserWarning, match="too few for a verdict: all 100 features vary"):
         result = conditional(None, X, X[:, 0], random_state=0)
     assert "feature_groups" in result.notes[0]
     assert "noise" not in " ".join(result.verdicts())
@@ -149,12 +150,21 @@ def test_cpi_sees_interactions():
         ({"sampler": 3}, "sampler must be"),
         ({"n_folds": 1}, "n_folds"),
         ({"n_draws": 3}, "n_draws must be even"),
+        ({"n_folds": 200}, "at least 400 rows, two for each of 200 folds, got 60"),
+        ({"groups": np.arange(60) // 10}, "at least 10 groups, two for each of 5 folds, got 6"),
         ({"feature_groups": {"a": ["nothing"]}}, "nothing"),
     ],
 )
 def test_arguments_are_checked(arguments, message):
     with pytest.raises((ValueError, TypeError), match=message):
         conditional(None, *proxies(60), random_state=0, **arguments)
+
+
+def test_weights_are_refused():
+    X, y = proxies()
+    data = dm.learning_set(X, y, sample_weight=np.arange(1.0, 301.0))
+    with pytest.raises(ValueError, match="conditional: sample_weight must be None"):
+        conditional(FOREST, data)
 
 
 def test_one_product_is_tested_by_t():

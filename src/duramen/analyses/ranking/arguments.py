@@ -109,12 +109,15 @@ def requested_test(
             words = ", ".join(map(repr, allowed))
             raise checks.refuse(_OWNER, "test", f"True, False or one of {words}", given)
         test = tests[wanted]
-    wasted = {"n_permutations": n_permutations, "checkpoint": None if resampled else checkpoint}
+    wasted = {
+        "n_permutations": None if test.repeats else n_permutations,
+        "checkpoint": None if resampled or test.grows else checkpoint,
+    }
+    why = "whose number of forests is fixed" if test.grows else "which grows no forests"
     for name, value in wasted.items():
-        if value is not None and not test.repeats:
+        if value is not None:
             raise ValueError(
-                f"{_OWNER}: {name} has no effect with test={test.name!r}, which grows no forests; "
-                "leave it out."
+                f"{_OWNER}: {name} has no effect with test={test.name!r}, {why}; leave it out."
             )
     request = Request(test, n_permutations, default=default)
     request.check(PYTHON, f"{_OWNER}: ")
@@ -162,6 +165,37 @@ def groups_of(given: Mapping[str, Sequence[str]] | None) -> Groups | None:
                     f"{of_feature[feature]!r} and {group!r}."
                 )
     return Groups("feature_groups", of_feature)
+
+
+def is_clusters(feature_groups: Any, clusters: float | None) -> bool:
+    """Tell whether the groups are the clusters that are found.
+
+    Raises
+    ------
+    ValueError
+        If no clusters are asked for.
+    """
+    if not isinstance(feature_groups, str):
+        return False
+    checks.check_choice(_OWNER, "feature_groups", feature_groups, ("clusters",))
+    if clusters is None:
+        raise ValueError(f"{_OWNER}: feature_groups='clusters' needs clusters, such as 0.8.")
+    return True
+
+
+def check_once(direct: bool, test: bool | str) -> None:
+    """Check that features are not tested given the others twice.
+
+    Raises
+    ------
+    ValueError
+        If they are.
+    """
+    if direct and test == "conditional":
+        raise ValueError(
+            f"{_OWNER}: direct must be False with test='conditional', which is the same test. "
+            "Hint: leave out one of them."
+        )
 
 
 def threshold_of(name: str, value: float | None) -> float | None:

@@ -20,6 +20,7 @@ from duramen.importances import Inputs, Measure, catalogue
 from duramen.importances.after.comparison import Measured
 from duramen.importances.measure import TreeSums
 from duramen.importances.refit import leaves_rows_out
+from duramen.reports.direct import Directness
 from duramen.reports.effects import Effects
 from duramen.reports.facts import LEVEL, as_importances, n_significant
 from duramen.reports.precision import Precision
@@ -137,6 +138,7 @@ class Found:
     features_used: int = 0  # number of features that the forest splits on
     precision: Precision | None = None  # intervals, stability and number of trees
     feature_groups: GroupImportances | None = None  # importances of groups
+    direct: Directness | None = None  # test of each feature given all others
 
     @property
     def ranking(self) -> Importances:
@@ -147,7 +149,12 @@ class Found:
         """Return the first k features, or all, in that order, with all that is known of them."""
         described = None if self.effects is None else self.effects.described
         return ranked(
-            self.measures, k, tested=self.tested, described=described, precision=self.precision
+            self.measures,
+            k,
+            tested=self.tested,
+            described=described,
+            precision=self.precision,
+            direct=self.direct,
         )
 
     @property
@@ -164,7 +171,15 @@ class Found:
         feature_groups = (
             {} if self.feature_groups is None else {"group_mda": self.feature_groups.settings()}
         )
-        return {"measures": list(self.names), **measured, **test, **more, **feature_groups}
+        direct = {} if self.direct is None else {"direct": self.direct.settings()}
+        return {
+            "measures": list(self.names),
+            **measured,
+            **test,
+            **more,
+            **feature_groups,
+            **direct,
+        }
 
     def figures(self) -> dict[str, Any]:
         """Return a few figures: unit and sum of the first, units of all, what is significant."""
@@ -179,6 +194,7 @@ class Found:
             },
             **({} if self.tested is None else {"significance": figures_of(self.tested)}),
             **({} if self.precision is None else self.precision.figures()),
+            **({} if self.direct is None else {"direct": self.direct.figures()}),
         }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Unpack
@@ -19,8 +20,10 @@ from duramen.analyses.inputs import (
 from duramen.analyses.problem import Problem, noted
 from duramen.analyses.ranking.arguments import (
     check_exchanges,
+    check_once,
     forest_for,
     groups_of,
+    is_clusters,
     measures_of,
     requested_test,
     threshold_of,
@@ -31,6 +34,7 @@ from duramen.analyses.ranking.description import (
     out_of_bag_accuracy,
     target_columns,
 )
+from duramen.analyses.ranking.direct import check_direct, correlated_groups, directness
 from duramen.analyses.ranking.measuring import Found, choose, grow_and_compute, with_bias
 from duramen.analyses.ranking.request import Groups, Request, Resampling
 from duramen.analyses.ranking.resampling import Resampled, described, tested_rows
@@ -44,6 +48,7 @@ from duramen.reports import Report, summarise
 from duramen.reports.facts import as_importances
 from duramen.reports.report import DRAWN
 from duramen.reports.signals import GroupImportances, Signals
+from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.significance import ErrorRates, Significance
 from duramen.support import checks
 from duramen.support.keywords import shares
@@ -96,6 +101,7 @@ class RankingRequest:
     test: Request | None = None
     resampling: Resampling = field(default_factory=Resampling)
     clustering: Clustering = field(default_factory=Clustering)
+    direct: bool = False  # whether each feature is tested given all others
     feature_groups: Groups | None = None  # of features, whose MDA is computed
     groups_of_clusters: bool = False  # whether the groups are the clusters
     row_notes: tuple[str, ...] = ()  # on strata, groups and covariates
@@ -151,6 +157,11 @@ class RankingReport(Report):
         return None if self.found.tested is None else self.found.tested.result
 
     @property
+    def direct(self) -> ConditionalSignificance | None:
+        """Test of each feature given all others; None without ``direct=True``."""
+        return None if self.found.direct is None else self.found.direct.result
+
+    @property
     def selected(self) -> tuple[str, ...]:
         """Features that the test selects, the best first: those confirmed, and candidates."""
         return () if self.found.tested is None else self.found.tested.selected()
@@ -188,7 +199,15 @@ def rank_features(
     """
     clock = execution.clock
     check_class(request.pos_label, problem.data.target, execution.wording)
+    if request.direct:
+        check_direct(problem.data, execution)
     problem, signals = request.clustering.represented(problem, clock)
+    if request.direct and request.groups_of_clusters:
+        threshold = request.clustering.clusters
+        assert threshold is not None
+        with clock.step("cluster"):
+            correlated = correlated_groups(problem.table, threshold)
+        request = replace(request, feature_groups=correlated)
     problem, found = _measured(problem, estimator, request, execution)
     if signals is None:
         first, places = found.measures[0], replace(request.clustering, clusters=None)
@@ -250,6 +269,13 @@ def _measured(
         run = partial(_tested, test, tested, found, given, execution)
         found = _unless_stopped(found, "the significance test", run, execution)
 
+    if request.direct:
+
+        def with_direct() -> Found:
+            return replace(found, direct=directness(given, request.feature_groups, execution))
+
+        found = _unless_stopped(found, "the test of direct effects", with_direct, execution)
+
     def with_effects() -> Found:
         with execution.clock.step("effects"):
             effects = effects_of(*described(given), found, execution.n_jobs, request.pos_label)
@@ -300,7 +326,7 @@ def _tested(
         announce(request, one, given, execution)
     try:
         with (
-            estimates(None),  # it was estimated before
+            nullcontext() if one is None else estimates(None),  # it was estimated before
             execution.keeping(lambda: checkpoints(execution.checkpoint)),
             execution.clock.step(f"test {request.test.option}"),
         ):
@@ -333,7 +359,10 @@ def _grouped(
         return replace(found, left_out=(*found.left_out, left_out))
     given = Inputs(estimator, problem.data, n_jobs=execution.n_jobs)
     with execution.clock.step("feature_groups"):
-        return replace(found, feature_groups=importances_of(feature_groups, given, found))
+        of_groups = importances_of(feature_groups, given, found)
+    if found.direct is not None:
+        of_groups = replace(of_groups, direct=found.direct.of_groups)
+    return replace(found, feature_groups=of_groups)
 
 
 def report_of(
@@ -375,6 +404,7 @@ def report_of(
         effects=found.effects,
         precision=found.precision,
         feature_groups=found.feature_groups,
+        direct=found.direct,
         oob_errors=getattr(estimator, "oob_error_curve_", None),
     )
     best = found.ranked()
@@ -403,7 +433,7 @@ def rank(
     stability: int | None = None,
     clusters: float | None = None,
     representatives: float | None = None,
-    feature_groups: Mapping[str, Sequence[str]] | None = None,
+    direct: bool = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
     client: Any = None,
@@ -444,12 +474,17 @@ def rank(
         Number of first features whose stability over halves of the rows is measured.
     clusters, representatives : float, optional
         Correlation from which on features are put in clusters, after they are ranked or before.
-    feature_groups : mapping of str to sequence of str, optional
-        Features of each group; the MDA of groups is computed.
+    direct : bool, default=False
+        Whether each feature is tested given all others (:func:`duramen.significance.conditional`),
+        after the ranking; with `feature_groups`, first the groups, then the members of those that
+        are direct.
     names : iterable of str, optional
         Names of the columns; by default those of the table.
     kinds : str, mapping or sequence, optional
         Kinds of the columns, as for :func:`duramen.encode`.
+    feature_groups : mapping of str to sequence of str, or "clusters", optional
+        Features of each group; the MDA of groups is computed. "clusters": the clusters of
+        `clusters`; with `direct`, clusters found without the target.
     task : str, default="auto"
         Task, as for :func:`duramen.learning_set`; "auto" decides by the values of the target.
     sample_weight : array-like of shape (n,), optional
@@ -505,12 +540,15 @@ def rank(
         "rank", notes, random_state=random_state, n_jobs=n_jobs, client=client,
         checkpoint=checkpoint, verbose=verbose,
     )  # fmt: skip
-    grouping = groups_of(feature_groups)
-    resampled = bool(intervals or stability)
+    of_clusters = is_clusters(columns["feature_groups"], clusters)
+    grouping = None if of_clusters else groups_of(columns["feature_groups"])
+    checks.check_flag("rank", "direct", direct)
+    check_once(direct, test)
+    resampled = bool(intervals or stability or direct)
     request = requested_test(test, n_permutations, checkpoint, resampled=resampled)
     if client is not None and not (resampled or (request and request.test.takes("client"))):
         raise ValueError(
-            "rank: client has no effect: it runs the forests of a test, of intervals and of "
+            "rank: client has no effect: it runs the forests of tests, of intervals and of "
             "stability, and none is asked for; leave it out."
         )
     problem = problem_of("rank", X, y, columns, n_jobs=n_jobs, seed=execution.random_state)
@@ -531,7 +569,9 @@ def rank(
             threshold_of("clusters", clusters),
             representatives=threshold_of("representatives", representatives),
         ),
+        direct,
         grouping,
+        of_clusters,
         pos_label=columns["pos_label"],
     )
     ranking = rank_features(problem, forest, asked, execution)

@@ -224,6 +224,11 @@ def described(given: Inputs) -> tuple[Any, LearningSet[EncodedTable]]:
     return estimator.fit(data), data
 
 
+def sampled_inputs(inputs: Inputs) -> Inputs:
+    """Return a random sample of many rows, in which classes keep their proportions."""
+    return inputs if inputs.data.n_rows <= MANY else replace(inputs, data=_sample(inputs))
+
+
 def _sample(given: Inputs) -> LearningSet[EncodedTable]:
     seed = given.random_state or 0
     rows = sampled_rows(given.data.target, FEW, seed)

@@ -34,9 +34,9 @@ def run_test(
     test = request.test
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if measure is None:
+        if measure is None and not test.grows:
             result = _of_rows(request, given, execution.wording, execution.client)
-        elif not test.repeats:
+        elif not test.grows:
             result = test.function(scores)
         else:
             options = {
@@ -48,7 +48,7 @@ def run_test(
                 "verbose": given.verbose,
             }
             result = test.function(
-                _forest(test, given),
+                forest_of(test, given),
                 given.data,
                 **{name: value for name, value in options.items() if test.takes(name)},
             )
@@ -73,14 +73,14 @@ def _of_rows(request: Request, given: Inputs, wording: Wording, client: Any) -> 
 def announce(request: Request, measure: Measure, given: Inputs, execution: Execution) -> None:
     """Say what the test will take, if that is more than a few seconds."""
     test, wording = request.test, execution.wording
-    if execution.announce is None or not test.repeats or (test.announces and given.verbose):
+    if execution.announce is None or not test.grows or (test.announces and given.verbose):
         return
     choices = _choices(request, measure, given, execution)
     if choices.get("null") == "binomial":
         return
 
     cost: Cost = estimate_cost(
-        _forest(test, given),
+        forest_of(test, given),
         given.data,
         None,
         test.forests(test.rounds(request.permutations), request.n_tested(given.data.n_columns)),
@@ -98,7 +98,7 @@ def announce(request: Request, measure: Measure, given: Inputs, execution: Execu
         execution.announce(f"{tested}: {most}{cost}{skip}")
 
 
-def _forest(test: SignificanceTest, given: Inputs) -> Any:
+def forest_of(test: SignificanceTest, given: Inputs) -> Any:
     """Return the estimator that a test grows: the ranking's, with fewer trees if need be."""
     estimator = given.unfitted().estimator
     if test.most_trees is not None:
@@ -135,7 +135,7 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
 
 
 def _choices(
-    request: Request, measure: Measure, given: Inputs, execution: Execution
+    request: Request, measure: Measure | None, given: Inputs, execution: Execution
 ) -> dict[str, Any]:
     """Return the arguments of the test beside the rows and the seed."""
     choices = dict(request.choices)
@@ -145,7 +145,7 @@ def _choices(
         choices[request.test.repeats] = request.permutations
     asked = request.permutations is not None or execution.checkpoint is not None
     permuting = asked or given.data.exchangeability.restricted
-    name = "auto" if request.default else measure.name
+    name = "auto" if request.default or measure is None else measure.name
     measured = {"measure": name} if request.test.takes("measure") else {}
     return {**measured, **request.test.adapt(given.estimator.forest_, permuting), **choices}
 

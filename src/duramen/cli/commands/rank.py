@@ -229,6 +229,11 @@ class Test:
         describe=described_test,
     )
     no_test: bool = option(False, "Skip the significance test.")
+    direct: bool = option(
+        False,
+        "Also test each feature given all others, which tells features that matter directly from "
+        "those that are only correlated with them.",
+    )
     permutations: int | None = option(
         None,
         "Number of rounds of the test, each with new forests; by default 99 for each stage of "
@@ -321,9 +326,10 @@ class Grouping(Representing):
 
     feature_groups: Path | None = option(
         None,
-        "Groups of features, each permuted as a whole for its MDA: a file of two columns, the "
-        "features and the group of each, such as groups.csv; or clusters, those of --clusters. "
-        "None by default.",
+        "Groups of features, each permuted as a whole for its MDA, and tested as a whole with "
+        "--direct: a file of two columns, the features and the group of each, such as groups.csv; "
+        "a .gmt file of gene sets that do not overlap, of which features that are not in the table "
+        "are left out; or clusters, those of --clusters. None by default.",
         metavar="FILE",
         echo="changed",
         keyword=CLUSTERS,
@@ -437,6 +443,21 @@ def make_forest(
     return with_estimates(estimator)
 
 
+def in_table(feature_groups: Groups, features: Sequence[str]) -> Groups:
+    """Return groups of a .gmt file, whose sets are those of a genome, without other features."""
+    if not feature_groups.file.lower().endswith(".gmt"):
+        return feature_groups
+    known = set(features)
+    kept = {one: name for one, name in feature_groups.of_feature.items() if one in known}
+    if not kept:
+        raise ValueError(
+            f"--feature-groups {feature_groups.file}: none of its "
+            f"{len(feature_groups.of_feature):,} features is a column of the table. Hint: both "
+            "must have the same names, such as gene symbols"
+        )
+    return replace(feature_groups, of_feature=kept)
+
+
 def check_groups(feature_groups: Groups, features: Sequence[str], target: str) -> None:
     """Check that they are groups of these features.
 
@@ -459,10 +480,12 @@ def check_groups(feature_groups: Groups, features: Sequence[str], target: str) -
 
 
 def read_groups(path: Path) -> Groups:
-    """Read the groups of features from a file of two columns: features, and the group of each."""
-    from duramen.io import read_table
+    """Read the groups of features: a .gmt file, or a table of features and the group of each."""
+    from duramen.io import read_gmt, read_table
     from duramen.support.text import quoted  # a slow import
 
+    if path.suffix.lower() == ".gmt":
+        return _without_overlaps(path, read_gmt(path))
     table = read_table(path, function="--feature-groups")
     if table.num_columns != 2:
         raise ValueError(
@@ -483,6 +506,22 @@ def read_groups(path: Path) -> Groups:
         of_feature[feature] = name
     if not of_feature:
         raise ValueError(f"--feature-groups {path} assigns no feature to a group")
+    return Groups(path.name, of_feature)
+
+
+def _without_overlaps(path: Path, sets: Mapping[str, Sequence[str]]) -> Groups:
+    """Return sets of genes as groups, which must not overlap."""
+    from duramen.support.text import quoted  # a slow import
+
+    of_feature: dict[str, str] = {}
+    for name, features in sets.items():
+        for feature in features:
+            if of_feature.setdefault(feature, name) != name:
+                raise ValueError(
+                    f"--feature-groups {path}: {quoted(feature)} is in "
+                    f"{quoted(of_feature[feature])} and {quoted(name)}; groups must not overlap. "
+                    "Hint: keep it in one of them"
+                )
     return Groups(path.name, of_feature)
 
 
@@ -510,6 +549,7 @@ def requested(
         for one, value in given(asked)
         if value not in (None, False, ()) and one.name not in _ALONE
         if not (resampled and one.name == "groups")
+        if not (asked.direct and one.name in _OF_ROWS)
     ]
     if asked.no_test:
         kept = [] if checkpoint is None or resampled else ["--checkpoint"]
@@ -526,7 +566,7 @@ def requested(
         test,
         asked.permutations,
         {name: value for name, value in choices.items() if value not in (None, False)},
-        feature_groups if test.takes("feature_groups") else None,
+        feature_groups if test.of_groups else None,
         not named,
     )
     request.check(OPTIONS)
@@ -534,7 +574,9 @@ def requested(
 
 
 # Options that choose the test.
-_ALONE = ("significance", "no_test")
+_ALONE = ("significance", "no_test", "direct")
+# Options of rows that the test of each feature given all others takes as well.
+_OF_ROWS = ("strata", "groups", "covariate")
 
 
 def _check_taken(
@@ -547,7 +589,9 @@ def _check_taken(
     used |= {} if checkpoint is None else {"--checkpoint": "checkpoint"}
     refused: dict[str, list[str]] = {}  # options by the reason
     for word, parameter in used.items():
-        if word in ("--permutations", "--checkpoint") and not test.repeats:
+        if word == "--permutations" and test.grows and not test.repeats:
+            why = f"with --significance {test.option}, whose number of forests is fixed"
+        elif word in ("--permutations", "--checkpoint") and not test.grows:
             why = f"with --significance {test.option}, which grows no forests"
         elif parameter and not test.takes(parameter):
             able = ", ".join(one.option for one in catalogue if one.takes(parameter))
@@ -566,6 +610,10 @@ def _check_together(test: SignificanceTest, asked: Test, feature_groups: Groups 
         raise ValueError(
             f"--stop-after needs --distribution empirical, got {own.distribution}: an early stop "
             "depends on the permuted importances and changes their distribution"
+        )
+    if asked.direct and test.name == "conditional":
+        raise ValueError(
+            "--direct and --significance conditional are the same test; give one of them"
         )
     if own.group_score is not None and feature_groups is None:
         raise ValueError("--group-score needs --feature-groups FILE")
@@ -598,9 +646,9 @@ def _check(options: Options) -> Asked:
     options.resampling.check()
     file, checkpoint = options.signals.feature_groups, writable(options.work.checkpoint)
     feature_groups = None if file is None or options.signals.of_clusters else read_groups(file)
-    resampled = bool(options.resampling.asked)
+    resampled = bool(options.resampling.asked) or options.test.direct
     request = requested(options.test, checkpoint, feature_groups, resampled=resampled)
-    if options.signals.of_clusters and request is not None and request.test.takes("feature_groups"):
+    if options.signals.of_clusters and request is not None and request.test.of_groups:
         raise ValueError(
             f"--feature-groups clusters and --significance {request.test.option} do not go "
             "together: the clusters follow from the ranking that would be tested. Hint: "
@@ -619,8 +667,10 @@ def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
     more = options.growth.notes(problem.data.n_rows)
     problem = replace(problem, notes=(*problem.notes, *more))
     notes(problem.told, quiet)
-    if asked.feature_groups is not None:
-        check_groups(asked.feature_groups, problem.data.names, problem.target)
+    feature_groups = asked.feature_groups
+    if feature_groups is not None:
+        feature_groups = in_table(feature_groups, problem.data.names)
+        check_groups(feature_groups, problem.data.names, problem.target)
     execution = work.execution(quiet, clock)
     n_trees = options.growth.n_trees(problem.data.n_rows)
     estimator = make_forest(
@@ -635,7 +685,8 @@ def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
         asked.request,
         options.resampling.request(),
         options.signals.request(),
-        asked.feature_groups,
+        options.test.direct,
+        feature_groups,
         options.signals.of_clusters,
         tuple(options.test.rows.notes()),
         options.positive,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from duramen.data import ClassTarget, NumberTarget
-from duramen.importances.after.group import grouping_of
 from duramen.importances.refit import data_for, for_task, leaves_rows_out, template_of
 from duramen.jobs.replicates import Arrays, ExecutionParameters, Plan, replicate_seed, run_jobs
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
@@ -23,6 +23,8 @@ from duramen.significance.conditional_tests.cross_fitted import (
     folds_of,
     response_of,
 )
+from duramen.significance.conditional_tests.diagnosis import Diagnosis, diagnosis
+from duramen.significance.conditional_tests.hierarchy import HIERARCHICAL, Hypotheses
 from duramen.significance.conditional_tests.inference import (
     Predictions,
     all_rows,
@@ -41,6 +43,7 @@ from duramen.significance.conditional_tests.sampler import (
 )
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
+from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import fingerprint, versions
@@ -55,12 +58,15 @@ NULL = (
     "The feature is independent of the target given all other features: it tells nothing that "
     "they do not tell."
 )
+_FUNCTION = "conditional"
 _NULL_STATISTICS = 200  # statistics of permuted targets that give the spread of one
 _MOST_RUNS = 10
 _NO_DONORS = np.empty((0, 0, 0), dtype=np.uint32)
 _LEAST_DRAWS, _DRAWS_A_TEST = 999, 20  # of randomization tests
 _OF_LINES = 0.9  # weight of the linear test where a forest predicts no better than a lasso
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
+_HINT = ". Hint: test clusters of correlated features together, with feature_groups"
+_OF_DIAGNOSIS = 2**31  # number of its seed
 _LARGE_SHARE = 0.2  # of an association that goes through another feature
 _MOST_NAMED = 3
 _PENALTY = 0.01  # of the regression of a feature on the direct ones
@@ -74,6 +80,7 @@ def conditional(
     method: Method = "covariance",
     sampler: SamplerKind | KnownDistribution = "auto",
     feature_groups: Any = None,
+    members: bool = False,
     n_folds: int = 5,
     n_draws: int = 6,
     strata: Any = None,
@@ -129,6 +136,12 @@ def conditional(
     feature_groups : mapping or array-like of shape (p,), optional
         Features that are tested together, as for :func:`duramen.importances.group`: whether a
         group tells something that the features outside it do not.
+    members : bool
+        Whether the features of the groups, and those in none, are tested too: first groups and
+        features in none, then the members of the groups that are significant. The result has the
+        groups of several features, then all features, with q-values of the hierarchical procedure
+        of Yekutieli (2008): a bound of the false discovery rate over groups and features together,
+        for independent p-values.
     n_folds : int
         Number of folds, at least 2.
     n_draws : int
@@ -160,13 +173,14 @@ def conditional(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, rows have weights, or are fewer than two a fold.
 
     Warns
     -----
     UserWarning
         If features vary so little beside the others, or rows are so few, that hardly any effect
-        could be told.
+        could be fit; or if draws of features do not fit, so that a forest tells them from the data
+        (``metadata["diagnosis"]`` has the areas under its ROC curve).
 
     Notes
     -----
@@ -194,7 +208,8 @@ def conditional(
     via distillation. Biometrika 109. J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani, L. Wasserman
     (2018). Distribution-free predictive inference for regression. Journal of the American
     Statistical Association 113. J. Besag, P. Clifford (1991). Sequential Monte Carlo p-values.
-    Biometrika 78.
+    Biometrika 78. D. Yekutieli (2008). Hierarchical false discovery rate-controlling
+    methodology. Journal of the American Statistical Association 103.
 
     Examples
     --------
@@ -208,75 +223,248 @@ def conditional(
     >>> result.verdicts()[:2]
     ('direct', 'shared with x0')
     """
-    function = "conditional"
-    checks.check_choice(function, "method", method, get_args(Method))
-    checks.check_integer(function, "n_folds", n_folds, 2)
-    checks.check_integer(function, "n_draws", n_draws, 2)
-    if n_draws % 2:
-        raise ValueError(f"{function}: n_draws must be even, got {n_draws}.")
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    plan = execution.plan(function)
-    data, template = prepared(estimator, X, y, strata, groups, function)
-    names, hypotheses = hypotheses_of(data, feature_groups, function)
-    seed = execution.seed()
-    fitted = fitted_sampler(sampler, data, seed, plan, function)
-    explained = fitted.explained()
-    notes = few_rows(explained, data.n_rows, hypotheses)
-    warn_of(function, notes)
-    drawn = method in ("covariance", "cpi")
-    fitting = CrossFitting(
-        template,
-        data,
-        Design.of(data.table, fitted.scores),
-        hypotheses,
-        donors_of(fitted, hypotheses, n_draws) if drawn else _NO_DONORS,
-        folds_of(data, n_folds, np.random.default_rng(replicate_seed(seed, 0))),
-        leaves_rows_out(template),
+    choices = Choices(method, sampler, n_folds, n_draws)
+    test = ConditionalTest.of(
+        estimator,
+        X,
+        y,
+        choices,
+        execution,
+        feature_groups=feature_groups,
+        members=members,
+        strata=strata,
+        groups=groups,
     )
-    identity = {
-        "method": function,
-        "test": method,
-        "estimator": repr(template),
-        "sampler": sampler if isinstance(sampler, str) else type(sampler).__name__,
-        "hypotheses": [features.tolist() for features in hypotheses],
-        "n_folds": n_folds,
-        "n_draws": n_draws,
-        "draws": fingerprint(fitting.donors),
-        "data": data.fingerprint,
-        "versions": versions(),
-        **data.exchangeability.identity(),
-    }
-    if drawn:
-        runs = predictions_of(fitting, n_folds, seed, identity, plan, function)
-        lines = Lines.of(fitting) if method == "covariance" else None
-        p_values, scores, details = evaluated(runs, fitted, hypotheses, lines)
-    else:
-        folds = predictions_without(fitting, n_folds, seed, identity, plan, function)
-        p_values, scores = refitted(folds, fitting, fitted, method)
-        details = {}
-    tested = np.array([fitted.scores.widths[features].any() for features in hypotheses])
-    p_values = np.where(tested, p_values, 1.0)
-    association, explained_by = associations(data, fitted, hypotheses, p_values)
-    return ConditionalSignificance(
-        names=names,
-        scores=np.where(tested, scores, 0.0),
-        p_values=p_values,
-        method=function,
-        null=NULL + data.exchangeability.clause,
-        unit="squared error",
-        details={
-            "explained": np.array([explained[features].max() for features in hypotheses]),
-            **details,
-        },
-        metadata={**identity, "seed": seed},
-        notes=tuple(notes),
-        association=association,
-        explained_by=explained_by,
-    )
+    warn_of(_FUNCTION, test.notes)
+    result = test.run()
+    warn_of(_FUNCTION, [note for note in result.notes if note not in test.notes])
+    return result
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Parameters of the test itself, as for `conditional`."""
+
+    method: Method = "covariance"
+    sampler: SamplerKind | KnownDistribution = "auto"
+    n_folds: int = 5
+    n_draws: int = 6
+
+    def __post_init__(self) -> None:
+        checks.check_choice(_FUNCTION, "method", self.method, get_args(Method))
+        checks.check_integer(_FUNCTION, "n_folds", self.n_folds, 2)
+        checks.check_integer(_FUNCTION, "n_draws", self.n_draws, 2)
+        if self.n_draws % 2:
+            raise ValueError(f"{_FUNCTION}: n_draws must be even, got {self.n_draws}.")
+
+    @property
+    def draws(self) -> bool:
+        """True if features are drawn, instead of forests grown without them."""
+        return self.method in ("covariance", "cpi")
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalTest:
+    """Test of each feature given all others, ready to be run.
+
+    Attributes
+    ----------
+    choices : Choices
+    fitting : CrossFitting
+        Forests, rows, hypotheses, draws and folds.
+    sampler : Sampler
+        Distribution of each feature given the others.
+    hypotheses : Hypotheses
+    explained : float64 array of shape (H,)
+        Fraction of the variance of the features of each hypothesis that the others predict.
+    seed : int
+    plan : Plan
+        Execution.
+    notes : tuple of str
+        What limits the result, known before the forests are grown.
+    """
+
+    choices: Choices
+    fitting: CrossFitting
+    sampler: Sampler
+    hypotheses: Hypotheses
+    explained: FloatArray
+    seed: int
+    plan: Plan
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        choices: Choices,
+        execution: ExecutionParameters,
+        *,
+        feature_groups: Any = None,
+        members: bool = False,
+        strata: Any = None,
+        groups: Any = None,
+    ) -> ConditionalTest:
+        """Check the arguments of `conditional`, fit the distributions and draw the features."""
+        plan = execution.plan(_FUNCTION)
+        data, template = prepared(estimator, X, y, strata, groups, choices.n_folds, _FUNCTION)
+        members = checks.check_flag(_FUNCTION, "members", members)
+        hypotheses = Hypotheses.of(data.names, feature_groups, members, _FUNCTION)
+        seed = execution.seed()
+        fitted = fitted_sampler(choices.sampler, data, seed, plan, _FUNCTION)
+        fitting = CrossFitting(
+            template,
+            data,
+            Design.of(data.table, fitted.scores),
+            hypotheses.features,
+            donors_of(fitted, hypotheses.features, choices.n_draws)
+            if choices.draws
+            else _NO_DONORS,
+            folds_of(data, choices.n_folds, np.random.default_rng(replicate_seed(seed, 0))),
+            leaves_rows_out(template),
+        )
+        explained = explained_of(fitted, hypotheses.features)
+        notes = few_rows(explained, data.n_rows, hypotheses)
+        return cls(choices, fitting, fitted, hypotheses, explained, seed, plan, tuple(notes))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Settings that the result depends on, as far as JSON can hold them."""
+        sampler, fitting = self.choices.sampler, self.fitting
+        return {
+            "method": _FUNCTION,
+            "test": self.choices.method,
+            "estimator": repr(fitting.template),
+            "sampler": sampler if isinstance(sampler, str) else type(sampler).__name__,
+            "hypotheses": [features.tolist() for features in fitting.hypotheses],
+            "n_folds": self.choices.n_folds,
+            "n_draws": self.choices.n_draws,
+            "draws": fingerprint(fitting.donors),
+            "data": fitting.data.fingerprint,
+            "versions": versions(),
+            **fitting.data.exchangeability.identity(),
+        }
+
+    @property
+    def n_permuted(self) -> int:
+        """Number of permuted targets."""
+        return min(_MOST_RUNS, math.ceil(_NULL_STATISTICS / len(self.hypotheses)))
+
+    @property
+    def n_forests(self) -> int:
+        """Number of forests."""
+        parts = 1 + (self.n_permuted if self.choices.draws else len(self.hypotheses))
+        return parts * self.choices.n_folds
+
+    def run(self) -> ConditionalSignificance:
+        """Grow the forests, and return the result."""
+        fitting, fitted, hypotheses = self.fitting, self.sampler, self.hypotheses.features
+        data, method = fitting.data, self.choices.method
+        identity = self.identity
+        if self.choices.draws:
+            runs = self._predictions(identity)
+            lines = Lines.of(fitting) if method == "covariance" else None
+            p_values, scores, details = evaluated(runs, fitted, hypotheses, lines)
+        else:
+            p_values, scores = refitted(self._without(identity), fitting, fitted, method)
+            details = {}
+        tested = np.array([fitted.scores.widths[features].any() for features in hypotheses])
+        p_values = np.where(tested, p_values, 1.0)
+        q_values = self.hypotheses.q_values(p_values)
+        if q_values is None:
+            adjustment, q_values = "bh", false_discovery(p_values, "bh", len(p_values))
+        else:
+            adjustment = HIERARCHICAL
+        parents = self.hypotheses.parents
+        association, explained_by = associations(data, fitted, self.hypotheses, q_values)
+        fit = None if method == "loco" else self._diagnosis(p_values)
+        return ConditionalSignificance(
+            names=self.hypotheses.names,
+            scores=np.where(tested, scores, 0.0),
+            p_values=p_values,
+            method=_FUNCTION,
+            null=NULL + data.exchangeability.clause,
+            unit="squared error",
+            q_values=q_values,
+            adjustment=adjustment,
+            details={"explained": self.explained, **details},
+            metadata={
+                **identity,
+                "seed": self.seed,
+                **({} if parents is None else {"parents": parents.tolist()}),
+                **({} if fit is None else {"diagnosis": fit.record()}),
+            },
+            notes=(*self.notes, *([] if fit is None else fit.notes())),
+            association=association,
+            explained_by=explained_by,
+        )
+
+    def _diagnosis(self, p_values: FloatArray) -> Diagnosis | None:
+        """Tell whether a classifier tells the draws from the data."""
+        return diagnosis(
+            self.sampler,
+            dict(zip(self.hypotheses.names, self.hypotheses.features, strict=True)),
+            p_values,
+            replicate_seed(self.seed, _OF_DIAGNOSIS),
+            units=self.fitting.data.exchangeability.groups,
+            n_threads=self.plan.threads_within,
+        )
+
+    def _predictions(self, identity: dict[str, Any]) -> Runs:
+        """Run all folds, of the target as it is and of permuted ones."""
+        fitting, n_folds = self.fitting, self.choices.n_folds
+        data = fitting.data
+        orders: list[IntArray | None] = [None]
+        for b in range(self.n_permuted):
+            random = np.random.default_rng(replicate_seed(self.seed, 2 + b))
+            orders.append(data.exchangeability.permutation(random, data.target.values))
+
+        def task(number: int, seed_b: int) -> Arrays:
+            run, fold = divmod(number, n_folds)
+            return fitting.fold(fold, seed_b, orders[run])
+
+        folds = self._run(task, identity)
+        response, units = response_of(data), data.exchangeability.groups
+        runs = [
+            Predictions.joined(
+                folds[b * n_folds : (b + 1) * n_folds],
+                response if order is None else response[order],
+                units,
+            )
+            for b, order in enumerate(orders)
+        ]
+        return Runs(runs[0], runs[1:])
+
+    def _without(self, identity: dict[str, Any]) -> list[list[Arrays]]:
+        """Return the folds' predictions without the features of each hypothesis, and with all."""
+        fitting, n_folds, seed = self.fitting, self.choices.n_folds, self.seed
+        parts = [fitting.without(features) for features in fitting.hypotheses]
+        parts.append(fitting)
+
+        def task(number: int, _: int) -> Arrays:
+            part, fold = divmod(number, n_folds)
+            return parts[part].prediction(fold, replicate_seed(seed, 2 + fold))
+
+        folds = self._run(task, identity)
+        return [folds[first : first + n_folds] for first in range(0, len(folds), n_folds)]
+
+    def _run(self, task: Callable[[int, int], Arrays], identity: dict[str, Any]) -> list[Arrays]:
+        return run_jobs(
+            task,
+            self.n_forests,
+            seed=self.seed,
+            identity=identity,
+            plan=self.plan,
+            function=_FUNCTION,
+            unit="forest",
+        )
 
 
 def prepared(
-    estimator: Any, X: Any, y: Any, strata: Any, groups: Any, function: str
+    estimator: Any, X: Any, y: Any, strata: Any, groups: Any, n_folds: int, function: str
 ) -> tuple[Data, BaseForest]:
     """Return the learning set, with numbers in place of survival, and the forests' parameters."""
     from duramen.data.learning_sets import learning_set_of
@@ -286,6 +474,7 @@ def prepared(
     else:
         template = template_of(estimator, function)
         data = data_for(template, X, y, function, strata=strata, groups=groups)
+    check_rows(data, n_folds, function)
     if not isinstance(data.target, ClassTarget | NumberTarget):
         data = data.with_target(NumberTarget.encode(data.target.association_scores()[:, 0]))
     if estimator is None:
@@ -298,14 +487,26 @@ def prepared(
     return data, template
 
 
-def hypotheses_of(
-    data: Data, feature_groups: Any, function: str
-) -> tuple[tuple[str, ...], tuple[IntArray, ...]]:
-    """Return the names of the hypotheses, and the features of each."""
-    if feature_groups is None:
-        return data.names, tuple(np.array([j]) for j in range(data.n_columns))
-    grouping = grouping_of(feature_groups, None, data.names, "sum", "drop", function)
-    return grouping.names, tuple(np.split(grouping.members, grouping.starts[1:]))
+def check_rows(data: Data, n_folds: int = 5, owner: str = _FUNCTION) -> None:
+    """Check that the test can handle the rows.
+
+    Raises
+    ------
+    ValueError
+        If they have weights, or are fewer than two a fold.
+    """
+    if data.weights is not None:
+        raise ValueError(
+            f"{owner}: sample_weight must be None, since rows count alike in the p-values. Hint: "
+            "give no weights, or draw the rows with probabilities that are proportional to them."
+        )
+    units = data.exchangeability.groups
+    count, what = (data.n_rows, "rows") if units is None else (int(units.max()) + 1, "groups")
+    if count < 2 * n_folds:
+        raise ValueError(
+            f"{owner}: there must be at least {2 * n_folds} {what}, two for each of {n_folds} "
+            f"folds, got {count}."
+        )
 
 
 def fitted_sampler(sampler: Any, data: Data, seed: int, plan: Plan, function: str) -> Sampler:
@@ -339,17 +540,37 @@ def donors_of(fitted: Sampler, hypotheses: tuple[IntArray, ...], n_draws: int) -
     )
 
 
-def few_rows(explained: FloatArray, n_rows: int, hypotheses: tuple[IntArray, ...]) -> list[str]:
+def explained_of(fitted: Sampler, hypotheses: tuple[IntArray, ...]) -> FloatArray:
+    """Return the fraction of variance that the others predict, of all features of each hypothesis.
+
+    Of a group it is that of the feature of which they predict the least.
+    """
+    of_features, scores = fitted.explained(), fitted.scores
+    explained = np.array([of_features[features].min() for features in hypotheses])
+    for g, features in enumerate(hypotheses):
+        members = features[scores.widths[features] > 0]
+        if len(features) == 1 or not len(members):
+            continue
+        values = np.hstack([scores.values[:, scores.columns(j)] for j in members.tolist()])
+        left = np.square(fitted.residuals_of(members.tolist())).sum(axis=0)
+        explained[g] = 1.0 - (left / np.maximum(np.square(values).sum(axis=0), 1e-300)).max()
+    return np.asarray(np.clip(explained, 0.0, 1.0))
+
+
+def few_rows(explained: FloatArray, n_rows: int, hypotheses: Hypotheses) -> list[str]:
     """Return a note where features vary too little beside the others to be tested."""
-    own = np.array([1.0 - explained[features].min() for features in hypotheses])
-    few = int(np.count_nonzero(own * n_rows < _FEW_ROWS))
+    few = int(np.count_nonzero((1.0 - explained) * n_rows < _FEW_ROWS))
     if not few:
         return []
+    several = any(len(features) > 1 for features in hypotheses.features)
+    what = "groups and features" if several else "features"
+    begin = f"{few:,} of {len(hypotheses):,} {what} vary"
+    if few == len(hypotheses):
+        begin = f"the rows are too few for a verdict: all {few:,} {what} vary"
     return [
-        f"{few} of {len(hypotheses)} features vary so little beside the others that "
-        f"{n_rows} rows are worth fewer than {_FEW_ROWS:g} for them: only a very "
-        "strong direct effect of theirs can be told. Hint: test clusters of correlated features "
-        "together, with feature_groups"
+        f"{begin} so little beside the others that {n_rows:,} rows are worth fewer than "
+        f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be fit"
+        + ("" if several else _HINT)
     ]
 
 
@@ -359,47 +580,6 @@ class Runs:
 
     observed: Predictions
     permuted: list[Predictions]
-
-
-def predictions_of(
-    fitting: CrossFitting,
-    n_folds: int,
-    seed: int,
-    identity: dict[str, Any],
-    plan: Plan,
-    function: str,
-) -> Runs:
-    """Run all folds, of the target as it is and of permuted ones."""
-    data = fitting.data
-    n_permuted = min(_MOST_RUNS, math.ceil(_NULL_STATISTICS / len(fitting.hypotheses)))
-    orders: list[IntArray | None] = [None]
-    for b in range(n_permuted):
-        random = np.random.default_rng(replicate_seed(seed, 2 + b))
-        orders.append(data.exchangeability.permutation(random, data.target.values))
-
-    def task(number: int, seed_b: int) -> Arrays:
-        run, fold = divmod(number, n_folds)
-        return fitting.fold(fold, seed_b, orders[run])
-
-    folds = run_jobs(
-        task,
-        n_folds * len(orders),
-        seed=seed,
-        identity=identity,
-        plan=plan,
-        function=function,
-        unit="forest",
-    )
-    response, units = response_of(data), data.exchangeability.groups
-    runs = [
-        Predictions.joined(
-            folds[b * n_folds : (b + 1) * n_folds],
-            response if order is None else response[order],
-            units,
-        )
-        for b, order in enumerate(orders)
-    ]
-    return Runs(runs[0], runs[1:])
 
 
 def evaluated(
@@ -435,34 +615,6 @@ def evaluated(
     return p_values, scores, {"p_linear": linear, "p_any": projected}
 
 
-def predictions_without(
-    fitting: CrossFitting,
-    n_folds: int,
-    seed: int,
-    identity: dict[str, Any],
-    plan: Plan,
-    function: str,
-) -> list[list[Arrays]]:
-    """Return the folds' predictions without the features of each hypothesis, and with all."""
-    parts = [fitting.without(features) for features in fitting.hypotheses]
-    parts.append(fitting)
-
-    def task(number: int, _: int) -> Arrays:
-        part, fold = divmod(number, n_folds)
-        return parts[part].prediction(fold, replicate_seed(seed, 2 + fold))
-
-    folds = run_jobs(
-        task,
-        n_folds * len(parts),
-        seed=seed,
-        identity=identity,
-        plan=plan,
-        function=function,
-        unit="forest",
-    )
-    return [folds[first : first + n_folds] for first in range(0, len(folds), n_folds)]
-
-
 def refitted(
     folds: list[list[Arrays]], fitting: CrossFitting, fitted: Sampler, method: Method
 ) -> tuple[FloatArray, FloatArray]:
@@ -491,7 +643,7 @@ def _outer(rest: FloatArray, residuals: FloatArray) -> FloatArray:
 
 
 def associations(
-    data: Data, fitted: Sampler, hypotheses: tuple[IntArray, ...], p_values: FloatArray
+    data: Data, fitted: Sampler, hypotheses: Hypotheses, q_values: FloatArray
 ) -> tuple[FloatArray, tuple[tuple[str, ...], ...]]:
     r"""Return q-values of association, and the features through which each association goes.
 
@@ -504,12 +656,17 @@ def associations(
     identity, scores = np.arange(data.n_rows), fitted.scores
     of_features = 1.0 - ndtr(marginal_statistics(data, lambda b: identity, 1)[0])
     of_features[scores.widths == 0] = 1.0
-    least = [min(1.0, len(members) * of_features[members].min()) for members in hypotheses]
-    q_values = false_discovery(np.array(least), "bh", len(least))
-    single = [int(members[0]) if len(members) == 1 else -1 for members in hypotheses]
-    if min(single) < 0:
-        return q_values, ((),) * len(hypotheses)
-    direct = false_discovery(p_values, "bh", len(p_values)) <= LEVEL
+    least = np.array(
+        [min(1.0, len(members) * of_features[members].min()) for members in hypotheses.features]
+    )
+    about_features = np.isin(np.arange(len(hypotheses)), hypotheses.single)
+    associated = np.empty(len(hypotheses))
+    for part in (about_features, ~about_features):
+        associated[part] = false_discovery(least[part], "bh", int(part.sum()))
+    if not about_features.any():
+        return associated, ((),) * len(hypotheses)
+    single = [int(hypotheses.features[g][0]) for g in hypotheses.single]
+    direct = q_values[about_features] <= LEVEL
     owners = np.repeat(np.arange(len(scores.widths)), scores.widths)
     is_direct = np.zeros(len(scores.widths), dtype=bool)
     is_direct[np.array(single)[direct]] = True
@@ -521,7 +678,7 @@ def associations(
         predictors = scores.values[:, chosen]
         gram = predictors.T @ predictors / data.n_rows + _PENALTY * np.eye(len(chosen))
         coefficients = np.linalg.solve(gram, predictors.T @ scores.values / data.n_rows)
-    names = []
+    names: list[tuple[str, ...]] = [()] * int(np.count_nonzero(~about_features))
     for j in single:
         first = scores.first[j]
         own = covariances[first] if scores.widths[j] else np.zeros(response.shape[1])
@@ -537,4 +694,27 @@ def associations(
         of_others[j] = 0.0
         largest = np.argsort(-of_others, kind="stable")[:_MOST_NAMED]
         names.append(tuple(data.names[k] for k in largest if of_others[k] >= _LARGE_SHARE))
-    return q_values, tuple(names)
+    return associated, tuple(names)
+
+
+CONDITIONAL = SignificanceTest(
+    "conditional",
+    conditional,
+    "conditional test",
+    "A small p-value means that the target depends on the feature given all others, so that the "
+    "others do not replace it. The p-values hold if the distribution of the feature given the "
+    "others is right, or the prediction of the target from the others is. Of the features with a q "
+    "up to {level:g}, a fraction of at most {level:g} is expected to tell nothing beside the "
+    "others, if the p-values are independent or positively dependent. A feature that is not "
+    "selected may still be relevant: of nearly equal features none tells much beside the others.",
+    reference=(
+        "A. R. Lundborg, I. Kim, R. D. Shah, R. J. Samworth (2024). The projected covariance "
+        "measure for assumption-lean variable significance testing. Annals of Statistics 52. R. D. "
+        "Shah, J. Peters (2020). The hardness of conditional independence testing and the "
+        "generalised covariance measure. Annals of Statistics 48."
+    ),
+    repeats="",
+    suits=lambda measure: False,
+    of_rows=True,
+    most_trees=100,
+)

@@ -15,13 +15,14 @@ from duramen.importances.refit import for_task, leaves_rows_out, seeded
 from duramen.jobs.replicates import ExecutionParameters, run_replicates
 from duramen.results.fields import warn_of
 from duramen.results.significance import Significance
-from duramen.significance.conditional_tests.conditional import NULL, hypotheses_of, prepared
+from duramen.significance.conditional_tests.conditional import NULL, prepared
 from duramen.significance.conditional_tests.cross_fitted import (
     Design,
     folds_of,
     lasso,
     response_of,
 )
+from duramen.significance.conditional_tests.hierarchy import Hypotheses
 from duramen.significance.conditional_tests.knockoff_sampler import (
     EstimatedKnockoffs,
     ExactKnockoffs,
@@ -172,7 +173,8 @@ def knockoffs(
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     plan = execution.plan(function)
     data, statistic = _statistic(estimator, X, y, measure, function)
-    names, hypotheses = hypotheses_of(data, feature_groups, function)
+    tested = Hypotheses.of(data.names, feature_groups, False, function)
+    names, hypotheses = tested.names, tested.features
     seed = execution.seed()
     fitted = _fitted(sampler, data.table, function)
     notes = list(fitted.notes)
@@ -357,7 +359,7 @@ def _statistic(
     estimator: Any, X: Any, y: Any, measure: MeasureLike, function: str
 ) -> tuple[Data, OfForest | LassoAndForest]:
     """Return the learning set, and the importances that are asked for."""
-    data, template = prepared(estimator, X, y, None, None, function)
+    data, template = prepared(estimator, X, y, None, None, _FOLDS, function)
     if data.exchangeability.restricted:
         raise ValueError(
             f"{function}: the rows of this learning set have strata or groups, which {function} "

@@ -362,4 +362,5 @@ CONDITIONAL_ERROR_RATE = SignificanceTest(
     forests=lambda rounds, p: rounds * p,
     least=19,
     announces=True,
+    of_groups=True,
 )

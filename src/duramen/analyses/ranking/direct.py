@@ -1,0 +1,133 @@
+"""Test of each feature given all others, beside a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from duramen.analyses.execution import Execution, checkpoints
+from duramen.analyses.ranking.request import Groups
+from duramen.analyses.ranking.resampling import MANY, sampled_inputs
+from duramen.analyses.ranking.significance import forest_of
+from duramen.data import EncodedTable, LearningSet
+from duramen.importances import Inputs, representatives
+from duramen.jobs.replicates import ExecutionParameters
+from duramen.reports.direct import Directness
+from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
+from duramen.significance import catalogue
+from duramen.significance.conditional_tests.conditional import (
+    Choices,
+    ConditionalTest,
+    check_rows,
+)
+
+_STEP = "direct"
+_MANY_FEATURES = 500  # of more, forests that draw the features would take long
+_THRESHOLD = 0.7  # average correlation within the clusters that a report draws
+_CLUSTERED = 200  # features that are clustered for it, at most
+
+
+def check_direct(data: LearningSet[EncodedTable], execution: Execution) -> None:
+    """Check, before a forest is grown, that the test can handle the rows.
+
+    Raises
+    ------
+    ValueError
+        If not.
+    """
+    check_rows(data, owner=execution.wording.direct)
+
+
+def correlated_groups(table: EncodedTable, threshold: float) -> Groups:
+    """Return clusters of correlated features, found without the target, as groups.
+
+    A cluster is called after the member that correlates most with the others.
+    """
+    several = {
+        f"cluster of {medoid}": features
+        for medoid, features in representatives(table, threshold=threshold).members().items()
+        if len(features) > 1
+    }
+    return Groups(
+        "clusters", {feature: name for name, members in several.items() for feature in members}
+    )
+
+
+def directness(inputs: Inputs, feature_groups: Groups | None, execution: Execution) -> Directness:
+    """Test each feature given all others; of groups first these, then their members."""
+    notes: list[str] = []
+    if inputs.data.n_rows > MANY:
+        inputs = sampled_inputs(inputs)
+        notes.append(f"the test is of a random sample of {inputs.data.n_rows:,} rows")
+    choices = Choices()
+    if inputs.data.n_columns > _MANY_FEATURES:
+        choices = Choices(sampler="gaussian")
+        notes.append(
+            "features are drawn by linear regressions of normal scores, as they are more than "
+            f"{_MANY_FEATURES:,}; dm.significance.conditional(sampler='auto') uses forests too"
+        )
+    grouped = feature_groups is not None and bool(feature_groups.of_feature)
+    file = execution.checkpoint
+    if file is not None:
+        file = file.with_name(f"{file.stem}-{_STEP}{file.suffix}")
+    parameters = ExecutionParameters(
+        inputs.random_state, inputs.n_jobs, execution.client, file, inputs.verbose
+    )
+    with (
+        execution.warnings_as_notes(),
+        execution.keeping(lambda: checkpoints(file)),
+        execution.clock.step(_STEP),
+    ):
+        test = ConditionalTest.of(
+            *(forest_of(catalogue["conditional"], inputs), inputs.data, None),
+            *(choices, parameters),
+            feature_groups=feature_groups.members() if grouped and feature_groups else None,
+            members=grouped,
+        )
+        _tell((*notes, *test.notes), execution)
+        result = test.run()
+    of_features = result.take(_places(result, inputs.data.names))
+    of_groups = None
+    if grouped:
+        groups = [name for name in result.names if name not in set(inputs.data.names)]
+        of_groups = result.take(_places(result, groups))
+    _tell([note for note in result.notes if note not in test.notes], execution)
+    return Directness(
+        of_features,
+        of_groups,
+        {} if feature_groups is None else feature_groups.members(),
+        _clusters(inputs.data.table, of_features),
+        (*notes, *result.notes),
+    )
+
+
+def _tell(notes: Sequence[str], execution: Execution) -> None:
+    """Show notes of the test, with the options of the command in place of parameters."""
+    wording = execution.wording
+    clusters = f"with {wording.clusters_as_groups}"
+    execution.notes(
+        f"{wording.direct}: {note.replace('with feature_groups', clusters)}" for note in notes
+    )
+
+
+def _places(result: ConditionalSignificance, names: Any) -> Any:
+    place = {name: i for i, name in enumerate(result.names)}
+    return np.array([place[name] for name in names], dtype=np.intp)
+
+
+def _clusters(table: EncodedTable, result: ConditionalSignificance) -> tuple[tuple[str, ...], ...]:
+    """Return clusters of correlated features, of those that are direct or associated.
+
+    The first cluster has the feature of the smallest p-value, which is its first member.
+    """
+    associated = (result.association <= LEVEL) | result.mask(LEVEL)
+    order = [int(j) for j in result.order() if associated[j]][:_CLUSTERED]
+    if len(order) < 2:
+        return tuple((result.names[j],) for j in order)
+    correlated = representatives(table.take_columns(np.array(order)), threshold=_THRESHOLD)
+    members: dict[int, list[str]] = {}
+    for j, label in zip(order, correlated.labels.tolist(), strict=True):
+        members.setdefault(label, []).append(result.names[j])
+    return tuple(map(tuple, members.values()))

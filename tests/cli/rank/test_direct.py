@@ -1,0 +1,163 @@
+"""`duramen rank --direct`: each feature given all others, beside the ranking."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import assert_refused, done
+
+import duramen as dm
+
+N, P, TREES = 200, 8, 50
+
+
+def frame(seed=0):
+    """x0 and x4 matter; x1 to x3 stand in for x0; some values are missing."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(N, P))
+    X[:, 1:4] = X[:, :1] + 0.5 * X[:, 1:4]
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(P)])
+    y = 2 * X[:, 0] + X[:, 4] + random.normal(size=N)
+    table.loc[random.random(N) < 0.1, "x5"] = np.nan
+    return table.assign(y=y, batch=np.where(np.arange(N) % 2, "a", "b"))
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tables") / "t.csv"
+    frame().to_csv(path, index=False)
+    return path
+
+
+def words(file, *more):
+    return ("rank", file, "--target", "y", "--trees", TREES, "--no-test", "--direct", *more)
+
+
+def columns_of(out):
+    return pq.read_table(out / "result.parquet").to_pydict()
+
+
+@pytest.mark.slow
+def test_column_direct_is_what_the_library_says(file, tmp_path):
+    result, record = done(tmp_path / "out", *words(file, "--drop", "batch"))
+    columns = columns_of(tmp_path / "out")
+    X, y = frame().drop(columns=["y", "batch"]), frame()["y"].to_numpy()
+    forest = dm.RandomForestRegressor(TREES, random_state=0)
+    wanted = dm.significance.conditional(forest, X, y, random_state=0)
+    place = [wanted.names.index(name) for name in columns["name"]]
+    assert columns["direct"] == [wanted.verdicts()[j] for j in place]
+    assert columns["conditional_q_value"] == wanted.q_values[place].tolist()
+    verdicts = dict(zip(columns["name"], columns["direct"], strict=True))
+    assert verdicts["x0"] == verdicts["x4"] == "direct"
+    assert verdicts["x1"] == "shared with x0"
+    listed = ", ".join(wanted.selected(0.1))
+    said = (
+        f"{len(wanted.selected(0.1))} of 8 features are direct (false discovery rate 0.1): {listed}"
+    )
+    assert said in " ".join(result.stdout.split())
+    assert record["results"]["direct"]["direct"] == wanted.verdicts().count("direct")
+    assert record["settings"]["direct"]["n_folds"] == 5
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Direct or by proxy" in page
+    assert "expected to be false" in page
+    assert wanted.null not in record["results"].get("significance", {})
+    assert any("projected covariance" in source for source in record["references"])
+    # The call in Python gives the same, and the test itself.
+    report = dm.rank(
+        frame().drop(columns="batch"), target="y", test=False, direct=True, n_estimators=TREES
+    )
+    assert report.direct.verdicts() == wanted.verdicts()
+    assert list(report.table["direct"]) == columns["direct"]
+    assert "x1" in str(report)
+
+
+def test_groups_are_tested_before_their_members(file, tmp_path):
+    groups = tmp_path / "groups.csv"
+    groups.write_text("feature,group\n" + "".join(f"x{j},copies\n" for j in range(4)))
+    result, record = done(
+        tmp_path / "out", *words(file, "--drop", "batch", "--feature-groups", groups)
+    )
+    rows = pd.read_csv(tmp_path / "out" / "result-groups.csv").set_index("name")
+    assert rows.loc["copies", "direct"] == "direct"
+    assert np.isnan(rows.loc["x4", "conditional_p_value"])  # in the table of features
+    assert record["results"]["direct"]["direct_groups"] == ["copies"]
+    assert record["results"]["direct"]["adjustment"] == "hierarchical"
+    assert "1 of 1 group: copies" in " ".join(result.stdout.split())
+    columns = columns_of(tmp_path / "out")
+    of_features = dict(zip(columns["name"], columns["conditional_q_value"], strict=True))
+    assert of_features["x0"] >= rows.loc["copies", "conditional_q_value"]
+
+
+@pytest.mark.slow
+def test_clusters_are_offered_where_rows_are_too_few(tmp_path):
+    random = np.random.default_rng(0)
+    signal = random.normal(size=(40, 3))
+    X = np.repeat(signal, 20, axis=1) + 0.2 * random.normal(size=(40, 60))
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(60)])
+    table["y"] = np.where(signal[:, 0] + 0.3 * random.normal(size=40) > 0, "ill", "well")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    result, _ = done(tmp_path / "plain", *words(tmp_path / "t.csv"))
+    shown = " ".join(result.stderr.split())
+    assert "--direct: the rows are too few for a verdict: all 60 features vary so little" in shown
+    assert "with --feature-groups clusters --clusters 0.8" in shown
+    assert "noise" not in columns_of(tmp_path / "plain")["direct"]
+    more = ("--feature-groups", "clusters", "--clusters", 0.8)
+    _, record = done(tmp_path / "clusters", *words(tmp_path / "t.csv", *more))
+    assert len(record["results"]["direct"]["direct_groups"]) == 1
+    report = dm.rank(
+        table,
+        target="y",
+        test=False,
+        direct=True,
+        clusters=0.8,
+        feature_groups="clusters",
+        n_estimators=TREES,
+    )
+    assert json.loads(report.run.to_json())["results"]["direct"] == record["results"]["direct"]
+
+
+def test_clusters_do_not_depend_on_the_target():
+    from duramen.analyses.ranking.direct import correlated_groups
+
+    table = frame().drop(columns=["y", "batch"])
+    groups = correlated_groups(dm.encode(table), 0.6).members()
+    assert [sorted(features) for features in groups.values()] == [["x0", "x1", "x2", "x3"]]
+
+
+def test_strata_are_of_the_direct_test_too(file, tmp_path):
+    _, record = done(tmp_path / "out", *words(file, "--strata", "batch"))
+    assert "within strata" in record["results"]["direct"]["null"]
+    assert "strata" in record["settings"]["direct"]
+
+
+def test_a_checkpoint_of_its_own(file, tmp_path):
+    saved = tmp_path / "saved.npz"
+    done(tmp_path / "out", *words(file, "--drop", "batch", "--checkpoint", saved))
+    assert (tmp_path / "saved-direct.npz").exists()
+    assert not saved.exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--significance", "conditional"), "--direct and --significance conditional are the same"),
+        (("--groups", "few"), "--direct: there must be at least 10 groups, two for each of 5"),
+    ],
+)
+def test_what_it_cannot_do_is_refused_before_a_forest_grows(more, message, file, tmp_path):
+    table = frame().assign(few=np.arange(N) // 50)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    asked = (tmp_path / "t.csv", "--target", "y", "--direct", *more)
+    assert_refused("rank", tmp_path / "out", asked, message)
+
+
+def test_weights_are_refused_in_python():
+    table = frame().drop(columns="batch")
+    with pytest.raises(ValueError, match="direct: sample_weight must be None"):
+        dm.rank(table, target="y", direct=True, sample_weight=np.linspace(1, 2, N))
+    with pytest.raises(ValueError, match="direct must be False with test='conditional'"):
+        dm.rank(table, target="y", direct=True, test="conditional")
+    with pytest.raises(ValueError, match="feature_groups='clusters' needs clusters"):
+        dm.rank(table, target="y", direct=True, feature_groups="clusters")

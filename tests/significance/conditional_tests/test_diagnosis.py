@@ -1,0 +1,86 @@
+"""A classifier tells draws from the data where the sampler is wrong, and only there."""
+
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen.significance import conditional
+from duramen.significance.conditional_tests.diagnosis import diagnosis
+from duramen.significance.conditional_tests.sampler import Sampler
+
+N, P = 250, 10
+
+
+def chain(seed):
+    """Gaussian, with correlations of .7 between neighbors."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(N, P))
+    for j in range(1, P):
+        X[:, j] = 0.7 * X[:, j - 1] + np.sqrt(0.51) * X[:, j]
+    return X
+
+
+def squares(seed):
+    """Each second feature is the square of its neighbor, with noise."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(N, P))
+    X[:, 1::2] = X[:, ::2] ** 2 + 0.5 * X[:, 1::2]
+    return X
+
+
+def diagnosed(X, kind="gaussian", seed=0, **more):
+    sampler = Sampler.of(dm.encode(X), kind, seed)
+    hypotheses = {f"x{j}": np.array([j]) for j in range(X.shape[1])}
+    p_values = np.random.default_rng(seed).random(X.shape[1])
+    return diagnosis(sampler, hypotheses, p_values, 100 + seed, **more)
+
+
+@pytest.mark.slow
+def test_draws_from_the_right_distribution_pass():
+    fit = [diagnosed(chain(seed), seed=seed) for seed in range(8)]
+    assert not any(each.is_misfit for each in fit)
+    assert 0.44 < np.mean([each.overall for each in fit]) < 0.52
+
+
+@pytest.mark.slow
+def test_draws_from_the_wrong_distribution_are_seen():
+    wrong = [diagnosed(squares(seed), seed=seed) for seed in range(4)]
+    assert all(each.is_misfit and each.interval[0] > 0.55 for each in wrong)
+    curved = [diagnosed(squares(seed), "auto", seed) for seed in range(4)]
+    assert np.mean([each.overall for each in curved]) < np.mean([each.overall for each in wrong])
+
+
+def test_draws_are_told_in_groups_of_features_and_of_rows():
+    X = squares(0)
+    sampler = Sampler.of(dm.encode(X), "gaussian", 0)
+    hypotheses = {"pair": np.array([0, 1]), "x3": np.array([3])}
+    fit = diagnosis(sampler, hypotheses, [0.1, 0.9], 1, units=np.arange(N) // 2)
+    assert fit.names == ("pair", "x3")
+    assert fit.misfits == ("x3",)
+    again = diagnosis(sampler, hypotheses, [0.1, 0.9], 1, units=np.arange(N) // 2, n_threads=2)
+    assert again.auc.tolist() == fit.auc.tolist()
+
+
+def test_constant_features_are_not_drawn():
+    assert diagnosed(np.ones((30, 2))) is None
+    X = chain(0)
+    X[:, 3] = 1.0
+    assert "x3" not in diagnosed(X).names
+
+
+@pytest.mark.slow
+def test_false_discoveries_of_a_wrong_sampler_come_with_a_warning():
+    """The target is a neighbor's square: linear draws call the square direct beside its origin."""
+    X = squares(0)
+    y = np.abs(X[:, 0]) + np.abs(X[:, 4]) + 0.3 * np.random.default_rng(1).normal(size=N)
+    with pytest.warns(UserWarning, match="draws of features given the others do not fit"):
+        result = conditional(None, X, y, sampler="gaussian", random_state=0)
+    fit = result.metadata["diagnosis"]
+    assert fit["misfit"]
+    assert fit["low"] > 0.5
+    assert "AUC" in str(result)
+    quiet = conditional(None, chain(0), chain(0)[:, 0], sampler="gaussian", random_state=0)
+    assert not quiet.metadata["diagnosis"]["misfit"]
+    assert quiet.notes == ()
+    without = conditional(None, chain(0), chain(0)[:, 0], method="loco", n_folds=2, random_state=0)
+    assert "diagnosis" not in without.metadata
