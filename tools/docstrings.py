@@ -123,20 +123,24 @@ ANALYSES = {
 OWN = {
     "estimator": {
         *("context_importances", "context_network", "frequency_control", "mcfs", "mda"),
-        *("prediction_change", "relative_influence"),
+        *("prediction_change", "relative_influence", "knockoffs"),
     },
-    "forest": {"trees_needed", "vote_change"},
+    "forest": {
+        *("trees_needed", "vote_change", "interactions", "local_mdi", "mdi_plus", "sobol_mda"),
+    },
     "X": {
         *("conditional_mda", "context_importances", "context_network", "frequency_control"),
         *("mda", "mdi", "noising", "permutation_test", "probe_ranking", "propensity_strata"),
         *("representatives", "trees_needed", "vote_change", "clusters", "average_effects"),
         *("relative_influence", "prediction_change", "covariate_strata"),
+        *("beeswarm", "interactions", "local_mdi", "mdi_plus", "sobol_mda"),
     },
     "y": {
         *("mcfs", "mdi", "permutation_test", "probe_ranking", "trees_needed", "vote_change"),
         *("average_effects", "covariate_strata", "prediction_change", "relative_influence"),
+        "local_mdi",
     },
-    "measure": {"confidence_intervals", "hapfelmeier", "max_t"},
+    "measure": {"confidence_intervals", "hapfelmeier", "knockoffs", "max_t"},
     "groups": {"confidence_intervals", "context_importances", "holdout_mda", "ranking_stability"},
     "strata": {"context_importances"},
     "random_state": {

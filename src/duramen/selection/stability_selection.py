@@ -125,11 +125,14 @@ class StabilitySelection(RefittingSelector):
 
     Examples
     --------
+    >>> import numpy as np
     >>> import duramen as dm
-    >>> data = dm.datasets.linear_sign(100, 8, n_relevant=2, random_state=0)
-    >>> model = dm.StabilitySelection(n_estimators=50, random_state=0).fit(data.X, data.y)
+    >>> random = np.random.default_rng(0)
+    >>> X = random.normal(size=(100, 30))
+    >>> y = X[:, :5].sum(axis=1) + random.normal(size=100)
+    >>> model = dm.StabilitySelection(learner="lasso", random_state=0).fit(X, y)
     >>> sorted(model.selected_.tolist())
-    [0, 1]
+    [0, 1, 2, 3, 4]
     """
 
     exchanges = True
@@ -249,7 +252,7 @@ class StabilitySelection(RefittingSelector):
                     self.artificial_frequency_,
                 ),
             ),
-            results={"threshold": self.threshold_ if count else None, "fdp": self.fdp_},
+            results={"threshold": self.threshold_, "fdp": self.fdp_} if count else {},
         )
 
 

@@ -27,6 +27,7 @@ def test_methods_that_permute_rows_take_strata_and_others_refuse_them(table, tmp
         "knock-out": ["--permutations", "19"],
         "artificial-contrasts": ["--rounds", "1"],
         "sequential-random-subspace": [],
+        "stability-selection": ["--draws", "4"],
     }
     for record in catalogue:
         words = [*table, "--method", record.option, "--strata", "batch"]

@@ -331,9 +331,16 @@ for label, words in (
     ("cmim", "--features 2"),
     ("fcbf", ""),
     ("lasso", ""),
+    ("stability-selection", "--learner lasso --draws 10 --per-draw 3"),
 ):
     line = f"select numbers.csv --target y --method {label} {words}"
     command(label, line.strip(), write_numbers)
+command(
+    "stability-selection, forest",
+    "select numbers.csv --target y --method stability-selection --learner forest --trees 5 "
+    "--draws 6 --alpha 1",
+    write_numbers,
+)
 command(  # its package may be missing
     "relieff, refused",
     "select many.csv --target y --drop z --method relieff --trees 5",

@@ -106,6 +106,8 @@ def same_bits(task, weighted, way, monkeypatch):
                 continue
             if one.rows == "out-of-bag" and way == "all rows":
                 continue
+            if one.name == "mdi_plus" and way == "multiway":  # binary splits only
+                continue
             expected = one(whole)
             for n_jobs, first, size in ((1, 1, 1), (2, 4, 3), (3, 2, 30)):
                 given = replace(

@@ -184,13 +184,13 @@ def knockoffs(
             "be selected. Hint: dm.significance.conditional tests each of few features"
         )
         warn_of(function, notes[-1:])
-    known = isinstance(fitted, ExactKnockoffs)
+    exact = isinstance(fitted, ExactKnockoffs)
     identity = {
         **statistic.identity(function),
-        "sampler": type(sampler).__name__ if known else sampler,
+        "sampler": type(sampler).__name__ if exact else sampler,
         "hypotheses": [features.tolist() for features in hypotheses],
     }
-    if known:
+    if exact:
         identity["draw"] = fingerprint(fitted.donors(np.random.default_rng(seed)))
 
     def task(_: int, seed_b: int) -> FloatArray:

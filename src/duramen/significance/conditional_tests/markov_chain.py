@@ -130,9 +130,9 @@ class MarkovChain:
         return self.transitions[j][:, self.rows[:, j + 1]].T
 
 
-def _probabilities(name: str, given: ArrayLike, dimensions: tuple[int, ...]) -> FloatArray:
+def _probabilities(name: str, numbers: ArrayLike, dimensions: tuple[int, ...]) -> FloatArray:
     """Return probabilities that add up to 1 along the last axis."""
-    values = np.asarray(given, dtype=np.float64)
+    values = np.asarray(numbers, dtype=np.float64)
     if values.ndim not in dimensions or not values.size:
         raise ValueError(
             f"{_OWNER}: {name} must have {' or '.join(map(str, dimensions))} dimensions, got shape "
