@@ -7,6 +7,7 @@ from scipy import stats
 
 import duramen as dm
 from duramen.significance import conditional
+from duramen.significance.conditional_tests.cross_fitted import Design, Linear
 from duramen.significance.conditional_tests.inference import covariance_p_value
 
 FOREST = dm.RandomForestRegressor(30, max_features=1 / 3)
@@ -239,3 +240,14 @@ def test_forests_without_a_feature_tell_what_it_adds(method):
     result = conditional(FOREST, *proxies(200), method=method, random_state=0)
     assert result.p_values[2 if method == "loco" else 0] < 0.05
     assert min(result.p_values[4:]) > 0.01
+
+
+def test_rows_may_be_sorted_by_the_target():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(100, 40))
+    y = X[:, :3].sum(axis=1) + random.normal(size=100)
+    order = np.argsort(y)
+    design = Design(X[order] - X.mean(axis=0), np.arange(40))
+    fitted = Linear.fitted(design, np.arange(100), y[order][:, None])
+    assert fitted.coefficients[0, :3].all()
+    assert np.count_nonzero(fitted.coefficients) < 20  # 29 with folds of neighboring rows

@@ -95,14 +95,20 @@ class Linear:
 
     @classmethod
     def fitted(cls, design: Design, rows: IntArray, response: FloatArray) -> Linear:
-        """Fit some rows; the penalty is that of the least error in cross-validation."""
+        """Fit some rows; the penalty is that of the least error in cross-validation.
+
+        Folds are drawn at random, as rows may be sorted by the target.
+        """
+        from sklearn.model_selection import KFold
+
         columns = design.columns[rows]
+        folds = KFold(_FOLDS, shuffle=True, random_state=0)
         coefficients = np.zeros((response.shape[1], columns.shape[1]))
         for k, numbers in enumerate(response.T):
             spread = float(numbers.std())
             if spread == 0.0 or not columns.shape[1] or len(rows) < _FOLDS:
                 continue
-            coefficients[k] = lasso(columns, numbers / spread, _FOLDS).coef_ * spread
+            coefficients[k] = lasso(columns, numbers / spread, folds).coef_ * spread
         intercepts = response.mean(axis=0) - columns.mean(axis=0) @ coefficients.T
         return cls(design, intercepts, coefficients)
 

@@ -158,7 +158,7 @@ def diagnosis(
     fresh = replace(sampler, seed=seed, strata=strata.ravel())
     areas, parts = [], []
     for name, features in chosen:
-        task = _Told(fresh, features, replicate_seed(seed, int(features[0])), n_threads)
+        task = _Classifier(fresh, features, replicate_seed(seed, int(features[0])), n_threads)
         area, rows = task.area(folds)
         areas.append((name, area, _error(rows, units)))
         parts.append(rows)
@@ -178,7 +178,7 @@ def _error(rows: FloatArray, units: IntArray | None) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
+class _Classifier:
     """Classifier of the rows of the data and those with features drawn."""
 
     sampler: Sampler
