@@ -45,7 +45,7 @@ QUICK = {
     "fcbf": {},
     "relieff": {"n_features": 3},
     "lasso": {"random_state": 0},
-    "stability_selection": {**FOREST, "n_draws": 5, "alpha": 1},
+    "stability_selection": {**FOREST, "n_draws": 8, "alpha": 1},
 }
 RECORDS = [
     one

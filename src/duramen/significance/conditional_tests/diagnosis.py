@@ -206,8 +206,8 @@ class _Classifier:
     def _columns(self) -> tuple[FloatArray, FloatArray]:
         """Return values and residuals of the features, as they are and drawn, (n, d) each.
 
-        A feature of few values has no residuals: predicted without the row, they would give away
-        its value, by which the mean of the others differs.
+        A feature whose values recur has no residuals: predicted without the row, they would give
+        away its value, by which the mean of the others differs.
         """
         scores, features = self.sampler.scores, self.features.tolist()
         if len(features) == 1:
@@ -219,9 +219,8 @@ class _Classifier:
         drawn = np.hstack(
             [scores.values[donors[k, 0], scores.columns(j)] for k, j in enumerate(features)]
         )
-        continuous = np.concatenate(
-            [np.arange(scores.widths[j]) < (not scores.discrete[j]) for j in features]
-        )
+        n_values = np.array([len(np.unique(column)) for column in values.T])
+        continuous = 2 * n_values > len(values)
         rest, of_draws = (values - predicted)[:, continuous], (drawn - predicted)[:, continuous]
         return np.hstack([values, rest]), np.hstack([drawn, of_draws])
 
