@@ -180,6 +180,14 @@ class Target(KernelOwner, ABC):
     def association_scores(self) -> FloatArray:
         """Return the scores by which association with a feature is tested, of shape (n, q)."""
 
+    def responses(self) -> FloatArray:
+        """Return what linear models explain, of shape (n, c).
+
+        Numbers, indicators of classes (of the second of two), or martingale residuals.
+        """
+        scores = self.association_scores()
+        return scores[:, 1:] if scores.shape[1] == 2 else scores
+
     @abstractmethod
     def take(self, rows: NDArray[Any]) -> Self:
         """Return the target of some of the rows, given by index, with the classes that occur."""
@@ -355,6 +363,10 @@ class NumberTarget(Target):
         """Return mid-ranks."""
         _, codes = np.unique(self.values, return_inverse=True)
         return midranks(np.bincount(codes))[codes][:, None]
+
+    def responses(self) -> FloatArray:
+        """Return the numbers, of shape (n, 1)."""
+        return np.asarray(self.values, dtype=np.float64)[:, None]
 
     def take(self, rows: NDArray[Any]) -> Self:
         """Return some of the rows, given by index."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from duramen.forests.arrays import FAMILY_MASK, MISSING_FIRST, ORDERED
 from duramen.forests.forest import Forest
-from duramen.forests.structure import parents
+from duramen.forests.structure import depths, parents
 
 
 def shap_trees(forest: Any) -> dict[str, Any]:
@@ -91,8 +91,10 @@ def _tree(tree: Forest, n_trees: int) -> dict[str, Any]:
     values = tree.leaf_values[tree.child[ends]] + tree.origin
     mass[ends] = values * tree.weight[ends, np.newaxis]
     above = parents(tree)
-    for node in range(tree.n_nodes - 1, 0, -1):  # children come after their parent
-        mass[above[node]] += mass[node]
+    depth = depths(tree)
+    for level in range(int(depth.max()), 0, -1):
+        nodes = np.flatnonzero(depth == level)
+        np.add.at(mass, above[nodes], mass[nodes])
     means = mass / tree.weight[:, np.newaxis]
     means[ends] = values
     return {

@@ -68,8 +68,7 @@ def sample_of(forest: AnyForest, X: Any, y: Any, rows: str | None, function: str
         )
     data = training_set(forest, X, y, function)
     table, numbers = data.table, matched(forest, data.target, function)
-    grown_on = data.fingerprint == forest.fingerprint
-    if not grown_on and not fills_the_leaves(forest, table):
+    if not grown_on(forest, data, table):
         raise ValueError(
             f'{function}: with rows="oob", X must be the table that the forest was grown on, '
             f"{forest.n_rows} rows in the same order; these {table.n_rows} rows lead to other "
@@ -129,8 +128,10 @@ def _refuse_unseen(forest: AnyForest, rows: Rows, function: str) -> None:
             )
 
 
-def fills_the_leaves(forest: AnyForest, table: EncodedTable) -> bool:
-    """Tell whether a table fills the leaves of a forest as its training rows did."""
+def grown_on(forest: AnyForest, X: Any, table: EncodedTable) -> bool:
+    """Tell whether rows, and their table as encoded, are those that a forest was grown on."""
+    if isinstance(X, LearningSet) and X.fingerprint == forest.fingerprint:
+        return True
     # Weights are part of a fingerprint but not asked for here: then the leaves tell.
     if table.n_rows != forest.n_rows or not same_encoding(forest.schema, table.schema):
         return False

@@ -8,14 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen.data.encoded import refuse_unordered
 from duramen.selection.records import Selector
 from duramen.selection.selector import (
     Account,
     BaseSelector,
     Detail,
     folds_of,
-    numbers_of,
+    linear_columns,
+    standardized,
     without_forest,
 )
 from duramen.support import checks
@@ -117,25 +117,16 @@ class LassoSelector(BaseSelector):
         rows = self._learning_set(X, y, n_threads=n_threads)
         data = rows.in_memory()
         n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=max(data.n_rows, 2))
-        without = "which have no coefficient. Hint: give one column of 0 and 1 for each label."
-        refuse_unordered(data.table, owner, without)
-        values = numbers_of(data.table)
-        with np.errstate(invalid="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # columns without a value
-            values = values - np.nanmean(values, axis=0)
-        values = np.nan_to_num(values, nan=0.0)
-        scale = values.std(axis=0)
-        values /= np.where(scale > 0, scale, 1.0)
+        values = standardized(linear_columns(data.table, owner))
         folds = folds_of(
             data.target, n_folds, np.random.default_rng(checks.draw_seed(self.random_state))
         )
         splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_folds)]
-        if data.target.n_classes > 2:
-            response = np.eye(data.target.n_classes)[data.target.values.astype(np.int64)]
+        response = data.target.responses()
+        if response.shape[1] > 1:
             model = MultiTaskLassoCV(cv=splits, n_jobs=n_threads)
         else:
-            response = data.target.values.astype(np.float64)
-            model = LassoCV(cv=splits, n_jobs=n_threads)
+            response, model = response[:, 0], LassoCV(cv=splits, n_jobs=n_threads)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of the smallest penalties
             model.fit(values, response)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
@@ -15,6 +16,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable, LearningSet, Target, Task
+from duramen.data.encoded import refuse_unordered
 from duramen.data.learning_sets import unweighted_set
 from duramen.io import ColumnStore
 from duramen.jobs.replicates import Plan
@@ -339,6 +341,29 @@ def numbers_of(table: EncodedTable) -> FloatArray:
         numbers = values.astype(np.float64) if numeric else np.arange(len(values), dtype=float)
         matrix[:, j] = np.append(numbers, np.nan)[table.codes(j)]
     return matrix
+
+
+def linear_columns(table: EncodedTable, function: str) -> FloatArray:
+    """Return the columns of a table for a linear model: :func:`numbers_of`.
+
+    Raises
+    ------
+    ValueError
+        If a column has labels without an order.
+    """
+    without = "which have no coefficient. Hint: give one column of 0 and 1 for each label."
+    refuse_unordered(table, function, without)
+    return numbers_of(table)
+
+
+def standardized(values: FloatArray) -> FloatArray:
+    """Return columns of mean 0 and variance 1; missing values are the mean, constant ones 0."""
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # columns without a value
+        values = values - np.nanmean(values, axis=0)
+    values = np.nan_to_num(values, nan=0.0)
+    scale = values.std(axis=0)
+    return np.asarray(values / np.where(scale > 0, scale, 1.0))
 
 
 def folds_of(target: Target, n_folds: int, random: np.random.Generator) -> IntArray:

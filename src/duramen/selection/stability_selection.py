@@ -11,15 +11,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.data import EncodedTable, LearningSet
-from duramen.data.encoded import refuse_unordered
 from duramen.data.recoding import with_probes
 from duramen.jobs.batches import Steps
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.refitting import RefittingSelector
-from duramen.selection.selector import Account, Detail, numbers_of
+from duramen.selection.selector import Account, Detail, linear_columns, numbers_of, standardized
 from duramen.significance.measured import Measured
 from duramen.significance.resampling import Draw, SamplingUnits, subsample_size, subsamples
 from duramen.support import checks
@@ -178,6 +176,8 @@ class StabilitySelection(RefittingSelector):
         alpha = checks.check_real(owner, "alpha", self.alpha, 0.0, 1.0, ends="(]")
         opening = self._open(X, y)
         subject, p = opening.subject, opening.data.n_columns
+        if learner == "lasso":
+            linear_columns(subject.data.table, owner)
         if self.estimator is None and self.n_estimators is None:
             subject.template.set_params(n_estimators=N_TREES)
         subject.exchangeability.require(1, owner)
@@ -193,7 +193,7 @@ class StabilitySelection(RefittingSelector):
             replace(subject, data=subject.data.with_table(joined, key=("copies", opening.seed))),
             units.rows(subsamples(units.labels, units.count, size)),
             q,
-            response_of(subject.data, table, owner) if learner == "lasso" else None,
+            subject.data.target.responses() if learner == "lasso" else None,
         )
         draws, _ = opening.follow(
             task,
@@ -239,11 +239,11 @@ class StabilitySelection(RefittingSelector):
         check_is_fitted(self, "support_")
         account = super().account(record)
         count = len(self.selected_)
-        found = (("estimated false fraction", f"{self.fdp_:.2g}"),) if count else ()
+        estimate = (("estimated false fraction", f"{self.fdp_:.2g}"),) if count else ()
         return replace(
             account,
             run=f"{record.title}, {self.n_draws:,} draws of rows",
-            facts=found,
+            facts=estimate,
             details=(
                 Detail("frequency", "fraction of the draws", self.frequency_),
                 Detail(
@@ -261,41 +261,20 @@ def all_draws(n_draws: int) -> Steps[None]:
     yield [()] * n_draws
 
 
-def response_of(data: LearningSet[EncodedTable], table: EncodedTable, owner: str) -> FloatArray:
-    """Return the numbers that the lasso explains, shape (n, c): of classes their indicators.
-
-    Raises
-    ------
-    ValueError
-        If a column has labels without an order.
-    """
-    without = "which have no coefficient. Hint: give one column of 0 and 1 for each label."
-    refuse_unordered(table, owner, without)
-    target = data.target
-    if target.codes is None:
-        return np.asarray(target.values, dtype=np.float64).reshape(-1, 1)
-    indicators = np.eye(target.n_classes)[target.codes]
-    return indicators[:, 1:] if target.n_classes == 2 else indicators
-
-
 def first_of_path(values: FloatArray, response: FloatArray, q: int) -> BoolArray:
     """Tell which q columns enter the paths of the lasso first, by the penalties of their entries.
 
     Parameters
     ----------
     values : float64 array of shape (n, d)
-        Columns; NaN counts as the mean.
+        Columns, as :func:`standardized` takes them.
     response : float64 array of shape (n, c)
         What is explained, a path each.
     q : int
     """
     from sklearn.linear_model import lars_path
 
-    known = ~np.isnan(values)
-    count = np.maximum(known.sum(axis=0), 1)
-    centered = np.where(known, values - np.where(known, values, 0.0).sum(axis=0) / count, 0.0)
-    size = np.sqrt(np.square(centered).sum(axis=0))
-    scaled = np.divide(centered, size, out=np.zeros_like(centered), where=size > 0)
+    scaled = standardized(values)
     entry = np.zeros(values.shape[1])  # penalty at which a column enters
     for column in (response - response.mean(axis=0)).T:
         if not column.any():
@@ -315,8 +294,8 @@ def largest(values: FloatArray, q: int) -> BoolArray:
     if np.count_nonzero(values > 0) <= q:
         return values > 0
     least = np.partition(values, -q)[-q]
-    chosen: BoolArray = values > least
-    return chosen if np.count_nonzero(values >= least) > q else values >= least
+    tied: BoolArray = values >= least
+    return tied if np.count_nonzero(tied) <= q else values > least
 
 
 @dataclass(frozen=True)
@@ -346,8 +325,8 @@ class SelectedOfDraw:
         rows = self.draw(random)
         if self.response is None:
             drawn = self.subject.of_rows(rows, key=seed)
-            chosen = largest(drawn.scores(int(random.integers(2**32))), self.q)
+            selected = largest(drawn.scores(int(random.integers(2**32))), self.q)
         else:
             values = numbers_of(self.subject.data.table.take_rows(rows))
-            chosen = first_of_path(values, self.response[rows], self.q)
-        return chosen.astype(np.float64)
+            selected = first_of_path(values, self.response[rows], self.q)
+        return selected.astype(np.float64)

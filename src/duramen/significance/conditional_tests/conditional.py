@@ -21,7 +21,6 @@ from duramen.significance.conditional_tests.cross_fitted import (
     Design,
     Lines,
     folds_of,
-    response_of,
 )
 from duramen.significance.conditional_tests.diagnosis import Diagnosis, diagnosis
 from duramen.significance.conditional_tests.hierarchy import HIERARCHICAL, Hypotheses
@@ -427,7 +426,7 @@ class ConditionalTest:
             return fitting.fold(fold, seed_b, orders[run])
 
         folds = self._run(task, identity)
-        response, units = response_of(data), data.exchangeability.groups
+        response, units = data.target.responses(), data.exchangeability.groups
         runs = [
             Predictions.joined(
                 folds[b * n_folds : (b + 1) * n_folds],
@@ -670,7 +669,7 @@ def associations(
     owners = np.repeat(np.arange(len(scores.widths)), scores.widths)
     is_direct = np.zeros(len(scores.widths), dtype=bool)
     is_direct[np.array(single)[direct]] = True
-    response = response_of(data)
+    response = data.target.responses()
     covariances = scores.values.T @ (response - response.mean(axis=0)) / data.n_rows
     chosen = np.flatnonzero(is_direct[owners])
     coefficients = None

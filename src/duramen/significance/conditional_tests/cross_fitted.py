@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duramen.data import ClassTarget, EncodedTable, NumberTarget
+from duramen.data import ClassTarget, EncodedTable
 from duramen.forests.prediction import replaced_means
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import Arrays
@@ -174,7 +174,7 @@ class CrossFitting:
     @property
     def response(self) -> FloatArray:
         """Numbers, or indicators of classes (of the second of two), shape (n, c)."""
-        return response_of(self.data)
+        return self.data.target.responses()
 
     def fold(self, k: int, seed: int, order: IntArray | None = None) -> Arrays:
         """Grow a forest on the other folds and predict the rows of a fold.
@@ -262,7 +262,7 @@ class CrossFitting:
         own, replaced = halves[0][0], np.stack([drawn for _, drawn in halves])
         if classes is None:
             return own, replaced
-        width = response_of(self.data).shape[1]
+        width = self.response.shape[1]
         return _of_classes(own, classes, width), _of_classes(replaced, classes, width)
 
 
@@ -340,15 +340,6 @@ def _out_of_bag(forest: Any, classes: IntArray | None, width: int) -> FloatArray
     predicted = _of_classes(shares, classes, width)
     predicted[~np.isfinite(shares).all(axis=1)] = np.nan
     return predicted
-
-
-def response_of(data: Data) -> FloatArray:
-    """Return numbers, or indicators of classes (of the second of two), shape (n, c)."""
-    target = data.target
-    if isinstance(target, NumberTarget):
-        return np.asarray(target.values, dtype=np.float64)[:, None]
-    scores = target.association_scores()
-    return scores[:, 1:] if scores.shape[1] == 2 else scores
 
 
 def folds_of(data: Data, n_folds: int, random: np.random.Generator) -> IntArray:

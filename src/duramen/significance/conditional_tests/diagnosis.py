@@ -15,7 +15,7 @@ import numpy as np
 
 from duramen.jobs.replicates import replicate_seed
 from duramen.significance.conditional_tests.inference import of_units
-from duramen.significance.conditional_tests.sampler import Sampler
+from duramen.significance.conditional_tests.sampler import Sampler, standardized
 from duramen.support.arrays import FloatArray, IntArray
 
 _TREES, _LEAF = 50, 5
@@ -193,14 +193,12 @@ class _Classifier:
         for fold in range(_FOLDS):
             held_out, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             real, drawn = (
-                np.hstack([own, self.sampler.scores.values[:, self._beside(others)]])
-                for own in columns
+                np.hstack([column, self.sampler.scores.values[:, self._beside(others)]])
+                for column in columns
             )
             scores = self._scores(real, drawn, others, held_out)
-            above = (
-                (scores[0][:, None] > scores[1]) + 0.5 * (scores[0][:, None] == scores[1])
-            ).astype(np.float64)
-            rows[held_out] = (above.mean(axis=1) + above.mean(axis=0)) / 2.0
+            own, draws = (_below(scores[k], scores[1 - k]) for k in (0, 1))
+            rows[held_out] = (own + 1.0 - draws) / 2.0
         return float(rows.mean()), 2.0 * rows
 
     def _columns(self) -> tuple[FloatArray, FloatArray]:
@@ -234,14 +232,14 @@ class _Classifier:
         values = scores.values[np.ix_(rows, left)]
         mine = scores.values[np.ix_(rows, own)]
         rest = self.sampler.residuals_together(self.features)[rows]
-        linear = np.abs(_standardized(mine).T @ _standardized(values)).max(axis=0)
-        squares = _standardized(values**2)
+        linear = np.abs(standardized(mine).T @ standardized(values)).max(axis=0)
+        squares = standardized(values**2)
         curved = np.max(
             [
-                np.abs(_standardized(part).T @ other).max(axis=0)
+                np.abs(standardized(part).T @ other).max(axis=0)
                 for part, other in (
                     (rest, squares),
-                    (rest, _standardized(values**3)),
+                    (rest, standardized(values**3)),
                     (rest**2, squares),
                 )
             ],
@@ -270,6 +268,8 @@ class _Classifier:
         )
 
 
-def _standardized(columns: FloatArray) -> FloatArray:
-    spread = columns.std(axis=0)
-    return np.asarray((columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+def _below(values: FloatArray, others: FloatArray) -> FloatArray:
+    """Return the fraction of other values below each value, equal ones counted by half."""
+    ascending = np.sort(others)
+    ends = [np.searchsorted(ascending, values, side=side) for side in ("left", "right")]
+    return np.asarray((ends[0] + ends[1]) / (2.0 * len(others)))

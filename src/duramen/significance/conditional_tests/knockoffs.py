@@ -20,7 +20,6 @@ from duramen.significance.conditional_tests.cross_fitted import (
     Design,
     folds_of,
     lasso,
-    response_of,
 )
 from duramen.significance.conditional_tests.hierarchy import Hypotheses
 from duramen.significance.conditional_tests.knockoff_sampler import (
@@ -166,9 +165,7 @@ def knockoffs(
     (20, 0)
     """
     function = "knockoffs"
-    checks.check_real(function, "alpha", alpha, 0, 1)
-    if not 0.0 < alpha < 1.0:
-        raise ValueError(f"{function}: alpha must be above 0 and below 1, got {alpha}.")
+    checks.check_real(function, "alpha", alpha, 0.0, 1.0, ends="()")
     checks.check_integer(function, "n_draws", n_draws, 1)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     plan = execution.plan(function)
@@ -318,7 +315,7 @@ class LassoAndForest:
         order = random.permutation(2 * len(owners))
         both = np.hstack([columns, copies])[:, order]
         owners = np.concatenate([owners, owners + self.data.n_columns])[order]
-        folds, response = folds_of(self.data, _FOLDS, random), response_of(self.data)
+        folds, response = folds_of(self.data, _FOLDS, random), self.data.target.responses()
         parts = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(_FOLDS)]
         importances, gain = np.zeros(2 * self.data.n_columns), 0.0
         rest = response - response.mean(axis=0)
@@ -375,6 +372,6 @@ def _statistic(
             'out-of-bag rows, got False. Hint: bootstrap=True, or measure="mdi".'
         )
     if isinstance(data.target, ClassTarget):
-        numbers = NumberTarget.encode(response_of(data)[:, 0])
+        numbers = NumberTarget.encode(data.target.responses()[:, 0])
         template = for_task(template, numbers, function).set_params(oob_score=True, n_jobs=1)
     return data, LassoAndForest(template, data, Design.of(data.table, Scores.of(data.table)))

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from duramen import _kernel
-from duramen.data import LearningSet
 from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
 from duramen.importances.arguments import forest_of, metadata_of, missing_rows
 from duramen.importances.measures.fitted.mdi import mdi
-from duramen.importances.samples import encode_like, fills_the_leaves
+from duramen.importances.samples import encode_like, grown_on
 from duramen.results.pair_interactions import PairInteractions
 from duramen.support.arrays import IntArray
 from duramen.support.checks import check_flag, places_of, refuse
@@ -101,8 +100,7 @@ def interactions(
     if X is None:
         raise missing_rows(_FUNCTION)
     table = encode_like(grown, X)
-    grown_on = isinstance(X, LearningSet) and X.fingerprint == grown.fingerprint
-    if not grown_on and not fills_the_leaves(grown, table):
+    if not grown_on(grown, X, table):
         raise ValueError(
             f"{_FUNCTION}: X must be the table that the forest was grown on, {grown.n_rows} rows "
             f"in the same order; these {len(table)} rows lead to other leaves."

@@ -16,7 +16,7 @@ from duramen.forests.growth import bag
 from duramen.forests.prediction import Rows, lent_rows, rows_of
 from duramen.importances.arguments import forest_of, matched, metadata_of, missing_rows
 from duramen.importances.passes.nodes import Nodes
-from duramen.importances.samples import encode_like, fills_the_leaves
+from duramen.importances.samples import encode_like, grown_on
 from duramen.results.local_importances import LocalImportances
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice, check_flag, check_jobs, check_real
@@ -166,8 +166,7 @@ def _rows(forest: Forest, X: Any, rows: str | None) -> Rows:
             "forest saw all of them. Hint: rows=None."
         )
     table = encode_like(forest, X)
-    grown_on = isinstance(X, LearningSet) and X.fingerprint == forest.fingerprint
-    if not grown_on and not fills_the_leaves(forest, table):
+    if not grown_on(forest, X, table):
         raise ValueError(
             f'{_FUNCTION}: with rows="{rows}", X must be the table that the forest was grown on, '
             f"{forest.n_rows} rows in the same order; these {len(table)} rows lead to other "
