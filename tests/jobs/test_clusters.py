@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from tests.grid import one_test
 
 import duramen as dm
@@ -204,6 +205,52 @@ def test_what_is_no_client_is_refused(function):
         function(FOREST, X, Y, client="scheduler:8786", **more)
 
 
+# --- one forest -----------------------------------------------------------------------------------
+
+SURVIVAL = np.column_stack([RANDOM.exponential(size=48), RANDOM.random(48) < 0.7])
+FORESTS = {
+    "out of bag": (dm.RandomForestClassifier(41, oob_score=True), Y),
+    "pruned": (dm.RandomForestClassifier(9, ccp_alpha=0.02), Y),
+    "numbers": (dm.ExtraTreesRegressor(7), X[:, 2] ** 2),
+    "multiway": (dm.TotallyRandomizedTreesClassifier(7), Y),
+    "guided": (dm.GuidedForestClassifier(7), Y),
+    "survival": (dm.RandomSurvivalForest(7), SURVIVAL),
+    "patches": (dm.RandomPatchesClassifier(7), Y),
+}
+
+
+@pytest.mark.parametrize("name", FORESTS)
+def test_a_forest_grows_on_a_cluster(client, tmp_path, name):
+    estimator, y = FORESTS[name]
+    estimator = clone(estimator).set_params(random_state=1)
+    here = saved(clone(estimator).fit(X, y), tmp_path / "here")
+    there = clone(estimator).fit(X, y, client=client)
+    assert saved(there, tmp_path / "there") == here
+    assert there.predict(X[:3]).tolist() == clone(estimator).fit(X, y).predict(X[:3]).tolist()
+
+
+def test_trees_that_are_added_grow_on_a_cluster(client, tmp_path):
+    whole = dm.RandomForestClassifier(9, random_state=1, warm_start=True)
+    expected = saved(whole.fit(X, Y), tmp_path / "whole")
+    first = dm.RandomForestClassifier(4, random_state=1, warm_start=True).fit(X, Y)
+    more = first.set_params(n_estimators=9).fit(X, Y, client=client)
+    assert saved(more, tmp_path / "more") == expected
+
+
+def test_a_forest_that_is_let_go_grows_on_a_cluster(client, monkeypatch):
+    monkeypatch.setattr("duramen.analyses.ranking.measuring._KEPT", 1)
+    here = dm.rank(X, Y, n_estimators=20, test=False)
+    there = dm.rank(X, Y, n_estimators=20, test=False, client=client)
+    for name in here.table:
+        np.testing.assert_array_equal(there.table[name], here.table[name])
+
+
+@pytest.mark.parametrize("client", ["scheduler:8786", 1])
+def test_a_forest_refuses_what_is_no_client(client):
+    with pytest.raises(ValueError, match=r"RandomForestClassifier\.fit: client must be"):
+        dm.RandomForestClassifier(3).fit(X, Y, client=client)
+
+
 # --- the engine ---------------------------------------------------------------------------------
 
 
@@ -317,7 +364,7 @@ def test_jobs_that_end_their_workers_are_told_of():
         distributed.LocalCluster(processes=True, silence_logs=50, **options) as cluster,
         distributed.Client(cluster) as client,
         Cluster(client).running(_end_its_process) as run,
-        pytest.raises(RuntimeError, match="workers ended while they ran the same jobs"),
+        pytest.raises(ConnectionError, match="workers ended while they ran the same jobs"),
     ):
         list(run([(1,)]))
 
@@ -327,6 +374,7 @@ def test_analyses(client):
         reports = [
             dm.rank(X, Y, n_estimators=10, test="altmann", n_permutations=5, **given),
             dm.rank(X, Y, n_estimators=10, test=False, stability=1, **given),
+            dm.rank(X, Y, n_estimators=10, test=False, **given),
             dm.select(X, Y, selector="boruta", **given),
             dm.compare(X, Y, methods="mdi", n_features=1, n_resamples=3, n_estimators=5, **given),
         ]
@@ -337,7 +385,6 @@ def test_analyses(client):
 
     assert tables(client=client) == tables()
     for refused in (
-        lambda: dm.rank(X, Y, test=False, client=client),
         lambda: dm.select(X, Y, selector="mrmr", client=client),
         lambda: dm.select(X, Y, selector=dm.selection.catalogue["mrmr"].make(), client=client),
     ):

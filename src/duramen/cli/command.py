@@ -11,10 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duramen.cli.cluster import connected
 from duramen.cli.console import notes, partial_folder, user_errors
 from duramen.cli.declaration import given_paths
 from duramen.cli.ending import Clock, Stopped, unfinished
-from duramen.cli.options import Output, check_parent
+from duramen.cli.options import ClusterWork, Output, check_parent
 
 if TYPE_CHECKING:
     from duramen.reports import Report
@@ -216,6 +217,11 @@ def perform(
             output.check(command)
             checked = check(options)
             folder = stack.enter_context(results_folder(output.out, command))
+            work = getattr(options, "work", None)
+            if isinstance(work, ClusterWork):
+                stack.enter_context(
+                    connected(command, work.scheduler, work.workers, work.jobs, output.quiet)
+                )
             result = compute(options, checked, clock)
         report, stop = report_of(options, checked, result, clock), getattr(result, "stop", None)
         if isinstance(stop, Stopped):

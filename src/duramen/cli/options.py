@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.analyses.clustering import DISTANCE
 from duramen.analyses.clustering import Clustering as ClusteringRequest
 from duramen.analyses.execution import Execution, Wording
+from duramen.cli.cluster import connected_client
 from duramen.cli.console import note, notes, standard_error
 from duramen.cli.declaration import choice, option, parameters, recorded
 from duramen.cli.ending import Clock, obey
@@ -207,12 +208,41 @@ class Work(Jobs):
             n_jobs=self.jobs,
             verbose=int(not quiet and standard_error().is_terminal),
             checkpoint=writable(self.checkpoint),
+            client=connected_client(),
             tell=tell,
             announce=None if quiet else note,
             obey=obey,
             wording=OPTIONS,
             clock=clock,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterWork(Work):
+    """Checkpoint, seed and processors of a run, or the workers of a cluster."""
+
+    scheduler: str | None = option(
+        None,
+        "Address of a Dask scheduler, such as tcp://192.0.2.1:8786, or the .json file that it "
+        "writes: its workers grow the forests. The result does not depend on it.",
+        metavar="ADDRESS",
+        parameter="client",
+        echo="never",
+    )
+    workers: int | None = option(
+        None,
+        "Number of worker processes to start on this machine, which divide the threads of --jobs; "
+        "by default, threads of one process do the work. The result does not depend on it.",
+        metavar="N",
+        min=1,
+        max=1024,
+        parameter="client",
+        echo="never",
+    )
+
+    def parameters(self, quiet: bool) -> dict[str, Any]:
+        """Return the parameters of a function that does the work."""
+        return {**super().parameters(quiet), "client": connected_client()}
 
 
 @dataclass(frozen=True, kw_only=True)

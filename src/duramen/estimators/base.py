@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, ClassVar, Self, cast
 
@@ -32,6 +32,7 @@ from duramen.forests.settings import GrowthSettings
 from duramen.forests.storage import PLAIN
 from duramen.forests.structure import decision_path
 from duramen.jobs.progress import progress_bar
+from duramen.jobs.workers import check_client
 from duramen.support import checks
 from duramen.support.arrays import refuse_masked_rows
 from duramen.support.warning import warn
@@ -112,7 +113,14 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         resolved, settings = resolve(request)
         return resolved, GrowthSettings(cut=self.cut_rule, **settings)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        client: Any = None,
+    ) -> Self:
         """Grow the forest.
 
         Parameters
@@ -125,6 +133,10 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n,), optional
             Non-negative weights of the rows; rows of weight 0 are left out. Only their ratios
             matter: weights whose largest is beyond 2**-22..2**22 are divided by a power of two.
+        client : dask.distributed.Client, optional
+            Cluster whose workers grow the trees, to the same bytes as the threads of this process.
+            The encoded table travels to each worker once, and the trees come back. Trees that
+            depend on those before them, of regularized forests, grow in this process.
 
         Returns
         -------
@@ -137,7 +149,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         MemoryError
             When the forest could not fit in memory.
         """
-        growth = self._growth(X, y, sample_weight)
+        growth = _on_cluster(self._growth(X, y, sample_weight), f"{self._owner}.fit", client)
         growth.require_memory(f"{self._owner}.fit")
         with progress_bar(growth.n_missing, self._owner, self.verbose) as report:
             self._adopt(growth.forest(report))
@@ -655,12 +667,18 @@ def _check_class_weights(owner: str, class_weight: dict[Any, Any]) -> None:
 Taker = Callable[[Forest], object]
 
 
+def _on_cluster(growth: Growth, function: str, client: Any) -> Growth:
+    """Return the growth on the workers of a client, if there is one."""
+    return growth if client is None else replace(growth, cluster=check_client(function, client))
+
+
 def fit_by_parts(
     estimator: BaseForest,
     data: LearningSet[EncodedTable],
     takers: Callable[[], Sequence[Taker]],
     *,
     most_bytes: int,
+    client: Any = None,
 ) -> bool:
     """Fit a forest without keeping its trees, if they take too much memory.
 
@@ -677,6 +695,8 @@ def fit_by_parts(
         their order, to each of the functions that it returns.
     most_bytes : int
         Bytes that the trees may take to be kept as a whole.
+    client : dask.distributed.Client, optional
+        Cluster whose workers grow the trees.
 
     Returns
     -------
@@ -689,8 +709,9 @@ def fit_by_parts(
     MemoryError
         When a tree alone may not fit in memory.
     """
-    growth = estimator._growth(data)
-    stream = growth.stream(f"{type(estimator).__name__}.fit", most_bytes)
+    owner = f"{type(estimator).__name__}.fit"
+    growth = _on_cluster(estimator._growth(data), owner, client)
+    stream = growth.stream(owner, most_bytes)
     if stream is None:
         return False
     estimator._adopt(stream)

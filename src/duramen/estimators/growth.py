@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, overload
 
 from sklearn.base import clone
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.forests.forest import Forest, TreeStream, extended
-from duramen.forests.growth import Guidance, grow
+from duramen.forests.forest import Forest, TreeStream, extended, joined
+from duramen.forests.growth import Guidance, forest_of, grow
+from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.memory import PILOT_TREES, most_tree_bytes, refuse_large_forest, require_tree
 from duramen.forests.settings import GrowthSettings
+from duramen.jobs.workers import Cluster
+from duramen.support.arrays import Arrays
+
+# Jobs for each thread of a cluster: as many as keep its workers busy to the end.
+_JOBS = 8
 
 # Bytes of a part of a forest that is grown part by part, and the most trees of one.
 _PART, _MOST_TREES = 1 << 28, 64
@@ -30,6 +36,7 @@ class Growth:
     n_threads: int
     guidance: Guidance | None = None
     kept: Forest | None = None  # first trees that there are already
+    cluster: Cluster | None = None  # what grows the trees, if not the threads of this process
 
     @property
     def first(self) -> int:
@@ -54,15 +61,33 @@ class Growth:
 
     def trees(self, first: int, count: int, report: Callable[[int], None] | None = None) -> Forest:
         """Grow some trees."""
-        return grow(
-            self.data,
-            self.settings,
-            n_trees=count,
-            seed=self.seed,
-            first_tree=first,
-            n_threads=self.n_threads,
-            progress=report,
-            guidance=self.guidance,
+        in_turn = self.guidance is not None and self.guidance.factors is not None
+        if self.cluster is None or in_turn or not self.cluster.connected:
+            return grow(
+                self.data,
+                self.settings,
+                n_trees=count,
+                seed=self.seed,
+                first_tree=first,
+                n_threads=self.n_threads,
+                progress=report,
+                guidance=self.guidance,
+            )
+        there = replace(self, n_threads=1, kept=None, cluster=None)
+        at_a_time = self.cluster.at_a_time
+        size = max(1, count // (_JOBS * at_a_time))
+        stop = first + count
+        jobs = ((start, min(size, stop - start)) for start in range(first, stop, size))
+        arrays, events = [], []
+        with self.cluster.running(partial(_arrays, there)) as run:
+            for of_trees, of_leaves in run(jobs):
+                arrays.append(of_trees)
+                events.append(of_leaves)
+                if report is not None:
+                    report(min(len(arrays) * size, count))
+        leaf_events = LeafEvents.joined(events) if self.data.target.censored else None
+        return forest_of(
+            joined(arrays), self.data, self.settings, self.seed, first, leaf_events=leaf_events
         )
 
     def stream(self, function: str, most_bytes: int) -> TreeStream | None:
@@ -82,6 +107,12 @@ class Growth:
             return None
         size = max(1, min(_MOST_TREES, _PART // of_tree))
         return TreeStream.after(first, self.n_trees, size, self.trees)
+
+
+def _arrays(growth: Growth, first: int, count: int) -> tuple[Arrays, LeafEvents | None]:
+    """Grow some trees on a worker; return what the sender does not know of the forest."""
+    forest = growth.trees(first, count)
+    return forest.arrays(), forest.leaf_events
 
 
 # --- trees that are added to a fitted forest, and its trees one by one ----------------------------

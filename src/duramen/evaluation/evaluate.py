@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from duramen.data.learning_sets import unweighted_set
@@ -25,11 +24,9 @@ from duramen.significance.cost import announce
 from duramen.significance.reproducibility.stability import Stability, stability
 from duramen.significance.resampling import Draw, SamplingUnits, subsamples
 from duramen.support import checks
-from duramen.support.arrays import IntArray
+from duramen.support.arrays import Arrays, IntArray
 from duramen.support.provenance import versions
 from duramen.support.warning import warn
-
-Arrays = dict[str, NDArray[Any]]
 
 _OWNER = "evaluate_selection"
 

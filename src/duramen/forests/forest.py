@@ -365,7 +365,7 @@ def extended(forest: Forest, more: Forest) -> Forest:
     """Return a forest with further trees of its target, which come next in the same stream."""
     events = forest.leaf_events
     if events is not None and more.leaf_events is not None:
-        events = events.followed_by(more.leaf_events)
+        events = LeafEvents.joined([events, more.leaf_events])
     changes: dict[str, Any] = {**joined([forest.arrays(), more.arrays()]), "leaf_events": events}
     return replace(forest, **changes)
 

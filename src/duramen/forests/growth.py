@@ -147,10 +147,22 @@ def _forest(
     seed: int,
     first_tree: int,
 ) -> Forest:
-    """Return the forest of grown trees."""
+    """Return the forest of trees as they left the kernel."""
     arrays = {name: getattr(grown, name) for name in ARRAY_NAMES}
+    _fill_empty_trees(arrays, data.target, data.weights)
+    return forest_of(arrays, data, settings, seed, first_tree)
+
+
+def forest_of(
+    arrays: dict[str, NDArray[Any]],
+    data: LearningSet[EncodedTable],
+    settings: GrowthSettings,
+    seed: int,
+    first_tree: int,
+    leaf_events: LeafEvents | None = None,
+) -> Forest:
+    """Return the forest of trees whose arrays are there, which were grown on a learning set."""
     table, target, weights = data.table, data.target, data.weights
-    _fill_empty_trees(arrays, target, weights)
     return Forest(
         **arrays,
         settings=settings,
@@ -162,6 +174,7 @@ def _forest(
         fingerprint=data.fingerprint,
         first_tree=first_tree,
         origin=target.origin,
+        leaf_events=leaf_events,
     )
 
 

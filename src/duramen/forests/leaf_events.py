@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -66,17 +67,15 @@ class LeafEvents(KernelOwner):
         own = (self.event_index[kept], self.events[kept], self.at_risk[kept])
         return LeafEvents(self.event_times, offsets - offsets[0], *own)
 
-    def followed_by(self, others: LeafEvents) -> LeafEvents:
-        """Return these events and, after them, those of the leaves of further trees."""
-        offsets = np.concatenate(
-            [self.event_offsets, self.event_offsets[-1] + others.event_offsets[1:]]
+    @classmethod
+    def joined(cls, parts: Sequence[LeafEvents]) -> LeafEvents:
+        """Return the events of the leaves of several runs of trees, in their order."""
+        sizes = np.concatenate([[0], *(np.diff(part.event_offsets) for part in parts)])
+        own = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("event_index", "events", "at_risk")
         )
-        own = zip(
-            (self.event_index, self.events, self.at_risk),
-            (others.event_index, others.events, others.at_risk),
-            strict=True,
-        )
-        return LeafEvents(self.event_times, offsets, *(np.concatenate(pair) for pair in own))
+        return cls(parts[0].event_times, np.cumsum(sizes, dtype=np.int64), *own)
 
     def check(self, n_leaves: int) -> None:
         """Check that the arrays are the events of so many leaves.

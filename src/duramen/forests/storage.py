@@ -20,12 +20,12 @@ from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.leaf_events import EVENT_ARRAYS, LeafEvents
 from duramen.forests.settings import GrowthSettings
 from duramen.results.archive import as_damage, read_archive, write_archive
+from duramen.support.arrays import Arrays
 
 FORMAT = 2
 PLAIN = (bool, int, float, str, type(None))
 _NUMBERS = ("n_rows", "total_weight", "seed", "fingerprint", "first_tree")
 
-Arrays = dict[str, NDArray[Any]]
 Built = TypeVar("Built")
 
 

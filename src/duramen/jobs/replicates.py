@@ -20,9 +20,7 @@ from duramen.jobs.progress import stepwise_bar
 from duramen.jobs.workers import Cluster, Threads, Workers, check_client
 from duramen.results.archive import Checkpoint, identity_of
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
-
-Arrays = dict[str, NDArray[Any]]
+from duramen.support.arrays import Arrays, FloatArray
 
 
 class Rows:

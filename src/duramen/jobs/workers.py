@@ -10,7 +10,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -35,6 +35,10 @@ _AHEAD, _FEWEST_AHEAD = 2, 64
 Task = Callable[..., Any]
 Jobs = Iterable[tuple[Any, ...]]
 Run = Callable[[Jobs], Iterator[Any]]
+
+
+class ClusterError(ConnectionError):
+    """Cluster that cannot do the work: its scheduler or its workers are lost, or differ."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,11 @@ class Cluster:
     client: Any
 
     @property
+    def connected(self) -> bool:
+        """True until the client is closed."""
+        return bool(self.client.status == "running")
+
+    @property
     def at_a_time(self) -> int:
         """Threads of all workers, 1 at least."""
         cores: dict[str, int] = self.client.ncores()
@@ -97,11 +106,17 @@ class Cluster:
     @contextmanager
     def running(self, task: Task) -> Iterator[Run]:
         """Run jobs on the workers; what these have of the task goes with the context."""
-        crew = _Crew(self.client, task, max(_FEWEST_AHEAD, _AHEAD * self.at_a_time))
+        crew = None
         try:
+            crew = _Crew(self.client, task, max(_FEWEST_AHEAD, _AHEAD * self.at_a_time))
             yield crew.run
+        except OSError as error:
+            if type(error).__name__ == "CommClosedError":  # of distributed, which may be absent
+                raise _lost_scheduler() from None
+            raise
         finally:
-            crew.leave()
+            if crew is not None:
+                crew.leave()
 
 
 Workers: TypeAlias = Threads | Cluster
@@ -156,7 +171,7 @@ class Parcel:
     def open(self) -> Task:
         """Return the task, if it came from this version of the package and of NumPy.
 
-        Results of other versions may differ (RuntimeError). Errors about stores that it refers to,
+        Results of other versions may differ (ClusterError). Errors about stores that it refers to,
         and that cannot be read here, are raised as they are.
         """
         with self._turn:
@@ -187,7 +202,7 @@ def _require_same(sender: dict[str, str]) -> None:
     if other:
         have = ", ".join(f"{name} {here.get(name)}" for name in other)
         want = ", ".join(f"{name} {sender.get(name)}" for name in other)
-        raise RuntimeError(
+        raise ClusterError(
             f"client: a worker has {have}, its client {want}; results might differ. Hint: install "
             "the same versions everywhere"
         )
@@ -197,12 +212,20 @@ def _process() -> tuple[str, int]:
     return platform.node(), os.getpid()
 
 
-def _ended_workers() -> RuntimeError:
+def _ended_workers() -> ClusterError:
     """Return the error for jobs that end their workers whenever they are run."""
-    return RuntimeError(
+    return ClusterError(
         f"client: workers ended while they ran the same jobs, {_RETRIES + 1} times in a row, as "
         "they do where memory runs out. Hint: give each worker more memory or fewer threads; "
         "their logs say why they ended"
+    )
+
+
+def _lost_scheduler() -> ClusterError:
+    """Return the error where no further job can be sent."""
+    return ClusterError(
+        "client: the connection to the scheduler was lost; a checkpoint has the work done so far. "
+        "Hint: start a scheduler, and call the same with a new client, or with none"
     )
 
 
@@ -279,7 +302,7 @@ class _Crew:
             except CancelledError:
                 lost += 1
                 if self._client.status != "running":
-                    raise
+                    raise _lost_scheduler() from None
                 if lost > _RETRIES:
                     raise _ended_workers() from None
                 self.leave()
@@ -320,6 +343,7 @@ class _Crew:
     def leave(self) -> None:
         """Cancel what is not done, and have the workers forget the task."""
         if self._sent and self._client.status == "running":
-            self._client.cancel(list(self._sent))
+            with suppress(OSError):  # of a scheduler that is lost
+                self._client.cancel(list(self._sent))
         self._sent.clear()
         self._parcel = None

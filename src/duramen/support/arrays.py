@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
+Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 _MISSING: dict[str, Any] = {"f": np.nan, "c": np.nan, "m": "NaT", "M": "NaT"}
 

@@ -218,8 +218,9 @@ def grow_and_compute(choice: Choice, given: Inputs, execution: Execution) -> Fou
         return [take]
 
     with execution.clock.step("grow"):
-        if not fit_by_parts(given.estimator, given.data, takers, most_bytes=_KEPT):
-            take(given.estimator.fit(given.data).forest_)
+        on, client = (given.estimator, given.data), execution.client
+        if not fit_by_parts(*on, takers, most_bytes=_KEPT, client=client):
+            take(given.estimator.fit(given.data, client=client).forest_)
     return replace(compute(choice, given, execution, sums), features_used=int(used.sum()))
 
 

@@ -546,11 +546,6 @@ def rank(
     check_once(direct, test)
     resampled = bool(intervals or stability or direct)
     request = requested_test(test, n_permutations, checkpoint, resampled=resampled)
-    if client is not None and not (resampled or (request and request.test.takes("client"))):
-        raise ValueError(
-            "rank: client has no effect: it runs the forests of tests, of intervals and of "
-            "stability, and none is asked for; leave it out."
-        )
     problem = problem_of("rank", X, y, columns, n_jobs=n_jobs, seed=execution.random_state)
     notes += problem.told
     forest, name = forest_for(problem.data, estimator, n_estimators, execution, notes)

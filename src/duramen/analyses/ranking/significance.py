@@ -66,7 +66,7 @@ def _of_rows(request: Request, given: Inputs, wording: Wording, client: Any) -> 
     """Return the result of a test that is about the rows, not about a measure."""
     if given.data.target.censored:
         raise ValueError(f"{wording.test(request.test)} is not defined for survival")
-    more = {} if client is None else {"client": client}
+    more = {"client": client} if client is not None and request.test.takes("client") else {}
     return request.test.function(given.data.table, given.data.y, **request.choices, **more)
 
 

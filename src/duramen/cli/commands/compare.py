@@ -13,7 +13,7 @@ from duramen.cli.console import notes
 from duramen.cli.declaration import choice, command_line, group, option, recorded
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import SampledInput
-from duramen.cli.options import Printed, Work, count_or_fraction
+from duramen.cli.options import ClusterWork, Printed, count_or_fraction
 
 if TYPE_CHECKING:
     from duramen.analyses.comparison import Compared
@@ -83,7 +83,7 @@ class Options:
 
     input: SampledInput = group(SampledInput, "Data")
     evaluation: Evaluation = group(Evaluation, "Evaluation")
-    work: Work = group(Work, "Run")
+    work: ClusterWork = group(ClusterWork, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-compare"))
 
 

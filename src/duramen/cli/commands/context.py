@@ -23,10 +23,10 @@ from duramen.cli.declaration import (
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import FEATURES, Small
 from duramen.cli.options import (
+    ClusterWork,
     Printed,
     Strata,
     Trees,
-    Work,
     estimator_of,
     keeping,
     settled_criterion,
@@ -165,7 +165,7 @@ class Options:
         section="Permutations",
     )
     verdicts: Verdicts = group(Verdicts, "Verdicts")
-    work: Work = group(Work, "Run")
+    work: ClusterWork = group(ClusterWork, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-context"))
 
     @property

@@ -25,8 +25,8 @@ from duramen.cli.declaration import (
 )
 from duramen.cli.ending import Clock
 from duramen.cli.options import (
+    ClusterWork,
     Printed,
-    Work,
     estimator_of,
     keeping,
     links_option,
@@ -149,7 +149,7 @@ class Options:
     input: Expression = group(Expression, "Data")
     scores: Scores = group(Scores, "Forests")
     links: int = links_option()
-    work: Work = group(Work, "Run")
+    work: ClusterWork = group(ClusterWork, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-network"))
 
 

@@ -36,10 +36,10 @@ from duramen.cli.inputs import SampledInput
 from duramen.cli.options import (
     MAX_FEATURES,
     OPTIONS,
+    ClusterWork,
     Printed,
     Representing,
     Strata,
-    Work,
     criterion_option,
     estimator_of,
     parsed_max_features,
@@ -388,7 +388,7 @@ class Options:
     test: Test = group(Test, "Significance test")
     resampling: Resampling = group(Resampling, "Confidence intervals and stability")
     signals: Grouping = group(Grouping, "Correlated features and groups")
-    work: Work = group(Work, "Run")
+    work: ClusterWork = group(ClusterWork, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-rank"))
 
 

@@ -17,9 +17,9 @@ from duramen.cli.ending import Clock
 from duramen.cli.inputs import SampledInput
 from duramen.cli.options import (
     Clustering,
+    ClusterWork,
     Printed,
     Strata,
-    Work,
     count_or_fraction,
     estimator_of,
     parsed_max_features,
@@ -67,7 +67,7 @@ class Options:
     search: Search = group(Search, "Search")
     rows: Strata = group(Strata, "Permutations")
     signals: Clustering = group(Clustering, "Correlated features")
-    work: Work = group(Work, "Run")
+    work: ClusterWork = group(ClusterWork, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-select"))
     typed: frozenset[str] = frozenset()
 
@@ -109,6 +109,8 @@ def _compute(options: Options, request: SelectionRequest, clock: Clock) -> Selec
     problem = options.input.sample(COMMAND, work.jobs, clock, options.rows.labels(), work.seed)
     notes((*options.rows.notes(), *problem.told), quiet)
     execution = work.execution(quiet, clock)
+    if execution.client is not None:  # which there was not when the options were checked
+        request.selector.set_params(client=execution.client)
     return select_features(problem, request, execution)
 
 

@@ -30,9 +30,8 @@ from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import decreases
 from duramen.io import ColumnStore
-from duramen.jobs.replicates import Arrays
 from duramen.results.fields import false_discovery
-from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray
 from duramen.support.files import uninterrupted
 
 SAMPLING = ("hard", "soft")

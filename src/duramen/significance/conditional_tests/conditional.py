@@ -13,7 +13,7 @@ import numpy as np
 
 from duramen.data import ClassTarget, NumberTarget
 from duramen.importances.refit import data_for, for_task, leaves_rows_out, template_of
-from duramen.jobs.replicates import Arrays, ExecutionParameters, Plan, replicate_seed, run_jobs
+from duramen.jobs.replicates import ExecutionParameters, Plan, replicate_seed, run_jobs
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
 from duramen.results.fields import false_discovery, warn_of
 from duramen.significance.conditional_tests.cross_fitted import (
@@ -44,7 +44,7 @@ from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import Arrays, FloatArray, IntArray
 from duramen.support.provenance import fingerprint, versions
 
 if TYPE_CHECKING:

@@ -15,10 +15,9 @@ import numpy as np
 from duramen.data import ClassTarget, EncodedTable
 from duramen.forests.prediction import replaced_means
 from duramen.importances.refit import seeded
-from duramen.jobs.replicates import Arrays
 from duramen.significance.conditional_tests.scores import Scores
 from duramen.significance.measured import Data
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import Arrays, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest

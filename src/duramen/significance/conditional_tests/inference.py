@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duramen.jobs.replicates import Arrays
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import Arrays, FloatArray, IntArray
 
 _ENOUGH = 100  # draws of a randomization test that reach the data, which end it
 _BATCH = 200  # draws at a time

@@ -1,0 +1,112 @@
+"""Workers that the options of a command ask for, as long as it runs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from duramen.cli.console import notes
+
+_TIMEOUT = 10  # seconds to reach a scheduler
+
+_client: ContextVar[Any] = ContextVar("client", default=None)
+
+
+def connected_client() -> Any:
+    """Return the Dask client of the command that runs; None where threads do the work."""
+    return _client.get()
+
+
+@contextmanager
+def connected(
+    command: str, scheduler: str | None, workers: int | None, jobs: int, quiet: bool
+) -> Iterator[None]:
+    """Connect to a scheduler, or start worker processes here, and leave them at the end.
+
+    Raises
+    ------
+    ValueError
+        If both are asked for, or the address is none.
+    ModuleNotFoundError
+        If the extra that has Dask is not installed.
+    ConnectionError
+        If no scheduler answers.
+    """
+    if scheduler is None and workers is None:
+        yield
+        return
+    if scheduler is not None and workers is not None:
+        raise ValueError(
+            "--scheduler and --workers do not go together: the first names workers that run "
+            "already, the second starts some on this machine"
+        )
+    from duramen.support.checks import extra_package
+
+    option = "--workers" if scheduler is None else "--scheduler"
+    distributed = extra_package("distributed", f"duramen {command}: {option}", "distributed")
+    for name in ("asyncio", *logging.root.manager.loggerDict):  # what matters is raised as well
+        if name.partition(".")[0] in ("asyncio", "distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    with ExitStack() as stack:
+        if scheduler is not None:
+            client = stack.enter_context(_reached(distributed, scheduler))
+        else:
+            client = stack.enter_context(_started(distributed, workers or 1, jobs))
+        notes([_described(client, scheduler)], quiet)
+        token = _client.set(client)
+        stack.callback(_client.reset, token)
+        yield
+
+
+def _reached(distributed: Any, scheduler: str) -> Any:
+    """Return a client of a scheduler, of its address or of the file that it writes."""
+    from pathlib import Path
+
+    try:
+        if scheduler.endswith(".json"):
+            if not Path(scheduler).is_file():
+                raise FileNotFoundError(
+                    f"--scheduler {scheduler} does not exist; name the file that the scheduler "
+                    "writes (dask scheduler --scheduler-file), or its address"
+                )
+            return distributed.Client(scheduler_file=scheduler, timeout=_TIMEOUT)
+        return distributed.Client(scheduler, timeout=_TIMEOUT)
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise ConnectionError(
+            f"--scheduler {scheduler}: no Dask scheduler answers there within {_TIMEOUT} s. Hint: "
+            "`dask scheduler` prints its address, such as tcp://192.0.2.1:8786"
+        ) from None
+
+
+def _started(distributed: Any, workers: int, jobs: int) -> Any:
+    """Return a client of so many processes on this machine, among which the threads are divided."""
+    from duramen.support.checks import check_jobs
+
+    threads = max(1, check_jobs("--jobs", jobs) // workers)
+    return distributed.Client(
+        n_workers=workers,
+        threads_per_worker=threads,
+        processes=True,
+        dashboard_address=":0",
+        silence_logs=logging.CRITICAL,
+    )
+
+
+def _described(client: Any, scheduler: str | None) -> str:
+    """Say what workers there are."""
+    from duramen.results.columns import counted
+
+    of_worker = client.scheduler_info(n_workers=-1)["workers"].values()
+    owner = "workers of this machine" if scheduler is None else f"scheduler {scheduler}"
+    if not of_worker:
+        return f"{owner}: no worker yet; the work begins when one has come"
+    n_threads = sum(worker["nthreads"] for worker in of_worker)
+    limits = [worker["memory_limit"] for worker in of_worker if worker["memory_limit"]]
+    memory = f", {min(limits) / 1e9:.3g} GB of memory each at least" if limits else ""
+    workers = counted(len(of_worker), "worker")
+    return f"{owner}: {workers}, {counted(n_threads, 'thread')} in all{memory}"

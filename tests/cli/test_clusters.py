@@ -1,0 +1,203 @@
+"""Options --scheduler and --workers: the bytes of threads, and what a user is told."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.cli.commands import assert_refused, duramen
+
+distributed = pytest.importorskip("distributed")
+
+QUIET = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+COMMANDS = {
+    "rank": "rank table.csv --target y --trees 40 --permutations 19",
+    "rank, one forest": "rank table.csv --target y --trees 40 --no-test",
+    "select": "select table.csv --target y --subspace 4 --trees 30 --batch 4",
+    "boruta": "select table.csv --target y --method boruta --rounds 5",
+    "compare": "compare table.csv --target y --measure mdi --features 1 --resamples 2 --trees 5",
+    "context": "context table.csv --target y --context place --trees 20 --permutations 10",
+    "network": "network genes.csv --trees 10",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table with a context, and one of expression."""
+    folder = tmp_path_factory.mktemp("cluster")
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.normal(size=(80, 6)).round(2), columns=list("abcdef"))
+    table.to_csv(folder / "genes.csv", index=False)
+    table["y"] = np.where(table["a"] + random.normal(size=80) > 0, "yes", "no")
+    table["place"] = random.choice(["here", "there"], 80)
+    table.to_csv(folder / "table.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address():
+    """Scheduler of two workers that are threads of this process."""
+    with distributed.LocalCluster(n_workers=2, processes=False, **QUIET) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.fixture
+def _there(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+
+@pytest.mark.usefixtures("_there")
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in COMMANDS])
+def test_same_bytes_with_a_scheduler(name, address, tmp_path, monkeypatch):
+    sent = []
+    submit = distributed.Client.submit
+    monkeypatch.setattr(
+        distributed.Client,
+        "submit",
+        lambda client, *job, **choices: sent.append(job) or submit(client, *job, **choices),
+    )
+    words = COMMANDS[name].split()
+    for out, more in (("here", ()), ("there", ("--scheduler", address))):
+        result = duramen(*words, *more, "--out", tmp_path / out)
+        assert result.exit_code == 0, result.output
+    assert sent
+    assert f"scheduler {address}: 2 workers, 2 threads in all" in result.stderr
+    here, there = ((tmp_path / out / "result.csv").read_text() for out in ("here", "there"))
+    if name == "compare":  # which tells how long each method took
+        here, there = (without_seconds(tmp_path / out) for out in ("here", "there"))
+    assert there == here
+
+
+def without_seconds(out):
+    """Results of a comparison but for its times."""
+    return pd.read_csv(out / "result.csv").filter(regex="^(?!.*seconds)").to_csv()
+
+
+@pytest.mark.usefixtures("_there")
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--scheduler", "tcp://127.0.0.1:9", "--workers", 2], "do not go together"),
+        (["--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers there within"),
+        (["--scheduler", "nowhere"], "--scheduler nowhere: no Dask scheduler answers"),
+        (["--scheduler", "none.json"], "--scheduler none.json does not exist"),
+    ],
+)
+def test_refused(more, message, tmp_path, monkeypatch):
+    monkeypatch.setattr("duramen.cli.cluster._TIMEOUT", 0.3)
+    words = ["table.csv", "--target", "y", "--trees", 20, *more]
+    assert_refused("rank", tmp_path / "out", words, message)
+
+
+@pytest.mark.usefixtures("_there")
+def test_a_method_without_repeated_work_has_no_workers(tmp_path):
+    words = ["table.csv", "--target", "y", "--method", "mrmr", "--workers", 2]
+    message = "--workers does not apply to --method mrmr; leave it out"
+    assert_refused("select", tmp_path / "out", words, message)
+
+
+@pytest.mark.usefixtures("_there")
+def test_the_extra_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    words = ["table.csv", "--target", "y", "--workers", 2]
+    assert_refused("rank", tmp_path / "out", words, "pip install duramen[distributed]")
+
+
+# --- programs, some of which are killed ----------------------------------------------------------
+
+posix = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
+LINE = "rank table.csv --target y --trees 300 --permutations 300 --quiet --seed 3"
+LONG = LINE.split(" ")
+
+
+KEEPING = """
+from duramen.cli import main
+from duramen.jobs import replicates
+replicates._INTERVAL = 0.0  # a checkpoint after each job
+main()
+"""
+
+
+def program(*words):
+    """Start a program whose errors can be read."""
+    return subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, text=True)
+
+
+def ranking(*words):
+    """Start the long command."""
+    return program(sys.executable, "-c", KEEPING, *LONG, *words)
+
+
+def dask(*words):
+    """Start a program of Dask."""
+    return program(Path(sys.executable).with_name("dask"), *words)
+
+
+@pytest.fixture
+def undisturbed(folder, tmp_path, _there):
+    """Result of the long command on threads."""
+    done = ranking("--out", tmp_path / "undisturbed")
+    _, said = done.communicate()
+    assert done.returncode == 0, said
+    return (tmp_path / "undisturbed" / "result.csv").read_bytes()
+
+
+@pytest.fixture
+def crew(tmp_path):
+    """Scheduler that writes a file, and two workers: programs, as on a cluster."""
+    file = tmp_path / "scheduler.json"
+    alone = ["--no-dashboard", "--scheduler-file", file]
+    started = [dask("scheduler", "--port", "0", *alone)]
+    while not file.exists():
+        time.sleep(0.05)
+    started += [dask("worker", *alone, "--nthreads", "1") for _ in range(2)]
+    with distributed.Client(scheduler_file=str(file)) as client:
+        client.wait_for_workers(2, timeout=60)
+    yield file, started
+    for one in started:
+        one.kill()
+        one.communicate()
+
+
+def begun(checkpoint, running):
+    """Wait until a run has kept some of its work."""
+    while not checkpoint.exists() and running.poll() is None:
+        time.sleep(0.05)
+    assert running.poll() is None, running.stderr.read()
+
+
+@pytest.mark.slow
+def test_workers_of_this_machine(tmp_path, undisturbed):
+    done = ranking("--workers", 2, "--out", tmp_path / "out")
+    _, said = done.communicate()
+    assert done.returncode == 0, said
+    assert (tmp_path / "out" / "result.csv").read_bytes() == undisturbed
+
+
+@pytest.mark.slow
+@posix
+@pytest.mark.parametrize("victim", ["worker", "scheduler", "client"])
+def test_what_is_killed_costs_no_result(victim, tmp_path, undisturbed, crew):
+    file, (scheduler, worker, _) = crew
+    out, kept = tmp_path / "out", tmp_path / "kept"
+    words = ["--checkpoint", kept, "--out", out]
+    running = ranking(*words, "--scheduler", file)
+    begun(kept, running)
+    {"worker": worker, "scheduler": scheduler, "client": running}[victim].kill()
+    _, said = running.communicate(timeout=120)
+    if victim == "worker":
+        assert running.returncode == 0, said
+    else:
+        assert not out.exists()
+        assert running.returncode == (2 if victim == "scheduler" else -signal.SIGKILL)
+        if victim == "scheduler":
+            assert "duramen rank: client: the connection to the scheduler was lost" in said
+            assert "Traceback" not in said
+        again = ranking(*words)
+        _, said = again.communicate(timeout=240)
+        assert again.returncode == 0, said
+    assert (out / "result.csv").read_bytes() == undisturbed
