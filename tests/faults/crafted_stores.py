@@ -118,10 +118,11 @@ def _seal(place: Path, header: dict[str, object]) -> None:
 
 
 def _records(place: Path):  # type: ignore[no-untyped-def]
-    data = (place / layout.COLUMNS).read_bytes()
-    if len(data) % layout.COLUMN.itemsize:
+    try:
+        parts = list(layout.records_of([(place / layout.COLUMNS).read_bytes()]))
+    except ValueError:
         return None
-    return np.frombuffer(data, dtype=layout.COLUMN).copy()
+    return np.concatenate(parts) if parts else None
 
 
 def _seal_columns(place: Path, records, n_rows: int) -> None:  # type: ignore[no-untyped-def]
@@ -129,22 +130,34 @@ def _seal_columns(place: Path, records, n_rows: int) -> None:  # type: ignore[no
     values, labels, names = (
         (place / n).read_bytes() for n in (layout.VALUES, layout.LABELS, layout.NAMES)
     )
-    at = [0, 0, 0]
+    packed = (place / layout.QUARTERS).read_bytes()
+    lists: list[bytes] = []
+    with suppress(ValueError):
+        lists = layout.SharedLists((place / layout.SHARED).read_bytes()).values
+    at = [0, 0, 0, 0]
     v = w = n = 0
     for record in records:
         block = int(record["flags"]) & 3
-        if block < 3 and 0 < n_rows < 10**6:
+        if int(record["flags"]) & layout.IN_TWO_BITS and 0 < n_rows < 10**6:
+            size = layout.quarter_bytes(n_rows)
+            row = packed[at[3] : at[3] + size].ljust(size, b"\0")
+            whole = layout.of_two_bits(np.frombuffer(row, dtype=np.uint8)[None], n_rows)
+            record["codes_check"] = crc32(whole.tobytes())
+            at[3] += size
+        elif block < 3 and 0 < n_rows < 10**6:
             size = n_rows * layout.CODE_TYPES[block].itemsize
             record["codes_check"] = crc32(codes[block][at[block] : at[block] + size])
             at[block] += size
         v1, w1, n1 = (
-            v + 8 * int(record["n_values"]),
+            v + 8 * int(record["n_values"]) * (int(record["shared"]) == layout.OWN),
             w + int(record["n_labels"]),
             n + int(record["n_name"]),
         )
-        record["words_check"] = layout.words_check(names[n:n1], values[v:v1], labels[w:w1])
+        number = int(record["shared"])
+        list_ = lists[number] if number < len(lists) else values[v:v1]
+        record["words_check"] = layout.words_check(names[n:n1], list_, labels[w:w1])
         v, w, n = v1, w1, n1
-    (place / layout.COLUMNS).write_bytes(records.tobytes())
+    (place / layout.COLUMNS).write_bytes(b"".join(layout.compressed([records.tobytes()])))
 
 
 def use(place: Path) -> None:

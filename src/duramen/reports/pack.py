@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from duramen.io import ColumnStore
-from duramen.io.store.layout import BESIDE, GROWING, HEADER
+from duramen.io.store.layout import BESIDE, HEADER, NEEDED
 from duramen.reports.facts import about
 from duramen.reports.report import HELD, Fact, Facts, Prose, Report, Run, Table
 from duramen.results.columns import Column
@@ -76,5 +76,5 @@ def _annotations(store: ColumnStore) -> list[str]:
 
 def _size(store: ColumnStore) -> int:
     """Return the bytes of the store's own files, without results and what packing needs."""
-    files = [store.path / name for name in (*GROWING, *BESIDE, HEADER)]
+    files = [store.path / name for name in (*NEEDED, *BESIDE, HEADER)]
     return sum(file.stat().st_size for file in files if file.is_file())

@@ -38,7 +38,7 @@ def test_makes_a_store_with_a_record(out, table):
     store.verify()
     assert store.as_table().fingerprint() == expected.fingerprint()
     names = {path.name for path in out.iterdir()}
-    assert names == {*FILES, layout.HEADER, *layout.GROWING}
+    assert names == {*FILES, layout.HEADER, *layout.NEEDED}
     shown = pq.read_table(out / "result.parquet").to_pydict()
     assert shown == pa_csv.read_csv(out / "result.csv").to_pydict()
     assert shown["name"] == list(expected.names)

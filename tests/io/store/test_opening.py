@@ -15,14 +15,13 @@ from tests.io.store.stores import left_over
 import duramen as dm
 from duramen.data import encode
 from duramen.io import open_store, pack
-from duramen.io.store import layout
 from duramen.io.store.column_store import without
 
 FRAME = pd.DataFrame(
     {
-        "a": np.arange(30) % 4,
+        "a": np.arange(30) % 5,
         "b": np.arange(30.0),
-        "c": list("xyz") * 10,
+        "c": list("vwxyz") * 6,
         "d": np.arange(30) % 2 == 0,
     }
 )
@@ -96,9 +95,20 @@ def test_codes_are_checked_whenever_they_are_read(store):
             read()
 
 
+def test_codes_in_two_bits_are_checked_whenever_they_are_read(store):
+    flip(store.path / "codes.b2", 1)  # column d
+    opened = open_store(store.path)
+    opened.take_columns([0, 1, 2])
+    with pytest.raises(ValueError, match=r"codes\.b2 is damaged: the codes of column 'd'"):
+        opened.take_columns([1, 3])
+    for read in (opened.verify, opened.as_table):
+        with pytest.raises(ValueError, match=r"codes\.b2 is damaged"):
+            read()
+
+
 @pytest.mark.parametrize(("name", "column"), [("values.f8", 1), ("labels.bin", 2)])
 def test_values_and_labels_are_checked_whenever_they_are_read(store, name, column):
-    at = {"values.f8": 8 * 4 + 5, "labels.bin": 16}[name]
+    at = {"values.f8": 8 * 5 + 5, "labels.bin": 16}[name]
     flip(store.path / name, at)
     opened = open_store(store.path)
     opened.take_columns([0, 3])
@@ -124,7 +134,7 @@ def test_samples_are_checked(store):
         _ = opened.samples
 
 
-@pytest.mark.parametrize("name", [*layout.CODES[:1], "values.f8", "columns.bin", "labels.bin"])
+@pytest.mark.parametrize("name", ["codes.u1", "codes.b2", "values.f8", "columns.bin", "labels.bin"])
 def test_truncated_and_absent_files(store, name):
     path = store.path / name
     data = path.read_bytes()
@@ -148,7 +158,8 @@ def test_headers(store, tmp_path):
     good = json.loads(path.read_text())
     for changes, message in [
         ({"n_rows": 29}, "does not match its own check"),
-        ({"format": 2}, "format 2, this version reads up to 1; a later duramen"),
+        ({"format": 3}, "format 3, this version reads 2; a later duramen packed it: upgrade"),
+        ({"format": 1}, "format 1, this version reads 2; an earlier duramen packed it: pack"),
         ({"what": "forest"}, "describes a 'forest', not a column store"),
         ({"format": None}, "describes"),
     ]:

@@ -21,6 +21,7 @@ from tests.io.store.stores import assert_same, left_over, small_budget
 
 from duramen.data import encode
 from duramen.io import open_store, pack, read_table
+from duramen.io.store import layout
 from duramen.io.store.reader import memory_bytes
 
 TINY = 20_000  # bytes
@@ -123,6 +124,34 @@ def test_more_lists_of_values_than_are_shared(tmp_path, monkeypatch):
     assert_same(pack(X, tmp_path / "s"), encode(X))
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 64, 101])
+def test_codes_in_two_bits(tmp_path, n):
+    random = np.random.default_rng(n)
+    genotypes = np.where(random.random((n, 9)) < 0.2, np.nan, random.integers(0, 3, (n, 9)))
+    frame = pd.DataFrame(genotypes, columns=[f"g{j}" for j in range(9)])
+    frame["word"] = random.choice(list("abcd"), n)
+    frame["many"] = random.normal(size=n)
+    frame["five"] = np.arange(n) % 5
+    frame["last"] = random.integers(0, 2, n)
+    table = encode(frame)
+    store = pack(frame, tmp_path / "s")
+    assert_same(store, table)
+    few = int((table.n_codes() <= 4).sum())
+    assert (tmp_path / "s" / layout.QUARTERS).stat().st_size == few * ((n + 3) // 4)
+    for chosen in ([12, 0, 10], [3], [11, 10], range(12, -1, -1)):
+        columns = np.array(chosen)
+        part = store.take_columns(columns)
+        assert part.fingerprint() == table.take_columns(columns).fingerprint()
+
+
+def test_records_in_several_frames(tmp_path, monkeypatch, frame):
+    whole = pack(frame, tmp_path / "s")
+    monkeypatch.setattr("duramen.io.store.layout._RECORDS_OF_FRAME", 7)
+    parts = pack(frame, tmp_path / "t")
+    assert_same(parts, encode(frame))
+    assert parts.fingerprint() == whole.fingerprint()
+
+
 def test_names_that_are_not_kept_in_memory(tmp_path, monkeypatch, frame):
     monkeypatch.setattr("duramen.io.store.packed.KEPT_NAMES", 0)
     store = pack(frame, tmp_path / "s")
@@ -130,6 +159,7 @@ def test_names_that_are_not_kept_in_memory(tmp_path, monkeypatch, frame):
     assert store.find("col 5é") == 5
 
 
+@pytest.mark.filterwarnings("ignore:.*numbers in:UserWarning")
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     cells=st.lists(

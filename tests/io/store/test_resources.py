@@ -122,7 +122,7 @@ def test_a_million_genotypes(tmp_path):
         file.writelines(f"1\trs{j + 10**7}\t0\t{j}\tA\tC\n" for j in range(p))
     (used,) = run(PACK.format(transpose=False), tmp_path, "a.bed", "16MB")
     assert used < 16 + 65 * p / 1e6  # 59 to 62 bytes a column were seen
-    assert (tmp_path / "s" / "codes.u1").stat().st_size == n * p
+    assert (tmp_path / "s" / "codes.b2").stat().st_size == n // 4 * p
     for name in ("s", "a.bed"):
         opened, read, mapped = run(READ, tmp_path, name)
         assert opened < 32

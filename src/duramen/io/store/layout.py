@@ -2,10 +2,13 @@
 
 =================  =================================================================================
 ``header.json``    shape, fingerprint, source, and size and CRC-32 of every other file; written last
-``codes.u1`` ...   the codes of the columns that take one, two, four bytes a code (``codes.u2``,
-                   ``codes.u4``), those of a column one after the other, columns in their order
-``columns.bin``    a record for each column, `COLUMN`
-``values.f8``      the values of the columns, as in `EncodedTable.cut_values`
+``codes.b2``       the codes of the columns that have four at most, such as genotypes, in two bits,
+                   the first row in the lowest; a column begins with a byte
+``codes.u1`` ...   the codes of the other columns that take one, two, four bytes a code
+                   (``codes.u2``, ``codes.u4``), those of a column one after the other, columns in
+                   their order
+``columns.bin``    a record for each column, `COLUMN`, compressed: see `compressed`
+``values.f8``      the values of the columns, as in `EncodedTable.cut_values`, but for those of
 ``shared.bin``     short lists of values that columns have in common, `SHARED_LIST`
 ``names.bin``      the names in UTF-8; empty where they are ``x0``, ``x1``, ...
 ``labels.bin``     the labels of ordinal and nominal columns, see `labels_to_bytes`
@@ -17,12 +20,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any
-from zlib import crc32
+from zlib import compress, crc32, decompressobj, error
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +35,13 @@ from duramen.data.encoded import EncodedTable
 from duramen.support.arrow import pa
 
 WHAT = "column store"
-FORMAT = 1
+FORMAT = 2
 
 HEADER = "header.json"
 CODES = ("codes.u1", "codes.u2", "codes.u4")
+QUARTERS = "codes.b2"
 COLUMNS = "columns.bin"
+RECORDS = "columns.raw"  # records of a store in the making, not compressed
 VALUES = "values.f8"
 SHARED = "shared.bin"
 NAMES = "names.bin"
@@ -43,13 +49,15 @@ LABELS = "labels.bin"
 SAMPLES = "samples.arrow"
 VARIANTS = "variants.arrow"
 BESIDE = (SAMPLES, VARIANTS)  # not in every store
-GROWING = (*CODES, COLUMNS, VALUES, SHARED, NAMES, LABELS)  # appended to, group by group
+GROWING = (*CODES, QUARTERS, RECORDS, VALUES, SHARED, NAMES, LABELS)  # appended to, group by group
+NEEDED = (*CODES, QUARTERS, COLUMNS, VALUES, SHARED, NAMES, LABELS)  # in every store
 
 CODE_TYPES = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"))
 
-# flags: block in bits 0 and 1, kind in 2 and 3, whether values are missing in 4.
+# flags: block in bits 0 and 1, kind in 2 and 3, whether values are missing in 4, `IN_TWO_BITS`.
 # shared: number of the list of values, or OWN. Checks are CRC-32: of the codes, and of the name,
-# the values and the labels one after the other.
+# the values and the labels one after the other. The check of codes in two bits
+# is that of the same codes in bytes.
 COLUMN = np.dtype(
     [
         ("flags", "u1"),
@@ -62,6 +70,7 @@ COLUMN = np.dtype(
         ("words_check", "<u4"),
     ]
 )
+IN_TWO_BITS = 1 << 5  # of block 0, and in `QUARTERS`
 OWN = 0xFFFF
 MOST_SHARED = 4096
 LONGEST_SHARED = 16
@@ -165,7 +174,7 @@ class Columns:
     ----------
     records : ndarray of `COLUMN`, shape (p,)
     data : mapping of str to bytes-like
-        What to append to the files `CODES`, `VALUES`, `NAMES` and `LABELS`.
+        What to append to the files `CODES`, `QUARTERS`, `VALUES`, `NAMES` and `LABELS`.
     """
 
     records: NDArray[Any]
@@ -188,6 +197,10 @@ def columns_of(table: EncodedTable, shared: SharedLists) -> Columns:
         records["n_missing"][np.flatnonzero(here)[gaps]] = np.count_nonzero(
             block[gaps] == last, axis=1
         )
+    few = (table.block_of == 0) & (records["n_values"] + table.missing <= 4)
+    records["flags"][few] |= IN_TWO_BITS
+    small = few[table.block_of == 0]
+    quarters, blocks[0] = in_two_bits(blocks[0][small]), blocks[0][~small]
     values = np.ascontiguousarray(table.cut_values, dtype="<f8").view(np.uint8)
     ends = (8 * table.value_offsets).tolist()
     names = [name_bytes(name) for name in table.names] if table.named else [b""] * table.n_columns
@@ -202,10 +215,10 @@ def columns_of(table: EncodedTable, shared: SharedLists) -> Columns:
         records["n_labels"][j] = len(label)
         checks[j] = crc32(label, checks[j])
     records["words_check"] = checks
-    data = dict(zip(CODES, blocks, strict=True))
-    return Columns(
-        records, {**data, VALUES: values, NAMES: b"".join(names), LABELS: b"".join(labels.values())}
-    )
+    alone = [own[j] for j in np.flatnonzero(records["shared"] == OWN).tolist()]
+    words: dict[str, Iterable[Any]] = {VALUES: alone, NAMES: names, LABELS: labels.values()}
+    data = {name: b"".join(parts) for name, parts in words.items()}
+    return Columns(records, {**dict(zip(CODES, blocks, strict=True)), QUARTERS: quarters, **data})
 
 
 def _in_order(table: EncodedTable, number: int) -> NDArray[Any]:
@@ -215,6 +228,99 @@ def _in_order(table: EncodedTable, number: int) -> NDArray[Any]:
     if len(slots) != len(block) or (len(slots) and (np.diff(slots) != 1).any()):
         block = block[slots]
     return np.ascontiguousarray(block, dtype=CODE_TYPES[number])
+
+
+def in_two_bits(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return codes below 4, of shape (k, n), in two bits each: shape (k, ceil(n / 4))."""
+    count, n_rows = codes.shape
+    parts = np.zeros((count, quarter_bytes(n_rows), 4), dtype=np.uint8)
+    parts.reshape(count, 4 * quarter_bytes(n_rows))[:, :n_rows] = codes
+    packed = parts[..., 0] | parts[..., 1] << 2 | parts[..., 2] << 4 | parts[..., 3] << 6
+    return np.asarray(packed, dtype=np.uint8)
+
+
+def quarter_bytes(n_rows: int) -> int:
+    """Return the bytes of a column in two bits."""
+    return (n_rows + 3) // 4
+
+
+# The four codes in a byte, as one number in the order of this machine.
+_FOUR = np.stack([np.arange(256) >> shift & 3 for shift in (0, 2, 4, 6)], axis=1)
+_FOUR_CODES = np.ascontiguousarray(_FOUR, dtype=np.uint8).view(np.uint32).ravel()
+
+
+def of_two_bits(packed: NDArray[np.uint8], n_rows: int) -> NDArray[np.uint8]:
+    """Return the codes that `in_two_bits` put into bytes, of shape (k, n)."""
+    codes = _FOUR_CODES.take(packed).view(np.uint8)
+    return np.ascontiguousarray(codes[:, :n_rows])
+
+
+_FRAME = struct.Struct("<II")  # number of records, bytes
+_RECORDS_OF_FRAME = 1 << 16
+_LARGEST_FRAME = 2 * _RECORDS_OF_FRAME * COLUMN.itemsize  # bytes; zlib adds a few at most
+
+
+def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the records of columns as `COLUMNS` has them, in frames of 65,536 records.
+
+    A frame is the number of its records and of its further bytes, as uint32, and by zlib the fields
+    of `COLUMN` one after the other, each of all these records. Records come as bytes in `parts`.
+    """
+    left, size = b"", _RECORDS_OF_FRAME * COLUMN.itemsize
+    for part in parts:
+        left += part
+        while len(left) >= size:
+            yield _frame(left[:size])
+            left = left[size:]
+    if left:
+        yield _frame(left)
+
+
+def _frame(data: bytes) -> bytes:
+    records = np.frombuffer(data, dtype=COLUMN)
+    body = compress(b"".join(records[name].tobytes() for name in COLUMN.names or ()))
+    return _FRAME.pack(len(records), len(body)) + body
+
+
+def records_of(pieces: Iterable[bytes]) -> Iterator[NDArray[Any]]:
+    """Yield the records of columns in `COLUMNS`, which comes in pieces, some at a time.
+
+    Raises
+    ------
+    ValueError
+        Where the bytes are not those of records.
+    """
+    left = b""
+    for piece in pieces:
+        left, begin = left + piece, 0
+        while len(left) - begin >= _FRAME.size:
+            count, size = _FRAME.unpack_from(left, begin)
+            if not 0 < count <= _RECORDS_OF_FRAME or size > _LARGEST_FRAME:
+                raise ValueError(f"{COLUMNS} has a part of {count} columns in {size} bytes")
+            body = begin + _FRAME.size
+            if len(left) < body + size:
+                break
+            yield _of_frame(left[body : body + size], count)
+            begin = body + size
+        left = left[begin:]
+    if left:
+        raise ValueError(f"{COLUMNS} ends within a part")
+
+
+def _of_frame(body: bytes, count: int) -> NDArray[Any]:
+    reader, size = decompressobj(), COLUMN.itemsize * count
+    try:
+        data = reader.decompress(body, size + 1)
+    except error as wrong:
+        raise ValueError(f"{COLUMNS} cannot be decompressed ({wrong})") from None
+    if len(data) != size or not reader.eof:
+        raise ValueError(f"{COLUMNS} has a part of other than {count} columns")
+    records, begin = np.empty(count, dtype=COLUMN), 0
+    for name in COLUMN.names or ():
+        field = COLUMN[name]
+        records[name] = np.frombuffer(data, dtype=field, count=count, offset=begin)
+        begin += field.itemsize * count
+    return records
 
 
 def words_check(name: bytes, values: bytes | memoryview, labels: bytes) -> int:
@@ -240,6 +346,7 @@ def fingerprint_of(
         chosen = np.empty(len(part), dtype=packed)
         for name in kept:
             chosen[name] = part[name]
+        chosen["flags"] &= IN_TWO_BITS - 1  # which says how, not what
         total.update(chosen.tobytes())
     return total.hexdigest()
 
@@ -261,10 +368,11 @@ def header_of_bytes(data: bytes, where: str, function: str) -> dict[str, Any]:
         ) from None
     if what != WHAT or not isinstance(number, int):
         raise ValueError(f"{function}: {where} describes a {what!r}, not a {WHAT}")
-    if number > FORMAT:
+    if number != FORMAT:
         raise ValueError(
-            f"{function}: {where} has format {number}, this version reads up to {FORMAT}; a later "
-            "duramen packed it: upgrade, or pack the table again"
+            f"{function}: {where} has format {number}, this version reads {FORMAT}; "
+            f"{'a later' if number > FORMAT else 'an earlier'} duramen packed it: "
+            f"{'upgrade, or ' if number > FORMAT else ''}pack the table again"
         )
     if check != _check(header):
         raise ValueError(
@@ -280,7 +388,7 @@ def header_of_bytes(data: bytes, where: str, function: str) -> dict[str, Any]:
 
 def _sound(header: Mapping[str, Any]) -> bool:
     """Tell whether a header has what every store has, and names no files but those of a store."""
-    files, needed = header.get("files"), {*GROWING, SHARED}
+    files, needed = header.get("files"), set(NEEDED)
     if not isinstance(files, dict) or not needed <= set(files) <= needed | set(BESIDE):
         return False
     entries = [entry if isinstance(entry, dict) else {} for entry in files.values()]

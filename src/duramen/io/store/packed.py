@@ -19,6 +19,7 @@ from duramen.data.encoded import (
     unknown_code,
     unsorted_values,
 )
+from duramen.data.memory import require_memory
 from duramen.data.schema import KINDS, default_names
 from duramen.io.store import layout
 from duramen.io.store.reader import File, Folder, Runs, offsets_of, pieces_of, read_rows
@@ -71,6 +72,9 @@ class MappedTable(EncodedTable):
         self._check()
         return super().values(j)
 
+
+_FILES = (*layout.CODES, layout.QUARTERS)  # of codes
+_QUARTERS = _FILES.index(layout.QUARTERS)
 
 KEPT_NAMES = 1 << 24  # bytes of names that are kept in memory; beyond, they are read when asked for
 
@@ -132,8 +136,15 @@ class PackedColumns:
     def _check_records(self, own: BoolArray, n_values: NDArray[np.uint32]) -> None:
         """Check what the records say of columns, each by itself."""
         flags, lists = self._flags, self._lists
-        if flags.max() > 31 or ((flags & 3) == 3).any() or ((flags & 12) == 12).any():
+        if flags.max() > 63 or ((flags & 3) == 3).any() or ((flags & 12) == 12).any():
             raise self._inconsistent("flags of columns that have no meaning")
+        few = self._in_two_bits(slice(None))
+        if (flags[few] & 3).any() or (n_values[few] + _bits(flags[few], 4, 1) > 4).any():
+            raise self._inconsistent("columns in two bits that have more than four codes")
+        offsets = np.cumsum([0, *(len(one) // 8 for one in lists)])
+        wrong = unsorted_values(np.frombuffer(b"".join(lists), "<f8"), offsets, 0, -np.inf)
+        if wrong is not None:
+            raise self._inconsistent(wrong)
         if own.all():
             return
         listed = self._shared[~own]
@@ -150,10 +161,9 @@ class PackedColumns:
             layout.LABELS: totals["n_labels"],
             layout.NAMES: totals["n_name"],
         }
-        blocks = _bits(self._flags, 0, 3)
-        for number, name in enumerate(layout.CODES):
-            columns = int(np.count_nonzero(blocks == number))
-            wanted[name] = columns * self.n_rows * layout.CODE_TYPES[number].itemsize
+        file_of = self._file_of()
+        for number, name in enumerate(_FILES):
+            wanted[name] = int(np.count_nonzero(file_of == number)) * self._row_bytes(number)
         for name, size in wanted.items():
             if self._files[name].size != size:
                 raise self._inconsistent(
@@ -163,8 +173,6 @@ class PackedColumns:
     def _read_columns(self) -> None:
         """Keep of the records of the columns what every read needs."""
         p = self.n_columns
-        if self._files[layout.COLUMNS].size != p * layout.COLUMN.itemsize:
-            raise self._inconsistent(f"{layout.COLUMNS} does not hold {p} columns")
         stored = self._files[layout.SHARED].read(0, self._files[layout.SHARED].size)
         if crc32(stored) != self._crc32(layout.SHARED):
             raise self._damaged(layout.SHARED)
@@ -175,18 +183,20 @@ class PackedColumns:
         kinds = {field: layout.COLUMN[field].newbyteorder("=") for field in fields}
         read = {field: np.empty(p, dtype=kind) for field, kind in kinds.items()}
         every = {**read, "flags": self._flags, "shared": self._shared}
-        begin = total = 0
-        for records, part in self._parts():
-            total = crc32(part, total)
+        begin = 0
+        for records in self.records():
+            if begin + len(records) > p:
+                raise self._inconsistent(f"{layout.COLUMNS} holds more than {p} columns")
             for field, kept in every.items():
                 kept[begin : begin + len(records)] = records[field]
             begin += len(records)
-        if total != self._crc32(layout.COLUMNS):
-            raise self._damaged(layout.COLUMNS)
+        if begin != p:
+            raise self._inconsistent(f"{layout.COLUMNS} holds {begin} columns, not {p}")
         own = self._shared == layout.OWN
         self._check_records(own, read["n_values"])
         if read["n_labels"].max() > self._files[layout.LABELS].size:  # sums would overflow
             raise self._inconsistent("labels that are longer than their file")
+        read["n_values"][~own] = 0  # of lists that columns have in common
         sizes = ("n_values", "n_labels", "n_name")
         totals = {name: _total(read[name]) for name in sizes}
         self._check_sizes(totals)
@@ -210,17 +220,23 @@ class PackedColumns:
                 raise self._damaged(layout.NAMES)
         read_later = self._own or self._labels or (self._names and not self._names.resident)
         self._words_check = read["words_check"] if read_later else None
-        blocks = _bits(self._flags, 0, 3)
-        self._slot: NDArray[np.uint32] | None = None
-        if blocks.size and blocks.min() != blocks.max():
-            self._slot = np.empty(p, dtype=np.uint32)
-            for number in range(3):
-                here = blocks == number
-                self._slot[here] = np.arange(np.count_nonzero(here))
+        self._place = _places(self._file_of(), len(_FILES))
 
-    def _parts(self) -> Iterator[tuple[NDArray[Any], bytes]]:
-        for part in pieces_of(self._files[layout.COLUMNS], layout.COLUMN.itemsize):
-            yield np.frombuffer(part, dtype=layout.COLUMN), part
+    def _in_two_bits(self, chosen: Any) -> BoolArray:
+        """Tell which columns lie in two bits a code."""
+        return np.asarray(self._flags[chosen] & layout.IN_TWO_BITS, dtype=np.bool_)
+
+    def _file_of(self) -> NDArray[np.uint8]:
+        """Return the file of each column, as its place in `_FILES`."""
+        file_of = _bits(self._flags, 0, 3)
+        file_of[self._in_two_bits(slice(None))] = _QUARTERS
+        return file_of
+
+    def _row_bytes(self, number: int) -> int:
+        """Return the bytes that a column takes in a file of codes."""
+        if number == _QUARTERS:
+            return layout.quarter_bytes(self.n_rows)
+        return self.n_rows * layout.CODE_TYPES[number].itemsize
 
     # Columns
 
@@ -291,14 +307,31 @@ class PackedColumns:
     def _codes(self, number: int, columns: IntArray, n_codes: IntArray) -> NDArray[Any]:
         """Return the codes of columns of one block, checked; shape (len(columns), n)."""
         kind = layout.CODE_TYPES[number]
-        size = self.n_rows * kind.itemsize
         if len(columns) == 0:
             return np.empty((0, self.n_rows), dtype=kind.newbyteorder("="))
-        slots = columns if self._slot is None else self._slot[columns].astype(np.int64)
-        file = self._files[layout.CODES[number]]
-        data = read_rows(file, slots, size)
-        view = data.data
-        checks = [crc32(view[at : at + size]) for at in range(0, len(data), size)]
+        few = self._in_two_bits(columns)
+        if few.all() or not few.any():
+            codes = self._read(_QUARTERS if few[0] else number, columns)
+        else:
+            codes = np.empty((len(columns), self.n_rows), dtype=kind)
+            codes[few], codes[~few] = (
+                self._read(_QUARTERS, columns[few]),
+                self._read(number, columns[~few]),
+            )
+        unknown = unknown_code(codes, n_codes)
+        if unknown is not None:
+            name = self.names(columns[unknown : unknown + 1])[0]
+            raise self._inconsistent(f"column {quoted(name)} has codes beyond its values")
+        return codes.astype(kind.newbyteorder("="), copy=False)
+
+    def _read(self, number: int, columns: IntArray) -> NDArray[Any]:
+        """Return the codes of columns of one file, which have their checksums."""
+        places = columns if self._place is None else self._place[columns].astype(np.int64)
+        file = self._files[_FILES[number]]
+        codes = self._decoded(read_rows(file, places, self._row_bytes(number)), number)
+        size = codes.nbytes // len(columns)
+        view = codes.reshape(-1).view(np.uint8).data
+        checks = [crc32(view[at : at + size]) for at in range(0, codes.nbytes, size)]
         wrong = np.flatnonzero(self._codes_check[columns] != checks)
         if len(wrong):
             name = self.names(columns[wrong[:1]])[0]
@@ -306,12 +339,14 @@ class PackedColumns:
                 f"{file.name} is damaged: the codes of column {quoted(name)} do not match their "
                 "checksum; pack the table again"
             )
-        codes = data.view(kind).reshape(len(columns), self.n_rows)
-        unknown = unknown_code(codes, n_codes)
-        if unknown is not None:
-            name = self.names(columns[unknown : unknown + 1])[0]
-            raise self._inconsistent(f"column {quoted(name)} has codes beyond its values")
-        return codes.astype(kind.newbyteorder("="), copy=False)
+        return codes
+
+    def _decoded(self, data: Any, number: int) -> NDArray[Any]:
+        """Return the codes in bytes of a file, of shape (k, n)."""
+        if number == _QUARTERS:
+            rows = np.frombuffer(data, dtype=np.uint8).reshape(-1, self._row_bytes(number))
+            return layout.of_two_bits(rows, self.n_rows)
+        return np.frombuffer(data, dtype=layout.CODE_TYPES[number]).reshape(-1, self.n_rows)
 
     def _values(self, chosen: IntArray) -> tuple[NDArray[np.uint8], Sequence[bytes | memoryview]]:
         """Return the values of columns as bytes: of all in one array, and of each."""
@@ -349,8 +384,16 @@ class PackedColumns:
 
     def records(self) -> Iterator[NDArray[Any]]:
         """Yield the records of the columns, in their order, some at a time."""
-        for records, _ in self._parts():
-            yield records
+        file = self._files[layout.COLUMNS]
+        total = 0
+        for piece in pieces_of(file):
+            total = crc32(piece, total)
+        if total != self._crc32(layout.COLUMNS):
+            raise self._damaged(layout.COLUMNS)
+        try:
+            yield from layout.records_of(pieces_of(file))
+        except ValueError as error:
+            raise self._inconsistent(str(error)) from None
 
     def fingerprint(self) -> str:
         """As `layout.fingerprint_of`."""
@@ -360,8 +403,8 @@ class PackedColumns:
         """Read every file; raises ValueError for the first that does not match its checksum."""
         for name, file in self._files.items():
             total = 0
-            if name in layout.CODES:
-                total = self._read_codes(file, layout.CODES.index(name))
+            if name in _FILES:
+                total = self._read_codes(file, _FILES.index(name))
             elif name == layout.VALUES:
                 total = self._read_values(file)
             else:
@@ -372,14 +415,13 @@ class PackedColumns:
         self._verified = True
 
     def _read_codes(self, file: File, number: int) -> int:
-        """Read the codes of a block, check that they are known, and return their CRC-32."""
-        kind = layout.CODE_TYPES[number]
+        """Read a file of codes, check that they are known, and return its CRC-32."""
         n_codes = np.diff(self._value_offsets()) + _bits(self._flags, 4, 1)
-        n_codes = n_codes[_bits(self._flags, 0, 3) == number]
+        n_codes = n_codes[self._file_of() == number]
         total = begin = 0
-        for piece in pieces_of(file, self.n_rows * kind.itemsize):
+        for piece in pieces_of(file, self._row_bytes(number)):
             total = crc32(piece, total)
-            codes = np.frombuffer(piece, dtype=kind).reshape(-1, self.n_rows)
+            codes = self._decoded(piece, number)
             if unknown_code(codes, n_codes[begin : begin + len(codes)]) is not None:
                 raise self._inconsistent(f"{file.name} has codes beyond the values of its columns")
             begin += len(codes)
@@ -387,7 +429,9 @@ class PackedColumns:
 
     def _read_values(self, file: File) -> int:
         """Read the values, check that those of a column ascend, and return their CRC-32."""
-        offsets, total, begin, before = self._value_offsets(), 0, 0, -np.inf
+        if self._own is None:
+            return 0
+        offsets, total, begin, before = self._own.offsets.astype(np.int64), 0, 0, -np.inf
         for piece in pieces_of(file, 8):
             total = crc32(piece, total)
             values = np.frombuffer(piece, dtype="<f8")
@@ -398,8 +442,6 @@ class PackedColumns:
         return total
 
     def _value_offsets(self) -> IntArray:
-        if self._own is not None:
-            return self._own.offsets.astype(np.int64)
         offsets = np.zeros(self.n_columns + 1, dtype=np.int64)
         np.cumsum(
             np.concatenate([records["n_values"] for records in self.records()]), out=offsets[1:]
@@ -407,7 +449,10 @@ class PackedColumns:
         return offsets
 
     def table(self) -> EncodedTable:
-        """Return all columns, codes and values mapped into memory; everything is checked once."""
+        """Return all columns, codes and values mapped into memory; everything is checked once.
+
+        Codes in two bits are read into memory, a byte each.
+        """
         if not self._verified:
             self.verify()
         p = self.n_columns
@@ -415,8 +460,11 @@ class PackedColumns:
         offsets = self._value_offsets()
         labelled = np.flatnonzero(self.kind_codes())
         texts = self._labels.take(labelled) if self._labels is not None else []
-        blocks = tuple(self._mapped(layout.CODES[i], layout.CODE_TYPES[i]) for i in range(3))
-        cut_values = self._mapped(layout.VALUES, np.dtype("<f8"))
+        blocks = [self._mapped(layout.CODES[i], layout.CODE_TYPES[i]) for i in range(3)]
+        block_of = _bits(self._flags, 0, 3)
+        if self._files[layout.QUARTERS].size:
+            blocks[0] = self._block_in_memory(blocks[0])
+        cut_values = self._all_values(offsets)
         counts = np.diff(offsets).tolist()
         labels = self._labels_of(dict(zip(labelled.tolist(), texts, strict=True)), counts)
         kind_codes = self.kind_codes()  # that the values ascend is known
@@ -424,20 +472,54 @@ class PackedColumns:
         wrong = wrong or invalid_labels(kind_codes, offsets, cut_values, labels)
         if wrong is not None:
             raise self._inconsistent(wrong)
+        slot = _places(block_of, len(layout.CODES))
         table = MappedTable(
             n_rows=self.n_rows,
             names=tuple(self.names(everything)) if self.named else default_names(p),
             kinds=_kinds(kind_codes),
             blocks=tuple(block.reshape(-1, self.n_rows) for block in blocks),  # type: ignore[arg-type]
-            block_of=_bits(self._flags, 0, 3),
-            slot=everything if self._slot is None else self._slot.astype(np.int64),
+            block_of=block_of,
+            slot=everything if slot is None else slot.astype(np.int64),
             cut_values=cut_values,
             value_offsets=offsets,
             labels=labels,
             missing=_bits(self._flags, 4, 1),
             named=self.named,
         )
-        return table.over([self._files[name] for name in (*layout.CODES, layout.VALUES)])
+        return table.over([self._files[name] for name in (*_FILES, layout.VALUES)])
+
+    def _all_values(self, offsets: IntArray) -> NDArray[np.float64]:
+        """Return the values of all columns, mapped where none has a list in common with others."""
+        mapped = self._mapped(layout.VALUES, np.dtype("<f8"))
+        own = self._shared == layout.OWN
+        if own.all():
+            return mapped
+        values = np.empty(int(offsets[-1]))
+        if self._own is not None:
+            values[np.repeat(own, np.diff(offsets))] = mapped
+        for number, shared_list in enumerate(self._lists):
+            begins = offsets[:-1][self._shared == number]
+            numbers = np.frombuffer(shared_list, dtype="<f8")
+            values[begins[:, np.newaxis] + np.arange(len(numbers))] = numbers
+        return values
+
+    def _block_in_memory(self, others: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return the codes of block 0 in the order of the columns; those in bytes are `others`."""
+        few = self._in_two_bits(_bits(self._flags, 0, 3) == 0)
+        require_memory(
+            len(few) * self.n_rows,
+            what=f"{self.n_rows} x {len(few)} codes, of which the store has some in two bits",
+            function="as_table",
+            hint="take some columns",
+        )
+        block = np.empty((len(few), self.n_rows), dtype=np.uint8)
+        block[~few] = others.reshape(-1, self.n_rows)
+        places, begin = np.flatnonzero(few), 0
+        for piece in pieces_of(self._files[layout.QUARTERS], self._row_bytes(_QUARTERS)):
+            codes = self._decoded(piece, _QUARTERS)
+            block[places[begin : begin + len(codes)]] = codes
+            begin += len(codes)
+        return block
 
     def _mapped(self, name: str, kind: np.dtype[Any]) -> NDArray[Any]:
         read = np.frombuffer(self._files[name].whole(), dtype=kind)
@@ -478,6 +560,17 @@ def _kinds(codes: NDArray[np.uint8]) -> tuple[str, ...]:
     if len(codes) and codes.min() == codes.max():
         return (KINDS[int(codes[0])],) * len(codes)
     return tuple(map(KINDS.__getitem__, codes.tolist()))
+
+
+def _places(group_of: NDArray[np.uint8], n_groups: int) -> NDArray[np.uint32] | None:
+    """Return the place of each column among those of its group; None where all are of one."""
+    if not group_of.size or group_of.min() == group_of.max():
+        return None
+    places = np.empty(len(group_of), dtype=np.uint32)
+    for number in range(n_groups):
+        here = group_of == number
+        places[here] = np.arange(np.count_nonzero(here))
+    return places
 
 
 def _total(lengths: NDArray[np.unsignedinteger]) -> int:

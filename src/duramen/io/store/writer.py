@@ -117,7 +117,7 @@ class StoreWriter:
         columns = layout.columns_of(table, self._shared)
         if self.named:
             self._repeats.see(layout.name_bytes(name) for name in table.names)
-        self._write(layout.COLUMNS, columns.records)
+        self._write(layout.RECORDS, columns.records)
         self._write(layout.SHARED, self._shared.to_bytes(known))
         for name, data in columns.data.items():
             self._write(name, data)
@@ -160,7 +160,9 @@ class StoreWriter:
         shall tell, `hint` what to do where names repeat.
         """
         self._check_names(hint)
-        files = {name: [self._sizes[name], self._checks[name]] for name in layout.GROWING}
+        noted = [name for name in layout.GROWING if name != layout.RECORDS]
+        files = {name: [self._sizes[name], self._checks[name]] for name in noted}
+        files[layout.COLUMNS] = self._write_columns()
         for name, parts in beside.items():
             if parts is not None:
                 files[name] = self._write_table(name, parts)
@@ -178,11 +180,23 @@ class StoreWriter:
         for name in (*files, layout.HEADER):
             _sync(self._folder / name)
         (self._folder / PROGRESS).unlink()
+        (self._folder / layout.RECORDS).unlink()
+
+    def _write_columns(self) -> list[int]:
+        size = total = 0
+        with open(self._folder / layout.COLUMNS, "wb") as file:
+            for frame in layout.compressed(pieces_of(LocalFile(self._folder / layout.RECORDS))):
+                size, total = size + file.write(frame), crc32(frame, total)
+        return [size, total]
 
     def _write_table(self, name: str, parts: Iterator[pa.Table]) -> list[int]:
         path = self._folder / name
         first = next(parts)
-        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, first.schema) as writer:
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        with (
+            pa.OSFile(str(path), "wb") as file,
+            pa.ipc.new_file(file, first.schema, options=options) as writer,
+        ):
             for part in chain((first,), parts):
                 writer.write_table(part)
         total = 0
@@ -203,7 +217,7 @@ class StoreWriter:
         return Runs(offsets_of(lengths), LocalFile(self._folder / layout.NAMES))
 
     def _records(self) -> Iterator[Any]:
-        for part in pieces_of(LocalFile(self._folder / layout.COLUMNS), layout.COLUMN.itemsize):
+        for part in pieces_of(LocalFile(self._folder / layout.RECORDS), layout.COLUMN.itemsize):
             yield np.frombuffer(part, dtype=layout.COLUMN)
 
     def _fingerprint(self) -> str:
@@ -232,7 +246,8 @@ PLAN = "plan.json"
 LOCK = "lock"
 # All that an unfinished store may hold; a folder with anything else is not one.
 _KNOWN = {
-    *(PLAN, LOCK, PROGRESS, f"{PROGRESS}.new", layout.HEADER, *layout.BESIDE, *layout.GROWING),
+    *(PLAN, LOCK, PROGRESS, f"{PROGRESS}.new", layout.HEADER),
+    *(*layout.BESIDE, *layout.GROWING, *layout.NEEDED),
     *(spool.SPOOL, spool.INDEX, spool.DONE),
     *("report.html", "result.csv", "result.parquet", "run.json"),
 }
