@@ -106,7 +106,12 @@ def gains(
     terms: FloatArray
     if criterion == "entropy":
         expected = size[:, :, np.newaxis] * parent
-        ratio = np.divide(inside, expected, out=np.ones_like(inside), where=inside > 0)
+        ratio = np.divide(
+            inside,
+            expected,
+            out=np.ones_like(inside),
+            where=(inside > 0) & (expected > 0),  # a product of two small ones may vanish
+        )
         terms = (inside * np.log2(ratio)).sum(axis=2)
     elif criterion == "gini":
         terms = size * ((inside / divisor[:, :, np.newaxis] - parent) ** 2).sum(axis=2)
