@@ -22,6 +22,7 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_copybutton",
+    "_site.outside",
     "_site.reference",
 ]
 root_doc = "index"
