@@ -58,3 +58,14 @@ html_theme_options = {
     "footer_end": ["sphinx-version"],
     "secondary_sidebar_items": ["page-toc"],
 }
+
+
+def skip(app: object, what: str, name: str, thing: object, skipped: bool, options: object) -> bool:
+    """Leave out the methods that scikit-learn's metadata routing gives every estimator."""
+    module = getattr(thing, "__module__", "") or ""
+    return skipped or name.endswith("_request") or module.startswith("sklearn.utils._metadata")
+
+
+def setup(app) -> None:  # type: ignore[no-untyped-def]
+    """Connect what this configuration adds."""
+    app.connect("autodoc-skip-member", skip)

@@ -24,6 +24,7 @@ PAGES = {
     "project/releasing": "RELEASING.md",
     "project/conduct": "CODE_OF_CONDUCT.md",
     "project/licenses": "THIRD_PARTY_LICENSES.md",
+    "project/data": "src/duramen/datasets/data/README.md",
 }
 INSTEAD = {file: f"docs/{name}.md" for name, file in PAGES.items()} | {"README.md": "docs/index.md"}
 LINK = re.compile(r"(\]\()([^)\s:#]+)(#[^)\s]*)?\)")
