@@ -149,7 +149,7 @@ class SequentialRandomSubspace(BaseSelector):
         Trees that were given each feature; those in which it beat all probes.
     importances_ : Importances
         Mean decrease of impurity over all trees (thesis, eq. 4.2), of all p features.
-    history_ : dict of arrays of shape (n_estimators_,)
+    history_ : dict of arrays with a value for each tree
         ``"n_selected"``: size of F after each tree.
     n_estimators_ : int
         Trees that were grown.
