@@ -9,6 +9,7 @@ VENV ?= .venv
 ARGS ?=
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 DEMO ?= duramen-demo
+SITE ?= build/docs
 LOWEST ?= .venv-lowest
 WHEEL ?= .
 FUZZ_SECONDS ?= 300
@@ -27,12 +28,13 @@ LINTERS := $(VENV)/.stamp-linters
 PACKERS := $(VENV)/.stamp-packers
 BENCHERS := $(VENV)/.stamp-benchers
 FUZZERS := $(VENV)/.stamp-fuzzers
+WRITERS := $(VENV)/.stamp-writers
 
 # Tests start some hundred processes, which would each compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools kernel build both-kernels demo test test-slow test-all screens lowest test-lowest try-lowest lint style types layers cpp-style format \
+.PHONY: help setup tools kernel build both-kernels demo test test-slow test-all docs screens lowest test-lowest try-lowest lint style types layers cpp-style format \
 	sanitize sanitize-threads faults fuzz dist bench clean
 
 help: ## this list
@@ -73,6 +75,10 @@ test-slow: $(TESTERS) setup ## the slow tests only
 
 test-all: $(TESTERS) setup ## the fast and the slow tests in one run
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+docs: $(TESTERS) $(WRITERS) setup ## the documentation site, in build/docs/html, and a check of its links
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs $(SITE)/html -d $(SITE)/trees
+	$(BIN)/python tools/links.py $(SITE)/html
 
 screens: setup ## write the screens in docs/start: what their commands print
 	$(BIN)/python tools/screens.py --write
@@ -185,4 +191,8 @@ $(BENCHERS): $(ENVIRONMENT) pyproject.toml
 
 $(FUZZERS): $(ENVIRONMENT) pyproject.toml
 	$(PIP) install $(QUIET) --group fuzz
+	@touch $@
+
+$(WRITERS): $(ENVIRONMENT) pyproject.toml
+	$(PIP) install $(QUIET) --group docs
 	@touch $@

@@ -102,12 +102,12 @@ def crew(folder: Path) -> tuple[Path, list[subprocess.Popen[str]]]:
 def attempt(folder: Path, victim: str, delay: float) -> tuple[bool, bytes]:
     """Kill a victim so long after the first job was kept; return whether it came in time."""
     file, programs = crew(folder)
-    kept = folder / "kept"
-    kept.unlink(missing_ok=True)
-    words = ["--checkpoint", kept, "--out", folder / "out"]
+    checkpoint = folder / "kept"
+    checkpoint.unlink(missing_ok=True)
+    words = ["--checkpoint", checkpoint, "--out", folder / "out"]
     try:
         running = ranking(folder, *words, "--scheduler", file)
-        while not kept.exists() and running.poll() is None:
+        while not checkpoint.exists() and running.poll() is None:
             time.sleep(0.02)
         time.sleep(delay)
         in_time = running.poll() is None

@@ -42,7 +42,8 @@ def broken(folder: Path) -> list[str]:
     """Return the links of all pages that lead nowhere."""
     folder = folder.resolve()
     lines = []
-    pages = (path for path in folder.rglob("*.html") if "_static" not in path.parts)  # its templates
+    # Those of the theme are templates.
+    pages = (path for path in folder.rglob("*.html") if "_static" not in path.parts)
     for file in sorted(pages):
         for link in page(file).links:
             parts = urlsplit(link)

@@ -84,7 +84,7 @@ def pages() -> Iterator[tuple[str, str]]:
     for name, members in by_package.items():
         yield f"package-{name}", overview(modules[name], members)
     lines = [*title("Reference"), "Every public name has a page, made from its docstring."]
-    lines += [":doc:`Public names <../api>` lists all of them with their parameters on one page.", ""]
+    lines += [":doc:`Public names <../api>` lists all of them with their parameters.", ""]
     lines += [".. list-table::", "   :widths: 35 65", ""]
     for name in sorted(by_package):
         lines += [f"   * - :doc:`{name} <package-{name}>`", f"     - {summary(modules[name])}"]

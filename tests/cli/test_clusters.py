@@ -158,9 +158,9 @@ def crew(tmp_path):
     with distributed.Client(scheduler_file=str(file)) as client:
         client.wait_for_workers(2, timeout=60)
     yield file, started
-    for one in started:
-        one.kill()
-        one.communicate()
+    for member in started:
+        member.kill()
+        member.communicate()
 
 
 def begun(checkpoint, running):
@@ -183,10 +183,10 @@ def test_workers_of_this_machine(tmp_path, undisturbed):
 @pytest.mark.parametrize("victim", ["worker", "scheduler", "client"])
 def test_what_is_killed_costs_no_result(victim, tmp_path, undisturbed, crew):
     file, (scheduler, worker, _) = crew
-    out, kept = tmp_path / "out", tmp_path / "kept"
-    words = ["--checkpoint", kept, "--out", out]
+    out, checkpoint = tmp_path / "out", tmp_path / "kept"
+    words = ["--checkpoint", checkpoint, "--out", out]
     running = ranking(*words, "--scheduler", file)
-    begun(kept, running)
+    begun(checkpoint, running)
     {"worker": worker, "scheduler": scheduler, "client": running}[victim].kill()
     _, said = running.communicate(timeout=120)
     if victim == "worker":

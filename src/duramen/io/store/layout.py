@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.encoded import EncodedTable
+from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
 
 WHAT = "column store"
@@ -200,7 +201,9 @@ def columns_of(table: EncodedTable, shared: SharedLists) -> Columns:
     few = (table.block_of == 0) & (records["n_values"] + table.missing <= 4)
     records["flags"][few] |= IN_TWO_BITS
     small = few[table.block_of == 0]
-    quarters, blocks[0] = in_two_bits(blocks[0][small]), blocks[0][~small]
+    quarters = in_two_bits(blocks[0], np.flatnonzero(small))
+    if small.any():
+        blocks[0] = blocks[0][~small]
     values = np.ascontiguousarray(table.cut_values, dtype="<f8").view(np.uint8)
     ends = (8 * table.value_offsets).tolist()
     names = [name_bytes(name) for name in table.names] if table.named else [b""] * table.n_columns
@@ -230,13 +233,24 @@ def _in_order(table: EncodedTable, number: int) -> NDArray[Any]:
     return np.ascontiguousarray(block, dtype=CODE_TYPES[number])
 
 
-def in_two_bits(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return codes below 4, of shape (k, n), in two bits each: shape (k, ceil(n / 4))."""
-    count, n_rows = codes.shape
-    parts = np.zeros((count, quarter_bytes(n_rows), 4), dtype=np.uint8)
-    parts.reshape(count, 4 * quarter_bytes(n_rows))[:, :n_rows] = codes
-    packed = parts[..., 0] | parts[..., 1] << 2 | parts[..., 2] << 4 | parts[..., 3] << 6
-    return np.asarray(packed, dtype=np.uint8)
+def in_two_bits(codes: NDArray[np.uint8], columns: IntArray) -> NDArray[np.uint8]:
+    """Return the codes of columns, all below 4, in two bits each.
+
+    `codes` has the shape (k, n), and `columns` says which of its rows are meant; the result has the
+    shape (len(columns), ceil(n / 4)).
+    """
+    n_rows = codes.shape[1]
+    packed = np.empty((len(columns), quarter_bytes(n_rows)), dtype=np.uint8)
+    step = max(1, _AT_A_TIME // max(1, n_rows))
+    for begin in range(0, len(columns), step):
+        some = columns[begin : begin + step]
+        parts = np.zeros((len(some), packed.shape[1], 4), dtype=np.uint8)
+        parts.reshape(len(some), -1)[:, :n_rows] = codes[some]
+        into = packed[begin : begin + len(some)]
+        np.copyto(into, parts[..., 0])
+        for place in (1, 2, 3):
+            into |= parts[..., place] << 2 * place
+    return packed
 
 
 def quarter_bytes(n_rows: int) -> int:
@@ -255,13 +269,14 @@ def of_two_bits(packed: NDArray[np.uint8], n_rows: int) -> NDArray[np.uint8]:
     return np.ascontiguousarray(codes[:, :n_rows])
 
 
+_AT_A_TIME = 1 << 20  # codes, put into two bits
 _FRAME = struct.Struct("<II")  # number of records, bytes
-_RECORDS_OF_FRAME = 1 << 16
+_RECORDS_OF_FRAME = 1 << 14
 _LARGEST_FRAME = 2 * _RECORDS_OF_FRAME * COLUMN.itemsize  # bytes; zlib adds a few at most
 
 
 def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the records of columns as `COLUMNS` has them, in frames of 65,536 records.
+    """Yield the records of columns as `COLUMNS` has them, in frames of 16,384 records.
 
     A frame is the number of its records and of its further bytes, as uint32, and by zlib the fields
     of `COLUMN` one after the other, each of all these records. Records come as bytes in `parts`.

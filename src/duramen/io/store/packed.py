@@ -138,9 +138,6 @@ class PackedColumns:
         flags, lists = self._flags, self._lists
         if flags.max() > 63 or ((flags & 3) == 3).any() or ((flags & 12) == 12).any():
             raise self._inconsistent("flags of columns that have no meaning")
-        few = self._in_two_bits(slice(None))
-        if (flags[few] & 3).any() or (n_values[few] + _bits(flags[few], 4, 1) > 4).any():
-            raise self._inconsistent("columns in two bits that have more than four codes")
         offsets = np.cumsum([0, *(len(one) // 8 for one in lists)])
         wrong = unsorted_values(np.frombuffer(b"".join(lists), "<f8"), offsets, 0, -np.inf)
         if wrong is not None:
@@ -187,6 +184,10 @@ class PackedColumns:
         for records in self.records():
             if begin + len(records) > p:
                 raise self._inconsistent(f"{layout.COLUMNS} holds more than {p} columns")
+            few = records["flags"] & layout.IN_TWO_BITS != 0
+            n_codes = records["n_values"] + _bits(records["flags"], 4, 1)
+            if (records["flags"][few] & 3).any() or (n_codes[few] > 4).any():
+                raise self._inconsistent("columns in two bits that have more than four codes")
             for field, kept in every.items():
                 kept[begin : begin + len(records)] = records[field]
             begin += len(records)

@@ -192,7 +192,7 @@ class StoreWriter:
     def _write_table(self, name: str, parts: Iterator[pa.Table]) -> list[int]:
         path = self._folder / name
         first = next(parts)
-        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        options = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
         with (
             pa.OSFile(str(path), "wb") as file,
             pa.ipc.new_file(file, first.schema, options=options) as writer,

@@ -33,8 +33,8 @@ _SKEWED = (
 def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     r"""Test importances that chance makes negative as often as positive.
 
-    The null sample V holds all negative importances, their mirror images, and all zeros; with ``|V|``
-    the number of its members,
+    The null sample V holds all negative importances, their mirror images, and all zeros; with
+    ``|V|`` the number of its members,
 
     .. math:: p_j = \frac{1 + \#\{v \in V : v \ge VI_j\}}{1 + |V|}.
 
