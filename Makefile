@@ -10,6 +10,8 @@ ARGS ?=
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 DEMO ?= duramen-demo
 SITE ?= build/docs
+PYTHON311 ?= python3.11
+PYTHON312 ?= python3.12
 LOWEST ?= .venv-lowest
 WHEEL ?= .
 FUZZ_SECONDS ?= 300
@@ -35,7 +37,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup tools kernel build both-kernels demo test test-slow test-all docs screens lowest test-lowest try-lowest lint style types layers cpp-style format \
-	sanitize sanitize-threads faults fuzz dist bench clean
+	sanitize sanitize-threads faults fuzz dist wheels bench clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -145,6 +147,16 @@ fuzz: $(FUZZERS) setup ## inputs for readers of tables and stores, guided by cov
 dist: $(PACKERS) ## source distribution, and the wheel built from it, in dist/
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+
+# With the Pythons of PYTHON311 and PYTHON312; what they need is installed beside them.
+wheels: ## wheels of CPython 3.11 and of the stable ABI, in dist/wheels, checked by abi3audit
+	rm -rf dist/wheels build/wheels
+	$(PYTHON311) -m pip wheel $(QUIET) --no-deps --wheel-dir dist/wheels .
+	$(PYTHON312) -m pip wheel $(QUIET) --no-deps --wheel-dir dist/wheels .
+	$(PYTHON312) -m venv build/wheels
+	build/wheels/bin/python -m pip install $(QUIET) abi3audit auditwheel
+	build/wheels/bin/abi3audit --strict dist/wheels/*abi3*.whl
+	for wheel in dist/wheels/*.whl; do build/wheels/bin/auditwheel show $$wheel; done
 
 bench: $(BENCHERS) setup ## the fast cases against scikit-learn (benchmarks/README.md has the rest)
 	$(BIN)/python -m benchmarks.peers --quick $(ARGS)

@@ -110,7 +110,7 @@ def test_the_extra_that_is_not_there(tmp_path, monkeypatch):
 # --- programs, some of which are killed ----------------------------------------------------------
 
 posix = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
-LINE = "rank table.csv --target y --trees 300 --permutations 300 --quiet --seed 3"
+LINE = "rank table.csv --target y --trees 200 --permutations 200 --quiet --seed 3"
 LONG = LINE.split(" ")
 
 
@@ -122,14 +122,14 @@ main()
 """
 
 
-def program(*words):
+def program(*words, folder=None):
     """Start a program whose errors can be read."""
-    return subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, text=True, cwd=folder)
 
 
-def ranking(*words):
+def ranking(*words, folder=None):
     """Start the long command."""
-    return program(sys.executable, "-c", KEEPING, *LONG, *words)
+    return program(sys.executable, "-c", KEEPING, *LONG, *words, folder=folder)
 
 
 def dask(*words):
@@ -137,13 +137,14 @@ def dask(*words):
     return program(Path(sys.executable).with_name("dask"), *words)
 
 
-@pytest.fixture
-def undisturbed(folder, tmp_path, _there):
+@pytest.fixture(scope="module")
+def undisturbed(folder, tmp_path_factory):
     """Result of the long command on threads."""
-    done = ranking("--out", tmp_path / "undisturbed")
+    out = tmp_path_factory.mktemp("undisturbed") / "out"
+    done = ranking("--out", out, folder=folder)
     _, said = done.communicate()
     assert done.returncode == 0, said
-    return (tmp_path / "undisturbed" / "result.csv").read_bytes()
+    return (out / "result.csv").read_bytes()
 
 
 @pytest.fixture
@@ -171,6 +172,7 @@ def begun(checkpoint, running):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_there")
 def test_workers_of_this_machine(tmp_path, undisturbed):
     done = ranking("--workers", 2, "--out", tmp_path / "out")
     _, said = done.communicate()
@@ -180,6 +182,7 @@ def test_workers_of_this_machine(tmp_path, undisturbed):
 
 @pytest.mark.slow
 @posix
+@pytest.mark.usefixtures("_there")
 @pytest.mark.parametrize("victim", ["worker", "scheduler", "client"])
 def test_what_is_killed_costs_no_result(victim, tmp_path, undisturbed, crew):
     file, (scheduler, worker, _) = crew

@@ -22,7 +22,7 @@ ONLY_IN = {
     "typer": {"cli"},
     "rich": {"cli"},
     "jinja2": {"reports"},
-    "matplotlib": {"plots", "reports", "papers"},
+    "matplotlib": {"plots", "reports"},
 }
 THEORY_MAY = {"numpy", "scipy", "duramen"}
 # What the exact theory takes of the data: the reader, and the check of weights.

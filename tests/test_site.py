@@ -1,0 +1,80 @@
+"""The documentation site and the files of a release: what the pages promise is there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import duramen as dm
+from duramen import doctor
+
+ROOT = Path(__file__).resolve().parent.parent
+QUESTIONS = {  # by a word of the heading that answers it
+    "correlated features": "correlated",
+    "how many trees": "how many trees",
+    "imbalance": "imbalanced",
+    "repeated measurements": "several rows",
+    "confirmed": 'what does "confirmed" mean',
+    "MDI or MDA": "which importance",
+    "citing": "cite",
+    "cluster": "cluster",
+    "SHAP": "shap",
+    "missing values": "missing values",
+    "0 features found": "nothing is confirmed",
+    "everything is confirmed": "everything is confirmed",
+    "speed": "how long",
+    "memory": "memory",
+    "reading the report": "read the report",
+    "R": "from r",
+    "pipelines": "pipeline",
+    "reproducibility": "same numbers",
+    "batches": "batches",
+    "weights": "weights",
+}
+
+
+def headings(page: Path) -> list[str]:
+    """Headings of the third level."""
+    return re.findall(r"^### (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_each_of_twenty_questions_has_an_answer_of_a_screen() -> None:
+    text = (ROOT / "docs" / "questions.md").read_text(encoding="utf-8")
+    answers = dict(re.findall(r"^### (.+)\n\n((?:(?!^##).*\n)+)", text, re.MULTILINE))
+    assert len(answers) == len(QUESTIONS) == 20
+    for subject, word in QUESTIONS.items():
+        (answer,) = (text for heading, text in answers.items() if word in heading.lower())
+        assert len(answer.split()) <= 160, subject
+        assert "](" in answer or "`CITATION.cff`" in answer or subject == "R", subject
+
+
+def test_every_page_is_reached_from_a_table_of_contents() -> None:
+    listed = set()
+    for page in (ROOT / "docs").rglob("*.md"):
+        for block in re.findall(r":::\{toctree\}\n(.*?):::", page.read_text("utf-8"), re.DOTALL):
+            names = [line for line in block.splitlines() if line and not line.startswith(":")]
+            listed |= {(page.parent / name).resolve() for name in names}
+    pages = {path.with_suffix("").resolve() for path in (ROOT / "docs").rglob("*.md")}
+    assert pages - listed == {ROOT / "docs" / "index", ROOT / "docs" / "api"}
+
+
+def test_versions_are_the_same() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert project["version"] == dm.__version__
+    assert f"\nversion: {dm.__version__}\n" in citation
+
+
+def test_the_doctor_says_what_a_report_of_a_fault_needs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "duramen.doctor"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith(f"duramen {dm.__version__}: ")
+    assert done.stdout.count(": used\n") == 1
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = set(project["optional-dependencies"])
+    assert set(re.findall(r"^extra (\w+): ", done.stdout, re.MULTILINE)) == extras
+    assert set(doctor.kernels().values()) <= {"used", "not used", "not installed"}
