@@ -11,7 +11,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 from tests.reports.browser import missing, opened  # noqa: E402
 
 if missing():
-    sys.exit(missing())
+    sys.exit(f"report.png and report-phone.png were not drawn: {missing()}")
 with tempfile.TemporaryDirectory() as folder:
     out = Path(folder) / "out"
     command = [sys.executable, "-m", "duramen.cli", "rank", "--demo", "--quiet", "--out", str(out)]
