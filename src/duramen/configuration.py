@@ -76,8 +76,8 @@ def set_config(
     ... and 1 more
     >>> dm.set_config(max_rows=None)
     """
-    given = {"display": display, "max_rows": max_rows, "n_jobs": n_jobs, "progress": progress}
-    _process.update(_checked("set_config", given))
+    values = {"display": display, "max_rows": max_rows, "n_jobs": n_jobs, "progress": progress}
+    _process.update(_checked("set_config", values))
 
 
 @contextmanager
@@ -123,9 +123,9 @@ def shows_progress(verbose: object) -> bool:
     return bool(verbose) if chosen == "auto" else bool(chosen == "on")
 
 
-def _checked(function: str, given: dict[str, Any]) -> dict[str, Any]:
+def _checked(function: str, values: dict[str, Any]) -> dict[str, Any]:
     """Return the options that are given, or raise the error for the first that is not allowed."""
-    chosen = {name: value for name, value in given.items() if value is not ...}
+    chosen = {name: value for name, value in values.items() if value is not ...}
     for name, value in chosen.items():
         if name in _WORDS:
             allowed = "one of " + ", ".join(map(repr, _WORDS[name]))

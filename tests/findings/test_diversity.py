@@ -80,10 +80,10 @@ def test_a_few_odd_columns_among_many_are_passed_over():
     assert unequal_values(dm.encode(table)) is not None
 
 
-def test_columns_that_are_told_of_already_are_passed_over():
+def test_columns_that_other_findings_name_are_passed_over():
     table = dm.encode(np.column_stack([binary(0.5), RNG.random(200), RNG.random(200)]))
-    assert unequal_values(table, told=["x0"]) is None
-    assert unequal_values(table, told=["x1"]).columns == ("x0", "x2")
+    assert unequal_values(table, named=["x0"]) is None
+    assert unequal_values(table, named=["x1"]).columns == ("x0", "x2")
 
 
 def test_missing_values_count_as_a_value():

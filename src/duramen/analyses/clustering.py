@@ -36,14 +36,14 @@ class Clustering:
             return places
         scores = as_importances(ranked)
         with clock.step("cluster"):
-            found = clusters(
+            clustered = clusters(
                 scores,
                 problem.table,
                 threshold=self.clusters,
                 positions=None if problem.variants is None else places.positions(scores.names),
                 distance=self.distance,
             )
-        return replace(places, clusters=found)
+        return replace(places, clusters=clustered)
 
     def represented(
         self, problem: Problem[EncodedTable], clock: Clock
@@ -64,15 +64,17 @@ def _represented(
     from duramen.importances.after.correlations import pairwise, with_gaps
     from duramen.reports.signals import Signals
 
-    found = representatives(problem.table, threshold=threshold)
+    represented = representatives(problem.table, threshold=threshold)
     numbers = with_gaps(problem.table, "spearman")
-    r = np.ones(len(found.names))
-    for k, medoid in enumerate(found.medoids.tolist()):
-        members = np.flatnonzero(found.labels == k)
+    r = np.ones(len(represented.names))
+    for k, medoid in enumerate(represented.medoids.tolist()):
+        members = np.flatnonzero(represented.labels == k)
         if len(members) > 1:
             r[members] = pairwise(numbers[:, [medoid]], numbers[:, members])[0]
             r[medoid] = 1.0
-    known = {"threshold": threshold, "correlation": "spearman", "distance": None}
-    made = Clusters(found.names, found.labels.copy(), found.medoids.copy(), r, known)
-    data = problem.data.with_table(found.table)
+    settings = {"threshold": threshold, "correlation": "spearman", "distance": None}
+    made = Clusters(
+        represented.names, represented.labels.copy(), represented.medoids.copy(), r, settings
+    )
+    data = problem.data.with_table(represented.table)
     return replace(problem, data=data), Signals(problem.variants, made, grown=True)

@@ -74,7 +74,7 @@ def compare_methods(
             execution.clock.step("evaluate"),
             execution.warnings_as_notes(),
         ):
-            found = evaluate_selection(
+            evaluation = evaluate_selection(
                 X=problem.data,
                 random_state=execution.random_state,
                 n_jobs=execution.n_jobs,
@@ -90,7 +90,7 @@ def compare_methods(
         problem = stopped(problem, f"{error.result.n_resamples:,} splits")
         execution.notes(problem.notes[-1:])
         return Compared(problem, error.result, execution, stop)
-    return Compared(problem, found, execution)
+    return Compared(problem, evaluation, execution)
 
 
 def report_of(
@@ -105,27 +105,27 @@ def report_of(
 
     The record has `settings`, the numbers of rows, and `more`.
     """
-    problem, found = compared.problem, compared.evaluation
+    problem, evaluation = compared.problem, compared.evaluation
     run = run_of(
         problem,
         compared.execution,
         command,
-        settings={**settings, "n_train": found.n_train, "n_test": found.n_test, **more},
-        results={"splits": found.n_resamples, "enough": _enough(found)},
+        settings={**settings, "n_train": evaluation.n_train, "n_test": evaluation.n_test, **more},
+        results={"splits": evaluation.n_resamples, "enough": _enough(evaluation)},
     )
     return ComparisonReport.of(
-        summarize_evaluation(found, run),
+        summarize_evaluation(evaluation, run),
         notes=notes,
         references=references(evaluate_selection),
-        evaluation=found,
+        evaluation=evaluation,
     )
 
 
-def _enough(found: SelectionEvaluation) -> dict[str, list[int]]:
+def _enough(evaluation: SelectionEvaluation) -> dict[str, list[int]]:
     """Return the number of features that is enough, with its interval, of each ranking."""
-    several = [name for name in dict.fromkeys(found.methods) if len(found.rows(name)) > 1]
-    numbers = {name: found.enough(name) for name in several}
-    return {name: [one.n_features, one.low, one.high] for name, one in numbers.items()}
+    several = [name for name in dict.fromkeys(evaluation.methods) if len(evaluation.rows(name)) > 1]
+    numbers = {name: evaluation.enough(name) for name in several}
+    return {name: [enough.n_features, enough.low, enough.high] for name, enough in numbers.items()}
 
 
 @shares(ComparedColumns, COMPARED_COLUMNS)

@@ -124,9 +124,9 @@ class Execution:
         try:
             yield
         except KeyboardInterrupt:
-            kept = files()
-            if kept:
-                shown = ", ".join(file.name for file in kept[:3])
+            left = files()
+            if left:
+                shown = ", ".join(file.name for file in left[:3])
                 again = self.wording.again
                 self.tell(f"{shown} holds the work done so far; {again} resumes from it")
             raise

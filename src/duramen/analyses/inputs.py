@@ -123,16 +123,16 @@ def problem_of(
     if isinstance(X, LearningSet):
         data = learning_set_of(X, y, function, **described, **rows)
         name, labels = target or "y", data.y
-        found = [*of_target(labels, name), *of_codes(data.table)]
-        found += of_leaks(
+        findings = [*of_target(labels, name), *of_codes(data.table)]
+        findings += of_leaks(
             data.table, labels, name, data.task if not data.target.censored else "auto"
         )
     else:
         own = _taken_apart(function, X, y, target, **rows)
         name, labels = own.target, own.y
-        found = [*of_target(labels, name, task if task != "survival" else "regression")]
-        found += of_dates(dates_of(own.X)) if not isinstance(own.X, ColumnStore) else []
-        _refuse(function, found, keep_identifiers)
+        findings = [*of_target(labels, name, task if task != "survival" else "regression")]
+        findings += of_dates(dates_of(own.X)) if not isinstance(own.X, ColumnStore) else []
+        _refuse(function, findings, keep_identifiers)
         with stray_columns() as stray:
             data = learning_set(
                 own.X,
@@ -143,35 +143,38 @@ def problem_of(
                 groups=own.groups,
                 n_jobs=n_jobs,
             )
-        found += map(of_stray, stray)
-        found += of_codes(data.table, [one.name for one in stray])
+        findings += map(of_stray, stray)
+        findings += of_codes(data.table, [values.name for values in stray])
         if not data.target.censored:
-            found += of_leaks(data.table, labels, name, task)
-    gone = () if keep_identifiers else left_out(found)
-    found = _refuse(function, found, keep_identifiers)
+            findings += of_leaks(data.table, labels, name, task)
+    gone = () if keep_identifiers else left_out(findings)
+    findings = _refuse(function, findings, keep_identifiers)
     if len(gone) == data.n_columns:
         raise ValueError(
             f"{function}: all columns look like identifiers; keep_identifiers=True keeps them."
         )
     data = data.with_table(without_names(data.table, gone)) if gone else data
     variants = data.table.variants if isinstance(data.table, ColumnStore) else None
-    problem = Problem("", data, name, findings=in_order(found), variants=variants)
+    problem = Problem("", data, name, findings=in_order(findings), variants=variants)
     problem = sampled(problem, max_rows, seed, f"max_rows={max_rows}, random_state={seed}")
     if stored and isinstance(data.table, ColumnStore):
         return problem
     return loaded(problem)
 
 
-def _refuse(function: str, found: list[Finding], keep_identifiers: bool) -> list[Finding]:
+def _refuse(function: str, findings: list[Finding], keep_identifiers: bool) -> list[Finding]:
     """Return findings, none of them refused; raise ValueError for those that are."""
     if keep_identifiers:
-        told = [replace(one, refused=one.refused and one.kind != _OF_TARGET) for one in found]
+        told_of = [
+            replace(finding, refused=finding.refused and finding.kind != _OF_TARGET)
+            for finding in findings
+        ]
     else:
-        told = without_identifiers(found, "keep_identifiers=True keeps {}")
-    refused = [str(one) for one in told if one.refused]
+        told_of = without_identifiers(findings, "keep_identifiers=True keeps {}")
+    refused = [str(finding) for finding in told_of if finding.refused]
     if refused:
         raise ValueError(f"{function}: {'; '.join(refused)}.")
-    return told
+    return told_of
 
 
 def _taken_apart(
@@ -192,7 +195,7 @@ def _taken_apart(
     columns = _columns(X)
     wanted = {"target": target if y is None else None, "strata": strata, "groups": groups}
     named = {what: name for what, name in wanted.items() if isinstance(name, str)}
-    found = {}
+    taken = {}
     for what, name in named.items():
         if columns is None:
             raise TypeError(
@@ -200,16 +203,16 @@ def _taken_apart(
                 f"{type(X).__name__} without names. Hint: give a data frame, or an array as "
                 f"{'y' if what == 'target' else what}."
             )
-        found[what] = _column(function, what, name, columns.columns, lambda key: columns[key])
-    if columns is not None and found:
+        taken[what] = _column(function, what, name, columns.columns, lambda key: columns[key])
+    if columns is not None and taken:
         X = columns.drop(*dict.fromkeys(named.values())).to_native()
     name = target or str(getattr(y, "name", None) or "y")
     return Data(
         X,
-        found.get("target", y),
+        taken.get("target", y),
         name,
-        found.get("strata", strata),
-        found.get("groups", groups),
+        taken.get("strata", strata),
+        taken.get("groups", groups),
     )
 
 
@@ -224,8 +227,8 @@ def _column(function: str, what: str, name: str, names: Any, take: Callable[[str
     if name not in list(names):
         import difflib
 
-        close = difflib.get_close_matches(name, [str(one) for one in names], n=1, cutoff=0.5)
-        shown = ", ".join(quoted(one) for one in list(names)[:10])
+        close = difflib.get_close_matches(name, [str(key) for key in names], n=1, cutoff=0.5)
+        shown = ", ".join(quoted(key) for key in list(names)[:10])
         hint = f"did you mean {quoted(close[0])}?" if close else f"its columns are {shown}"
         raise ValueError(f"{function}: {what}: the table has no column {quoted(name)}; {hint}")
     column = take(name)
@@ -236,14 +239,14 @@ def _of_anndata(
     function: str, X: Any, y: Any, target: str | None, strata: Any, groups: Any
 ) -> Data:
     """Take target, strata and groups from the annotations of the observations."""
-    given = {"target": target if y is None else y, "strata": strata, "groups": groups}
-    found = {
-        what: _column(function, what, one, X.obs.columns, lambda key: X.obs[key])
-        if isinstance(one, str)
-        else one
-        for what, one in given.items()
+    named = {"target": target if y is None else y, "strata": strata, "groups": groups}
+    taken = {
+        what: _column(function, what, column, X.obs.columns, lambda key: X.obs[key])
+        if isinstance(column, str)
+        else column
+        for what, column in named.items()
     }
-    return Data(X, found["target"], target or "y", found["strata"], found["groups"])
+    return Data(X, taken["target"], target or "y", taken["strata"], taken["groups"])
 
 
 def _of_store(
@@ -254,15 +257,15 @@ def _of_store(
     if y is None and target is not None:
         others, y = X.target(target)
         left = X if len(others) == X.n_columns else without(X, [X.find(target)])
-    samples, found = X.samples, {}
-    for what, one in {"strata": strata, "groups": groups}.items():
-        found[what] = one
-        if isinstance(one, str):
-            known = (
+    samples, taken = X.samples, {}
+    for what, column in {"strata": strata, "groups": groups}.items():
+        taken[what] = column
+        if isinstance(column, str):
+            columns = (
                 {} if samples is None else {name: samples[name] for name in samples.schema.names}
             )
-            found[what] = _column(function, what, one, known, known.__getitem__).to_numpy()
-    return Data(left, y, target or "y", found["strata"], found["groups"])
+            taken[what] = _column(function, what, column, columns, columns.__getitem__).to_numpy()
+    return Data(left, y, target or "y", taken["strata"], taken["groups"])
 
 
 def execution_of(

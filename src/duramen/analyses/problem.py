@@ -67,8 +67,8 @@ class Problem(Generic[TableT]):
 def as_records(findings: Sequence[Finding]) -> tuple[dict[str, Any], ...]:
     """Return findings for the record of a run."""
     return tuple(
-        {name: value for name, value in asdict(one).items() if name != "refused"}
-        for one in findings
+        {name: value for name, value in asdict(finding).items() if name != "refused"}
+        for finding in findings
     )
 
 
@@ -79,8 +79,8 @@ def noted(notes: Sequence[str]) -> dict[str, Any]:
 
 def stopped(problem: Problem[TableT], done: str) -> Problem[TableT]:
     """Return the problem with a note that the work ended after this was done."""
-    told = f"interrupted; the results are those after {done}"
-    return replace(problem, notes=(*problem.notes, told))
+    interruption = f"interrupted; the results are those after {done}"
+    return replace(problem, notes=(*problem.notes, interruption))
 
 
 def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:

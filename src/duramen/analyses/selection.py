@@ -99,8 +99,8 @@ class SelectionReport(Report):
     @property
     def importances(self) -> Importances:
         """Importances of all features by the selector."""
-        found: Importances = self.selector.importances_
-        return found
+        importances: Importances = self.selector.importances_
+        return importances
 
 
 def select_features(
@@ -325,7 +325,7 @@ def select(
     if problem.data.exchangeability.restricted and not request.record.exchanges:
         from duramen.selection import catalogue
 
-        able = " or ".join(repr(one.name) for one in catalogue if one.exchanges)
+        able = " or ".join(repr(entry.name) for entry in catalogue if entry.exchanges)
         raise ValueError(
             f"select: strata and groups have no effect with selector={request.record.name!r}, "
             f"which permutes no rows within strata; use {able}."
@@ -353,7 +353,7 @@ def _requested(given: Any, execution: Execution) -> SelectionRequest:
     }
     if given is None or isinstance(given, str):
         name = SELECTOR if given is None else given.replace("-", "_")
-        names = [one.name for one in catalogue]
+        names = [entry.name for entry in catalogue]
         record = catalogue[checks.check_choice("select", "selector", name, names)]
         for option in ("client", "checkpoint"):
             if work[option] is not None and not record.takes(option):
@@ -368,7 +368,7 @@ def _requested(given: Any, execution: Execution) -> SelectionRequest:
             "select: selector must be a selector of duramen or its name, got "
             f"{type(given).__name__}. Hint: dm.evaluate_selection takes those of scikit-learn."
         )
-    alike = [one for one in catalogue if one.kind is type(given)]
+    alike = [entry for entry in catalogue if entry.kind is type(given)]
     if not alike:
         raise TypeError(
             f"select: {type(given).__name__} is not in duramen.selection.records; register its "

@@ -137,8 +137,8 @@ def _move(folder: Path, place: Path) -> None:
     if place.exists() and (place == here or place in here.parents or os.path.ismount(place)):
         for name in _ASKED:
             (place / name).unlink(missing_ok=True)
-        for one in list(folder.iterdir()):  # a folder that is worked in, or mounted, stays itself
-            one.replace(place / one.name)
+        for entry in list(folder.iterdir()):  # a folder that is worked in, or mounted, stays itself
+            entry.replace(place / entry.name)
         return
     if place.exists():
         shutil.copymode(place, folder)

@@ -84,8 +84,8 @@ def _end(command: str, error: Exception, more: str = "") -> NoReturn:
     complaint = " ".join(str(error).split())
     if complaint in ("", "std::bad_alloc"):  # of the kernel
         complaint = empty
-    told = OSError | ValueError | TypeError | MemoryError
-    if not isinstance(error, told) and out_of_memory(error):
+    expected = OSError | ValueError | TypeError | MemoryError
+    if not isinstance(error, expected) and out_of_memory(error):
         complaint = f"out of memory ({type(error).__name__}: {complaint})"
     owner = f"duramen {command}: "
     _complain((complaint if complaint.startswith(owner) else owner + complaint) + more)

@@ -49,12 +49,12 @@ class Choices:
         if isinstance(choices, str):
             module, _, name = choices.partition(":")
             choices = getattr(import_module(module), name)
-        texts = {one: _spelled(one) for one in self.before}
-        for one in get_args(choices) or (choices() if callable(choices) else choices):
-            text = self.describe(one) if self.describe else ""
-            key = one.name if isinstance(one, Entry) else getattr(one, "name", one)
+        texts = {choice: _spelled(choice) for choice in self.before}
+        for choice in get_args(choices) or (choices() if callable(choices) else choices):
+            text = self.describe(choice) if self.describe else ""
+            key = choice.name if isinstance(choice, Entry) else getattr(choice, "name", choice)
             texts[key] = text or _spelled(key)
-        return texts | {one: _spelled(one) for one in self.after}
+        return texts | {choice: _spelled(choice) for choice in self.after}
 
     def __call__(self, value: str) -> str:
         """Return the name in Python of a value of the option."""
@@ -121,10 +121,12 @@ class Declared:
             return [self.word]
         chosen = isinstance(self.more.get("parser"), Choices)
         texts = [
-            _spelled(one) if chosen else one.name if isinstance(one, Path) else str(one)
-            for one in (value if isinstance(value, tuple) else (value,))
+            _spelled(part) if chosen else part.name if isinstance(part, Path) else str(part)
+            for part in (value if isinstance(value, tuple) else (value,))
         ]
-        return [word for one in texts for word in ((one,) if self.argument else (self.word, one))]
+        return [
+            word for part in texts for word in ((part,) if self.argument else (self.word, part))
+        ]
 
     def as_parameter(self, kind: Any) -> Parameter:
         """Return the parameter of a typer command, of a field of a type."""
@@ -198,16 +200,16 @@ def group(kind: type[Any], section: str = "", **defaults: Any) -> Any:
     )
 
 
-def _named(one: Any, defaults: Mapping[str, Any], section: str = "") -> Declared:
+def _named(field: Any, defaults: Mapping[str, Any], section: str = "") -> Declared:
     """Return the declaration of a field with its name, default and section."""
-    made: Declared = one.metadata["declared"]
+    made: Declared = field.metadata["declared"]
     return replace(
         made,
-        name=one.name,
-        default=defaults.get(one.name, one.default),
-        names=made.names or (f"--{_spelled(one.name)}",),
-        parameter=made.parameter or one.name,
-        record=made.record or made.parameter or one.name,
+        name=field.name,
+        default=defaults.get(field.name, field.default),
+        names=made.names or (f"--{_spelled(field.name)}",),
+        parameter=made.parameter or field.name,
+        record=made.record or made.parameter or field.name,
         section=made.section or section,
     )
 
@@ -217,22 +219,22 @@ def declared(
 ) -> Iterator[tuple[Declared, Any]]:
     """Yield the options of a dataclass with their types, those of its groups in their place."""
     hints = get_type_hints(kind)
-    for one in fields(kind):
-        if "group" in one.metadata:
-            own = one.metadata["section"] or section
-            yield from declared(hints[one.name], one.metadata["group"], own)
-        elif "declared" in one.metadata:
-            yield _named(one, defaults or {}, section), hints[one.name]
+    for attribute in fields(kind):
+        if "group" in attribute.metadata:
+            own = attribute.metadata["section"] or section
+            yield from declared(hints[attribute.name], attribute.metadata["group"], own)
+        elif "declared" in attribute.metadata:
+            yield _named(attribute, defaults or {}, section), hints[attribute.name]
 
 
 def given(options: Any) -> Iterator[tuple[Declared, Any]]:
     """Yield the options of an instance with their values."""
-    for one in fields(options):
-        value = getattr(options, one.name)
-        if "group" in one.metadata:
+    for attribute in fields(options):
+        value = getattr(options, attribute.name)
+        if "group" in attribute.metadata:
             yield from given(value)
-        elif "declared" in one.metadata:
-            yield _named(one, {}), value
+        elif "declared" in attribute.metadata:
+            yield _named(attribute, {}), value
 
 
 def command_line(command: str, options: Any, **settled: Any) -> str:
@@ -241,11 +243,11 @@ def command_line(command: str, options: Any, **settled: Any) -> str:
     `settled` has values that the run settled, by the name of the field; None leaves the option out.
     """
     words = ["duramen", command]
-    for one, value in given(options):
-        if one.name in settled:
-            words += one.words(settled[one.name])
-        elif one.echo == "always" or (one.echo == "changed" and value != one.default):
-            words += one.words(value)
+    for option, value in given(options):
+        if option.name in settled:
+            words += option.words(settled[option.name])
+        elif option.echo == "always" or (option.echo == "changed" and value != option.default):
+            words += option.words(value)
     return shlex.join(words)
 
 
@@ -254,25 +256,25 @@ def recorded(options: Any, **settled: Any) -> dict[str, Any]:
 
     `settled` has the values that the run settled, by the name of the field.
     """
-    known = {}
-    for one, value in given(options):
-        value = settled.get(one.name, value)
-        if one.echo == "changed" and value == one.default:
+    record = {}
+    for option, value in given(options):
+        value = settled.get(option.name, value)
+        if option.echo == "changed" and value == option.default:
             continue
         if isinstance(value, Path):
             value = value.name
-        known[one.record] = list(value) if isinstance(value, tuple) else value
-    return known
+        record[option.record] = list(value) if isinstance(value, tuple) else value
+    return record
 
 
 def given_paths(options: Any) -> dict[str, str]:
     """Return the files that options name, as they were given, by the option or argument."""
     return {
-        one.name if one.argument else one.word: str(value)
-        for one, value in given(options)
+        option.name if option.argument else option.word: str(value)
+        for option, value in given(options)
         if value is not None
-        and one.echo != "never"
-        and (one.argument or (isinstance(value, Path) and str(value) != one.keyword))
+        and option.echo != "never"
+        and (option.argument or (isinstance(value, Path) and str(value) != option.keyword))
     }
 
 
@@ -285,21 +287,21 @@ def without_use(words: Sequence[str], why: str) -> ValueError:
 
 def parameters(options: Any) -> dict[str, Any]:
     """Return the values of options by the parameters in Python that they set."""
-    return {one.parameter: value for one, value in given(options)}
+    return {option.parameter: value for option, value in given(options)}
 
 
 def built(kind: type[Any], values: Mapping[str, Any], **more: Any) -> Any:
     """Return the options with the values that typer read; empty lists are defaults."""
     made, hints = dict(more), get_type_hints(kind)
-    for one in fields(kind):
-        hint = hints[one.name]
-        if "group" in one.metadata:
-            made[one.name] = built(hint, values)
-        elif "declared" in one.metadata:
-            value = values[one.name]
+    for attribute in fields(kind):
+        hint = hints[attribute.name]
+        if "group" in attribute.metadata:
+            made[attribute.name] = built(hint, values)
+        elif "declared" in attribute.metadata:
+            value = values[attribute.name]
             if get_origin(hint) is tuple:
-                value = one.default if not value else tuple(value)
-            made[one.name] = value
+                value = attribute.default if not value else tuple(value)
+            made[attribute.name] = value
     return kind(**made)
 
 
@@ -313,10 +315,10 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
 
     def command(ctx: typer.Context, **values: Any) -> None:
         more = {}
-        if any(one.name == "typed" for one in fields(kind)):
+        if any(field.name == "typed" for field in fields(kind)):
             sources = {name: ctx.get_parameter_source(name) for name in values}
             more["typed"] = frozenset(
-                name for name, one in sources.items() if one and one.name == "COMMANDLINE"
+                name for name, source in sources.items() if source and source.name == "COMMANDLINE"
             )
         output = built(kind, values, **more).output
         with (
@@ -326,10 +328,10 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
         ):
             run(built(kind, settled, **more))
 
-    found = [one.as_parameter(hint) for one, hint in declared(kind)]
+    declarations = [one.as_parameter(hint) for one, hint in declared(kind)]
     context = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    command.__annotations__ = {one.name: one.annotation for one in (context, *found)}
-    cast("Any", command).__signature__ = Signature([context, *found])
+    command.__annotations__ = {one.name: one.annotation for one in (context, *declarations)}
+    cast("Any", command).__signature__ = Signature([context, *declarations])
     return command
 
 

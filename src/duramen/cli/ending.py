@@ -154,10 +154,10 @@ def _exchanged(
     if threading.current_thread() is not threading.main_thread():
         return ()
     numbers = (getattr(signal, name, None) for name in names)
-    found = tuple(n for n in numbers if n is not None and signal.getsignal(n) == before)
-    for number in found:
+    exchanged = tuple(n for n in numbers if n is not None and signal.getsignal(n) == before)
+    for number in exchanged:
         signal.signal(number, after)
-    return found
+    return exchanged
 
 
 @contextmanager
@@ -169,8 +169,8 @@ def _repeating_lost_stops() -> Iterator[None]:
     """
     usual, timers = sys.unraisablehook, []
 
-    def lost(found: Any) -> None:
-        error = found.exc_value
+    def lost(lost_error: Any) -> None:
+        error = lost_error.exc_value
         if isinstance(error, KeyboardInterrupt):
             number = error.signal if isinstance(error, Stopped) else signal.SIGINT
             timers.append(threading.Timer(_SOON, os.kill, (os.getpid(), number)))
@@ -178,7 +178,7 @@ def _repeating_lost_stops() -> Iterator[None]:
             with suppress(RuntimeError):
                 timers[-1].start()
         elif not isinstance(error, Exception) or not out_of_memory(error):
-            usual(found)
+            usual(lost_error)
 
     sys.unraisablehook = lost
     try:

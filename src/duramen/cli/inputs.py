@@ -160,13 +160,13 @@ class Table:
         with ExitStack() as stack:
             path = self.demo_set.path(stack) if self.demo else Path(self.file)
             self.reading.check(path, annotations.samples)
-            found = self.reading.findings(path)
+            findings = self.reading.findings(path)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                data = self.reading.read(path, caller, found)
-        notes = tuple(str(one.message) for one in caught)
+                data = self.reading.read(path, caller, findings)
+        notes = tuple(str(warning.message) for warning in caught)
         if annotations.samples is not None:
-            data, paired = annotations.beside(data, self.reading, path.name, caller, found)
+            data, paired = annotations.beside(data, self.reading, path.name, caller, findings)
             notes = (*notes, paired.note)
             data = _with_annotations(data, paired.table, wanted, more or {})
         elif more and more.get(FEATURES):
@@ -182,8 +182,8 @@ class Table:
         citation = self.demo_set.citation if self.demo else ""
         if wanted not in self.reading.as_text:
             column, merged = merged_labels(column, wanted)
-            found += [] if merged is None else [merged]
-        kept = self.reading.as_text
+            findings += [] if merged is None else [merged]
+        as_text = self.reading.as_text
         source = Source(
             path.name,
             features,
@@ -191,8 +191,8 @@ class Table:
             wanted,
             citation,
             notes=notes,
-            findings=tuple(found),
-            as_text=kept,
+            findings=tuple(findings),
+            as_text=as_text,
         )
         return source.rows_with_target() if self.drop_missing_target else source
 
@@ -220,8 +220,8 @@ class Table:
 
     def record(self) -> dict[str, Any]:
         """Return the settings of reading for the record."""
-        known = recorded(self, drop=self.dropped)
-        return {name: known[name] for name in known if name not in _DATA}
+        record = recorded(self, drop=self.dropped)
+        return {name: record[name] for name in record if name not in _DATA}
 
 
 # On record as the data of a run, not as its settings.
@@ -319,8 +319,8 @@ class Input(Table):
         place = self.place
         if place is None or is_store(place):
             return place is not None
-        one = format_of(place)
-        return self.matrix.transpose or (one is not None and one.read is None)
+        format_ = format_of(place)
+        return self.matrix.transpose or (format_ is not None and format_.read is None)
 
     @contextmanager
     def opened(self, command: str) -> Iterator[Opened]:
@@ -339,7 +339,7 @@ class Input(Table):
         from duramen.support.files import expanded
 
         file, reading, caller = expanded(self.place), self.reading, f"duramen {command}"
-        found = reading.findings(file)
+        findings = reading.findings(file)
         kinds = dict.fromkeys(reading.categorical, "nominal") or None
         with TemporaryDirectory(prefix="duramen-") as folder:
             place = Path(folder) / file.name
@@ -353,12 +353,12 @@ class Input(Table):
             unseen.add(f"{folder}{os.sep}")
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                with stray_columns() as stray, reading.looking(file, found):
+                with stray_columns() as stray, reading.looking(file, findings):
                     pack_with(file, place, options, function=caller)
-            found += stray_findings(stray, file.name)
+            findings += stray_findings(stray, file.name)
             notes = tuple(str(warning.message) for warning in caught)
             reading = replace(reading, categorical=())
-            yield Opened(place, reading, True, tuple(found), notes)
+            yield Opened(place, reading, True, tuple(findings), notes)
 
     def apart(self, labels: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
         """Return the columns of a store that are set apart, by their option."""
@@ -465,17 +465,17 @@ def absent(
     try:
         target_column(data, target, function=caller)
     except ValueError as error:
-        told = str(error)
+        words = str(error)
     if len(data.column_names) == 1 and any(sign in data.column_names[0] for sign in ",;\t|"):
         return ValueError(
-            f"{told}. Hint: each line of {file} is a single field, as where quotes surround whole "
+            f"{words}. Hint: each line of {file} is a single field, as where quotes surround whole "
             "lines; take these quotes away"
         )
-    if "did you mean" in told or not names_rows(data):
-        return ValueError(told)
+    if "did you mean" in words or not names_rows(data):
+        return ValueError(words)
     first = quoted(data.column_names[0])
     return ValueError(
-        f"{told}. Hint: the first column, {first}, names the rows. If these are features, such as "
+        f"{words}. Hint: the first column, {first}, names the rows. If these are features, such as "
         "genes, and columns are samples: --transpose --samples FILE, a table with the target of "
         "each sample; if rows are samples: --samples FILE"
     )
@@ -486,7 +486,7 @@ def names_rows(data: pa.Table) -> bool:
     first, *others = data.columns
     if not is_text(first.type) or not others:
         return False
-    numbers = sum(is_number(one.type) for one in others)
+    numbers = sum(is_number(column.type) for column in others)
     return 2 * numbers > len(others) and len(first.unique()) == len(first)
 
 

@@ -76,26 +76,26 @@ OPTIONS = CommandWording()
 MAX_FEATURES = "Number of features tried at a node: auto, sqrt, log2, all, an integer or a fraction"
 
 
-def count_or_fraction(given: str) -> int | float | None:
+def count_or_fraction(text: str) -> int | float | None:
     """Return a positive integer or a fraction in (0, 1]; None if the text is neither."""
     try:
-        number = float(given)
+        number = float(text)
     except ValueError:
         return None
-    if given.isdecimal() and number >= 1:
-        return int(given)
+    if text.isdecimal() and number >= 1:
+        return int(text)
     return number if 0 < number <= 1 else None
 
 
-def parsed_max_features(given: str) -> str | int | float | None:
+def parsed_max_features(text: str) -> str | int | float | None:
     """Return ``--max-features`` as the estimators take it."""
-    if given == "all":
+    if text == "all":
         return None
-    number = given if given in ("sqrt", "log2") else count_or_fraction(given)
+    number = text if text in ("sqrt", "log2") else count_or_fraction(text)
     if number is None:
         raise ValueError(
             "--max-features: must be auto, sqrt, log2, all, an integer from 1 or a fraction in "
-            f"(0, 1], got {given!r}"
+            f"(0, 1], got {text!r}"
         )
     return number
 
@@ -336,17 +336,17 @@ class Strata:
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """Return the columns of strata, groups and covariates, by the name of the option."""
-        given = {"strata": (self.strata,), "groups": (self.groups,), "covariate": self.covariate}
-        known = {
+        columns = {"strata": (self.strata,), "groups": (self.groups,), "covariate": self.covariate}
+        named = {
             option: tuple(name for name in names if name is not None)
-            for option, names in given.items()
+            for option, names in columns.items()
         }
-        return {option: names for option, names in known.items() if names}
+        return {option: names for option, names in named.items() if names}
 
     def record(self) -> dict[str, Any]:
         """Return the columns that are given, for the record."""
-        given = {"strata": self.strata, "groups": self.groups, "covariates": list(self.covariate)}
-        return {name: one for name, one in given.items() if one not in (None, [])}
+        columns = {"strata": self.strata, "groups": self.groups, "covariates": list(self.covariate)}
+        return {name: value for name, value in columns.items() if value not in (None, [])}
 
     def check(self, dropped: tuple[str, ...], contexts: tuple[str, ...] = ()) -> None:
         """Check that these columns are neither left out nor contexts.
@@ -369,12 +369,12 @@ class Strata:
 
     def notes(self) -> list[str]:
         """Return what is to be said of columns that are no features, and of covariates."""
-        told = [
+        notes = [
             f"{name} is the column of --{option} and is not used as a feature"
             for option, name in self._pairs()
             if option != "covariate"
         ]
-        return told + [
+        return notes + [
             f"{name} is a covariate: rows are permuted within its values, so that its own "
             "verdict, p-value or error rate is no evidence that it is irrelevant"
             for name in self.covariate
@@ -402,7 +402,7 @@ def settled_criterion(asked: str, task: str) -> str:
     from duramen.data.target import target_class
     from duramen.forests.criteria import CRITERIA
 
-    suited = [one.name for one in CRITERIA if one.task == task]
+    suited = [criterion.name for criterion in CRITERIA if criterion.task == task]
     if asked == "auto":
         return target_class(task).criterion
     if asked not in suited:
@@ -450,7 +450,9 @@ class Clustering:
     def record(self) -> dict[str, Any]:
         """Return the settings for the record, if clusters are asked for."""
         own = recorded(self)
-        asked = {name: one for name, one in own.items() if name != "distance" and one is not None}
+        asked = {
+            name: value for name, value in own.items() if name != "distance" and value is not None
+        }
         return own if asked else {}
 
 

@@ -62,11 +62,11 @@ class Source:
             option: {name: self.features[name] for name in names}
             for option, names in columns.items()
         }
-        apart = sorted({name for one in APART if one in columns for name in columns[one]})
+        apart = sorted({name for option in APART if option in columns for name in columns[option]})
         features = self.features.drop_columns(apart)
         if not features.column_names:
-            given = " and ".join(f"--{option}" for option in columns if option in APART)
-            raise ValueError(f"no column is left besides the target and {given}")
+            options = " and ".join(f"--{option}" for option in columns if option in APART)
+            raise ValueError(f"no column is left besides the target and {options}")
         return replace(self, features=features, labels=labels)
 
     def rows_with_target(self) -> Source:
@@ -77,18 +77,18 @@ class Source:
         ValueError
             If no row is left.
         """
-        known = pc.invert(pc.is_null(self.column, nan_is_null=True))
+        present = pc.invert(pc.is_null(self.column, nan_is_null=True))
         if self.event is not None:
-            known = pc.and_(known, pc.invert(pc.is_null(self.event, nan_is_null=True)))
-        column = self.column.filter(known)
+            present = pc.and_(present, pc.invert(pc.is_null(self.event, nan_is_null=True)))
+        column = self.column.filter(present)
         if not len(column):
             raise ValueError(f"--drop-missing-target leaves no row: {self.target} has no value")
         dropped = len(self.column) - len(column)
         return replace(
             self,
-            features=self.features.filter(known),
+            features=self.features.filter(present),
             column=column,
-            event=None if self.event is None else self.event.filter(known),
+            event=None if self.event is None else self.event.filter(present),
             notes=(*self.notes, left_out_words(dropped, len(self.column))),
             dropped_rows=self.dropped_rows + dropped,
         )
@@ -103,12 +103,12 @@ class Source:
         if not features.num_rows:
             raise ValueError(NO_COMPLETE_ROW)
         dropped = total - features.num_rows
-        told = incomplete_words(dropped, total)
+        note = incomplete_words(dropped, total)
         return replace(
             self,
             features=features,
             column=self.column.filter(complete),
-            notes=(*self.notes, told) if dropped else self.notes,
+            notes=(*self.notes, note) if dropped else self.notes,
             dropped_rows=self.dropped_rows + dropped,
         )
 
@@ -127,13 +127,13 @@ class Outcome:
         from duramen.findings.target import of_target
 
         survival = self.events is not None
-        found = of_target(self.values, self.name, "regression" if survival else task)
+        findings = of_target(self.values, self.name, "regression" if survival else task)
         if stray and task == "auto":
-            found = [one for one in found if one.kind != "target identifier"]
-            found += stray_findings(stray, file, OF_TARGET)
+            findings = [one for one in findings if one.kind != "target identifier"]
+            findings += stray_findings(stray, file, OF_TARGET)
         if survival:
-            found += of_target(self.events, self.event_name, "classification")
-        return found
+            findings += of_target(self.events, self.event_name, "classification")
+        return findings
 
     def leaks(self, table: EncodedTable | ColumnStore, task: str) -> list[Finding]:
         """Look for columns that tell the target, or the event, nearly alone."""
@@ -245,8 +245,8 @@ def encoded(
     rows, notes = exchanged(source.labels, target.labels)
     data = learning_set_of(table, target, f"duramen {command}", **rows)
     noted = (*source.notes, *notes)
-    known = (source.target, source.citation, noted, source.dropped_rows, findings)
-    return loaded(Problem(source.name, data, *known, labels=source.labels))
+    described = (source.target, source.citation, noted, source.dropped_rows, findings)
+    return loaded(Problem(source.name, data, *described, labels=source.labels))
 
 
 # Makes strata and groups of columns that are set apart, given the target, with remarks.
@@ -274,7 +274,7 @@ def exchanged(
     from duramen.findings.table import dates_of
     from duramen.significance import covariate_strata
 
-    columns = {name: as_arrow(one) for name, one in covariates.items()}
+    columns = {name: as_arrow(covariate) for name, covariate in covariates.items()}
     if "strata" in made:
         texts = as_arrow(made["strata"]).cast(pa.string())
         columns["--strata"] = texts.dictionary_encode()
@@ -323,19 +323,19 @@ def looked(
 
     dates = dates_of(source.features)
     features, table = source.features.drop_columns(list(dates)), None
-    found = [*source.findings, *others, *of_dates(dates)]
+    findings = [*source.findings, *others, *of_dates(dates)]
     if features.column_names:
         kinds = [name for name in categorical if name not in dates]
         names = features.column_names
-        kept = [names[j] for j in places_of_text(features, names, source.as_text)]
-        nominal = dict.fromkeys([*kinds, *kept], "nominal") or None
+        texts = [names[j] for j in places_of_text(features, names, source.as_text)]
+        nominal = dict.fromkeys([*kinds, *texts], "nominal") or None
         with stray_columns() as stray:
             table = encode(features, kinds=nominal, n_jobs=jobs)
-        found += stray_findings(stray, source.name)
-        told = [*categorical, *kept, *(one.name for one in stray)]
-        found += [] if population else of_codes(table, told)
-        found += [] if leaks is None else leaks(table)
-    return inspected(command, table, found, source.name, source.target, keep_identifiers)
+        findings += stray_findings(stray, source.name)
+        explained = [*categorical, *texts, *(one.name for one in stray)]
+        findings += [] if population else of_codes(table, explained)
+        findings += [] if leaks is None else leaks(table)
+    return inspected(command, table, findings, source.name, source.target, keep_identifiers)
 
 
 def inspected(
@@ -379,7 +379,7 @@ _ANSWERS = {
 
 def look(
     command: str,
-    found: Iterable[Finding],
+    raw: Iterable[Finding],
     file: str,
     *,
     keep_identifiers: bool = False,
@@ -409,53 +409,53 @@ def look(
     """
     from duramen.findings.table import IDENTIFIER, in_order, without_identifiers
 
-    told = []
-    kept = found if keep_identifiers else without_identifiers(found, _KEEPS)
-    for one in kept:
+    notices = []
+    findings = raw if keep_identifiers else without_identifiers(raw, _KEEPS)
+    for one in findings:
         if one.kind == IDENTIFIER and not keep_identifiers:
-            told.append(one)
+            notices.append(one)
             continue
         hint = (answers or {}).get(one.kind) or _hint(one, file, command)
         refused = one.refused and not (keep_identifiers and one.kind == _TARGET)
-        told.append(replace(one, hint=hint, refused=refused))
-    refused_ones = [one for one in told if one.refused]
+        notices.append(replace(one, hint=hint, refused=refused))
+    refused_ones = [one for one in notices if one.refused]
     if refused_ones:
         error = ValueError(f"duramen {command}: {file}: {'; '.join(map(str, refused_ones))}")
-        for one in told:
+        for one in notices:
             if not one.refused:
                 error.add_note(str(one))
         raise error
-    return in_order(told)
+    return in_order(notices)
 
 
-def _hint(one: Finding, file: str, command: str) -> str:
+def _hint(finding: Finding, file: str, command: str) -> str:
     """Return what to type."""
     from duramen.findings.table import READ_AS_MISSING
 
-    if one.kind in _ANSWERS:
-        return _ANSWERS[one.kind]
-    if one.kind == "imbalance" and command == "rank":
+    if finding.kind in _ANSWERS:
+        return _ANSWERS[finding.kind]
+    if finding.kind == "imbalance" and command == "rank":
         return "--class-weight balanced gives each class the same weight"
-    if one.kind == "rare class" and takes_words(file) and not any(map(_number, one.values)):
-        words = flags("--na", one.values)
+    if finding.kind == "rare class" and takes_words(file) and not any(map(_number, finding.values)):
+        words = flags("--na", finding.values)
         return f"{words} --drop-missing-target leaves their rows out"
-    if one.kind == "labels merged":
-        return f"--as-text {shlex.quote(one.columns[0])} keeps them apart"
-    if one.kind == "code outside" and takes_words(file):
+    if finding.kind == "labels merged":
+        return f"--as-text {shlex.quote(finding.columns[0])} keeps them apart"
+    if finding.kind == "code outside" and takes_words(file):
         return (
-            f"--na {one.values[0]} --drop-missing-target leaves these rows out, and reads "
-            f"{one.values[0]} as missing in all columns"
+            f"--na {finding.values[0]} --drop-missing-target leaves these rows out, and reads "
+            f"{finding.values[0]} as missing in all columns"
         )
-    if one.kind == "missing code" and one.values and one.hint == READ_AS_MISSING:
-        na = f"--na {shlex.quote(one.values[0])}"
+    if finding.kind == "missing code" and finding.values and finding.hint == READ_AS_MISSING:
+        na = f"--na {shlex.quote(finding.values[0])}"
         return f"{na} reads it as missing" if _is_file(file) else f"duramen pack FILE {na}"
-    if one.kind not in _DROPPED:
-        return one.hint
-    them = "it" if len(one.columns) == 1 else "them"
-    drop = f"{flags('--drop', one.columns)} leaves {them} out"
-    if one.kind == "leak":
+    if finding.kind not in _DROPPED:
+        return finding.hint
+    them = "it" if len(finding.columns) == 1 else "them"
+    drop = f"{flags('--drop', finding.columns)} leaves {them} out"
+    if finding.kind == "leak":
         return f"{drop}, if so"
-    if one.kind == "date" and one.refused:
+    if finding.kind == "date" and finding.refused:
         return f"{drop}; or turn {them} into numbers, such as days since a date"
     return drop
 
@@ -470,8 +470,8 @@ def _is_file(file: str) -> bool:
     """Tell whether a name is that of a table in a file, whose words for missing values count."""
     from duramen.io.formats import format_of
 
-    found = format_of(file)
-    return found is not None and found.read is not None
+    format_ = format_of(file)
+    return format_ is not None and format_.read is not None
 
 
 def _number(word: str) -> bool:

@@ -90,7 +90,7 @@ class Reading:
                 f"--separator must be one character, or one of {', '.join(_SIGNS)}, got "
                 f"{self.separator!r}"
             )
-        there = [found for file in files if file is not None and (found := _format(file))]
+        there = [format_ for file in files if file is not None and (format_ := _format(file))]
         words = any(one.text or one.sheets for one in there)
         typed = any(one.read is not None for one in there)
         if self.sheet is not None and not any(one.sheets for one in there):
@@ -114,17 +114,17 @@ class Reading:
         """Separator that was asked for, as a character."""
         return None if self.separator is None else _SIGNS.get(self.separator, self.separator)
 
-    def read(self, path: Path | str, function: str, found: list[Finding]) -> pa.Table:
+    def read(self, path: Path | str, function: str, findings: list[Finding]) -> pa.Table:
         """Read a table, with these options where it is text; add what was found in its text."""
         from duramen.io import read_table
 
-        with self.looking(path, found):
+        with self.looking(path, findings):
             return read_table(
                 path, **self.parameters(path), as_text=self.as_text, function=function
             )
 
     @contextmanager
-    def looking(self, path: Path | str, found: list[Finding]) -> Iterator[None]:
+    def looking(self, path: Path | str, findings: list[Finding]) -> Iterator[None]:
         """Add what is found in the text of a file while it is read; other warnings stay."""
         from duramen.data import NumbersInTextWarning
 
@@ -133,7 +133,9 @@ class Reading:
             yield
         for warning in caught:
             if isinstance(warning.message, NumbersInTextWarning):
-                found += [self._with_option(one, path) for one in warning.message.findings]
+                findings += [
+                    self._with_option(finding, path) for finding in warning.message.findings
+                ]
             else:
                 warn(warning.message)
 
@@ -150,18 +152,20 @@ class Reading:
 
     def parameters(self, path: Path | str) -> dict[str, Any]:
         """Return the parameters of functions that read a file."""
-        one = _format(path)
-        if one is None or not (one.text or one.sheets):
-            return {"na_values": self.na} if one is not None and one.read is not None else {}
+        format_ = _format(path)
+        if format_ is None or not (format_.text or format_.sheets):
+            return (
+                {"na_values": self.na} if format_ is not None and format_.read is not None else {}
+            )
         both: dict[str, Any] = {"na_values": self.na, "skip_rows": self.skip_rows}
-        if one.sheets:
+        if format_.sheets:
             return {**both, "sheet": self.sheet}
         return {**both, "decimal": self.decimal, **self._of_text(path)}
 
     def _of_text(self, path: Path | str) -> dict[str, Any]:
         """Return the parameters about the text of a file."""
-        known = {"encoding": self.encoding, "member": self.member}
-        return {**known, "separator": self.sign or self.unusual(path)}
+        settings = {"encoding": self.encoding, "member": self.member}
+        return {**settings, "separator": self.sign or self.unusual(path)}
 
     def unusual(self, path: Path | str) -> str | None:
         """Return the separator of a text file where nobody named it and it is not the usual one."""
@@ -169,13 +173,13 @@ class Reading:
         from duramen.io.formats.text_file import TextFile
         from duramen.support.files import expanded
 
-        one = _format(path)
-        if one is None or not one.separator or self.separator is not None:
+        format_ = _format(path)
+        if format_ is None or not format_.separator or self.separator is not None:
             return None
         how: dict[str, Any] = {"skip_rows": self.skip_rows, "member": self.member}
         request = Request("read_table", encoding=self.encoding, **how)
-        sign = TextFile.of(expanded(path), one.separator, request).delimiter
-        return None if sign == one.separator else sign
+        sign = TextFile.of(expanded(path), format_.separator, request).delimiter
+        return None if sign == format_.separator else sign
 
     def findings(self, path: Path | str) -> list[Finding]:
         """Tell of a separator that was not asked for."""
@@ -184,9 +188,9 @@ class Reading:
         sign = self.unusual(path)
         if sign is None:
             return []
-        word = next(one for one in _SIGNS if _SIGNS[one] == sign)
-        found = f"{Path(path).name} is separated by {word}s, and was read accordingly"
-        return [Finding("separator", (), found, f"--separator {word} confirms that it is right")]
+        word = next(word for word in _SIGNS if _SIGNS[word] == sign)
+        message = f"{Path(path).name} is separated by {word}s, and was read accordingly"
+        return [Finding("separator", (), message, f"--separator {word} confirms that it is right")]
 
 
 _SIGNS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
@@ -200,8 +204,8 @@ def _format(file: Path | str) -> Format | None:
 
 def takes_words(file: Path | str) -> bool:
     """Return whether --na takes words for a file, by its name: one of text, or a workbook."""
-    found = _format(file)
-    return found is not None and (found.text or found.sheets)
+    format_ = _format(file)
+    return format_ is not None and (format_.text or format_.sheets)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,10 +227,10 @@ class Matrix:
 
     def check(self, file: Path | str | None) -> None:
         """Check that these options are given for files that they apply to."""
-        one = None if file is None else _format(file)
-        if self.layer is not None and (one is None or not one.layers):
+        format_ = None if file is None else _format(file)
+        if self.layer is not None and (format_ is None or not format_.layers):
             raise ValueError("--layer is for AnnData files (.h5ad); leave it out")
-        if self.transpose and (one is None or one.groups is None):
+        if self.transpose and (format_ is None or format_.groups is None):
             raise ValueError(
                 "--transpose is for text, Parquet, Arrow, NumPy and AnnData files; of a store, "
                 "the file is transposed when it is packed: duramen pack FILE --transpose"
@@ -270,21 +274,21 @@ class Annotations:
             "--samples-match": self.samples_match != "exact",
         }
         if self.samples is None:
-            for option in (option for option, given in asked.items() if given):
+            for option in (option for option, value in asked.items() if value):
                 raise ValueError(f"{option} needs --samples FILE")
         if self.samples_id is not None and self.samples_by_position:
             raise ValueError(
                 "--samples-id pairs rows by name, --samples-by-position by order; give one of them"
             )
 
-    def read(self, reading: Reading, function: str, found: list[Finding]) -> pa.Table | None:
+    def read(self, reading: Reading, function: str, findings: list[Finding]) -> pa.Table | None:
         """Read the annotations, if there are any; add what was found in their text."""
         if self.samples is None:
             return None
         encoding = "utf-8" if _is_utf8(self.samples) else reading.encoding
         own = replace(reading, skip_rows=0, member=None, encoding=encoding)
         try:
-            return own.read(self.samples, function, found)
+            return own.read(self.samples, function, findings)
         except ValueError as error:
             message = str(error)
             for option, advice in _OF_FILE.items():
@@ -296,13 +300,13 @@ class Annotations:
             raise ValueError(f"{message} (of --samples)") from None
 
     def beside(
-        self, data: pa.Table, reading: Reading, where: str, function: str, found: list[Finding]
+        self, data: pa.Table, reading: Reading, where: str, function: str, findings: list[Finding]
     ) -> tuple[pa.Table, Paired]:
         """Pair the annotations with a table in memory, which loses its column of names."""
         from duramen.io.store.row_ids import Names, Pairing, of_table, pair, texts_of
 
         options = self.samples_id, self.samples_by_position, self.samples_match
-        asked, samples = Pairing(*options, where, function), self.read(reading, function, found)
+        asked, samples = Pairing(*options, where, function), self.read(reading, function, findings)
         if self.samples_id is not None and self.samples_id in data.column_names:
             labels = texts_of(data.column(self.samples_id))
             if labels is None or None in labels:
@@ -369,7 +373,7 @@ OF_TARGET = "--task classification"  # says that a target is meant to hold class
 
 
 def stray_findings(
-    found: Sequence[StrayValues], file: str, keep: str | None = None
+    strays: Sequence[StrayValues], file: str, keep: str | None = None
 ) -> list[Finding]:
     """Tell which columns of text are nearly numbers, and what to do about them.
 
@@ -379,20 +383,20 @@ def stray_findings(
     from duramen.findings.table import of_stray
 
     made = []
-    for one in found[:_SHOWN]:
-        silence = keep or f"--categorical {shlex.quote(one.name)}"
+    for stray in strays[:_SHOWN]:
+        silence = keep or f"--categorical {shlex.quote(stray.name)}"
         form = _format(file)
-        if not takes_words(file) or not one.values or (one.commas and form and form.sheets):
+        if not takes_words(file) or not stray.values or (stray.commas and form and form.sheets):
             advice = "convert it to numbers"
-        elif one.commas:
+        elif stray.commas:
             advice = "--decimal , reads decimal commas; commas between thousands have to go"
         else:
-            words = " ".join(f"--na {shlex.quote(value)}" for value in one.values[:_SHOWN])
-            as_missing = f"reads {'it' if len(one.values) == 1 else 'them'} as missing"
+            words = " ".join(f"--na {shlex.quote(value)}" for value in stray.values[:_SHOWN])
+            as_missing = f"reads {'it' if len(stray.values) == 1 else 'them'} as missing"
             gone = "--drop-missing-target leaves these rows out"
             advice = f"{words} {gone if keep == OF_TARGET else as_missing}"
-        made.append(replace(of_stray(one), hint=f"{advice}; {silence} confirms that it is right"))
-    rest = tuple(one.name for one in found[_SHOWN:])
+        made.append(replace(of_stray(stray), hint=f"{advice}; {silence} confirms that it is right"))
+    rest = tuple(stray.name for stray in strays[_SHOWN:])
     if rest:
         more = f"{len(rest):,} more columns of text are nearly numbers: {', '.join(rest[:_SHOWN])}"
         what = f"{more}{', ...' if len(rest) > _SHOWN else ''}"

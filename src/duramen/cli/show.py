@@ -31,7 +31,7 @@ def show(report: Report, top: int, out: Path) -> None:
     for line in filter(None, (report.conclusion, *report.subject)):
         console.print(_line(line), soft_wrap=True)
     if (table := report.main) is not None:
-        columns, left_out = fitting([one.first(top) for one in table.columns], console.width)
+        columns, left_out = fitting([column.first(top) for column in table.columns], console.width)
         if columns[0].cells:
             console.print(_drawn(columns, console.width))
         if hidden := table.hidden(len(columns[0].cells)):
@@ -52,15 +52,15 @@ def fitting(columns: Sequence[Column], room: int) -> tuple[list[Column], list[st
 
     Minor columns are left out, those of the largest number first, and of these the last.
     """
-    kept = list(columns)
+    columns_left = list(columns)
     order = sorted(range(len(columns)), key=lambda j: (columns[j].minor, j), reverse=True)
     gone = set[int]()
     for j in order:
-        if not columns[j].minor or sum(map(_taken, kept)) <= room:
+        if not columns[j].minor or sum(map(_taken, columns_left)) <= room:
             break
         gone.add(j)
-        kept = [column for i, column in enumerate(columns) if i not in gone]
-    return _narrowed(kept, room), [columns[j].title for j in sorted(gone)]
+        columns_left = [column for i, column in enumerate(columns) if i not in gone]
+    return _narrowed(columns_left, room), [columns[j].title for j in sorted(gone)]
 
 
 def _narrowed(columns: list[Column], room: int) -> list[Column]:
@@ -111,7 +111,9 @@ def _drawn(columns: Sequence[Column], room: int) -> rich.table.Table:
             min_width=_least(column),
         )
     cells = [[Text(printable(cell)) for cell in column.cells] for column in columns]
-    lengths = next(([bar.length for bar in one.drawn()] for one in columns if one.drawn()), [])
+    lengths = next(
+        ([bar.length for bar in column.drawn()] for column in columns if column.drawn()), []
+    )
     free = room - sum(_taken(column, whole=True) for column in columns) - _GAP
     if len(columns) <= _FEW and free >= _SHORT and any(lengths):
         longest = min(free, _LONG) / max(lengths)

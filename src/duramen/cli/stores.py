@@ -49,8 +49,8 @@ def is_store(file: Path | str) -> bool:
 
     if isinstance(file, str):
         return True
-    found = format_of(expanded(file))
-    return found.columns is not None if found else expanded(file).is_dir()
+    format_ = format_of(expanded(file))
+    return format_.columns is not None if format_ else expanded(file).is_dir()
 
 
 def read_stored(
@@ -150,24 +150,28 @@ def _rows_with_target(
     store: ColumnStore,
     values: NDArray[Any],
     labels: dict[str, dict[str, Any]],
-    known: BoolArray,
+    present: BoolArray,
     target: str,
 ) -> tuple[ColumnStore, NDArray[Any], dict[str, dict[str, Any]]]:
     """Leave out the rows where the target is missing; some must be left."""
     from duramen.io.store.column_store import of_rows
 
-    rows = known.nonzero()[0]
+    rows = present.nonzero()[0]
     if not len(rows):
         raise ValueError(f"--drop-missing-target leaves no row: {target} has no value")
     of_known = {
-        option: {name: one[rows] for name, one in columns.items()}
+        option: {name: values[rows] for name, values in columns.items()}
         for option, columns in labels.items()
     }
     return of_rows(store, rows), values[rows], of_known
 
 
 def _opened(
-    path: Path | str, annotations: Annotations, reading: Reading, naming: str, found: list[Finding]
+    path: Path | str,
+    annotations: Annotations,
+    reading: Reading,
+    naming: str,
+    findings: list[Finding],
 ) -> tuple[ColumnStore, list[str]]:
     """Open a store with its annotations; return also its columns with the names of the rows."""
     from duramen.io import open_store
@@ -176,7 +180,7 @@ def _opened(
         return open_store(path), []
     store = open_store(
         path,
-        annotations.read(reading, naming, found),
+        annotations.read(reading, naming, findings),
         samples_id=annotations.samples_id,
         samples_by_position=annotations.samples_by_position,
         samples_match=annotations.samples_match,
@@ -184,7 +188,7 @@ def _opened(
     return store, [] if store._id_column is None else [store._id_column]
 
 
-def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[Any]:
+def _merged(values: NDArray[Any], target: str, findings: list[Finding]) -> NDArray[Any]:
     """Merge labels that are equal up to case and spaces; add what was merged."""
     import numpy as np
 
@@ -193,7 +197,7 @@ def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[
     if values.dtype != object:
         return values
     column, merged = merged_labels(pa.array(values.tolist(), pa.string()), target)
-    found += [] if merged is None else [merged]
+    findings += [] if merged is None else [merged]
     return np.array(column.to_pylist(), dtype=object)
 
 

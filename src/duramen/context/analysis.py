@@ -236,14 +236,14 @@ def analyze(
     modeled = [[names[j] for j in term.features] for term in dependence.terms]
     settings = _metadata(forest, context, options, null, modeled)
     identity = {"function": options.function, **settings}
-    told: dict[str, Any] = {"permute": options.permute, "n_permutations": n_permutations}
+    described: dict[str, Any] = {"permute": options.permute, "n_permutations": n_permutations}
     if n_permutations:
         p_values = effect_p_values(
             observed, forest, subject, context, null, dependence, options, identity
         )
         shifts = shifts_of(subject, context, null)
         limits = limits_of(subject, context, null, dependence, n_permutations)
-        told |= {
+        described |= {
             "absolute_p_values": p_values.absolute,
             "signed_p_values": p_values.signed,
             "overall_p_values": p_values.overall,
@@ -252,7 +252,7 @@ def analyze(
             "notes": (*limits, *shifts.notes),
         }
     if options.plain:
-        told |= _plain(importances, subject, context, null, dependence, options, identity)
+        described |= _plain(importances, subject, context, null, dependence, options, identity)
     return ContextImportances(
         names=names,
         contexts=context.labels,
@@ -268,7 +268,7 @@ def analyze(
         empty=options.empty,
         tolerance=options.tolerance,
         metadata=settings,
-        **told,
+        **described,
     )
 
 

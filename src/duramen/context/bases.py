@@ -23,10 +23,10 @@ def feature_basis(table: EncodedTable, j: int) -> FloatArray:
     codes = np.asarray(table.codes(j), dtype=np.int64)
     if table.kinds[j] == "nominal":
         return _standardized(_indicators(codes))
-    known = codes < len(table.values(j))
-    columns = _scores(codes, known)
-    if not known.all():
-        columns = np.column_stack([columns, ~known])
+    present = codes < len(table.values(j))
+    columns = _scores(codes, present)
+    if not present.all():
+        columns = np.column_stack([columns, ~present])
     return _standardized(columns)
 
 
@@ -44,16 +44,16 @@ def products(left: FloatArray, right: FloatArray) -> FloatArray:
     return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
 
 
-def _scores(codes: IntArray, known: NDArray[np.bool_]) -> FloatArray:
+def _scores(codes: IntArray, present: NDArray[np.bool_]) -> FloatArray:
     """Return normal scores, and their squares if there are more than two values; 0 if unknown."""
     from scipy import special
 
     columns = np.zeros((len(codes), 2))
-    if known.any():
-        _, number, counts = np.unique(codes[known], return_inverse=True, return_counts=True)
-        middle = (np.cumsum(counts) - counts / 2) / known.sum()
+    if present.any():
+        _, number, counts = np.unique(codes[present], return_inverse=True, return_counts=True)
+        middle = (np.cumsum(counts) - counts / 2) / present.sum()
         score = special.ndtri(middle)[number.reshape(-1)]
-        columns[known] = np.column_stack([score, score**2 - (score**2).mean()])
+        columns[present] = np.column_stack([score, score**2 - (score**2).mean()])
         if len(counts) < 3:
             columns[:, 1] = 0.0
     return columns
@@ -66,9 +66,9 @@ def _indicators(codes: IntArray) -> FloatArray:
     place = np.empty(len(values), dtype=np.int64)
     place[order] = np.arange(len(values))
     frequent = int(np.count_nonzero(counts >= _FEWEST_ROWS))
-    kept = min(len(values), max(2, min(frequent + 1, _MOST_CATEGORIES)))
-    place = np.minimum(place, kept - 1)[number.reshape(-1)]
-    indicators: FloatArray = (place[:, None] == np.arange(1, kept)).astype(np.float64)
+    n_columns = min(len(values), max(2, min(frequent + 1, _MOST_CATEGORIES)))
+    place = np.minimum(place, n_columns - 1)[number.reshape(-1)]
+    indicators: FloatArray = (place[:, None] == np.arange(1, n_columns)).astype(np.float64)
     return indicators
 
 

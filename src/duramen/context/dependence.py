@@ -135,16 +135,16 @@ def _terms(
     pairs = combinations(sorted(term.features[0] for term in first), 2)
     chosen += _small([Term(pair, scores.p_value(_both(bases, target, pair))) for pair in pairs])
     room = min(n_rows // _ROWS_PER_COLUMN, _MOST_COLUMNS)
-    kept: list[Term] = []
+    terms: list[Term] = []
     missed = 0
     for term in sorted(chosen, key=lambda term: term.p_value):
         width = _both(bases, target, term.features).shape[1]
         if width <= room:
-            kept.append(term)
+            terms.append(term)
             room -= width
         else:
             missed += term.p_value <= _NOTED / max(1, len(bases))
-    return kept, missed
+    return terms, missed
 
 
 def _small(terms: Sequence[Term]) -> list[Term]:
@@ -210,11 +210,11 @@ class _Scores:
         covariance = np.einsum("gab,gde->adbe", self.covariances, squares, optimize=True)
         covariance = covariance.reshape(len(scores), len(scores))
         values, vectors = np.linalg.eigh(covariance)
-        kept = values > 1e-9 * max(float(values[-1]), 1e-300)
-        if not kept.any() or values[-1] <= 0:
+        positive = values > 1e-9 * max(float(values[-1]), 1e-300)
+        if not positive.any() or values[-1] <= 0:
             return 1.0
-        statistic = float((((scores @ vectors[:, kept]) ** 2) / values[kept]).sum())
-        return float(stats.chi2.sf(statistic, int(kept.sum())))
+        statistic = float((((scores @ vectors[:, positive]) ** 2) / values[positive]).sum())
+        return float(stats.chi2.sf(statistic, int(positive.sum())))
 
 
 def _centered(columns: FloatArray, starts: IntArray, sizes: IntArray) -> FloatArray:

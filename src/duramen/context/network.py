@@ -135,19 +135,19 @@ plain, plain_p_values, tolerance
         forest = subject.forest(replicate_seed(seed, j), n_threads=options.plan.n_threads)
         return analyze(forest, subject, subdivision, options).to_arrays()
 
-    told = {"fingerprint": variables.fingerprint(), "versions": versions()}
+    versions_of = {"fingerprint": variables.fingerprint(), "versions": versions()}
     contexts = [subdivision.name, subdivision.labels, fingerprint(subdivision.codes)]
     settings = {"targets": chosen, "context": contexts, **analysis}
     trees = {name: getattr(template, name) for name in PARAMETERS}
     kind = {"function": _FUNCTION, "estimator": type(template).__name__}
-    identity = {**kind, **trees, **settings, **rows.identity(), **told}
+    identity = {**kind, **trees, **settings, **rows.identity(), **versions_of}
     run = partial(run_jobs, seed=seed, identity=identity, plan=plan, function=_FUNCTION)
-    found = run(task, len(chosen), unit="target")
+    rows_of = run(task, len(chosen), unit="target")
     analyses = {
         variables.names[j]: ContextImportances.from_arrays(arrays)
-        for j, arrays in zip(chosen, found, strict=True)
+        for j, arrays in zip(chosen, rows_of, strict=True)
     }
-    return ContextNetwork.of(variables.names, analyses, {"seed": seed, **told})
+    return ContextNetwork.of(variables.names, analyses, {"seed": seed, **versions_of})
 
 
 def _inputs(variables: EncodedTable, n_bins: int | None) -> EncodedTable:

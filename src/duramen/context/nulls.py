@@ -52,14 +52,14 @@ class Null:
 def null_of(subject: Subject, permute: str, function: str) -> Null:
     """Check a scheme of permutations, and apply it to a target."""
     checks.check_choice(function, "permute", permute, PERMUTE)
-    n, given = subject.data.n_rows, subject.data.exchangeability
-    cells = target_groups(subject, given.strata)
+    n, exchangeability = subject.data.n_rows, subject.data.exchangeability
+    cells = target_groups(subject, exchangeability.strata)
     if permute == "all":
-        return Null(permute, given, given, cells)
-    if given.groups is None:
-        return Null(permute, Exchangeability(n, cells), given, cells)
-    whole = _by_group(cells, given.groups)
-    return Null(permute, Exchangeability(n, whole, given.groups), given, cells)
+        return Null(permute, exchangeability, exchangeability, cells)
+    if exchangeability.groups is None:
+        return Null(permute, Exchangeability(n, cells), exchangeability, cells)
+    whole = _by_group(cells, exchangeability.groups)
+    return Null(permute, Exchangeability(n, whole, exchangeability.groups), exchangeability, cells)
 
 
 def target_groups(subject: Subject, strata: IntArray | None = None) -> IntArray:

@@ -69,9 +69,9 @@ def effect_p_values(
         for k, hypothesis in enumerate(dependence.hypotheses):
             chosen = hypothesis.features
             alone = len(chosen) == 1 and len(dependence.hypotheses) > 1
-            found = lot.effects(lot.under(hypothesis, k), int(chosen[0]) if alone else -1)
-            counts.add(own, _Statistics.of(found), chosen)
-        relevance = found if null.one_scheme else lot.effects(lot.permuted(null.relevance))
+            effects = lot.effects(lot.under(hypothesis, k), int(chosen[0]) if alone else -1)
+            counts.add(own, _Statistics.of(effects), chosen)
+        relevance = effects if null.one_scheme else lot.effects(lot.permuted(null.relevance))
         counts.relevance += _at_least(relevance.relevance, own.relevance)
         return counts.flat()
 

@@ -82,8 +82,8 @@ def propensity_strata(
     """
     checks.check_integer(_FUNCTION, "n_strata", n_strata, 2)
     table = encode(X, names=names)
-    one = read_context(context, table.n_rows, n_context_bins, _FUNCTION)
-    odds = log_odds(design(table), one.codes)
-    found = np.zeros(table.n_rows, dtype=np.int64)
-    cut(odds, np.arange(table.n_rows), n_strata, 0, found)
-    return np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    context_variable = read_context(context, table.n_rows, n_context_bins, _FUNCTION)
+    odds = log_odds(design(table), context_variable.codes)
+    strata = np.zeros(table.n_rows, dtype=np.int64)
+    cut(odds, np.arange(table.n_rows), n_strata, 0, strata)
+    return np.unique(strata, return_inverse=True)[1].reshape(-1).astype(np.int64)

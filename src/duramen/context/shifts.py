@@ -39,10 +39,11 @@ def shifts_of(subject: Subject, context: Context, null: Null) -> Shifts:
         return Shifts()
     p_values = shift_p_values(subject.data.table, context.codes, null.cells)
     notes = _target_note(subject, context, null) if null.permute == "all" else ()
-    found = np.flatnonzero(adjusted(p_values, "fdr") <= _LEVEL)
-    if len(found):
+    shifted = np.flatnonzero(adjusted(p_values, "fdr") <= _LEVEL)
+    if len(shifted):
         shown = [
-            subject.data.table.names[j] for j in found[np.argsort(p_values[found], kind="stable")]
+            subject.data.table.names[j]
+            for j in shifted[np.argsort(p_values[shifted], kind="stable")]
         ]
         notes += (shift_note(context.name, shown, null.permute),)
     return Shifts(p_values, notes)
@@ -85,10 +86,10 @@ def shift_p_values(
     table: EncodedTable, context: NDArray[np.uint32], strata: IntArray
 ) -> FloatArray:
     """Test each column by `stratified_chi_square`, numbers in four quantile bins; shape (p,)."""
-    found = np.ones(table.n_columns)
+    p_values = np.ones(table.n_columns)
     for j in range(table.n_columns):
-        found[j] = stratified_chi_square(_categories(table, j), context, strata)
-    return found
+        p_values[j] = stratified_chi_square(_categories(table, j), context, strata)
+    return p_values
 
 
 def stratified_chi_square(values: IntArray, context: NDArray[np.uint32], strata: IntArray) -> float:
@@ -140,10 +141,10 @@ def _categories(table: EncodedTable, j: int) -> IntArray:
     codes = np.asarray(table.codes(j), dtype=np.int64)
     if table.kinds[j] == "numeric":
         n_values = len(table.values(j))
-        known = codes < n_values
+        present = codes < n_values
         bins = np.full(len(codes), _BINS)
-        if known.any():
-            bins[known] = quantile_bins(codes[known], _BINS)
+        if present.any():
+            bins[present] = quantile_bins(codes[present], _BINS)
         codes = bins
     return _merged(codes)
 

@@ -123,8 +123,10 @@ def binned(table: EncodedTable, n_bins: int) -> EncodedTable:
     columns = {}
     for j, name in enumerate(table.names):
         if name in intervals.cuts:
-            known = [str(value) for value in intervals.values(j).tolist() if value is not None]
-            columns[j] = (np.asarray(intervals.codes(j)), np.array(known, dtype=object))
+            intervals_seen = [
+                str(value) for value in intervals.values(j).tolist() if value is not None
+            ]
+            columns[j] = (np.asarray(intervals.codes(j)), np.array(intervals_seen, dtype=object))
     return with_ordinal(table, columns) if columns else table
 
 

@@ -41,7 +41,7 @@ class Context:
 
 
 def read_context(
-    given: Any, n_rows: int, n_bins: int, function: str, name: str | None = None
+    context: Any, n_rows: int, n_bins: int, function: str, name: str | None = None
 ) -> Context:
     """Read one context, of one category a row; its name is that of the series, or "Xc".
 
@@ -49,7 +49,7 @@ def read_context(
     quantile bins if they have more distinct values than that.
     """
     check_integer(function, "n_context_bins", n_bins, 2)
-    values, codes = coded_variable(given, "context", n_rows, function)
+    values, codes = coded_variable(context, "context", n_rows, function)
     cuts = None
     if _is_quantity(values, n_bins):
         numbers = values[codes].astype(np.float64)
@@ -63,7 +63,7 @@ def read_context(
             f"{function}: context must have at least two values, got only "
             f"{quoted(values.tolist()[0])}; effects compare the rows of one context with all rows."
         )
-    chosen = variable_name(given, _UNNAMED, ()) if name is None else name
+    chosen = variable_name(context, _UNNAMED, ()) if name is None else name
     labels = tuple(str(value) for value in values.tolist())
     return Context(chosen, labels, np.ascontiguousarray(codes, dtype=np.uint32), cuts)
 
@@ -108,27 +108,27 @@ def _check_single(contexts: Sequence[Any], function: str) -> None:
         )
 
 
-def _are_names(given: Any) -> bool:
+def _are_names(value: Any) -> bool:
     return (
-        isinstance(given, list | tuple)
-        and len(given) > 0
-        and all(isinstance(name, str) for name in given)
+        isinstance(value, list | tuple)
+        and len(value) > 0
+        and all(isinstance(name, str) for name in value)
     )
 
 
-def _is_table(given: Any) -> bool:
-    if isinstance(given, Mapping):
+def _is_table(value: Any) -> bool:
+    if isinstance(value, Mapping):
         return True
-    shape = getattr(given, "shape", None)
-    return hasattr(given, "columns") and isinstance(shape, tuple) and len(shape) == 2
+    shape = getattr(value, "shape", None)
+    return hasattr(value, "columns") and isinstance(shape, tuple) and len(shape) == 2
 
 
-def _columns(given: Any) -> Sequence[tuple[str, Any]]:
-    if isinstance(given, Mapping):
-        return [(str(name), values) for name, values in given.items()]
+def _columns(value: Any) -> Sequence[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        return [(str(name), values) for name, values in value.items()]
     import narwhals as nw
 
-    frame = nw.from_native(given, eager_only=True)
+    frame = nw.from_native(value, eager_only=True)
     return [(name, frame.get_column(name).to_native()) for name in frame.columns]
 
 

@@ -76,9 +76,11 @@ def _of_encoded(X: Any, names: Iterable[str] | None, function: str) -> CodedColu
     return CodedColumns(chosen, codes, labels, int(X.n_rows), dict(metadata), kinds)
 
 
-def coded_variable(given: Any, what: str, n_rows: int, function: str) -> tuple[NDArray[Any], Codes]:
+def coded_variable(
+    values: Any, what: str, n_rows: int, function: str
+) -> tuple[NDArray[Any], Codes]:
     """Return the values and the codes of a target or context, which is never missing."""
-    codes, labels = factorize(given, what, function)
+    codes, labels = factorize(values, what, function)
     if len(codes) != n_rows:
         raise ValueError(
             f"{function}: {what} must have one value per row of X, got {len(codes)} values for "
@@ -93,9 +95,9 @@ def coded_variable(given: Any, what: str, n_rows: int, function: str) -> tuple[N
     return labels, codes
 
 
-def variable_name(given: Any, otherwise: Sequence[str], taken: Sequence[str]) -> str:
+def variable_name(values: Any, otherwise: Sequence[str], taken: Sequence[str]) -> str:
     """Return the name of a series, or the first other one that is free."""
-    own = getattr(given, "name", None)
+    own = getattr(values, "name", None)
     candidates = [own, *otherwise] if isinstance(own, str) and own else list(otherwise)
     free = [name for name in candidates if name not in taken]
     if free:

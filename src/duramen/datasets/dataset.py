@@ -70,8 +70,8 @@ class Dataset(Summarized):
         return len(self.names)
 
     def __repr__(self) -> str:
-        known = "" if self.relevant is None else f", {len(self.relevant)} relevant"
-        return f"Dataset({self.name}: {self.n_rows} rows x {self.n_features} features{known})"
+        relevant = "" if self.relevant is None else f", {len(self.relevant)} relevant"
+        return f"Dataset({self.name}: {self.n_rows} rows x {self.n_features} features{relevant})"
 
     def _summary(self, rows: int) -> Summary:
         return Summary((repr(self), self.description))

@@ -254,12 +254,12 @@ def _read(folder: Path, forms: tuple[str, str], i: int, size: int) -> dict[str, 
     """Return the columns of the first file that is there, by name."""
     wanted = [form.format(i=i, size=size) for form in forms]
     for name in wanted:
-        found = sorted(folder.rglob(name)) if folder.is_dir() else []
-        if found and name.endswith(".parquet"):
-            columns: dict[str, list[Any]] = pq.read_table(found[0]).to_pydict()
+        files = sorted(folder.rglob(name)) if folder.is_dir() else []
+        if files and name.endswith(".parquet"):
+            columns: dict[str, list[Any]] = pq.read_table(files[0]).to_pydict()
             return columns
-        if found:
-            lines = found[0].read_text().split("\n")
+        if files:
+            lines = files[0].read_text().split("\n")
             rows = [line.replace('"', "").split("\t") for line in lines if line.strip()]
             header = [] if forms is _GOLD else rows.pop(0)
             names = header or [str(k) for k in range(len(rows[0]))]

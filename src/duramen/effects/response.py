@@ -232,7 +232,7 @@ def _p_value(statistic: float, degrees: int) -> float:
 
 
 def interaction_p_value(
-    one: IntArray, other: IntArray, targets: Sequence[Response], nominal: Sequence[bool]
+    first: IntArray, other: IntArray, targets: Sequence[Response], nominal: Sequence[bool]
 ) -> float:
     """Return the p-value of the interaction of two features on a target: the largest of three.
 
@@ -244,7 +244,7 @@ def interaction_p_value(
     """
     a, b = (
         _largest(codes) if is_nominal else _intervals(codes, _CELLS)
-        for codes, is_nominal in zip((one, other), nominal, strict=True)
+        for codes, is_nominal in zip((first, other), nominal, strict=True)
     )
     distinct = targets[1:] if len(targets) == 2 else targets  # of two indicators one will do
     p_values = [

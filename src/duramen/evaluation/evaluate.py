@@ -169,8 +169,8 @@ def evaluate_selection(
     )
     where = checks.check_choice(_OWNER, "selection", selection, SELECTIONS)
     plan = Plan.checked(_OWNER, n_jobs, checkpoint, verbose, client)
-    given = unweighted_set(X, y, _OWNER, n_jobs=plan.n_threads, groups=groups)
-    data: Data = given.in_memory()
+    learning_set = unweighted_set(X, y, _OWNER, n_jobs=plan.n_threads, groups=groups)
+    data: Data = learning_set.in_memory()
     if data.exchangeability.strata is not None:
         raise checks.refuse(
             _OWNER, "X", "a learning set without strata", "one with strata", "learning_set again"
@@ -181,7 +181,7 @@ def evaluate_selection(
     draw, sizes = _splits(data, test_size)
     seed = checks.draw_seed(random_state)
     subject = Subject(data, _OWNER)
-    if fitted.dense or any(one.dense for one in chosen):
+    if fitted.dense or any(entry.dense for entry in chosen):
         subject.matrix  # noqa: B018  errors about columns come before the work
     before = None
     if where == "outside":
@@ -192,10 +192,10 @@ def evaluate_selection(
         before = _selected(chosen, subject.part(np.arange(data.n_rows), "all"), seed, OBSERVED)
     settings = {
         "method": _OWNER,
-        "methods": {one.name: one.identity for one in chosen},
+        "methods": {entry.name: entry.identity for entry in chosen},
         "n_features": rows_of(chosen)[1].tolist(),
         "learner": of_learner,
-        "scores": [one.name for one in measures],
+        "scores": [entry.name for entry in measures],
         "test_size": repr(test_size),
         "selection": where,
         "fingerprint": data.fingerprint,
@@ -320,7 +320,7 @@ class _Work:
 
     def run(self, n: int, seed: int, identity: dict[str, Any], plan: Plan) -> SelectionEvaluation:
         task = self._timed(n, seed, plan)
-        found = run_jobs(
+        results = run_jobs(
             task,
             n,
             seed=seed,
@@ -330,7 +330,7 @@ class _Work:
             unit="split",
             interrupted=self._interrupted,
         )
-        return self._result(found)
+        return self._result(results)
 
     def _timed(self, n: int, seed: int, plan: Plan) -> Callable[[int, int], Arrays]:
         """Say what all splits will take, from the first, where progress shows; keep that one.
@@ -344,30 +344,34 @@ class _Work:
         announce(plan, _OWNER, time.perf_counter() - start, n, unit="split")
         return _AfterFirst(self.task, first)
 
-    def _interrupted(self, found: list[Arrays]) -> None:
-        if len(found) >= 2:
-            raise EvaluationInterrupted(self._result(found))
+    def _interrupted(self, results: list[Arrays]) -> None:
+        if len(results) >= 2:
+            raise EvaluationInterrupted(self._result(results))
 
-    def _result(self, found: list[Arrays]) -> SelectionEvaluation:
+    def _result(self, results: list[Arrays]) -> SelectionEvaluation:
         methods, data = self.task.methods, self.task.subject.data
         names, cuts = rows_of(methods)
-        counts = np.array([one["sizes"] for one in found])
-        scores = np.array([one["scores"] for one in found])
-        seconds = np.mean([one["seconds"] for one in found], axis=0).tolist()
-        agreed = _agreed(found, counts, data.n_columns, self.confidence_level)
-        columns = np.array([[one.kuncheva, one.nogueira, one.low, one.high] for one in agreed])
+        counts = np.array([result["sizes"] for result in results])
+        scores = np.array([result["scores"] for result in results])
+        seconds = np.mean([result["seconds"] for result in results], axis=0).tolist()
+        agreed = _agreed(results, counts, data.n_columns, self.confidence_level)
+        columns = np.array(
+            [[result.kuncheva, result.nogueira, result.low, result.high] for result in agreed]
+        )
         if self.where == "outside":  # selected once: agreement says nothing
             columns[:] = np.nan
         return SelectionEvaluation(
             methods=names,
             cuts=cuts,
-            scores={one.name: scores[:, i] for i, one in enumerate(self.task.measures)},
+            scores={result.name: scores[:, i] for i, result in enumerate(self.task.measures)},
             sizes=counts,
             kuncheva=columns[:, 0],
             nogueira=columns[:, 1],
             stability_low=columns[:, 2],
             stability_high=columns[:, 3],
-            frequency=csr_array(vstack([csr_array(one.frequency[None, :]) for one in agreed])),
+            frequency=csr_array(
+                vstack([csr_array(result.frequency[None, :]) for result in agreed])
+            ),
             names=data.names,
             n_train=self.sizes[0],
             n_test=self.sizes[1],
@@ -375,8 +379,8 @@ class _Work:
             confidence_level=self.confidence_level,
             metadata={
                 **self.metadata,
-                "n_resamples": len(found),
-                "seconds": dict(zip((one.name for one in methods), seconds, strict=True)),
+                "n_resamples": len(results),
+                "seconds": dict(zip((result.name for result in methods), seconds, strict=True)),
             },
         )
 

@@ -105,7 +105,7 @@ class SelectionEvaluation(Result):
             settle(self, name, _frozen(getattr(self, name), np.int64))
         for name in ("kuncheva", "nogueira", "stability_low", "stability_high"):
             settle(self, name, _frozen(getattr(self, name), np.float64))
-        scores = {name: _frozen(one, np.float64) for name, one in self.scores.items()}
+        scores = {name: _frozen(score, np.float64) for name, score in self.scores.items()}
         settle(self, "scores", MappingProxyType(scores))
         settle(self, "metadata", frozen_metadata(owner, self.metadata))
         shape = (self.n_resamples, n_rows)
@@ -180,8 +180,8 @@ class SelectionEvaluation(Result):
         if n_features is not None:
             rows = rows[self.cuts[rows] == n_features]
             if not len(rows):
-                known = self.cuts[self.rows(method)].tolist()
-                raise checks.refuse("frequencies", "n_features", f"one of {known}", n_features)
+                cuts = self.cuts[self.rows(method)].tolist()
+                raise checks.refuse("frequencies", "n_features", f"one of {cuts}", n_features)
         frequencies_found: FloatArray = self.frequency[rows[:1]].toarray()[0]
         return frequencies_found
 
@@ -424,7 +424,7 @@ class EnoughFeatures(Result):
         columns = [
             Column("features", [str(k) for k in self.sizes.tolist()]),
             Column(self.score, [f"{mean:.3f}" for mean in self.means]),
-            Column("enough", [f"{one:.2f}" for one in self.probability], bars=self.probability),
+            Column("enough", [f"{value:.2f}" for value in self.probability], bars=self.probability),
         ]
         return Summary(heading, columns)
 

@@ -66,7 +66,7 @@ def diversity(counts: ArrayLike, n_rows: int = NODE) -> float:
 
 
 def unequal_values(
-    table: Codes, measure: str = MDI, *, told: Collection[str] = ()
+    table: Codes, measure: str = MDI, *, named: Collection[str] = ()
 ) -> Finding | None:
     """Tell of columns that differ so much in their values that some are favored by chance.
 
@@ -80,7 +80,7 @@ def unequal_values(
         Columns of n rows.
     measure : str
         Title of the measure, for the sentence.
-    told : collection of str
+    named : collection of str
         Columns that are passed over, because other findings name them.
 
     Returns
@@ -105,20 +105,20 @@ MDI than those like 'sex', up to about 9.0 times as much
     if isinstance(table, ColumnStore):
         table = table.take_columns(_spread(varied, _MOST_READ))
         varied = np.arange(table.n_columns)
-    left_out = frozenset(told)
+    left_out = frozenset(named)
     places = _spread(varied, _COUNTED)
     if left_out:
-        kept = [table.names[j] not in left_out for j in places.tolist()]
-        places = places[np.array(kept, dtype=bool)]
+        wanted = [table.names[j] not in left_out for j in places.tolist()]
+        places = places[np.array(wanted, dtype=bool)]
     counted = [_counts(table, j) for j in places.tolist()]
-    found = np.array([diversity(one) for one in counted])
-    usable = np.flatnonzero(found > 0)  # a code can be without rows
+    diversities = np.array([diversity(counts) for counts in counted])
+    usable = np.flatnonzero(diversities > 0)  # a code can be without rows
     if len(usable) < 2:
         return None
-    order = usable[np.argsort(found[usable], kind="stable")]
+    order = usable[np.argsort(diversities[usable], kind="stable")]
     skipped = int(_TAIL * (len(order) - 1))
     low, high = int(order[skipped]), int(order[-1 - skipped])
-    ratio = found[high] / found[low]
+    ratio = diversities[high] / diversities[low]
     if ratio < LARGE:
         return None
     pair = [places[low], places[high]]
@@ -162,8 +162,8 @@ def _difference(
             "read as counts of alleles, columns have minor-allele frequencies from "
             f"{low:.2g} ({first}) to {high:.2g} ({last})"
         )
-    few, many = (int(np.count_nonzero(one)) for one in counts)
-    low, high = (float(one.max() / one.sum()) for one in counts)
+    few, many = (int(np.count_nonzero(counts_of)) for counts_of in counts)
+    low, high = (float(counts_of.max() / counts_of.sum()) for counts_of in counts)
     return (
         f"{first} has {few:,} distinct values, the most frequent in {_percent(low)} of the rows, "
         f"and {last} has {many:,}, the most frequent in {_percent(high)}"
@@ -244,52 +244,52 @@ def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]
     constant ('site',)
     identifier ('id',)
     """
-    found: list[Finding] = [] if y is None else [*of_target(y, target)]
+    findings: list[Finding] = [] if y is None else [*of_target(y, target)]
     stray: tuple[StrayValues, ...] = ()
     if not isinstance(X, EncodedTable | ColumnStore):
         dates = dates_of(X)
-        found += of_dates(dates)
+        findings += of_dates(dates)
         X, stray = _encoded_without(X, dates)
-        found += map(of_stray, stray)
+        findings += map(of_stray, stray)
     if X is not None:
-        found += of_codes(X, [one.name for one in stray])
-        unequal = unequal_values(X, told=names_in(found))
-        found += [] if unequal is None else [unequal]
-        found += [] if y is None else of_leaks(X, y, target, "auto")
-    return in_order(found)
+        findings += of_codes(X, [one.name for one in stray])
+        unequal = unequal_values(X, named=names_in(findings))
+        findings += [] if unequal is None else [unequal]
+        findings += [] if y is None else of_leaks(X, y, target, "auto")
+    return in_order(findings)
 
 
-def names_in(found: Iterable[Finding]) -> frozenset[str]:
+def names_in(findings: Iterable[Finding]) -> frozenset[str]:
     """Return the columns that findings name."""
-    return frozenset(name for one in found for name in one.columns)
+    return frozenset(name for one in findings for name in one.columns)
 
 
-def left_out(found: Iterable[Finding]) -> tuple[str, ...]:
+def left_out(findings: Iterable[Finding]) -> tuple[str, ...]:
     """Return the columns that look like identifiers, which analyses leave out by default."""
-    return tuple(name for one in found if one.kind == IDENTIFIER for name in one.columns)
+    return tuple(name for one in findings if one.kind == IDENTIFIER for name in one.columns)
 
 
-def without_identifiers(found: Iterable[Finding], keep: str) -> list[Finding]:
+def without_identifiers(findings: Iterable[Finding], keep: str) -> list[Finding]:
     """Return findings that say so of columns that are left out, of which nothing else is said.
 
     `keep` is the option that keeps them, such as "--keep-identifiers keeps {}".
     """
-    found = list(found)
-    gone, told = frozenset(left_out(found)), []
-    for one in found:
+    findings = list(findings)
+    gone, remaining = frozenset(left_out(findings)), []
+    for one in findings:
         if one.kind == IDENTIFIER:
             it = "it was" if len(one.columns) == 1 else "they were"
             hint = keep.format(them(one.columns))
             one = replace(one, found=f"{one.found}: {it} left out", hint=hint, refused=False)
         elif one.columns and gone.issuperset(one.columns):
             continue
-        told.append(one)
-    return told
+        remaining.append(one)
+    return remaining
 
 
-def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Put what is refused first, then columns that may be recorded because of the target."""
-    return tuple(sorted(found, key=lambda one: (not one.refused, one.kind != "leak")))
+    return tuple(sorted(findings, key=lambda one: (not one.refused, one.kind != "leak")))
 
 
 def _encoded_without(
@@ -306,9 +306,12 @@ def _encoded_without(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", StrayValuesWarning)
         table = encode(X)
-    messages = [one.message for one in caught]
+    messages = [warning.message for warning in caught]
     return table, tuple(
-        one for word in messages if isinstance(word, StrayValuesWarning) for one in word.columns
+        warning
+        for word in messages
+        if isinstance(word, StrayValuesWarning)
+        for warning in word.columns
     )
 
 
@@ -344,41 +347,41 @@ def _about(
     return Finding(kind, tuple(names), f"{columns(names)} {what}", hint, refused)
 
 
-def of_stray(one: StrayValues) -> Finding:
+def of_stray(stray: StrayValues) -> Finding:
     """Tell of a column of text that is nearly one of numbers."""
-    found = f"{one.describe()}; it is treated as categorical"
+    message = f"{stray.describe()}; it is treated as categorical"
     hint = "read the words as missing values, or convert the column to numbers"
-    return Finding("stray values", (one.name,), found, hint, values=one.values)
+    return Finding("stray values", (stray.name,), message, hint, values=stray.values)
 
 
-def of_codes(table: Codes, told: Sequence[str] = ()) -> list[Finding]:
+def of_codes(table: Codes, named: Sequence[str] = ()) -> list[Finding]:
     """Tell of identifiers, constant and duplicate columns, and signs of missing values.
 
     Columns of text that are told of already, as nearly numbers, are no identifiers.
     """
     n_codes = table.n_codes()
     constant = np.flatnonzero(n_codes <= 1)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if len(constant) and len(constant) < table.n_columns:
         names = _names(table, constant)
         are = "is constant" if len(names) == 1 else "are constant"
-        found.append(_about("constant", names, f"{are} and cannot be important"))
+        findings.append(_about("constant", names, f"{are} and cannot be important"))
     nameless = _nameless(table)
     if isinstance(table, ColumnStore):
         many = np.flatnonzero(2 * n_codes > table.n_rows)[:_MOST_READ]
         read = np.union1d(many, nameless)
         if len(read):
             chosen = table.take_columns(read)
-            found += _closely(chosen, np.searchsorted(read, nameless), told)
+            findings += _closely(chosen, np.searchsorted(read, nameless), named)
     else:
-        found += [*_closely(table, nameless, told), *_duplicates(table)]
-    return _few_of_a_kind(found)
+        findings += [*_closely(table, nameless, named), *_duplicates(table)]
+    return _few_of_a_kind(findings)
 
 
-def _few_of_a_kind(found: Sequence[Finding]) -> list[Finding]:
+def _few_of_a_kind(findings: Sequence[Finding]) -> list[Finding]:
     """Keep the first findings of a kind, and gather the others in one."""
     kinds: dict[str, list[Finding]] = defaultdict(list)
-    for one in found:
+    for one in findings:
         kinds[one.kind].append(one)
     few = []
     for ones in kinds.values():
@@ -402,7 +405,7 @@ def _nameless(table: Codes) -> IntArray:
     )
 
 
-def _closely(table: EncodedTable, nameless: IntArray, told: Sequence[str]) -> list[Finding]:
+def _closely(table: EncodedTable, nameless: IntArray, named: Sequence[str]) -> list[Finding]:
     """Look at the values of columns in memory."""
     text = np.flatnonzero(table.kind_codes == _NOMINAL)
     identifiers, dates = [], []
@@ -410,7 +413,7 @@ def _closely(table: EncodedTable, nameless: IntArray, told: Sequence[str]) -> li
     if table.n_rows >= _FEWEST_ROWS:
         for j in text.tolist():
             labels = table.values(j)
-            if table.names[j] in told:
+            if table.names[j] in named:
                 continue
             if labels.dtype.kind in "OU" and _like_dates(labels):
                 dates.append(j)
@@ -423,25 +426,27 @@ def _closely(table: EncodedTable, nameless: IntArray, told: Sequence[str]) -> li
     else:
         rising = []
     index = [j for j in nameless.tolist() if j not in identifiers]
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if identifiers:
-        found.append(_identifiers(_names(table, np.array(identifiers))))
+        findings.append(_identifiers(_names(table, np.array(identifiers))))
     if index:
         names = _names(table, np.array(index))
         have = "has" if len(names) == 1 else "have"
         what = f"{have} a name like that of an index saved with the table"
-        found.append(_about("index", names, what))
-    found += _one_each(table, rising, "row order", "increases from row to row, as row numbers do")
-    found += _one_each(
+        findings.append(_about("index", names, what))
+    findings += _one_each(
+        table, rising, "row order", "increases from row to row, as row numbers do"
+    )
+    findings += _one_each(
         table, dates, "date", "has dates as text, each of which is treated as a category"
     )
-    found += _one_each(
+    findings += _one_each(
         table,
         many,
         "many values",
         "has different text in most rows, which raises its importance by chance",
     )
-    return [*found, *_signs_of_missing(table)]
+    return [*findings, *_signs_of_missing(table)]
 
 
 def _one_each(table: EncodedTable, places: Sequence[int], kind: str, what: str) -> list[Finding]:
@@ -449,9 +454,9 @@ def _one_each(table: EncodedTable, places: Sequence[int], kind: str, what: str) 
 
 
 def _identifiers(names: tuple[str, ...]) -> Finding:
-    one = len(names) == 1
+    single = len(names) == 1
     each, like = "has a different value in each row", "looks like an identifier"
-    if not one:
+    if not single:
         each, like = "have different values in all rows", "look like identifiers"
     return _about(IDENTIFIER, names, f"{each} and {like}")
 
@@ -465,7 +470,7 @@ def _present(table: EncodedTable, j: int) -> int:
 
 def _like_dates(labels: NDArray[Any]) -> bool:
     some = labels[:: max(1, len(labels) // _LOOKED_AT)].tolist()
-    return len(labels) > 2 and all(_DATE.fullmatch(str(one).strip()) for one in some)
+    return len(labels) > 2 and all(_DATE.fullmatch(str(label).strip()) for label in some)
 
 
 def _numeric(table: EncodedTable, fewest: int) -> IntArray:
@@ -509,7 +514,7 @@ def _signs_of_missing(table: EncodedTable) -> list[Finding]:
         odd &= below | (np.abs(near - ends) > np.abs(far - near))
         for j, value in zip(places[odd].tolist(), ends[odd].tolist(), strict=True):
             columns_with[value].append(j)
-    found = []
+    findings = []
     for value, odd_columns in columns_with.items():
         ordinary = _within_range(table, places, value)
         if len(ordinary) > len(odd_columns):
@@ -520,7 +525,7 @@ def _signs_of_missing(table: EncodedTable) -> list[Finding]:
                 f"leave these cells of the file empty; {value:g} is a number within the range of "
                 f"{columns(ordinary)}"
             )
-        found += [
+        findings += [
             Finding(
                 "missing code",
                 (table.names[j],),
@@ -531,7 +536,7 @@ def _signs_of_missing(table: EncodedTable) -> list[Finding]:
             )
             for j in odd_columns
         ]
-    return found
+    return findings
 
 
 def _within_range(table: EncodedTable, places: IntArray, value: float) -> list[str]:
@@ -549,7 +554,7 @@ def _duplicates(table: EncodedTable) -> list[Finding]:
     """Tell of columns that order the rows as another one does."""
     sampled = np.unique(np.linspace(0, table.n_rows - 1, _SAMPLED).astype(np.int64))
     varied = ~table.constant()
-    found: list[list[int]] = []
+    duplicates: list[list[int]] = []
     blocks: Sequence[NDArray[Any]] = table.blocks
     for number, block in enumerate(blocks):
         members: IntArray = np.flatnonzero((table.block_of == number) & varied)
@@ -563,8 +568,8 @@ def _duplicates(table: EncodedTable) -> list[Finding]:
         alike: dict[bytes, list[int]] = defaultdict(list)
         for i in candidates:
             alike[block[slots[i]].tobytes()].append(int(members[i]))
-        found += [same for same in alike.values() if len(same) > 1]
-    return [_duplicate(_names(table, np.array(same))) for same in sorted(found)]
+        duplicates += [same for same in alike.values() if len(same) > 1]
+    return [_duplicate(_names(table, np.array(same))) for same in sorted(duplicates)]
 
 
 def _duplicate(names: tuple[str, ...]) -> Finding:

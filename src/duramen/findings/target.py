@@ -53,19 +53,21 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
     column = as_arrow(y)
     if column is None:
         return []
-    known = column.filter(pc.invert(pc.is_null(column, nan_is_null=True)))
+    present = column.filter(pc.invert(pc.is_null(column, nan_is_null=True)))
     if pa.types.is_temporal(column.type):
         what = "has dates or times, which are neither classes nor numbers"
         return [_finding("target date", name, what, "name another target", refused=True)]
-    found = []
-    if lost := len(column) - len(known):
+    findings = []
+    if lost := len(column) - len(present):
         what = f"is missing in {lost:,} of {len(column):,} rows"
-        found.append(_finding("target missing", name, what, "leave these rows out", refused=True))
-    if not len(known):
-        return found
-    counted = pc.value_counts(known)
+        findings.append(
+            _finding("target missing", name, what, "leave these rows out", refused=True)
+        )
+    if not len(present):
+        return findings
+    counted = pc.value_counts(present)
     counts = np.asarray(counted.field("counts"), dtype=np.int64)
-    return [*found, *_of_values(counted.field("values"), counts, name, task)]
+    return [*findings, *_of_values(counted.field("values"), counts, name, task)]
 
 
 def as_arrow(y: Any) -> Any:
@@ -92,8 +94,8 @@ def _of_values(values: Any, counts: IntArray, name: str, task: str) -> list[Find
         task == "auto" and (not numeric or (whole and m <= FEW_VALUES))
     )
     if m == 1:
-        one = "one class" if classes else "one value"
-        only = f"has {one} only, {quoted(values[0].as_py())}, in all {n:,} rows"
+        single = "one class" if classes else "one value"
+        only = f"has {single} only, {quoted(values[0].as_py())}, in all {n:,} rows"
         return [_finding("one class", name, only, "name another target", refused=True)]
     if m == n and n >= _FEWEST_ROWS and (not numeric or (whole and _evenly_spaced(values))):
         what = "has a different value in each row and looks like an identifier"
@@ -106,15 +108,15 @@ def _of_values(values: Any, counts: IntArray, name: str, task: str) -> list[Find
         return [_finding("many classes", name, what, "treat it as numbers")]
     outside = _code_outside(labels, counts) if whole else None
     if outside is None:
-        found = _of_classes(labels, counts, name)
+        findings = _of_classes(labels, counts, name)
     else:
-        kept = [i for i in range(m) if i != outside]
-        found = _of_code(labels, counts, outside, name)
-        found += _of_classes([labels[i] for i in kept], counts[kept], name)
+        inside = [i for i in range(m) if i != outside]
+        findings = _of_code(labels, counts, outside, name)
+        findings += _of_classes([labels[i] for i in inside], counts[inside], name)
     if whole and task == "auto" and m >= _ORDERED:
         what = f"has {m:,} different whole numbers, which are treated as classes without an order"
-        found.append(_finding("classes of numbers", name, what, "treat it as numbers"))
-    return found
+        findings.append(_finding("classes of numbers", name, what, "treat it as numbers"))
+    return findings
 
 
 def _of_whole_numbers(values: Any, name: str) -> list[Finding]:
@@ -160,14 +162,14 @@ def _evenly_spaced(values: Any) -> bool:
 
 def _of_classes(labels: list[Any], counts: IntArray, name: str) -> list[Finding]:
     """Tell of classes of few rows."""
-    n, found = int(counts.sum()), []
+    n, findings = int(counts.sum()), []
     order = np.argsort(counts, kind="stable").tolist()
     few = [i for i in order if counts[i] < _FEW_ROWS]
     if few and n >= 4 * _FEW_ROWS:
         listed = ", ".join(f"{quoted(labels[i])} ({counts[i]})" for i in few[:_SHOWN])
         more = f" and {len(few) - _SHOWN:,} more" if len(few) > _SHOWN else ""
         what = f"has classes with few rows, about which little can be learned: {listed}{more}"
-        found.append(
+        findings.append(
             _finding(
                 "rare class",
                 name,
@@ -183,8 +185,8 @@ def _of_classes(labels: list[Any], counts: IntArray, name: str) -> list[Finding]
             f"that always predicts {quoted(labels[most])} is right in {counts[most] / n:.0%}"
         )
         hint = "examine the error of each class, and weight the classes"
-        found.append(_finding("imbalance", name, what, hint))
-    return found
+        findings.append(_finding("imbalance", name, what, hint))
+    return findings
 
 
 def _finding(
@@ -232,7 +234,7 @@ def merged_labels(column: Any, name: str) -> tuple[Any, Finding | None]:
     if not is_text(column.type):
         return column, None
     counted = pc.value_counts(column.drop_null())
-    rows = {one["values"]: one["counts"] for one in counted.to_pylist()}
+    rows = {row["values"]: row["counts"] for row in counted.to_pylist()}
     alike: dict[str, list[str]] = defaultdict(list)
     for label in sorted(rows, key=lambda label: (-rows[label], label)):
         alike[" ".join(label.split()).casefold()].append(label)

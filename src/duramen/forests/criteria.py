@@ -32,9 +32,14 @@ IMPURITIES = tuple(one for one in CRITERIA if not one.scored)
 
 def criterion_named(name: str) -> Criterion:
     """Return the criterion of a name."""
-    return next(one for one in CRITERIA if one.name == name)
+    return next(criterion for criterion in CRITERIA if criterion.name == name)
 
 
 def aliases_for(task: Task) -> dict[str, str]:
     """Return the names of the criteria of a task, by their aliases in the estimators."""
-    return {alias: one.name for one in CRITERIA if one.task == task for alias in one.aliases}
+    return {
+        alias: criterion.name
+        for criterion in CRITERIA
+        if criterion.task == task
+        for alias in criterion.aliases
+    }

@@ -228,7 +228,7 @@ class Forest(TreeArrays, Grown, Summarized):
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of the forest by name."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def unpacked(cls, saved: storage.Saved) -> Self:
@@ -247,7 +247,9 @@ class Forest(TreeArrays, Grown, Summarized):
         )
 
     def _summary(self, rows: int) -> Summary:
-        settings = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)}
+        settings = {
+            field.name: getattr(self.settings, field.name) for field in fields(self.settings)
+        }
         columns = [
             Column("setting", list(settings), kind="words"),
             Column("value", list(map(str, settings.values())), kind="words"),

@@ -87,8 +87,8 @@ def grow(
     else:
         guided = guidance.for_kernel()
         n_threads = 1 if guidance.factors is not None else n_threads
-        given = (*_given(data), settings.for_kernel(), trees, guided, n_threads, progress)
-        arrays = _kernel.grow_guided(*given)
+        arguments = (*_given(data), settings.for_kernel(), trees, guided, n_threads, progress)
+        arrays = _kernel.grow_guided(*arguments)
     forest = _forest(arrays, data, settings, seed, first_tree)
     if data.target.censored:
         return _with_events(forest, data, n_threads)
@@ -317,11 +317,11 @@ class Guidance:
             reason = "the proxy is that of the Gini index"
         if reason:
             raise ValueError(f"{owner}: these trees cannot be guided: {reason}.")
-        known = int(np.count_nonzero(self.weights))
-        if known < settings.max_features:
+        positive = int(np.count_nonzero(self.weights))
+        if positive < settings.max_features:
             raise ValueError(
                 f"{owner}: max_features={settings.max_features} candidates are drawn at a node, "
-                f"but only {known} features have a weight above 0. Hint: use a smaller "
+                f"but only {positive} features have a weight above 0. Hint: use a smaller "
                 "max_features, or weights above 0 for more features."
             )
 

@@ -63,8 +63,8 @@ class LeafEvents(KernelOwner):
     def part(self, leaves: slice) -> LeafEvents:
         """Return the events of some consecutive leaves; the arrays of these are views."""
         offsets = self.event_offsets[leaves.start : leaves.stop + 1]
-        kept = slice(int(offsets[0]), int(offsets[-1]))
-        own = (self.event_index[kept], self.events[kept], self.at_risk[kept])
+        entries = slice(int(offsets[0]), int(offsets[-1]))
+        own = (self.event_index[entries], self.events[entries], self.at_risk[entries])
         return LeafEvents(self.event_times, offsets - offsets[0], *own)
 
     @classmethod

@@ -38,16 +38,16 @@ def rows_of(forest: AnyForest, X: Any, estimator_name: str, function: str) -> Ro
     return values
 
 
-def same_encoding(one: Schema, other: Schema) -> bool:
+def same_encoding(left: Schema, other: Schema) -> bool:
     """Tell whether the codes of two tables mean the same values, column by column."""
-    return one is other or (
-        one.names == other.names
-        and one.kinds == other.kinds
-        and np.array_equal(one.value_offsets, other.value_offsets)
-        and np.array_equal(one.missing, other.missing)
-        and np.array_equal(one.cut_values, other.cut_values)
-        and one.labels.keys() == other.labels.keys()
-        and all(np.array_equal(labels, other.labels[j]) for j, labels in one.labels.items())
+    return left is other or (
+        left.names == other.names
+        and left.kinds == other.kinds
+        and np.array_equal(left.value_offsets, other.value_offsets)
+        and np.array_equal(left.missing, other.missing)
+        and np.array_equal(left.cut_values, other.cut_values)
+        and left.labels.keys() == other.labels.keys()
+        and all(np.array_equal(labels, other.labels[j]) for j, labels in left.labels.items())
     )
 
 
@@ -228,10 +228,10 @@ class OutOfBagSums:
     """Out-of-bag estimates on the training table and target, of trees that are added in order."""
 
     def __init__(self, forest: AnyForest, table: EncodedTable, target: Target) -> None:
-        known = target.kernel
+        of_target = target.kernel
         if target.origin != forest.origin:
-            known = _kernel.Target(target.less(forest.origin), 0, 0)
-        self._given, self._origin = (table.kernel, known), forest.origin
+            of_target = _kernel.Target(target.less(forest.origin), 0, 0)
+        self._given, self._origin = (table.kernel, of_target), forest.origin
         self._sums = _kernel.OutOfBag(table.n_rows, forest.n_values)
 
     def add(self, trees: Forest, n_threads: int = 1) -> None:
@@ -248,8 +248,8 @@ def estimate_out_of_bag(
 ) -> OutOfBag:
     """Compute out-of-bag estimates on the training table and target."""
     if target.censored:
-        given = forest.kernel, table.kernel, target.kernel, forest.bags
-        return OutOfBag(*_kernel.out_of_bag_risks(*given))
+        arguments = forest.kernel, table.kernel, target.kernel, forest.bags
+        return OutOfBag(*_kernel.out_of_bag_risks(*arguments))
     sums = OutOfBagSums(forest, table, target)
     sums.add(forest, n_threads)
     return sums.estimate()

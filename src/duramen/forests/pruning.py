@@ -180,33 +180,37 @@ def _weakest_links(forest: Forest, function: str) -> tuple[FloatArray, FloatArra
 def _arrays_without(forest: Forest, closed: BoolArray) -> dict[str, Any]:
     """Return the flat arrays of a forest in which the closed nodes are leaves."""
     owner = _owners(forest, closed)
-    kept = np.flatnonzero(owner == np.arange(forest.n_nodes))
+    remaining = np.flatnonzero(owner == np.arange(forest.n_nodes))
     trees = trees_of_nodes(forest)
-    tree = trees[kept]
+    tree = trees[remaining]
     offsets = _offsets(tree, forest.n_trees)
     number = np.full(forest.n_nodes, -1, dtype=np.int64)
-    number[kept] = np.arange(len(kept)) - offsets[tree]
-    leaf = (forest.feature[kept] < 0) | closed[kept]
+    number[remaining] = np.arange(len(remaining)) - offsets[tree]
+    leaf = (forest.feature[remaining] < 0) | closed[remaining]
     leaf_offsets, leaf_numbers, leaf_values = _leaves(forest, owner, trees)
-    pool_offsets, pool, cuts = _pool(forest, kept[~leaf], trees)
-    child = np.where(leaf, leaf_numbers[kept], number[first_children(forest)[kept]])
-    cut = np.zeros(len(kept), dtype=np.uint32)
+    pool_offsets, pool, cuts = _pool(forest, remaining[~leaf], trees)
+    child = np.where(leaf, leaf_numbers[remaining], number[first_children(forest)[remaining]])
+    cut = np.zeros(len(remaining), dtype=np.uint32)
     cut[~leaf] = cuts
     degree = forest.node_degree
     return {
         "offsets": offsets,
         "leaf_offsets": leaf_offsets,
         "pool_offsets": pool_offsets,
-        "feature": np.where(leaf, -1, forest.feature[kept]).astype(np.int32),
+        "feature": np.where(leaf, -1, forest.feature[remaining]).astype(np.int32),
         "child": child.astype(np.int32),
         "cut": cut,
-        "threshold": np.where(leaf, np.nan, forest.threshold[kept]),
-        "split": np.where(leaf, 0, forest.split[kept]).astype(np.uint8),
+        "threshold": np.where(leaf, np.nan, forest.threshold[remaining]),
+        "split": np.where(leaf, 0, forest.split[remaining]).astype(np.uint8),
         "pool": pool,
-        "rows": forest.rows[kept],
-        "node_degree": np.where(leaf, 0, degree[kept]).astype(np.uint32) if len(degree) else degree,
-        "node_weight": forest.node_weight[kept] if len(forest.node_weight) else forest.node_weight,
-        "impurity": forest.impurity[kept],
+        "rows": forest.rows[remaining],
+        "node_degree": np.where(leaf, 0, degree[remaining]).astype(np.uint32)
+        if len(degree)
+        else degree,
+        "node_weight": forest.node_weight[remaining]
+        if len(forest.node_weight)
+        else forest.node_weight,
+        "impurity": forest.impurity[remaining],
         "leaf_values": leaf_values,
     }
 

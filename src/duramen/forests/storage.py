@@ -116,7 +116,7 @@ def unpack(saved: Saved) -> dict[str, Any]:
     events = None
     if EVENT_ARRAYS[0] in arrays:
         events = LeafEvents(**{name: np.ascontiguousarray(arrays[name]) for name in EVENT_ARRAYS})
-    known = "classes" in arrays or "classes" in plain["lists"]
+    has_classes = "classes" in arrays or "classes" in plain["lists"]
     return {
         **{name: np.ascontiguousarray(arrays[name]) for name in ARRAY_NAMES},
         **{name: plain[name] for name in _NUMBERS},
@@ -124,7 +124,7 @@ def unpack(saved: Saved) -> dict[str, Any]:
         "settings": GrowthSettings.from_dict(plain["settings"]),
         "schema": schema,
         "leaf_events": events,
-        "classes": _unpack_labels("classes", arrays, plain["lists"]) if known else None,
+        "classes": _unpack_labels("classes", arrays, plain["lists"]) if has_classes else None,
     }
 
 

@@ -152,9 +152,9 @@ def target_column(
     if name not in names:
         close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         folded = [other for other in names if other.strip().lower() == name.strip().lower()]
-        found = (folded or close)[:1]
-        if found:
-            hint = f"did you mean {quoted(found[0])}?"
+        matches = (folded or close)[:1]
+        if matches:
+            hint = f"did you mean {quoted(matches[0])}?"
         else:
             shown = ", ".join(quoted(other) for other in names[:10])
             hint = f"its columns are {shown}" + (", ..." if len(names) > 10 else "")
@@ -215,8 +215,8 @@ def write_table(
     chosen = formats.format_of(path)
     written = () if chosen is None else chosen.written or chosen.suffixes
     if chosen is None or chosen.write is None or path.suffix.lower() not in written:
-        known = formats.listed("write")
-        raise ValueError(f"{function}: cannot write {path.name!r}; files may be {known}")
+        writable = formats.listed("write")
+        raise ValueError(f"{function}: cannot write {path.name!r}; files may be {writable}")
     if spreadsheet_safe and chosen.text:
         table = without_formulas(table)
     with replacing(path) as file:

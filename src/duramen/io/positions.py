@@ -81,19 +81,21 @@ class Positions:
                 f"{function}: positions must be whole numbers of base pairs, got "
                 f"{table.column('position').type}."
             )
-        words = np.array([UNPLACED if one is None else str(one) for one in chromosome[index]])
-        found, codes = np.unique(words, return_inverse=True)
-        order = sorted(range(len(found)), key=lambda i: _key(str(found[i])))
-        rank = np.empty(len(found), dtype=np.int64)
-        rank[order] = np.arange(len(found))
-        known = tuple(str(found[i]) for i in order)
-        return cls(known, rank[codes.reshape(-1)], place[index].astype(np.int64))
+        words = np.array([UNPLACED if name is None else str(name) for name in chromosome[index]])
+        distinct, codes = np.unique(words, return_inverse=True)
+        order = sorted(range(len(distinct)), key=lambda i: _key(str(distinct[i])))
+        rank = np.empty(len(distinct), dtype=np.int64)
+        rank[order] = np.arange(len(distinct))
+        ordered = tuple(str(distinct[i]) for i in order)
+        return cls(ordered, rank[codes.reshape(-1)], place[index].astype(np.int64))
 
     @cached_property
     def placed(self) -> BoolArray:
         """True where the place of a feature is known; shape (p,)."""
-        known = np.array([one != UNPLACED for one in self.chromosomes], dtype=np.bool_)
-        return known[self.chromosome] & (self.position > 0)
+        on_chromosome = np.array(
+            [chromosome != UNPLACED for chromosome in self.chromosomes], dtype=np.bool_
+        )
+        return on_chromosome[self.chromosome] & (self.position > 0)
 
     @cached_property
     def order(self) -> IntArray:
@@ -107,8 +109,8 @@ class Positions:
         """
         same = self.chromosome[left][:, None] == self.chromosome[right]
         apart = np.abs(self.position[left][:, None] - self.position[right])
-        known = self.placed[left][:, None] & self.placed[right]
-        near: BoolArray = same & known & (apart <= distance)
+        placed = self.placed[left][:, None] & self.placed[right]
+        near: BoolArray = same & placed & (apart <= distance)
         return near
 
 

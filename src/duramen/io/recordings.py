@@ -144,7 +144,7 @@ def read_recording(
     if folder:
         file = file / "F.npy"
     if not file.is_file() and not parquet:
-        planes = sorted(one.parent.name for one in file.parent.glob("plane*/F.npy"))
+        planes = sorted(path.parent.name for path in file.parent.glob("plane*/F.npy"))
         hint = f". Hint: give its folder {planes[0]}." if folder and planes else ""
         raise FileNotFoundError(f"{_FUNCTION}: there is no file {file}{hint}")
     beside_cells = file.name == "F.npy" and (file.parent / "iscell.npy").is_file()
@@ -154,20 +154,20 @@ def read_recording(
     if key is not None and file.suffix.lower() not in _HDF5:
         raise checks.refuse(_FUNCTION, "key", "None but for HDF5 files", key)
     if suite2p:
-        found = _suite2p(file, only, neuropil)
-        return _without_missing(_without(found, tuple(drop), file), missing, file)
+        recording = _suite2p(file, only, neuropil)
+        return _without_missing(_without(recording, tuple(drop), file), missing, file)
     if layout == "caiman" or file.suffix.lower() in _HDF5:
-        found = _hdf5(file, layout, key, neurons, only)
+        recording = _hdf5(file, layout, key, neurons, only)
     elif file.suffix.lower() == ".npy":
-        found = _oriented(_npy(file), neurons, None, file)
+        recording = _oriented(_npy(file), neurons, None, file)
     elif is_text_matrix(file):
-        found = _oriented(read_text_matrix(file, _FUNCTION), neurons, None, file)
+        recording = _oriented(read_text_matrix(file, _FUNCTION), neurons, None, file)
     elif neurons == "rows":
-        found = _table(file, neurons)
+        recording = _table(file, neurons)
     else:
-        found, drop = _table(file, neurons, drop), ()  # columns that need not be numbers
-    found = _without_times(_without(found, tuple(drop), file), file)
-    return _without_missing(found, missing, file)
+        recording, drop = _table(file, neurons, drop), ()  # columns that need not be numbers
+    recording = _without_times(_without(recording, tuple(drop), file), file)
+    return _without_missing(recording, missing, file)
 
 
 def _check_orientation(frames: int, count: int, file: Path) -> None:
@@ -180,22 +180,22 @@ def _check_orientation(frames: int, count: int, file: Path) -> None:
         )
 
 
-def _without_times(found: Recording, file: Path) -> Recording:
+def _without_times(recording: Recording, file: Path) -> Recording:
     """Leave out columns that increase from frame to frame, as times do and no neuron does."""
-    light = found.fluorescence
+    light = recording.fluorescence
     if len(light) < _FEWEST_FRAMES:
-        return found
+        return recording
     few = (np.diff(light[:_FEWEST_FRAMES], axis=0) > 0).all(axis=0)
     times = [j for j in np.flatnonzero(few).tolist() if (np.diff(light[:, j]) > 0).all()]
     if not times or 2 * len(times) >= light.shape[1]:
-        return found
-    listed = ", ".join(quoted(found.names[j]) for j in times)
+        return recording
+    listed = ", ".join(quoted(recording.names[j]) for j in times)
     warn(
         f"{_FUNCTION}: {listed} of {file.name} increases from each frame to the next, as times "
         "do, and was left out."
     )
-    kept = np.setdiff1d(np.arange(light.shape[1]), times)
-    return Recording(light[:, kept], tuple(found.names[j] for j in kept))
+    neurons = np.setdiff1d(np.arange(light.shape[1]), times)
+    return Recording(light[:, neurons], tuple(recording.names[j] for j in neurons))
 
 
 def _npy(file: Path) -> FloatArray:
@@ -257,9 +257,9 @@ def _suite2p(file: Path, only: bool, neuropil: float | None) -> Recording:
     cells = file.with_name("iscell.npy")
     if only and cells.is_file():
         keep = _npy(cells)[:, 0] > 0
-    found = _chosen(light, keep, file)
+    recording = _chosen(light, keep, file)
     if neuropil is None:
-        return found
+        return recording
     around = file.with_name("Fneu.npy")
     if not around.is_file():
         raise FileNotFoundError(
@@ -271,8 +271,8 @@ def _suite2p(file: Path, only: bool, neuropil: float | None) -> Recording:
         raise ValueError(
             f"{_FUNCTION}: {around} has shape {other.shape}, but {file} has {light.shape}"
         )
-    less = np.asarray(found.fluorescence - other.dtype.type(neuropil) * other[keep].T)
-    return Recording(less, found.names)
+    less = np.asarray(recording.fluorescence - other.dtype.type(neuropil) * other[keep].T)
+    return Recording(less, recording.names)
 
 
 def _hdf5(file: Path, layout: str, key: str | None, neurons: str, only: bool) -> Recording:
@@ -315,13 +315,13 @@ def _names(frame: Any) -> tuple[str, ...]:
     return tuple(map(str, frame[frame.attrs["_index"]].asstr()[()]))
 
 
-def _without(found: Recording, drop: tuple[str, ...], file: Path) -> Recording:
+def _without(recording: Recording, drop: tuple[str, ...], file: Path) -> Recording:
     """Leave neurons out by name."""
     if not drop:
-        return found
-    _check_dropped(drop, found.names, file)
-    kept = [i for i, name in enumerate(found.names) if name not in drop]
-    return Recording(found.fluorescence[:, kept], tuple(found.names[i] for i in kept))
+        return recording
+    _check_dropped(drop, recording.names, file)
+    neurons = [i for i, name in enumerate(recording.names) if name not in drop]
+    return Recording(recording.fluorescence[:, neurons], tuple(recording.names[i] for i in neurons))
 
 
 def _check_dropped(drop: Iterable[str], names: Sequence[str], file: Path) -> None:
@@ -372,34 +372,34 @@ def _table(file: Path, neurons: str, drop: Iterable[str] = ()) -> Recording:
     return _oriented(_floats(array, file), neurons, names, file)
 
 
-def _without_missing(found: Recording, missing: str, file: Path) -> Recording:
+def _without_missing(recording: Recording, missing: str, file: Path) -> Recording:
     """Refuse frames with NaN, leave them out, or fill them in."""
-    light = found.fluorescence
+    light = recording.fluorescence
     step = max(1, _BLOCK // light.shape[1])
     gaps = np.concatenate(
         [~np.isfinite(light[k : k + step]).all(axis=1) for k in range(0, len(light), step)]
     )
     count = int(gaps.sum())
     if count == 0:
-        return found
+        return recording
     if missing == "refuse":
         raise ValueError(
             f"{_FUNCTION}: {file} must hold finite numbers, got NaN or infinity in {count} of "
             f"{len(light)} frames, the first one {int(np.argmax(gaps))}. Hint: missing='drop' or "
             "'interpolate'."
         )
-    columns = zip(found.names, light.T, strict=True)
+    columns = zip(recording.names, light.T, strict=True)
     empty = [name for name, column in columns if not np.isfinite(column).any()]
     if empty or (missing == "drop" and count == len(light)):
         what = f"the neurons {', '.join(empty[:5])}" if empty else "any frame"
         raise ValueError(f"{_FUNCTION}: {file} must hold finite numbers for {what}, got only NaN")
     if missing == "drop":
-        return Recording(np.ascontiguousarray(light[~gaps]), found.names)
+        return Recording(np.ascontiguousarray(light[~gaps]), recording.names)
     filled, frames = np.array(light), np.arange(len(light))
     for j in np.flatnonzero(~np.isfinite(light[gaps]).all(axis=0)):
-        known = np.isfinite(light[:, j])
-        filled[~known, j] = np.interp(frames[~known], frames[known], light[known, j])
-    return Recording(filled, found.names)
+        present = np.isfinite(light[:, j])
+        filled[~present, j] = np.interp(frames[~present], frames[present], light[present, j])
+    return Recording(filled, recording.names)
 
 
 _SUFFIXES = (".txt", ".dat")
@@ -436,7 +436,7 @@ def read_text_matrix(path: Path, function: str) -> NDArray[np.float64]:
     """
     with open(path, encoding="utf-8", errors="replace") as lines:
         line = next(lines)
-    separator = next((one for one in _SEPARATORS if one in line.strip()), None)
+    separator = next((sign for sign in _SEPARATORS if sign in line.strip()), None)
     try:
         if separator is None:
             return np.loadtxt(path, ndmin=2, comments=None)
@@ -449,7 +449,7 @@ def read_text_matrix(path: Path, function: str) -> NDArray[np.float64]:
 
 
 def _words(line: str) -> list[str]:
-    separator = next((one for one in _SEPARATORS if one in line.strip()), None)
+    separator = next((sign for sign in _SEPARATORS if sign in line.strip()), None)
     return [word.strip() for word in line.strip().split(separator)]
 
 

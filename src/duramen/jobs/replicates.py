@@ -58,12 +58,12 @@ class Rows:
 
     def take(self, arrays: Arrays) -> int:
         """Start from the values in a checkpoint, as far as there are jobs for them."""
-        found = arrays["values"]
-        if found.shape[1:] != self._values.shape[1:] or found.dtype != self._values.dtype:
+        values = arrays["values"]
+        if values.shape[1:] != self._values.shape[1:] or values.dtype != self._values.dtype:
             raise ValueError("the checkpoint holds replicates of another shape; delete it")
-        self._done = min(len(found), len(self._values))
-        self._values[: self._done] = found[: self._done]
-        return len(found)
+        self._done = min(len(values), len(self._values))
+        self._values[: self._done] = values[: self._done]
+        return len(values)
 
 
 class Records:
@@ -109,7 +109,7 @@ class Records:
             shapes = arrays[f"{name}.shapes"]
             ends = np.cumsum(shapes.prod(axis=1, dtype=np.int64))[:-1]
             split = np.split(arrays[f"{name}.values"], ends)
-            parts[name] = [one.reshape(shape) for one, shape in zip(split, shapes, strict=True)]
+            parts[name] = [part.reshape(shape) for part, shape in zip(split, shapes, strict=True)]
         done = [dict(zip(parts, job, strict=True)) for job in zip(*parts.values(), strict=True)]
         self._done = done[: self._most]
         return len(done)
@@ -405,7 +405,7 @@ def _run(
         return b, replicate_seed(seed, b), *(arguments(b) if arguments else ())
 
     with checkpoint.held():
-        kept = Kept(checkpoint, results)
+        checkpointed = Kept(checkpoint, results)
         for done in range(1, len(results) + 1):
             if decided is not None and decided(results.first(done)):
                 return done
@@ -427,8 +427,8 @@ def _run(
                         advance()
                         if ended:
                             return len(results)
-                        kept.write_now_and_then()
+                        checkpointed.write_now_and_then()
                     if until <= done:
                         return done
             finally:  # at the end, and when interrupted
-                kept.write()
+                checkpointed.write()

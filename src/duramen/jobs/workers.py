@@ -242,7 +242,7 @@ class _Listener:
     @contextmanager
     def hearing(self) -> Iterator[list[Told]]:
         """Give a list that has the warnings at the end, also those of jobs at the same time."""
-        told: list[Told] = []
+        warnings_heard: list[Told] = []
         with self._turn:
             if not self._jobs:
                 self._catching = warnings.catch_warnings(record=True)
@@ -251,10 +251,12 @@ class _Listener:
             self._jobs += 1
             heard, start = self._heard, len(self._heard)
         try:
-            yield told
+            yield warnings_heard
         finally:
             with self._turn:
-                told += dict.fromkeys((one.category, str(one.message)) for one in heard[start:])
+                warnings_heard += dict.fromkeys(
+                    (warning.category, str(warning.message)) for warning in heard[start:]
+                )
                 self._jobs -= 1
                 if not self._jobs:
                     self._catching.__exit__(None, None, None)
@@ -270,9 +272,9 @@ def run_there(parcel: Parcel, *job: Any) -> bytes:
     """
     if parcel.at_home:  # where warnings are seen anyway
         return pickle.dumps((parcel.open()(*job), []))
-    with _LISTENER.hearing() as told:
+    with _LISTENER.hearing() as warnings_heard:
         result = parcel.open()(*job)
-    return pickle.dumps((result, told))
+    return pickle.dumps((result, warnings_heard))
 
 
 class _Crew:
@@ -290,7 +292,7 @@ class _Crew:
         the task. It is then sent anew, with all jobs that are not done.
         """
         upcoming, ahead, lost = iter(jobs), deque[tuple[Any, ...]](), 0
-        known: set[Told] = set()
+        repeated: set[Told] = set()
         while True:
             for job in islice(upcoming, self._most - len(ahead)):
                 ahead.append(job)
@@ -317,10 +319,10 @@ class _Crew:
             for packed in done:
                 self._sent.popleft()
                 ahead.popleft()
-                result, told = pickle.loads(packed)
-                for category, text in told:
-                    if (category, text) not in known:  # each job may say the same
-                        known.add((category, text))
+                result, warnings_heard = pickle.loads(packed)
+                for category, text in warnings_heard:
+                    if (category, text) not in repeated:  # each job may say the same
+                        repeated.add((category, text))
                         warn(text, category)
                 yield result
 

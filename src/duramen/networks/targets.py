@@ -35,7 +35,9 @@ _SEEDS = 2**32  # seeds of estimators lie below
 
 def forest_names() -> tuple[str, ...]:
     """Return the names of the forests that predict numbers as well as classes."""
-    return tuple(one.name.replace("-", "_") for one in FORESTS if one.regressor is not None)
+    return tuple(
+        forest.name.replace("-", "_") for forest in FORESTS if forest.regressor is not None
+    )
 
 
 def template_of_targets(estimator: Any, function: str) -> BaseForest:
@@ -74,8 +76,10 @@ def settings_of(template: BaseForest) -> dict[str, Any]:
 
 def measure_names() -> tuple[str, ...]:
     """Return the names of the measures of fitted forests that can score links."""
-    known = [one for one in importances.catalogue if one.testable]  # of forests, not predictions
-    fitted = (one.name for one in known if not one.refits and not one.classes)
+    testable = [
+        measure for measure in importances.catalogue if measure.testable
+    ]  # of forests, not predictions
+    fitted = (measure.name for measure in testable if not measure.refits and not measure.classes)
     return (*fitted, LAST_LEVEL)
 
 
@@ -187,10 +191,10 @@ class TargetForest:
             last = data.n_columns - 1
             has = degrees is not None and degrees.shape[1] > last
             return np.array(degrees[:, last]) if has else np.zeros(data.n_columns)  # type: ignore[index]
-        found = importances.catalogue[self.scoring.measure].compute(
+        computed = importances.catalogue[self.scoring.measure].compute(
             Inputs(forest, data, seed % _SEEDS)
         )
-        scores: FloatArray = np.array(getattr(found, "values", found), dtype=np.float64)
+        scores: FloatArray = np.array(getattr(computed, "values", computed), dtype=np.float64)
         return scores
 
     def _normalized(self, scores: FloatArray, data: LearningSet[EncodedTable]) -> FloatArray:

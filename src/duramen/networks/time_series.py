@@ -49,9 +49,9 @@ def pairs_of(
     """
     times = np.asarray(time, dtype=np.float64)
     labels = np.zeros(n) if series is None else np.asarray(series)
-    for what, given in (("time", times), ("series", labels)):
-        if given.shape != (n,):
-            raise checks.refuse(function, what, f"one entry per sample ({n})", given.shape)
+    for what, array in (("time", times), ("series", labels)):
+        if array.shape != (n,):
+            raise checks.refuse(function, what, f"one entry per sample ({n})", array.shape)
     if np.isinf(times).any():
         raise checks.refuse(function, "time", "finite, or NaN for steady states", np.inf)
     steady = np.flatnonzero(np.isnan(times))
@@ -77,7 +77,7 @@ def pairs_of(
 
 
 def decay_rates(
-    values: FloatArray, time: Any, series: Any, given: Any, function: str
+    values: FloatArray, time: Any, series: Any, decay: Any, function: str
 ) -> FloatArray:
     r"""Return the decay rate of each variable, shape (p,).
 
@@ -100,13 +100,13 @@ def decay_rates(
         Function that the user called, for errors.
     """
     p = values.shape[1]
-    if not isinstance(given, str):
-        rates = np.asarray(given, dtype=np.float64)
+    if not isinstance(decay, str):
+        rates = np.asarray(decay, dtype=np.float64)
         if rates.shape not in ((), (p,)) or not np.isfinite(rates).all() or (rates < 0).any():
             allowed = f'"estimate", a number >= 0, or {p} of them'
-            raise checks.refuse(function, "decay", allowed, given)
+            raise checks.refuse(function, "decay", allowed, decay)
         return np.broadcast_to(rates, (p,))
-    checks.check_choice(function, "decay", given, ("estimate",))
+    checks.check_choice(function, "decay", decay, ("estimate",))
     times = np.asarray(time, dtype=np.float64)
     labels = np.zeros(len(times)) if series is None else np.asarray(series)
     floor = values.min(axis=0) - _ABOVE

@@ -82,7 +82,7 @@ class Variables:
 
 
 def encoded(
-    given: Any,
+    values: Any,
     *,
     genes: str,
     names: Iterable[str] | None,
@@ -111,8 +111,8 @@ def encoded(
         If there are fewer than two variables or rows.
     """
     if checks.check_choice(function, "genes", genes, GENES) == "rows":
-        given, names = _transposed(given, names, function)
-    table = encode(table_like(given), names=names, kinds=kinds, n_jobs=n_threads)
+        values, names = _transposed(values, names, function)
+    table = encode(table_like(values), names=names, kinds=kinds, n_jobs=n_threads)
     if min(table.shape) < 2:
         raise ValueError(
             f"{function}: expression must have at least 2 samples of 2 genes, got "

@@ -344,7 +344,7 @@ def link_limit(
 
 def color_words(network: ContextNetwork, effects: Sequence[str]) -> str:
     """Return what the colors are of, and its unit if all targets have the same."""
-    units = {one.unit for one in network.analyses.values()}
+    units = {analysis.unit for analysis in network.analyses.values()}
     what = {_colored(effect) for effect in effects}
     name = f"{what.pop()} effect" if len(what) == 1 else "effect"
     return f"{name} ({units.pop()})" if len(units) == 1 else name
@@ -403,13 +403,13 @@ def _mark(marker: str, size: float, width: float, filling: str = "none") -> dict
     }
 
 
-def _chosen(function: str, known: Sequence[str], asked: Iterable[str] | None) -> list[str]:
+def _chosen(function: str, allowed: Sequence[str], asked: Iterable[str] | None) -> list[str]:
     """Return the names that were asked for, in their order; all by default."""
-    chosen = list(known) if asked is None else list(asked)
-    unknown = [one for one in chosen if one not in known]
+    chosen = list(allowed) if asked is None else list(asked)
+    unknown = [name for name in chosen if name not in allowed]
     if unknown or not chosen:
         raise ValueError(
-            f"plots.{function}: what is shown must be some of {list(known)}, got {unknown[0]!r}."
+            f"plots.{function}: what is shown must be some of {list(allowed)}, got {unknown[0]!r}."
             if unknown
             else f"plots.{function}: there is nothing to show."
         )

@@ -130,8 +130,8 @@ def oob_error(errors: ArrayLike, *, what: str = "out-of-bag error", ax: Axes | N
     ax = axes_or_new(ax, 6.4, 2.8)
     trees = np.arange(1, error.size + 1)
     ax.plot(trees, error, color=ACCENT, linewidth=1.6)
-    known = np.flatnonzero(np.isfinite(error))
-    last = known[-1]
+    finite = np.flatnonzero(np.isfinite(error))
+    last = finite[-1]
     ax.plot(trees[last], error[last], "o", color=ACCENT, markersize=5)
     ax.annotate(
         f"{error[last]:.3g}",

@@ -189,10 +189,10 @@ def _columns(values: ArrayLike, target: ArrayLike) -> tuple[NDArray[Any], ...]:
             "plots.against_target: values and target must be of the same length, got shapes "
             f"{x.shape} and {y.shape}."
         )
-    known = np.array([_known(one) and _known(other) for one, other in zip(x, y, strict=True)])
-    if not known.any():
+    present = np.array([_known(left) and _known(other) for left, other in zip(x, y, strict=True)])
+    if not present.any():
         raise ValueError("plots.against_target: values must have a row with a value, got none.")
-    return tuple(_plain(column[known]) for column in (x, y))
+    return tuple(_plain(column[present]) for column in (x, y))
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any]:
@@ -257,15 +257,15 @@ def _fractions(
     """Draw the fraction of each class in each category, as bars beside each other."""
     labels = np.unique(classes)
     thick = 0.8 / len(labels)
-    for k, one in enumerate(labels):
-        fractions = [float((classes[categories == name] == one).mean()) for name in names]
+    for k, label_ in enumerate(labels):
+        fractions = [float((classes[categories == name] == label_).mean()) for name in names]
         ax.bar(
             np.arange(len(names)) + (k + 0.5) * thick - 0.4,
             fractions,
             width=0.92 * thick,
             color=ACCENT,
             alpha=0.35 + 0.6 * k / max(1, len(labels) - 1),
-            label=label(str(one), 16),
+            label=label(str(label_), 16),
         )
     finish(ax, xlabel, "fraction", ticks="y", nbins=5)
     ax.set_xticks(range(len(names)), [label(str(name), 12) for name in names])
@@ -308,7 +308,10 @@ def _survival_curves(
 def _in_order(categories: NDArray[Any], order: Sequence[str]) -> list[str]:
     """Return the categories that occur: first those in `order`, then the others by name."""
     here: list[str] = np.unique(categories).tolist()
-    return [*(one for one in order if one in here), *(one for one in here if one not in order)]
+    return [
+        *(value for value in order if value in here),
+        *(value for value in here if value not in order),
+    ]
 
 
 def _groups(values: NDArray[Any], order: Sequence[str] = ()) -> list[tuple[str, BoolArray]]:
@@ -316,9 +319,9 @@ def _groups(values: NDArray[Any], order: Sequence[str] = ()) -> list[tuple[str, 
     distinct, sizes = np.unique(values, return_counts=True)
     if values.dtype.kind != "f":
         largest = distinct[np.argsort(-sizes, kind="stable")[: len(_LOOKS)]]
-        return [(label(str(one), 16), values == one) for one in _in_order(largest, order)]
+        return [(label(str(value), 16), values == value) for value in _in_order(largest, order)]
     if len(distinct) <= 3:
-        return [(f"{one:.4g}", values == one) for one in distinct.tolist()]
+        return [(f"{value:.4g}", values == value) for value in distinct.tolist()]
     low, high = np.quantile(values, [1 / 3, 2 / 3], method="inverted_cdf")
     parts = [
         (f"up to {low:.4g}", values <= low),

@@ -168,9 +168,11 @@ def _label_places(ax: Axes, names: list[str], where: FloatArray) -> None:
                 break
 
 
-def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+def _overlap(first: tuple[float, ...], other: tuple[float, ...]) -> bool:
     """Tell whether two boxes, each given by its left, right, lower and upper end, overlap."""
-    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
+    return (
+        first[0] < other[1] and other[0] < first[1] and first[2] < other[3] and other[2] < first[3]
+    )
 
 
 def _placed(
@@ -227,8 +229,8 @@ def precision_recall(scores: Scores, *, ax: Axes | None = None) -> Axes:
     """
     named = _named(scores, "precision_recall")
     ax = axes_or_new(ax, 6.4, 3.6)
-    for (name, one), dash in zip(named.items(), cycle(DASHES), strict=False):
-        _curve(ax, one.recall, one.precision, f"{name}AUPR {one.aupr:.3f}", dash)
+    for (name, score), dash in zip(named.items(), cycle(DASHES), strict=False):
+        _curve(ax, score.recall, score.precision, f"{name}AUPR {score.aupr:.3f}", dash)
     ax.axhline(next(iter(named.values())).random_aupr, color=MUTED, linewidth=1.0)
     return _squared(ax, "recall", "precision")
 
@@ -263,8 +265,8 @@ def roc(scores: Scores, *, ax: Axes | None = None) -> Axes:
     'false positive rate'
     """
     ax = axes_or_new(ax, 6.4, 3.6)
-    for (name, one), dash in zip(_named(scores, "roc").items(), cycle(DASHES), strict=False):
-        _curve(ax, one.false_positive_rate, one.recall, f"{name}AUROC {one.auroc:.3f}", dash)
+    for (name, score), dash in zip(_named(scores, "roc").items(), cycle(DASHES), strict=False):
+        _curve(ax, score.false_positive_rate, score.recall, f"{name}AUROC {score.auroc:.3f}", dash)
     ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1.0)
     return _squared(ax, "false positive rate", "true positive rate")
 
@@ -275,7 +277,7 @@ def _named(scores: Scores, function: str) -> dict[str, NetworkScores]:
         return {"": scores}
     if not scores:
         raise ValueError(f"plots.{function}: scores must hold at least one network.")
-    return {f"{label(name)}: ": one for name, one in scores.items()}
+    return {f"{label(name)}: ": score for name, score in scores.items()}
 
 
 def _curve(ax: Axes, x: FloatArray, y: FloatArray, text: str, dash: str) -> None:
@@ -411,8 +413,8 @@ def component_spectrum(
     if not named:
         raise ValueError(f"{function}: components must hold at least one network.")
     ax = axes_or_new(ax, 6.4, 3.6)
-    for (name, one), dash in zip(named.items(), cycle(DASHES), strict=False):
-        values = getattr(one, quantity)
+    for (name, components_), dash in zip(named.items(), cycle(DASHES), strict=False):
+        values = getattr(components_, quantity)
         place = np.arange(1, len(values) + 1)
         ax.plot(place, values, color=ACCENT, linewidth=1.6, linestyle=dash, label=label(name))
     if len(named) > 1:

@@ -77,11 +77,11 @@ class Findings:
     targets: tuple[str, ...] | None = None  # names of the targets of a network
 
     @classmethod
-    def of(cls, found: ContextImportances | ContextNetwork, level: Level) -> Findings:
+    def of(cls, result: ContextImportances | ContextNetwork, level: Level) -> Findings:
         """Return what was found at a level."""
-        if isinstance(found, ContextNetwork):
-            return cls(tuple(found.analyses.values()), level, tuple(found.analyses))
-        return cls((found,), level)
+        if isinstance(result, ContextNetwork):
+            return cls(tuple(result.analyses.values()), level, tuple(result.analyses))
+        return cls((result,), level)
 
     @property
     def context_name(self) -> str:
@@ -108,11 +108,11 @@ class Findings:
     @cached_property
     def kinds(self) -> tuple[NDArray[np.str_], ...]:
         """Kinds of dependence, an array of shape (C, p) an analysis."""
-        found = [one.verdicts(self.level.alpha, "none") for one in self.analyses]
+        verdicts = [analysis.verdicts(self.level.alpha, "none") for analysis in self.analyses]
         if self.tested:
-            for kinds, values in zip(found, self.adjusted, strict=True):
+            for kinds, values in zip(verdicts, self.adjusted, strict=True):
                 kinds[values > self.level.alpha] = INDEPENDENT
-        return tuple(found)
+        return tuple(verdicts)
 
     @cached_property
     def dependent(self) -> list[Cell]:
@@ -123,13 +123,17 @@ class Findings:
     def cells(self) -> list[Cell]:
         """All that was looked at: features in their order, or the surest links first."""
         if self.targets is None:
-            (one,) = self.analyses
-            return [(0, c, int(j)) for j in one.order() for c in range(len(one.contexts))]
-        every = [(a, c, j) for a, one in enumerate(self.analyses) for c, j in np.ndindex(*_of(one))]
-        size = -np.concatenate([one.absolute.ravel() for one in self.analyses])
+            (analysis,) = self.analyses
+            return [(0, c, int(j)) for j in analysis.order() for c in range(len(analysis.contexts))]
+        every = [
+            (a, c, j)
+            for a, analysis in enumerate(self.analyses)
+            for c, j in np.ndindex(*_of(analysis))
+        ]
+        size = -np.concatenate([analysis.absolute.ravel() for analysis in self.analyses])
         if not self.tested:
             return [every[i] for i in np.argsort(size, kind="stable")]
-        p = np.concatenate([one.p_values().ravel() for one in self.analyses])
+        p = np.concatenate([analysis.p_values().ravel() for analysis in self.analyses])
         return [every[i] for i in np.lexsort((size, p))]
 
     def count(self, context: int | None = None) -> int:
@@ -138,7 +142,7 @@ class Findings:
 
     def values(self, what: str, cells: Sequence[Cell]) -> FloatArray:
         """Return some numbers of the analyses: an attribute of shape (C, p) or (p,)."""
-        arrays = [np.asarray(getattr(one, what)) for one in self.analyses]
+        arrays = [np.asarray(getattr(analysis, what)) for analysis in self.analyses]
         return np.array(
             [arrays[a][c, j] if arrays[a].ndim > 1 else arrays[a][j] for a, c, j in cells]
         )
@@ -185,13 +189,13 @@ class Findings:
         and, where it bounds the family-wise error rate, Holm's p-values as
         ``absolute_holm_p_value``. Rows are in the order of `cells`.
         """
-        columns = _together([one.columns() for one in self.analyses])
+        columns = _together([analysis.columns() for analysis in self.analyses])
         own = columns.pop("name")
         first: dict[str, Any] = {"context_name": [self.context_name] * len(own)}
         if self.targets is None:
             first["name"] = own
         else:
-            sizes = [one.absolute.size for one in self.analyses]
+            sizes = [analysis.absolute.size for analysis in self.analyses]
             first["source"] = own
             first["target"] = np.repeat(np.array(self.targets, dtype=object), sizes)
         columns["kind"] = _flat(self.kinds)
@@ -205,23 +209,23 @@ class Findings:
 
     def _over_all(self, effect: str, control: Control) -> tuple[FloatArray, ...]:
         """Return the p-values of an effect, adjusted over all analyses together."""
-        found = [one.p_values(effect) for one in self.analyses]
-        flat = adjusted(_flat(found), control)
-        ends = np.cumsum([values.size for values in found])[:-1]
+        p_values = [analysis.p_values(effect) for analysis in self.analyses]
+        flat = adjusted(_flat(p_values), control)
+        ends = np.cumsum([values.size for values in p_values])[:-1]
         return tuple(
             part.reshape(values.shape)
-            for part, values in zip(np.split(flat, ends), found, strict=True)
+            for part, values in zip(np.split(flat, ends), p_values, strict=True)
         )
 
     def _rows(self) -> NDArray[np.intp]:
         """Return the places of the cells among all rows of all analyses, as these list them."""
-        starts = np.cumsum([0, *(one.absolute.size for one in self.analyses)])
+        starts = np.cumsum([0, *(analysis.absolute.size for analysis in self.analyses)])
         places = [starts[a] + c * len(self.analyses[a]) + j for a, c, j in self.cells]
         return np.array(places, dtype=np.intp)
 
 
-def _of(one: ContextImportances) -> tuple[int, int]:
-    return len(one.contexts), len(one)
+def _of(analysis: ContextImportances) -> tuple[int, int]:
+    return len(analysis.contexts), len(analysis)
 
 
 def _flat(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -239,7 +243,7 @@ def _column(values: Any) -> NDArray[Any]:
 
 def stacked(findings: Sequence[Findings]) -> dict[str, Any]:
     """Return the columns of a file about several contexts, one under the other."""
-    every = _together([one.columns() for one in findings])
+    every = _together([part.columns() for part in findings])
     return {
         name: values.tolist() if values.dtype.kind in "OU" else values
         for name, values in every.items()
@@ -645,9 +649,9 @@ def _closing(
     ordered = [_ORDERED] if splits == "ordered" else []
     null = [_NULLS[first.permute]] if all_findings[0].tested else []
     caveats = (*limits, *ordered, *null, *_CAVEATS)
-    told = [Prose("Data preparation", tuple(notes), points=True)] if notes else []
+    sections = [Prose("Data preparation", tuple(notes), points=True)] if notes else []
     return [
-        *told,
+        *sections,
         Prose("Interpretation", _reading(all_findings)),
         Prose("Limitations", caveats, points=True, caution=True),
     ]

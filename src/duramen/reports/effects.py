@@ -53,14 +53,16 @@ class Effects:
     def of(cls, described: EffectsDescription, data: LearningSet[EncodedTable]) -> Effects:
         """Take the values of the features to be drawn from the learning set."""
         table, labels = data.table, data.target.labels
-        directed = [one.name for one in described.directions if one.kind != "none"][:_DRAWN]
+        directed = [
+            direction.name for direction in described.directions if direction.kind != "none"
+        ][:_DRAWN]
         drawn = [Drawn(name, _values(table, table.names.index(name))) for name in directed]
         target = labels if data.target.classes is None else labels.astype(str)
         return cls(described, tuple(drawn), np.asarray(target))
 
     def effect(self, name: str) -> FeatureEffect:
         """Return the accumulated local effect of a feature."""
-        return next(one for one in self.described.effects if one.name == name)
+        return next(effect for effect in self.described.effects if effect.name == name)
 
 
 def interpretation(run: Run) -> tuple[str, ...]:
@@ -80,46 +82,46 @@ def _values(table: EncodedTable, j: int) -> NDArray[Any]:
 def effect_sections(effects: Effects, run: Run) -> list[Section]:
     """Return the sections: figures of the first features, and interactions."""
     described = effects.described
-    directed = [one for one in described.directions if one.kind != "none"]
+    directed = [drawn for drawn in described.directions if drawn.kind != "none"]
     if not directed:
         text = "No direction: the data do not support one for any of the first features."
         return [Prose("Direction of the effects", (text,))]
-    said = "; ".join(f"{printable(one.name)} {one.words}" for one in directed[:8])
+    said = "; ".join(f"{printable(drawn.name)} {drawn.words}" for drawn in directed[:8])
     charts: list[Part] = []
-    for one in effects.drawn:
-        charts += _charts(effects, one, run)
+    for drawn in effects.drawn:
+        charts += _charts(effects, drawn, run)
     group = Group(
         "Direction of the effects", tuple(charts), folded=False, note=f"{said}.", tiled=True
     )
     return [group, *_interactions(described)]
 
 
-def _charts(effects: Effects, one: Drawn, run: Run) -> list[Part]:
-    index = [direction.name for direction in effects.described.directions].index(one.name)
+def _charts(effects: Effects, drawn: Drawn, run: Run) -> list[Part]:
+    index = [direction.name for direction in effects.described.directions].index(drawn.name)
     direction = effects.described.directions[index]
-    effect = effects.effect(one.name)
+    effect = effects.effect(drawn.name)
     of = effect.classes[effects.described.outputs[index]] if effect.classes else None
     target = run.target or "target"
     risk = run.target_class.censored
     by = "by class" if effect.classes else f"and {target}"
     on = f"the probability of {of}" if of else "risk" if risk else target
-    values = f"Values of {one.name} {by}, one point per row.", f"Values in the data, {by}."
+    values = f"Values of {drawn.name} {by}, one point per row.", f"Values in the data, {by}."
     if risk:
         values = (
-            f"Kaplan-Meier curves of {target} by {one.name}.",
-            f"Fraction of the rows without the event (Kaplan-Meier estimate), by {one.name}.",
+            f"Kaplan-Meier curves of {target} by {drawn.name}.",
+            f"Fraction of the rows without the event (Kaplan-Meier estimate), by {drawn.name}.",
         )
     reach = float(np.ptp(effect.values[:, effects.described.outputs[index]]))
     options = {
         "target": effects.target,
-        "name": one.name,
+        "name": drawn.name,
         "target_name": target,
         "order": effect.labels,
     }
     charts: list[Part] = [
         Chart(
-            title=f"{one.name}: {direction.words}",
-            plot=Plot(AGAINST_TARGET, one.values, options),
+            title=f"{drawn.name}: {direction.words}",
+            plot=Plot(AGAINST_TARGET, drawn.values, options),
             text=values[0],
             caption=values[1],
         )
@@ -127,9 +129,9 @@ def _charts(effects: Effects, one: Drawn, run: Run) -> list[Part]:
     if reach > 0:  # without a split on the feature there is nothing to draw
         charts.append(
             Chart(
-                title=f"{one.name}: effect on {on}",
+                title=f"{drawn.name}: effect on {on}",
                 plot=Plot(EFFECT, effect, {"of": of}),
-                text=f"Accumulated local effect of {one.name} on {on}; largest minus smallest "
+                text=f"Accumulated local effect of {drawn.name} on {on}; largest minus smallest "
                 f"value {reach:.3g}.",
                 caption="Accumulated local effect in the forest, 0 on average.",
             )
@@ -139,15 +141,15 @@ def _charts(effects: Effects, one: Drawn, run: Run) -> list[Part]:
 
 def _interactions(described: EffectsDescription) -> list[Table]:
     """Return the table of the pairs whose interaction the data support."""
-    found = described.interactions
-    if found is None or not described.supported:
+    interactions = described.interactions
+    if interactions is None or not described.supported:
         return []
-    places = [found.pairs.index(pair) for pair in described.supported[:_PAIRS]]
+    places = [interactions.pairs.index(pair) for pair in described.supported[:_PAIRS]]
     columns = (
-        Column("feature", [found.pairs[i][0] for i in places], "name"),
-        Column("with", [found.pairs[i][1] for i in places], "words"),
-        Column("strength", fixed(found.strengths[places], 3)),
-        Column("H", fixed(found.h[places], 2)),
+        Column("feature", [interactions.pairs[i][0] for i in places], "name"),
+        Column("with", [interactions.pairs[i][1] for i in places], "words"),
+        Column("strength", fixed(interactions.strengths[places], 3)),
+        Column("H", fixed(interactions.h[places], 2)),
     )
     note = (
         "Pairs of the first features whose interaction is supported by tests on the rows. "

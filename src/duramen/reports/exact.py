@@ -108,14 +108,14 @@ def population_words(run: Run) -> str:
 
 def trees_words(run: Run) -> str:
     """Say which trees there are infinitely many of."""
-    given = run.settings
-    K, depth = given["max_features"], given["max_depth"]
+    settings = run.settings
+    K, depth = settings["max_features"], settings["max_depth"]
     deep = "" if depth is None else f" of depth {depth}"
     trees = f"totally randomized trees{deep}"
     if K > 1:
         trees = f"trees{deep} with the best of {K} candidates at a node"
-    cut = ", best cuts" if given["cut"] == "best" else ""
-    return f"infinitely many {trees}, {given['splits']} splits{cut}"
+    cut = ", best cuts" if settings["cut"] == "best" else ""
+    return f"infinitely many {trees}, {settings['splits']} splits{cut}"
 
 
 def impurity_words(importances: Importances) -> str:
@@ -131,9 +131,9 @@ def loss_words(importances: Importances) -> str:
     return f"increase of the {name} of {loss:.4f}"
 
 
-def conditionings_words(one: Relevance, shown: int = _CONDITIONINGS) -> str:
+def conditionings_words(relevance: Relevance, shown: int = _CONDITIONINGS) -> str:
     """Say given which others a feature is relevant: the first of its minimal conditionings."""
-    sets = [" + ".join(names) if names else "nothing" for names in one.conditionings]
+    sets = [" + ".join(names) if names else "nothing" for names in relevance.conditionings]
     if len(sets) > shown:
         return "; ".join(sets[:shown]) + f"; and {len(sets) - shown:,} more"
     return "; ".join(sets)
@@ -145,8 +145,8 @@ def _headline(
     relevance: Sequence[Relevance],
     boundaries: Sequence[Sequence[str]] | None,
 ) -> tuple[Fact, ...]:
-    strong = sum(one.relevance == "strong" for one in relevance)
-    weak = sum(one.relevance == "weak" for one in relevance)
+    strong = sum(entry.relevance == "strong" for entry in relevance)
+    weak = sum(entry.relevance == "weak" for entry in relevance)
     facts = [
         Fact("rows", thousands(run.n_rows)),
         Fact("features", thousands(run.n_features)),
@@ -164,7 +164,7 @@ def _headline(
 
 def _table(importances: Importances, relevance: Sequence[Relevance], n_rows: int) -> Table:
     best = importances.top(max(n_rows, HELD))
-    of_name = {one.name: one for one in relevance}
+    of_name = {entry.name: entry for entry in relevance}
     ranked = [of_name[name] for name in best.names]
     columns = (
         places(len(best), "rank"),
@@ -172,9 +172,9 @@ def _table(importances: Importances, relevance: Sequence[Relevance], n_rows: int
         Column(
             "importance" if best.unit == "1" else best.unit, fixed(best.values, 5), bars=best.values
         ),
-        Column("relevance", [one.relevance for one in ranked], "words"),
-        Column("degree", ["" if one.degree is None else str(one.degree) for one in ranked]),
-        Column("relevant given", [conditionings_words(one) for one in ranked], "words"),
+        Column("relevance", [entry.relevance for entry in ranked], "words"),
+        Column("degree", ["" if entry.degree is None else str(entry.degree) for entry in ranked]),
+        Column("relevant given", [conditionings_words(entry) for entry in ranked], "words"),
     )
     note = rows_note(min(n_rows, len(best)), len(importances))
     return Table(
@@ -188,7 +188,9 @@ def _table(importances: Importances, relevance: Sequence[Relevance], n_rows: int
 
 
 def _boundaries(boundaries: Sequence[Sequence[str]]) -> Prose:
-    lines = [joined(list(one), shown=len(one)) or "the empty set" for one in boundaries]
+    lines = [
+        joined(list(boundary), shown=len(boundary)) or "the empty set" for boundary in boundaries
+    ]
     if len(lines) > _BOUNDARIES:
         lines[_BOUNDARIES:] = [f"and {len(lines) - _BOUNDARIES:,} more"]
     n = len(boundaries)

@@ -50,7 +50,7 @@ def subject(run: Run, *more: str) -> tuple[str, ...]:
 
 def looked_at(run: Run) -> tuple[Prose, ...]:
     """Return the section that begins a report: what a look at the data found, if anything."""
-    lines = tuple(f"{one['found']}. Hint: {one['hint']}." for one in run.findings)
+    lines = tuple(f"{finding['found']}. Hint: {finding['hint']}." for finding in run.findings)
     lines = tuple(line[0].upper() + line[1:] for line in lines)
     return (Prose("Look at the data", lines, points=True, caution=True),) if lines else ()
 
@@ -70,7 +70,7 @@ def about(run: Run) -> tuple[Facts, ...]:
 
 
 def _given(run: Run) -> list[Fact]:
-    known = {
+    facts = {
         "file": run.file,
         "rows": thousands(run.n_rows),
         "features": thousands(run.n_features),
@@ -80,7 +80,7 @@ def _given(run: Run) -> list[Fact]:
         "fingerprint": run.fingerprint,
         "please cite": run.citation,
     }
-    return [Fact(name, value) for name, value in known.items() if value]
+    return [Fact(name, value) for name, value in facts.items() if value]
 
 
 def counted(classes: Mapping[str, int], shown: int = 12) -> str:
@@ -130,8 +130,10 @@ def spread_of(measured: Measured) -> str:
 
 def references(measures: Sequence[Measured]) -> list[str]:
     """Return the sources of the measures that are in the catalogue."""
-    known = [catalogue[name] for one in measures if (name := name_of(one)) in catalogue]
-    return [f"{one.words.title}: {one.reference}" for one in known if one.reference]
+    entries = [catalogue[name] for measure in measures if (name := name_of(measure)) in catalogue]
+    return [
+        f"{measure.words.title}: {measure.reference}" for measure in entries if measure.reference
+    ]
 
 
 def name_of(measured: Measured) -> str:
@@ -149,21 +151,21 @@ def as_importances(measured: Measured) -> Importances:
 def readings(measures: Sequence[Measured]) -> list[str]:
     """Say what the numbers of the measures are, and what was tested."""
     lines = []
-    for one in measures:
-        words = words_of(one)
-        scored = one.unit == criterion_named("log_rank").unit
+    for measure in measures:
+        words = words_of(measure)
+        scored = measure.unit == criterion_named("log_rank").unit
         reading = (words.survival_reading if scored else "") or words.reading
         if reading:
-            lines.append(reading.format(unit=unit_words(one.unit)))
-        if isinstance(one, Significance):
-            lines.append(_tested(one, words))
+            lines.append(reading.format(unit=unit_words(measure.unit)))
+        if isinstance(measure, Significance):
+            lines.append(_tested(measure, words))
     return lines
 
 
 def cautions(measures: Sequence[Measured]) -> list[str]:
     """Say what the measures are not."""
-    known = [words_of(one) for one in measures]
-    return [words.caution.format(title=words.title) for words in known if words.caution]
+    words_known = [words_of(measure) for measure in measures]
+    return [words.caution.format(title=words.title) for words in words_known if words.caution]
 
 
 def n_significant(tested: Significance) -> int:
@@ -171,9 +173,9 @@ def n_significant(tested: Significance) -> int:
     return int(np.count_nonzero(tested.q_values <= LEVEL))
 
 
-def adjusted_words(one: Significance) -> str:
+def adjusted_words(result: Significance) -> str:
     """Say what q-values are."""
-    adjusted = _ADJUSTED.get(one.adjustment, one.adjustment)
+    adjusted = _ADJUSTED.get(result.adjustment, result.adjustment)
     return (
         f"q is p adjusted for the number of features (after {adjusted}): of the features with q "
         f"up to {LEVEL:g}, at most {LEVEL:.0%} are expected to be false discoveries, if the "
@@ -181,10 +183,10 @@ def adjusted_words(one: Significance) -> str:
     )
 
 
-def _tested(one: Significance, words: Words) -> str:
-    trees = one.metadata.get("n_trees")
+def _tested(result: Significance, words: Words) -> str:
+    trees = result.metadata.get("n_trees")
     depends = "" if trees is None else words.p_values.format(n_trees=trees)
     return (
-        f"The p-value of {words.title} tests this null hypothesis: {one.null} "
-        f"{depends}{adjusted_words(one)}"
+        f"The p-value of {words.title} tests this null hypothesis: {result.null} "
+        f"{depends}{adjusted_words(result)}"
     )

@@ -38,8 +38,8 @@ def importance_charts(
 
 def degree_charts(importances: Importances, columns: int = 9) -> list[Chart]:
     """Return the parts of the first features by degree, where known."""
-    known = importances.by_degree is not None and len(importances)
-    return [_degrees(importances, columns)] if known else []
+    drawable = importances.by_degree is not None and len(importances)
+    return [_degrees(importances, columns)] if drawable else []
 
 
 def ranking_chart(

@@ -39,8 +39,8 @@ def summarize_pack(store: ColumnStore, table: pa.Table, run: Run) -> Report:
         main=True,
     )
     counts, annotations = _counts(store, table), _annotations(store)
-    kept = Fact("bytes on disk", f"{_size(store):,}")
-    known = Fact("sample annotations", ", ".join(annotations) or "nothing")
+    size = Fact("bytes on disk", f"{_size(store):,}")
+    annotated = Fact("sample annotations", ", ".join(annotations) or "nothing")
     brief = f"Also stored for each row: {', '.join(annotations)}"
     words = ", ".join(f"{fact.value} {fact.name}" for fact in counts)
     return Report(
@@ -50,7 +50,7 @@ def summarize_pack(store: ColumnStore, table: pa.Table, run: Run) -> Report:
         headline=counts,
         sections=(
             columns,
-            Facts("The store", (kept, known), brief=(brief,) if annotations else ()),
+            Facts("The store", (size, annotated), brief=(brief,) if annotations else ()),
             Prose("How to use it", _READING),
             *about(run),
         ),

@@ -53,13 +53,13 @@ class Precision:
     def columns(self, names: Sequence[str]) -> dict[str, FloatArray]:
         """Return the columns of a table of results, for these features."""
         columns = {}
-        if (known := self.intervals) is not None:
-            rows = _rows(known.names, names)
-            columns["interval_low"] = known.low[rows]
-            columns["interval_high"] = known.high[rows]
-            columns["interval_standard_error"] = known.standard_error[rows]
-            if known.p_values is not None:
-                columns["interval_p_value"] = known.p_values[rows]
+        if (intervals := self.intervals) is not None:
+            rows = _rows(intervals.names, names)
+            columns["interval_low"] = intervals.low[rows]
+            columns["interval_high"] = intervals.high[rows]
+            columns["interval_standard_error"] = intervals.standard_error[rows]
+            if intervals.p_values is not None:
+                columns["interval_p_value"] = intervals.p_values[rows]
         if (stable := self.stability) is not None:
             columns["selection_frequency"] = stable.frequency[_rows(stable.names, names)]
         return columns
@@ -110,35 +110,37 @@ class Precision:
 
     def references(self) -> list[str]:
         """Return the sources of what is known."""
-        known = {INTERVALS: self.intervals, STABILITY: self.stability, TREES: self.trees}
-        return [f"{what}: {_SOURCES[what]}" for what, one in known.items() if one is not None]
+        results = {INTERVALS: self.intervals, STABILITY: self.stability, TREES: self.trees}
+        return [
+            f"{what}: {_SOURCES[what]}" for what, result in results.items() if result is not None
+        ]
 
     def settings(self) -> dict[str, Any]:
         """Return the settings for the record."""
-        known: dict[str, Intervals | Stability | None]
-        known = {"intervals": self.intervals, "stability": self.stability}
+        results: dict[str, Intervals | Stability | None]
+        results = {"intervals": self.intervals, "stability": self.stability}
         return {
             name: {
-                "measure": one.metadata["measure"],
-                "confidence_level": one.confidence_level,
-                **_resampled(one),
+                "measure": result.metadata["measure"],
+                "confidence_level": result.confidence_level,
+                **_resampled(result),
             }
-            for name, one in known.items()
-            if one is not None
+            for name, result in results.items()
+            if result is not None
         }
 
     def figures(self) -> dict[str, Any]:
         """Return a few figures for the record."""
         figures: dict[str, Any] = {}
         if self.intervals is not None:
-            known = self.intervals
-            above = {"features_with_interval_above_0": len(known.above())}
-            tested = {} if known.p_values is None else above
-            figures["intervals"] = {**tested, "notes": list(known.notes)}
+            intervals = self.intervals
+            above = {"features_with_interval_above_0": len(intervals.above())}
+            tested = {} if intervals.p_values is None else above
+            figures["intervals"] = {**tested, "notes": list(intervals.notes)}
         if (stable := self.stability) is not None:
             numbers = {"stability": stable.nogueira, "low": stable.low, "high": stable.high}
             figures["stability"] = {
-                **{name: _finite(one) for name, one in numbers.items()},
+                **{name: _finite(number) for name, number in numbers.items()},
                 "notes": list(stable.notes),
             }
         if (trees := self.trees) is not None:
@@ -152,12 +154,12 @@ class Precision:
             }
         return figures
 
-    def _interval_parts(self, known: Intervals) -> list[Part]:
-        best = known.top(DRAWN)
+    def _interval_parts(self, intervals: Intervals) -> list[Part]:
+        best = intervals.top(DRAWN)
         listed = ", ".join(
             f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in list(best)[:5]
         )
-        settings, level = known.metadata, _percent(known.confidence_level)
+        settings, level = intervals.metadata, _percent(intervals.confidence_level)
         share = settings["subsample"]
         units = "groups" if settings.get("groups") is not None else "rows"
         covered = "fraction of the sum of all importances" if self.of_fractions else "importance"
@@ -165,7 +167,7 @@ class Precision:
             "The importance of an irrelevant feature is 0 on average: the columns "
             "interval_p_value of result.csv hold one-sided p-values of this null hypothesis, for "
             "each feature alone."
-            if known.p_values is not None
+            if intervals.p_values is not None
             else f"{self.title} of an irrelevant feature is not 0 on average, so that an interval "
             "above 0 is no evidence of relevance."
         )
@@ -175,19 +177,20 @@ class Precision:
                 Plot(RANKING, best, {"k": len(best)}),
                 f"Bar chart of the {len(best)} most important features by {self.title} with "
                 f"{level} confidence intervals. First: {listed}.",
-                f"{self.title}, in {unit_words(known.unit)}. Lines: {level} confidence intervals.",
+                f"{self.title}, in {unit_words(intervals.unit)}. "
+                f"Lines: {level} confidence intervals.",
             ),
             Prose(
                 "About the intervals",
                 (
-                    f"An interval covers, with a probability of {known.confidence_level:g}, the "
-                    f"{covered} "
-                    "that forests on as many rows have on average over data sets. It comes from "
+                    "An interval covers, with a probability of "
+                    f"{intervals.confidence_level:g}, the {covered} that forests on as many rows "
+                    "have on average over data sets. It comes from "
                     f"{settings['n_resamples']:,} forests on {share:,} random {units} each, and "
                     "takes the error of finitely many trees into account. The level holds for "
                     "each interval separately: of many intervals, some miss the value.",
                     zero,
-                    *known.notes,
+                    *intervals.notes,
                 ),
             ),
         ]
@@ -281,15 +284,19 @@ def _stability_words(stable: Stability, title: str) -> str:
     )
 
 
-def _rows(known: Sequence[str], names: Sequence[str]) -> NDArray[np.intp]:
-    place = {name: j for j, name in enumerate(known)}
+def _rows(ranked: Sequence[str], names: Sequence[str]) -> NDArray[np.intp]:
+    place = {name: j for j, name in enumerate(ranked)}
     return np.array([place[name] for name in names], dtype=np.intp)
 
 
-def _resampled(one: Intervals | Stability) -> dict[str, Any]:
-    known: Mapping[str, Any] = one.metadata
-    own = {name: known[name] for name in _RESAMPLED if name in known}
-    return {**own, "kind": one.kind, "method": one.method} if isinstance(one, Intervals) else own
+def _resampled(result: Intervals | Stability) -> dict[str, Any]:
+    metadata: Mapping[str, Any] = result.metadata
+    own = {name: metadata[name] for name in _RESAMPLED if name in metadata}
+    return (
+        {**own, "kind": result.kind, "method": result.method}
+        if isinstance(result, Intervals)
+        else own
+    )
 
 
 def _finite(number: float) -> float | None:

@@ -82,17 +82,19 @@ def conclusion(run: Run, tested: Verdict | None) -> str:
     prediction without features, with ``baseline_p_value``, the p-value of the null hypothesis
     that the forest is not more accurate.
     """
-    found = _NO_TEST if tested is None else tested.count()
+    summary = _NO_TEST if tested is None else tested.count()
     error, baseline = run.results.get("oob_error"), run.results.get("baseline_error")
     if error is None or baseline is None:
-        return f"{found}; {_NO_ERROR}." if error is None else f"{found}{_concordance(run, error)}."
+        return (
+            f"{summary}; {_NO_ERROR}." if error is None else f"{summary}{_concordance(run, error)}."
+        )
     accuracy = accuracy_words(run, float(error), float(baseline))
     better = run.results.get("baseline_p_value", 1.0) <= LEVEL
     n_found = len(tested.selected()) if tested is not None and tested.test.controls else None
     ones = "feature found is" if n_found == 1 else "features found are"
-    known = None if n_found is None else n_found > 0
-    meaning = _MEANINGS[better, known].format(target=run.target, found=ones)
-    return f"{found}; out of bag, {accuracy}: {meaning}."
+    any_found = None if n_found is None else n_found > 0
+    meaning = _MEANINGS[better, any_found].format(target=run.target, found=ones)
+    return f"{summary}; out of bag, {accuracy}: {meaning}."
 
 
 def _concordance(run: Run, error: float) -> str:
@@ -121,7 +123,9 @@ def accuracy_words(run: Run, error: float, baseline: float) -> str:
 def remarks(measures: Sequence[Measured], tested: Verdict | None) -> tuple[str, ...]:
     """Explain counts of features that seem to contradict each other."""
     counts = {
-        words_of(one).title: n_significant(one) for one in measures if isinstance(one, Significance)
+        words_of(measure).title: n_significant(measure)
+        for measure in measures
+        if isinstance(measure, Significance)
     }
     if not counts or (tested is None and len(counts) < 2):
         return ()
@@ -203,11 +207,13 @@ class Ranked:
 
         Columns without any number or word are left out.
         """
-        tested = tuple(one for one in self.tested if one.numbers is not None or any(one.cells))
+        tested = tuple(
+            column for column in self.tested if column.numbers is not None or any(column.cells)
+        )
         if not any(self.directions):
             return tested
         column = Column("direction", self.directions, "words", least=_DIRECTION, name="direction")
-        place = max((i + 1 for i, one in enumerate(tested) if not one.minor), default=0)
+        place = max((i + 1 for i, column in enumerate(tested) if not column.minor), default=0)
         return (*tested[:place], column, *tested[place:])
 
     def directed_noise(self) -> str:
@@ -240,7 +246,7 @@ class Ranked:
     @property
     def faint(self) -> list[bool] | None:
         """True for features that a test with verdicts calls noise; None without one."""
-        verdicts = [one for one in self.tested if one.numbers is None]
+        verdicts = [column for column in self.tested if column.numbers is None]
         return [cell == NOISE for cell in verdicts[0].cells] if verdicts else None
 
     def columns(self) -> dict[str, object]:
@@ -249,8 +255,8 @@ class Ranked:
         columns["rank"] = np.arange(1, len(self.first) + 1)
         if self.precision is not None:
             columns.update(self.precision.columns(self.first.names))
-        for i, one in enumerate(self.scores):
-            columns.update(one.columns(first=i == 0))
+        for i, scores in enumerate(self.scores):
+            columns.update(scores.columns(first=i == 0))
         columns.update({column.name: column.values for column in (*self.tested, *self.direct)})
         if self.directions:
             columns["direction"] = list(self.directions)
@@ -292,7 +298,7 @@ def ranked(
     best = best.take(np.arange(len(best) if k is None else min(k, len(best))))
     return Ranked(
         best,
-        tuple(_scores(one, best.names) for one in measures),
+        tuple(_scores(measure, best.names) for measure in measures),
         () if tested is None else tuple(tested.columns(best.names)),
         () if described is None else _directions(described, best.names),
         precision,
@@ -316,16 +322,16 @@ def in_order(measured: Measured, tested: Verdict | None) -> Importances:
 
 def _directions(described: EffectsDescription, names: Sequence[str]) -> tuple[str, ...]:
     """Return the directions of features in words; empty for those that are not described."""
-    known = {one.name: one.words for one in described.directions}
-    return tuple(known.get(name, "") for name in names)
+    words_of_feature = {direction.name: direction.words for direction in described.directions}
+    return tuple(words_of_feature.get(name, "") for name in names)
 
 
-def _scores(one: Measured, names: Sequence[str]) -> Scores:
-    place = {name: j for j, name in enumerate(one.names)}
+def _scores(measure: Measured, names: Sequence[str]) -> Scores:
+    place = {name: j for j, name in enumerate(measure.names)}
     lacking = [name for name in names if name not in place]
     if lacking:
         raise ValueError(
-            f"reports: measures must be about the same features; {name_of(one)} lacks "
+            f"reports: measures must be about the same features; {name_of(measure)} lacks "
             f"{lacking[0]!r}."
         )
     index = np.array([place[name] for name in names], dtype=np.intp)
@@ -333,13 +339,13 @@ def _scores(one: Measured, names: Sequence[str]) -> Scores:
     def taken(numbers: FloatArray | None) -> FloatArray | None:
         return None if numbers is None else numbers[index]
 
-    tested = one if isinstance(one, Significance) else None
+    tested = measure if isinstance(measure, Significance) else None
     return Scores(
-        name=name_of(one),
-        title=words_of(one).title,
-        unit=one.unit,
-        values=as_importances(one).values[index],
-        standard_error=taken(as_importances(one).standard_error),
+        name=name_of(measure),
+        title=words_of(measure).title,
+        unit=measure.unit,
+        values=as_importances(measure).values[index],
+        standard_error=taken(as_importances(measure).standard_error),
         p_values=taken(None if tested is None else tested.p_values),
         q_values=taken(None if tested is None else tested.q_values),
     )
@@ -449,18 +455,18 @@ def summarise(
 def _folded(
     measures: Sequence[Measured],
     run: Run,
-    known: tuple[Verdict | None, Precision | None, Directness | None],
+    tests: tuple[Verdict | None, Precision | None, Directness | None],
     errors: tuple[float, ...] | None,
 ) -> list[Group]:
     """Return what stands behind the ranking, folded."""
-    tested, precision, _ = known
+    tested, precision, _ = tests
     first, others = measures[0], measures[1:]
     forest: list[Part] = [*degree_charts(as_importances(first))]
     if errors is not None:
         forest.append(_errors(errors, run.target_class.oob_error))
     if precision is not None:
         forest += precision.of_trees()
-    sources = sources_of(measures, *known)
+    sources = sources_of(measures, *tests)
     cited = [Prose("References", sources, points=True)] if sources else []
     by_title: dict[str, list[Part]] = {
         "Other measures": [*_rankings(others, tested), *agreement(measures)],
@@ -480,8 +486,8 @@ def sources_of(
 ) -> tuple[str, ...]:
     """Return the sources of the measures, of the tests, and of intervals and stability."""
     tests = (tested, precision, None if direct is None else direct.verdict)
-    known = [one.references() for one in tests if one is not None]
-    return (*references(measures), *(source for sources in known for source in sources))
+    references_of = [test.references() for test in tests if test is not None]
+    return (*references(measures), *(source for sources in references_of for source in sources))
 
 
 def _headline(measures: Sequence[Measured], run: Run, tested: Verdict | None) -> tuple[Fact, ...]:
@@ -490,10 +496,10 @@ def _headline(measures: Sequence[Measured], run: Run, tested: Verdict | None) ->
         Fact("features", thousands(run.n_features)),
         Fact("trees", f"{run.settings.get('n_estimators', 0):,}"),
     ]
-    for one in measures:
-        if isinstance(one, Significance):
-            name = f"with q up to {LEVEL:g} by {words_of(one).title}"
-            facts.append(Fact(name, f"{n_significant(one):,}"))
+    for measure in measures:
+        if isinstance(measure, Significance):
+            name = f"with q up to {LEVEL:g} by {words_of(measure).title}"
+            facts.append(Fact(name, f"{n_significant(measure):,}"))
     if tested is not None:
         facts += [Fact(name, f"{count:,}") for name, count in tested.facts()]
     error = run.results.get("oob_error")
@@ -512,22 +518,22 @@ def _error_words(run: Run) -> list[str]:
     return [] if error is None else [f"{run.target_class.oob_error} {_error_shown(run, error)}"]
 
 
-def _test_of(one: Measured, tested: Verdict | None) -> Verdict | None:
+def _test_of(measure: Measured, tested: Verdict | None) -> Verdict | None:
     """Return the test if it is of this measure."""
-    return tested if tested is not None and tested.measure == name_of(one) else None
+    return tested if tested is not None and tested.measure == name_of(measure) else None
 
 
 def _rankings(others: Sequence[Measured], tested: Verdict | None) -> list[Part]:
     return [
         ranking_chart(
-            as_importances(one),
-            by=words_of(one).title,
-            spread=spread_of(one),
+            as_importances(other),
+            by=words_of(other).title,
+            spread=spread_of(other),
             most=_COMPACT,
-            tested=_test_of(one, tested),
+            tested=_test_of(other, tested),
         )
-        for one in others
-        if len(one)
+        for other in others
+        if len(other)
     ]
 
 
@@ -590,11 +596,11 @@ def _table(
 def _brief(best: Ranked, measures: Sequence[Measured], tested: Verdict | None) -> tuple[str, ...]:
     """Return what a terminal says below the table."""
     lines = [
-        f"{n_significant(one):,} of {len(one):,} features have q <= {LEVEL:g} by "
-        f"{words_of(one).title}; its p-values shrink as trees are added, also for irrelevant "
+        f"{n_significant(measure):,} of {len(measure):,} features have q <= {LEVEL:g} by "
+        f"{words_of(measure).title}; its p-values shrink as trees are added, also for irrelevant "
         "features"
-        for one in measures
-        if isinstance(one, Significance)
+        for measure in measures
+        if isinstance(measure, Significance)
     ]
     if tested is not None:
         lines.append(tested.note(words_of(measures[0]).title))
@@ -618,8 +624,8 @@ def _note(best: Ranked, measured: Measured, tested: Verdict | None, shown: int) 
 def _known(errors: ArrayLike | None) -> tuple[float, ...] | None:
     if errors is None:
         return None
-    known = tuple(np.asarray(errors, dtype=np.float64).tolist())
-    return known if any(map(math.isfinite, known)) else None
+    values = tuple(np.asarray(errors, dtype=np.float64).tolist())
+    return values if any(map(math.isfinite, values)) else None
 
 
 def _reading(best: Ranked, measures: Sequence[Measured]) -> tuple[str, ...]:
@@ -634,7 +640,7 @@ def _reading(best: Ranked, measures: Sequence[Measured]) -> tuple[str, ...]:
             "of the data. Other error bars are one standard error over forests of the same size on "
             "the same data: more trees shrink them."
         )
-    elif any(as_importances(one).standard_error is not None for one in measures):
+    elif any(as_importances(measure).standard_error is not None for measure in measures):
         lines.append(
             "The error bars are one standard error over forests of the same size on the same data: "
             "more trees shrink them. They do not include the sampling error of the data."
@@ -668,7 +674,7 @@ def agreement(measures: Sequence[Measured]) -> list[Part]:
     if len(measures) < 2 or len(measures[0]) < _LEAST:
         return []
 
-    comparison = compare({words_of(one).title: one for one in measures})
+    comparison = compare({words_of(measure).title: measure for measure in measures})
     few = _few(len(comparison))
     sections: list[Part] = [_agreement_table(comparison, few)]
     if len(measures) > 2:

@@ -340,14 +340,14 @@ class Report(Framed):
     @property
     def main(self) -> Table | None:
         """The main table."""
-        tables = (one for one in self.walk() if isinstance(one, Table) and one.main)
+        tables = (part for part in self.walk() if isinstance(part, Table) and part.main)
         return next(tables, None)
 
     @property
     def metadata(self) -> dict[str, Any]:
         """Settings, seed, versions and fingerprint of the data."""
-        known = {"fingerprint": self.run.fingerprint, "seed": self.run.seed}
-        return {**self.run.settings, **known, "versions": dict(self.run.versions)}
+        identity = {"fingerprint": self.run.fingerprint, "seed": self.run.seed}
+        return {**self.run.settings, **identity, "versions": dict(self.run.versions)}
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name, those of ``result.csv``."""

@@ -85,8 +85,8 @@ class Selection:
             names=tuple(scores.names[j] for j in rows.tolist()),
             n_found=len(selector.selected_),
             details={
-                one.name: one.values if one.of_selected else one.values[rows]
-                for one in account.details
+                detail.name: detail.values if detail.of_selected else detail.values[rows]
+                for detail in account.details
             },
             importances=scores.values[rows],
             unit=scores.unit,
@@ -161,10 +161,10 @@ def summarize_selection(selection: Selection, run: Run, *, n_rows: int = _ROWS) 
 
 def _conclusion(selection: Selection, run: Run) -> str:
     n, all_features = selection.n_found, thousands(run.n_features)
-    found = selection.account.nothing
+    count = selection.account.nothing
     if n:
-        found = f"{n:,} of {all_features} features {'were' if n > 1 else 'was'} found"
-    return f"{found} ({selection.kind}, {selection.account.run})."
+        count = f"{n:,} of {all_features} features {'were' if n > 1 else 'was'} found"
+    return f"{count} ({selection.kind}, {selection.account.run})."
 
 
 def found_words(selection: Selection) -> str:
@@ -188,8 +188,8 @@ def _curve(account: Account, sizes: IntArray) -> Chart:
 
 def _table(selection: Selection, n_rows: int) -> Table:
     n = min(n_rows, selection.n_found)
-    found = f"{selection.n_found:,} features found"
-    some = f"The {n:,} most important of {found}" if n < selection.n_found else f"All {found}"
+    total = f"{selection.n_found:,} features found"
+    some = f"The {n:,} most important of {total}" if n < selection.n_found else f"All {total}"
     rest = len(selection.names) > selection.n_found
     return Table(
         "Features found",
@@ -283,22 +283,22 @@ def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
         rows = evaluation.rows(name)
         if len(rows) < 2 or (~np.isnan(values[:, rows]).any(axis=1)).sum() < 2:
             continue
-        found = evaluation.enough(name)
-        of_size = dict(zip(found.sizes.tolist(), found.means.tolist(), strict=True))
-        title, n, best = performances[score].title, found.n_features, found.best
+        enough = evaluation.enough(name)
+        of_size = dict(zip(enough.sizes.tolist(), enough.means.tolist(), strict=True))
+        title, n, best = performances[score].title, enough.n_features, enough.best
         features = "feature has" if best == 1 else "features have"
         lines.append(
             f"Of the numbers compared by {name}, {best:,} {features} the largest mean {title}, "
             f"{number(of_size[best])}"
             + (
                 f"; {n:,} {'suffices' if n == 1 else 'suffice'} for one within a standard error "
-                f"({found.standard_error:.2g}) of it, {number(of_size[n])} "
-                f"({found.confidence_level:.0%} "
-                f"interval of this number {found.low:,} to {found.high:,})."
+                f"({enough.standard_error:.2g}) of it, {number(of_size[n])} "
+                f"({enough.confidence_level:.0%} "
+                f"interval of this number {enough.low:,} to {enough.high:,})."
                 if n != best
                 else f", and no smaller number has one within a standard error "
-                f"({found.standard_error:.2g}) of it ({found.confidence_level:.0%} interval of "
-                f"the number that suffices {found.low:,} to {found.high:,})."
+                f"({enough.standard_error:.2g}) of it ({enough.confidence_level:.0%} interval of "
+                f"the number that suffices {enough.low:,} to {enough.high:,})."
             )
         )
     means = evaluation.mean(score)

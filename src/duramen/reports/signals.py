@@ -73,9 +73,9 @@ class Signals:
         own = {**self._places(names), **self._clusters(names)}
         first, *others = table.column_names
         return {
-            **{one: table[one] for one in (first,)},
+            **{name: table[name] for name in (first,)},
             **own,
-            **{one: table[one] for one in others},
+            **{name: table[name] for name in others},
         }
 
     def _places(self, names: Sequence[str]) -> dict[str, Any]:
@@ -92,11 +92,11 @@ class Signals:
             return {}
 
         rows = _nullable(rows_of(self.clusters.names, names))
-        found = pa.table(self.clusters.columns()).drop_columns(["name"])
-        alone = found["representative"].is_null()
+        columns = pa.table(self.clusters.columns()).drop_columns(["name"])
+        alone = columns["representative"].is_null()
         for place, name in ((0, "cluster"), (2, "correlation")):
-            found = found.set_column(place, name, pc.if_else(alone, None, found[name]))
-        taken = found.take(rows)
+            columns = columns.set_column(place, name, pc.if_else(alone, None, columns[name]))
+        taken = columns.take(rows)
         return {name: taken[name] for name in taken.column_names}
 
     # --- words ------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class Signals:
         labels = [int(self.clusters.labels[self._place[name]]) for name in best]
         signals = len({label for label in labels if label >= 0}) + labels.count(-1)
         said = f"The first {len(best):,} features stand for {counted(signals, 'signal')}"
-        largest = max(self._members.items(), key=lambda one: len(one[1]), default=None)
+        largest = max(self._members.items(), key=lambda item: len(item[1]), default=None)
         if largest is None or len(largest[1]) < 2:
             return f"{said}: none correlates with a more important one"
         return f"{said}; the largest cluster, around {largest[0]}, has {len(largest[1]):,} members"
@@ -155,7 +155,7 @@ class Signals:
             said = self._words(importances.top(top).names)
             own.append(self._table(self.clusters, (f"{said}.",)))
         place = next(
-            (i for i, one in enumerate(report.sections) if isinstance(one, Table)),
+            (i for i, part in enumerate(report.sections) if isinstance(part, Table)),
             len(report.sections),
         )
         sections = (*report.sections[:place], *own, *report.sections[place:])
@@ -165,11 +165,11 @@ class Signals:
         """Return the places of features, of which some may have none."""
         rows = self._places(names)
         chromosome, position = rows["chromosome"], rows["position"]
-        known = {
+        columns = {
             "chromosome": chromosome.fill_null(UNPLACED),
             "position": position.fill_null(0),
         }
-        return Positions.of(known, names, "reports")
+        return Positions.of(columns, names, "reports")
 
     def _manhattan(self, importances: Importances, tested: Verdict | None) -> Chart:
         result: Any = importances
@@ -201,11 +201,11 @@ class Signals:
         )
 
     def _table(self, clusters: Clusters, brief: tuple[str, ...]) -> Section:
-        known = clusters.metadata
-        linked = known.get("distance") is not None
+        metadata = clusters.metadata
+        linked = metadata.get("distance") is not None
         title = _LINKED if linked else _TITLE
         several = [(name, of) for name, of in self._members.items() if len(of) > 1]
-        explained = _explained(known, grown=self.grown)
+        explained = _explained(metadata, grown=self.grown)
         if not several:
             lines = (f"No cluster has several members. {explained}",)
             return Prose(title, lines, brief=brief)
@@ -243,9 +243,9 @@ class Signals:
         return f"{chromosome}:{first:,}" + (f"-{last:,}" if last > first else "")
 
 
-def _explained(known: Mapping[str, Any], *, grown: bool) -> str:
+def _explained(metadata: Mapping[str, Any], *, grown: bool) -> str:
     """Return the rule of the clusters in a sentence or two."""
-    threshold, kind = known["threshold"], str(known["correlation"]).capitalize()
+    threshold, kind = metadata["threshold"], str(metadata["correlation"]).capitalize()
     if grown:
         return (
             f"Features were clustered by their {kind} correlation (|r| of {threshold:g} on "
@@ -255,8 +255,8 @@ def _explained(known: Mapping[str, Any], *, grown: bool) -> str:
             "them."
         )
     within = ""
-    if known.get("distance") is not None:
-        within = f" and lies within {known['distance'] / 1000:g} kb of it"
+    if metadata.get("distance") is not None:
+        within = f" and lies within {metadata['distance'] / 1000:g} kb of it"
     return (
         f"The most important feature represents its cluster; a member has a {kind} correlation of "
         f"|r| >= {threshold:g} with it{within} (clumping, as PLINK does by p-values). The "
@@ -264,11 +264,11 @@ def _explained(known: Mapping[str, Any], *, grown: bool) -> str:
     )
 
 
-def rows_of(known: Sequence[str], names: Sequence[str]) -> IntArray:
+def rows_of(ranked: Sequence[str], names: Sequence[str]) -> IntArray:
     """Return the place of names among those that are known, -1 where one is not."""
     wanted = {name: i for i, name in enumerate(names)}
     rows = np.full(len(names), -1, dtype=np.int64)
-    for row, name in enumerate(known):
+    for row, name in enumerate(ranked):
         i = wanted.get(name)
         if i is not None:
             rows[i] = row
@@ -301,7 +301,7 @@ class GroupImportances:
             return None
         alone = dict(self.of_features)
         return np.array(
-            [sum(alone[name] for name in self.members[one]) for one in self.importances.names]
+            [sum(alone[name] for name in self.members[group]) for group in self.importances.names]
         )
 
     def columns(self) -> dict[str, Any]:
@@ -376,8 +376,8 @@ class GroupImportances:
 
     def settings(self) -> dict[str, Any]:
         """Return the settings for the record."""
-        known = self.importances.metadata.get("mda", {})
-        return {"source": self.source, "n_groups": len(self.importances), **known}
+        metadata = self.importances.metadata.get("mda", {})
+        return {"source": self.source, "n_groups": len(self.importances), **metadata}
 
     def _note(self, shown: int) -> str:
         count = len(self.importances)

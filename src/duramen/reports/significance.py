@@ -203,8 +203,8 @@ class Verdict:
         name, title = self.test.name, self.test.title
         if isinstance(self.result, ErrorRates):
             rates = self.result.rates[index]
-            known = (index < self.result.n_known).tolist()
-            pairs = zip(rates.tolist(), known, strict=True)
+            certain = (index < self.result.n_known).tolist()
+            pairs = zip(rates.tolist(), certain, strict=True)
             cells = [f"{rate:.2g}" if here else f"> {LEVEL:g}" for rate, here in pairs]
             rate = self.test.rate
             word = rate.replace(" ", "_")
@@ -273,9 +273,9 @@ class Verdict:
 
 def _candidates(sure: int, likely: int) -> str:
     """Say how many features are candidates beside those that are confirmed."""
-    one = likely == 1
+    single = likely == 1
     more = f"{likely:,} more" if sure else f"{likely:,}"
-    return f"{more} {'is a candidate' if one else 'are candidates'}"
+    return f"{more} {'is a candidate' if single else 'are candidates'}"
 
 
 def verdict_sections(tested: Verdict) -> list[Part]:
@@ -323,11 +323,11 @@ def _grown(tested: Verdict) -> list[str]:
     if not tested.test.grows:
         return []
     if isinstance(result, AdjustedSignificance):
-        known, stages = result.metadata, int(max(result.details.get("stage", ()), default=1))
+        metadata, stages = result.metadata, int(max(result.details.get("stage", ()), default=1))
         return [
             _GROWN.format(
-                forests=known.get("n_forests", known.get("n_permutations", 0) + 1),
-                trees=known.get("parameters", {}).get("n_estimators", "as many"),
+                forests=metadata.get("n_forests", metadata.get("n_permutations", 0) + 1),
+                trees=metadata.get("parameters", {}).get("n_estimators", "as many"),
                 statistics=_STATISTICS[tested.has_evidence],
                 stages=_STAGES.format(stages=stages) if stages > 1 else "",
             )

@@ -99,9 +99,9 @@ def _members(file: IO[bytes]) -> dict[str, NDArray[Any]]:
     size = file.seek(0, os.SEEK_END)
     with ZipFile(file) as archive:
         members = archive.infolist()
-        if any(one.compress_type != ZIP_STORED for one in members):
+        if any(member.compress_type != ZIP_STORED for member in members):
             raise ValueError("a member is compressed")
-        if sum(one.file_size for one in members) > size:
+        if sum(member.file_size for member in members) > size:
             raise ValueError("its members claim more bytes than it has")
         arrays = {}
         for one in members:

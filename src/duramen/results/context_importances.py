@@ -173,12 +173,12 @@ class ContextImportances(Result):
         n_contexts, p = len(self.contexts), len(self.names)
         settle(self, "shares", frozen(_OWNER, "shares", self.shares, (n_contexts,)))
         for what in (*_BY_CONTEXT, *_BY_FEATURE):
-            if (given := getattr(self, what)) is not None:
+            if (values := getattr(self, what)) is not None:
                 shape = (n_contexts, p) if what in _BY_CONTEXT else (p,)
-                settle(self, what, frozen(_OWNER, what, given, shape, _bounds(what)))
+                settle(self, what, frozen(_OWNER, what, values, shape, _bounds(what)))
         for what in ("relevance", "relevance_p_value"):
-            if (given := getattr(self, what)) is not None:
-                settle(self, what, float(frozen(_OWNER, what, given, (), _bounds(what))))
+            if (values := getattr(self, what)) is not None:
+                settle(self, what, float(frozen(_OWNER, what, values, (), _bounds(what))))
         checks.check_choice(_OWNER, "empty", self.empty, EMPTY)
         checks.check_real(_OWNER, "tolerance", self.tolerance, 0, 1, ends="[)")
         checks.check_choice(_OWNER, "permute", self.permute, PERMUTE)
@@ -277,13 +277,13 @@ class ContextImportances(Result):
             If the effect is none of "absolute", "signed" and "plain", or has no p-values.
         """
         checks.check_choice(_OWNER, "effect", effect, EFFECTS)
-        found = getattr(self, f"{effect}_p_values")
-        if found is None:
+        p_values = getattr(self, f"{effect}_p_values")
+        if p_values is None:
             raise ValueError(
                 f"{_OWNER}: there are no p-values of the effect {effect!r}. Hint: use "
                 "n_permutations above 0 and, for the plain effect, plain_p_values=True."
             )
-        return cast(FloatArray, found)
+        return cast(FloatArray, p_values)
 
     def q_values(self, effect: str = "absolute") -> FloatArray:
         """Return the p-values adjusted after Benjamini and Hochberg over all C p of an effect."""
@@ -488,10 +488,10 @@ class ContextNetwork(Network):
         """
         names = checked_names(_NETWORK, "names", names)
         _check(names, analyses)
-        units = sorted({one.unit for one in analyses.values()})
+        units = sorted({analysis.unit for analysis in analyses.values()})
         return cls(
             names,
-            _square(names, analyses, [one.importances for one in analyses.values()], 0.0),
+            _square(names, analyses, [analysis.importances for analysis in analyses.values()], 0.0),
             targets=np.array([name in analyses for name in names]),
             measure="mdi",
             unit=" or ".join(units),
@@ -528,12 +528,12 @@ class ContextNetwork(Network):
         """
         checks.check_choice(_NETWORK, "effect", effect, _MATRICES)
         row = self._context(context)
-        parts = [getattr(one, effect) for one in self.analyses.values()]
+        parts = [getattr(analysis, effect) for analysis in self.analyses.values()]
         if any(part is None for part in parts):
             raise ValueError(f"{_NETWORK}: the effect {effect!r} was not computed.")
         p_values = None
         if getattr(self._first, f"{effect}_p_values", None) is not None:
-            tested = [one.p_values(effect)[row] for one in self.analyses.values()]
+            tested = [analysis.p_values(effect)[row] for analysis in self.analyses.values()]
             p_values = _square(self.names, self.analyses, tested, 1.0)
         return self.reweighted(
             _square(self.names, self.analyses, [part[row] for part in parts], 0.0),
@@ -605,8 +605,8 @@ class ContextNetwork(Network):
         """
         check_level(_NETWORK, 0.0, control)
         analyses = self.analyses.values()
-        parts = [one.columns() for one in analyses]
-        sizes = [(name, one.absolute.size) for name, one in self.analyses.items()]
+        parts = [analysis.columns() for analysis in analyses]
+        sizes = [(name, analysis.absolute.size) for name, analysis in self.analyses.items()]
         columns: dict[str, Any] = {
             "source": [name for part in parts for name in part["name"]],
             "target": [name for name, n in sizes for _ in range(n)],
@@ -615,7 +615,9 @@ class ContextNetwork(Network):
         for what in ("importance", *(name for name in EFFECTS if name in parts[0])):
             columns[what] = np.concatenate([part[what] for part in parts])
         if self._first.n_permutations > 0:
-            columns["p_value"] = np.concatenate([one.p_values(effect).ravel() for one in analyses])
+            columns["p_value"] = np.concatenate(
+                [analysis.p_values(effect).ravel() for analysis in analyses]
+            )
             columns["adjusted"] = self._adjusted(effect, control).ravel()
         columns["kind"] = [kind for part in parts for kind in part["kind"]]
         return columns
@@ -633,8 +635,8 @@ class ContextNetwork(Network):
             return Summary((heading, "no permutations, no p-values"))
         links = self.link_columns()
         order = np.lexsort((-links["absolute"], links["p_value"]))[:rows]
-        found = int((links["adjusted"] <= _LEVEL).sum())
-        count = f"{found} of {len(links['kind'])} links depend on the context (q <= {_LEVEL:g})"
+        n_links = int((links["adjusted"] <= _LEVEL).sum())
+        count = f"{n_links} of {len(links['kind'])} links depend on the context (q <= {_LEVEL:g})"
         words = ("source", "source"), ("target", "target"), ("context", self.context_name)
         signed = links["signed"][order]
         columns = [
@@ -655,9 +657,9 @@ def _check(names: tuple[str, ...], analyses: Mapping[str, ContextImportances]) -
     if not analyses:
         raise ValueError(f"{_NETWORK}: analyses must hold at least one target.")
     contexts = next(iter(analyses.values())).contexts
-    for target, one in analyses.items():
+    for target, analysis in analyses.items():
         sources = tuple(name for name in names if name != target)
-        if target not in names or one.names != sources or one.contexts != contexts:
+        if target not in names or analysis.names != sources or analysis.contexts != contexts:
             raise ValueError(
                 f"{_NETWORK}: the analysis of {target!r} must have all other variables as "
                 "features, and the contexts of the others."
@@ -680,10 +682,10 @@ def _square(
 
 def _notes(analyses: Mapping[str, ContextImportances]) -> tuple[str, ...]:
     """Return the limits of the p-values on these data, counted over the targets."""
-    noted = [target for target, one in analyses.items() if one.notes]
+    noted = [target for target, analysis in analyses.items() if analysis.notes]
     if not noted:
         return ()
-    tested = [one.shift_p_values for one in analyses.values()]
+    tested = [analysis.shift_p_values for analysis in analyses.values()]
     shifted = sum(
         int((adjusted(p_values, "fdr") <= _LEVEL).sum())
         for p_values in tested

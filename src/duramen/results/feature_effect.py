@@ -145,7 +145,7 @@ class InteractionStrengths(Result):
     def columns(self) -> dict[str, Any]:
         """Return the two features, the strength and H of each pair."""
         return {
-            "feature": [one for one, _ in self.pairs],
+            "feature": [left for left, _ in self.pairs],
             "other": [other for _, other in self.pairs],
             "strength": self.strengths,
             "h": self.h,
@@ -154,7 +154,7 @@ class InteractionStrengths(Result):
     def _summary(self, rows: int) -> Summary:
         shown = min(rows, len(self))
         columns = [
-            Column("feature", [one for one, _ in self.pairs[:shown]], kind="words"),
+            Column("feature", [left for left, _ in self.pairs[:shown]], kind="words"),
             Column("other", [other for _, other in self.pairs[:shown]], kind="words"),
             Column("strength", fixed(self.strengths[:shown], 4)),
             Column("H", fixed(self.h[:shown], 3)),

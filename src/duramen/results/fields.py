@@ -21,21 +21,21 @@ def checked_names(owner: str, what: str, names: Any) -> tuple[str, ...]:
     """Return `names` as a tuple of different strings; `what` is the field of the class `owner`."""
     if isinstance(names, str):
         raise TypeError(f"{owner}: {what} must be a sequence of strings, got {names!r} alone.")
-    given = tuple(names)
+    checked = tuple(names)
     seen: set[str] = set()
-    for name in given:
+    for name in checked:
         if not isinstance(name, str):
             raise TypeError(f"{owner}: {what} must be strings, got {quoted(name)}.")
         if name in seen:
             raise ValueError(f"{owner}: {what} must be different, {quoted(name)} occurs twice.")
         seen.add(name)
-    return given
+    return checked
 
 
 def frozen(
     owner: str,
     what: str,
-    given: ArrayLike,
+    values: ArrayLike,
     shape: tuple[int, ...],
     bounds: tuple[float, float] = ANY,
     *,
@@ -47,7 +47,7 @@ def frozen(
     The shape has -1 for any length; `bounds` are the least and the greatest number allowed, and
     `names` those of the rows, for errors.
     """
-    array = np.array(given, dtype=dtype, order="C")
+    array = np.array(values, dtype=dtype, order="C")
     if array.ndim != len(shape) or any(
         wanted not in (-1, length) for wanted, length in zip(shape, array.shape, strict=True)
     ):
@@ -80,13 +80,13 @@ def checked_notes(owner: str, notes: Any) -> tuple[str, ...]:
     """Return notes of a result of the class `owner` as a tuple of sentences, each one once."""
     if isinstance(notes, str):
         raise TypeError(f"{owner}: notes must be a sequence of strings, got {notes!r} alone.")
-    given = tuple(notes)
-    for note in given:
+    checked = tuple(notes)
+    for note in checked:
         if not isinstance(note, str):
             raise TypeError(f"{owner}: notes must be strings, got {note!r}.")
         if not note.strip():
             raise ValueError(f"{owner}: notes must not be empty, got {note!r}.")
-    return tuple(dict.fromkeys(given))
+    return tuple(dict.fromkeys(checked))
 
 
 def note_lines(notes: Sequence[str]) -> list[str]:

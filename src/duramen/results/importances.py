@@ -355,8 +355,8 @@ class MonteCarloSelection(Result):
             ("maxima", -1),
         ):
             kind = np.float64 if name in ("weight", "maxima") else np.int64
-            given = getattr(self, name)
-            array = frozen("MonteCarloSelection", name, given, (length,), dtype=kind)
+            values = getattr(self, name)
+            array = frozen("MonteCarloSelection", name, values, (length,), dtype=kind)
             object.__setattr__(self, name, array)
         if self.source.size and not (
             min(self.source.min(), self.target.min()) >= 0

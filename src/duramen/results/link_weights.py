@@ -16,7 +16,7 @@ LinkWeights: TypeAlias = Any  # a NumPy array or a sparse `csr_array`
 _ROWS = 256  # rows that are looked at together
 
 
-def checked(owner: str, what: str, given: Any, p: int) -> Any:
+def checked(owner: str, what: str, weights: Any, p: int) -> Any:
     """Return a read-only matrix of finite numbers; it is copied where it can be changed.
 
     Parameters
@@ -35,10 +35,10 @@ def checked(owner: str, what: str, given: Any, p: int) -> Any:
     """
     from scipy.sparse import csr_array, issparse  # the help of commands needs no SciPy
 
-    sparse: bool = issparse(given)
+    sparse: bool = issparse(weights)
     if sparse and what != "weights":
         raise ValueError(f"{owner}: {what} must be a dense matrix, got a sparse one.")
-    array: Any = csr_array(given) if sparse else np.asarray(given)
+    array: Any = csr_array(weights) if sparse else np.asarray(weights)
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)
     if array.shape != (p, p):
@@ -93,13 +93,13 @@ def at(weights: LinkWeights, i: IntArray, j: IntArray) -> FloatArray:
         return np.asarray(weights[i, j], dtype=np.float64)
     p = weights.shape[0]
     rows = np.repeat(np.arange(p), np.diff(weights.indptr))
-    known, asked = rows * p + weights.indices, i * p + j
-    place = np.minimum(np.searchsorted(known, asked), max(0, len(known) - 1))
-    found = np.zeros(len(asked))
-    if len(known):
-        has = known[place] == asked
-        found[has] = weights.data[place[has]]
-    return found
+    stored, asked = rows * p + weights.indices, i * p + j
+    place = np.minimum(np.searchsorted(stored, asked), max(0, len(stored) - 1))
+    values = np.zeros(len(asked))
+    if len(stored):
+        has = stored[place] == asked
+        values[has] = weights.data[place[has]]
+    return values
 
 
 def larger(weights: LinkWeights) -> Any:

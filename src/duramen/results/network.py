@@ -190,7 +190,7 @@ class Network(Result):
         [[0.0, 1.0, 0.0], [0.0, 0.0, 5.0], [0.0, 0.0, 0.0]]
         """
         function = f"{_OWNER}.heaviest"
-        if sum(one is not None for one in (n, per_target, above)) != 1:
+        if sum(limit is not None for limit in (n, per_target, above)) != 1:
             raise ValueError(f"{function}: one of n, per_target and above must be given.")
         if n is not None:
             i, j = self.ranked(n)
@@ -237,14 +237,14 @@ class Network(Result):
     def columns(self, n: int | None = None) -> dict[str, Any]:
         """Return the columns of `edges` by name."""
         i, j = self.ranked(n)
-        found: dict[str, Any] = {
+        columns: dict[str, Any] = {
             "source": [self.names[a] for a in i.tolist()],
             "target": [self.names[b] for b in j.tolist()],
             "weight": link_weights.at(self.weights, i, j),
         }
         if self.p_values is not None:
-            found["p_value"] = self.p_values[i, j]
-        return found
+            columns["p_value"] = self.p_values[i, j]
+        return columns
 
     def edges(self, n: int | None = None) -> Any:
         """Return a data frame of the links by decreasing weight.
@@ -289,10 +289,10 @@ class Network(Result):
         graph.add_nodes_from(self.names)
         columns = self.columns(n)
         names = [name for name in columns if name not in ("source", "target")]
-        kept = np.ones(len(columns["source"]), dtype=np.bool_)
+        linked = np.ones(len(columns["source"]), dtype=np.bool_)
         if n is None:
-            kept = columns["weight"] != 0
-        for k in np.flatnonzero(kept).tolist():
+            linked = columns["weight"] != 0
+        for k in np.flatnonzero(linked).tolist():
             values = {name: float(columns[name][k]) for name in names}
             graph.add_edge(columns["source"][k], columns["target"][k], **values)
         return graph
@@ -445,7 +445,7 @@ class Network(Result):
         **changes
             Further fields of `Network`.
         """
-        same = {one.name: getattr(self, one.name) for one in fields(Network)}
+        same = {field.name: getattr(self, field.name) for field in fields(Network)}
         return Network(**{**same, "weights": weights, **changes})
 
     def __len__(self) -> int:
@@ -477,8 +477,8 @@ def _blocks(numbers: IntArray, width: int, least: int = 0) -> Iterator[IntArray]
     return (numbers[k : k + step] for k in range(0, len(numbers), step))
 
 
-def _mask(what: str, given: Any, p: int) -> BoolArray:
-    mask = np.ones(p, dtype=np.bool_) if given is None else np.array(given, dtype=np.bool_)
+def _mask(what: str, asked: Any, p: int) -> BoolArray:
+    mask = np.ones(p, dtype=np.bool_) if asked is None else np.array(asked, dtype=np.bool_)
     if mask.shape != (p,):
         raise ValueError(f"{_OWNER}: {what} must have shape ({p},), got {mask.shape}.")
     mask.setflags(write=False)

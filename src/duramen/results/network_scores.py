@@ -60,8 +60,8 @@ class NetworkScores(Result):
     @property
     def precision(self) -> FloatArray:
         """Fraction of the links so far that are true, at each point; at none that of the next."""
-        found: FloatArray = self.true_positives[1:] / self.ranked[1:]
-        return np.concatenate([found[:1], found])
+        precision: FloatArray = self.true_positives[1:] / self.ranked[1:]
+        return np.concatenate([precision[:1], precision])
 
     @property
     def false_positive_rate(self) -> FloatArray:
@@ -219,16 +219,16 @@ def links_of(gold: Any, names: tuple[str, ...]) -> tuple[BoolArray, BoolArray]:
         return (array != 0) & off, off
     place = {name: j for j, name in enumerate(names)}
     listed = np.zeros((p, p), dtype=np.bool_)
-    known = 0
+    n_links = 0
     for source, target, is_link in _triples(gold):
         i, j = place.get(source), place.get(target)
         if i is None or j is None:
             continue
-        known += 1
+        n_links += 1
         if i != j:
             listed[i, j] = True
             links[i, j] |= is_link
-    if not known:
+    if not n_links:
         raise ValueError(
             f"{_OWNER}: gold contains no pair of this network, whose variables are "
             f"{', '.join(map(quoted, names[:4]))}, ..."
@@ -246,11 +246,11 @@ def _triples(gold: Any) -> Iterable[tuple[str, str, bool]]:
         import narwhals.stable.v2 as nw
 
         gold = nw.from_native(gold, eager_only=True).rows()
-    found = []
+    triples = []
     for row in gold:
         if len(row) not in (2, 3):
             raise ValueError(
                 f"{_OWNER}: gold must have 2 or 3 columns (source, target, 0 or 1), got {len(row)}."
             )
-        found.append((str(row[0]), str(row[1]), len(row) == 2 or float(row[2]) != 0))
-    return found
+        triples.append((str(row[0]), str(row[1]), len(row) == 2 or float(row[2]) != 0))
+    return triples

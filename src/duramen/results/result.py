@@ -177,11 +177,11 @@ class FeatureResult(Result, Generic[NumberT]):
         names = checked_names(owner, "names", self.names)
         settle(self, "names", names)
         for what in (*self._NUMBERS, *self._TABLES):
-            if (given := getattr(self, what)) is None:
+            if (values := getattr(self, what)) is None:
                 continue
             shape = (len(names), -1) if what in self._TABLES else (len(names),)
             bounds = self._NUMBERS.get(what, ANY)
-            array = frozen(owner, what, given, shape, bounds, names=names)
+            array = frozen(owner, what, values, shape, bounds, names=names)
             settle(self, what, array)
         held = dict(named_fields(self))
         if "details" in held:
@@ -201,7 +201,7 @@ class FeatureResult(Result, Generic[NumberT]):
 
     def _framed(self, *numbers: Any) -> dict[str, Any]:
         """Return the columns of a frame, named as in `_COLUMNS`: names, ranks, numbers, details."""
-        columns = (list(self.names), ranks(self.order()), *(np.array(one) for one in numbers))
+        columns = (list(self.names), ranks(self.order()), *(np.array(column) for column in numbers))
         details: Mapping[str, Any] = getattr(self, "details", {})
         copies = {what: column.copy() for what, column in details.items()}
         return {**dict(zip(self._COLUMNS, columns, strict=True)), **copies}

@@ -184,8 +184,8 @@ class Significance(FeatureResult[float]):
 
     def _summary(self, rows: int) -> Summary:
         best = self.top(rows)
-        found = f"{np.count_nonzero(self.mask())} with q <= {_LEVEL:g}"
-        heading = f"Significance: {self.method} of {self._tested()}, {found}"
+        count = f"{np.count_nonzero(self.mask())} with q <= {_LEVEL:g}"
+        heading = f"Significance: {self.method} of {self._tested()}, {count}"
         columns = [*best._scored(), Column("p", small(best.p_values))]
         columns.append(Column("q", small(best.q_values)))
         below = hidden(len(self), len(best))
@@ -365,10 +365,10 @@ class AdjustedSignificance(Significance):
         return {**columns, **texts}
 
     def _summary(self, rows: int) -> Summary:
-        best, found = self.top(rows), self.verdicts()
-        likely = found.count(CANDIDATE)
+        best, verdicts = self.top(rows), self.verdicts()
+        likely = verdicts.count(CANDIDATE)
         heading = (
-            f"AdjustedSignificance: {self.method} of {self._tested()}, {found.count(CONFIRMED)} "
+            f"AdjustedSignificance: {self.method} of {self._tested()}, {verdicts.count(CONFIRMED)} "
             f"confirmed (family-wise error rate {_LEVEL:g}), {likely} more "
             f"candidate{'' if likely == 1 else 's'} (false discovery rate {_LEVEL:g})"
         )
@@ -494,8 +494,8 @@ class ErrorRates(FeatureResult[float]):
         return np.arange(len(self))
 
     def _taken(self, index: NDArray[np.integer]) -> dict[str, Any]:
-        known = int(np.count_nonzero(np.asarray(index) < self.n_known))
-        return {**super()._taken(index), "n_known": known}
+        n_known = int(np.count_nonzero(np.asarray(index) < self.n_known))
+        return {**super()._taken(index), "n_known": n_known}
 
     # --- in and out ------------------------------------------------------------------------
 

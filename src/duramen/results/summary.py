@@ -30,13 +30,13 @@ def page(parts: Iterable[tuple[Sequence[str], str, Sequence[str]]], settings: st
     Colors are those of the page, but for the bars: nothing here depends on a theme, a style sheet
     or a script.
     """
-    found = ['<div class="duramen-result">']
+    lines = ['<div class="duramen-result">']
     for heading, rows, below in parts:
-        found += [f"<p><strong>{_line(heading[0])}</strong>", *map(_below, heading[1:]), "</p>"]
-        found += [rows, *(f"<p>{_line(line)}</p>" for line in below)]
+        lines += [f"<p><strong>{_line(heading[0])}</strong>", *map(_below, heading[1:]), "</p>"]
+        lines += [rows, *(f"<p>{_line(line)}</p>" for line in below)]
     if settings:
-        found.append(f'<p style="opacity: 0.7"><small>{_line(settings)}</small></p>')
-    return "\n".join([*filter(None, found), "</div>"])
+        lines.append(f'<p style="opacity: 0.7"><small>{_line(settings)}</small></p>')
+    return "\n".join([*filter(None, lines), "</div>"])
 
 
 def table(columns: Sequence[Column]) -> str:
@@ -47,8 +47,8 @@ def table(columns: Sequence[Column]) -> str:
     if not columns or not columns[0].cells:
         return ""
     shown = columns[:_MOST_COLUMNS]
-    titles = [cell for one in shown for cell in _titles(one)]
-    bodies = [body for one in shown for body in _bodies(one)]
+    titles = [cell for column in shown for cell in _titles(column)]
+    bodies = [body for column in shown for body in _bodies(column)]
     rows = ["".join(cells) for cells in zip(*bodies, strict=True)]
     return "\n".join(
         [
@@ -106,7 +106,7 @@ def bars(values: FloatArray, whiskers: tuple[FloatArray, FloatArray] | None = No
     high = max(0.0, float(np.max([values, upper[:n]], initial=0.0)))
     scale = (_WIDTH - 2) / ((high - low) or 1.0)
     zero = 1 - low * scale
-    found = []
+    bodies = []
     for i, value in enumerate(values.tolist()):
         length = abs(value) * scale
         start, color = (zero, ACCENT) if value >= 0 else (zero - length, AGAINST)
@@ -115,12 +115,12 @@ def bars(values: FloatArray, whiskers: tuple[FloatArray, FloatArray] | None = No
             a, b = (1 + (float(end[i]) - low) * scale for end in whiskers)
             ends = f"M{a:.1f} 6H{b:.1f}M{a:.1f} 4v4M{b:.1f} 4v4"
             whisker = f'<path d="{ends}" stroke="currentColor"/>'
-        found.append(
+        bodies.append(
             f'<svg width="{_WIDTH}" height="{_HEIGHT}" aria-hidden="true">'
             f'<rect x="{start:.1f}" y="2" width="{length:.1f}" height="8" fill="{color}"/>'
             f"{whisker}</svg>"
         )
-    return found
+    return bodies
 
 
 def _side(column: Column) -> str:
@@ -169,7 +169,7 @@ class Summary:
 
     def text(self) -> str:
         """Return the summary as lines of text."""
-        return "\n\n".join("\n".join(one._lines()) for one in self.parts())
+        return "\n\n".join("\n".join(part._lines()) for part in self.parts())
 
     def _lines(self) -> Iterator[str]:
         yield from self.heading
@@ -187,11 +187,11 @@ class Summary:
         return page(
             (
                 (
-                    one.heading,
-                    table(one.columns),
-                    (*one.below, *(f"note: {note}" for note in one.notes)),
+                    part.heading,
+                    table(part.columns),
+                    (*part.below, *(f"note: {note}" for note in part.notes)),
                 )
-                for one in self.parts()
+                for part in self.parts()
             ),
             settings,
         )
@@ -248,7 +248,10 @@ def settings_line(metadata: Mapping[str, Any]) -> str:
     inner = [value for value in metadata.values() if isinstance(value, Mapping)]
     parts = []
     for key, word in _SETTINGS.items():
-        found = next((one[key] for one in (metadata, *inner) if one.get(key) is not None), None)
+        found = next(
+            (settings[key] for settings in (metadata, *inner) if settings.get(key) is not None),
+            None,
+        )
         if isinstance(found, str | int | float):
             parts.append(f"{word} {found}")
     if isinstance(data := metadata.get("fingerprint"), str):

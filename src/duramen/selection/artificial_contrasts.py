@@ -251,9 +251,9 @@ class Replicate:
         subjects = [self.subject]
         if residuals is not None:
             columns = enumerate(residuals.T)
-            subjects = [with_numbers(self.regression, one, (seed, k)) for k, one in columns]
+            subjects = [with_numbers(self.regression, subject, (seed, k)) for k, subject in columns]
         everything = np.arange(self.subject.data.n_columns)
-        parts = [beside_shadows(one, everything, seed, self.function) for one in subjects]
+        parts = [beside_shadows(subject, everything, seed, self.function) for subject in subjects]
         own, contrasts = (sum(part[k] for part in parts) for k in (0, 1))
         return np.append(own, np.percentile(contrasts, self.percentile))
 
@@ -290,12 +290,12 @@ class Masking:
             [self._replicate(features, replicate_seed(seed, b)) for b in range(self.n_permutations)]
         )
         threshold = np.percentile(masked_by[:, :q, q:], self.percentile, axis=2)
-        kept: list[int] = []
+        unmasked: list[int] = []
         for j in range(q):
-            values = masked_by[:, kept, j]
-            if not (paired_p_values(values, threshold[:, kept]) <= self.alpha).any():
-                kept.append(j)
-        return features[kept]
+            values = masked_by[:, unmasked, j]
+            if not (paired_p_values(values, threshold[:, unmasked]) <= self.alpha).any():
+                unmasked.append(j)
+        return features[unmasked]
 
     def _replicate(self, features: IntArray, seed: int) -> FloatArray:
         random, data = np.random.default_rng(seed), self.subject.data

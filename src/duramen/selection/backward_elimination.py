@@ -196,9 +196,9 @@ class BackwardElimination(RefittingSelector):
             "standard_error": standard_errors,
             "importance": importance,
         }
-        kept = columns[chosen]
-        order = np.argsort(-importance[0, kept], kind="stable")
-        self._adopt(opening.data, kept[order], history)
+        remaining = columns[chosen]
+        order = np.argsort(-importance[0, remaining], kind="stable")
+        self._adopt(opening.data, remaining[order], history)
         last = np.zeros(self.n_features_in_, dtype=np.int64)
         for there in columns:
             last[there] += 1

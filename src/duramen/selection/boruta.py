@@ -187,20 +187,20 @@ class Boruta(RefittingSelector):
         most = checks.check_integer(owner, "max_rounds", self.max_rounds, 1)
         checks.check_flag(owner, "rough_fix", self.rough_fix)
         opening = self._open(X, y, threads_grow=True)
-        given, subject = opening.data, opening.subject
+        data, subject = opening.data, opening.subject
         subject.exchangeability.require(1, owner)
-        hit_counts = HitCounts(given.n_columns, most, CORRECTIONS[name], alpha)
+        hit_counts = HitCounts(data.n_columns, most, CORRECTIONS[name], alpha)
         rounds = opening.run(
             ShadowRound(subject, percentile, owner),
             most,
-            given.n_columns + 1,
+            data.n_columns + 1,
             opening.identity(correction=name, alpha=float(alpha), percentile=percentile),
             ready=hit_counts.ready,
             arguments=lambda _: (hit_counts.active,),
             unit="round",
         )
         hit_counts.take(rounds)
-        self._take(given, subject, hit_counts, rounds)
+        self._take(data, subject, hit_counts, rounds)
         self.alpha_ = float(alpha)
         return self
 

@@ -275,7 +275,7 @@ def subject_of(
     n_trees = checks.check_optional_integer(owner, "n_estimators", n_estimators, 1)
     if estimator is None:
         estimator = random_forest(data.task, N_TREES)
-    measures = (SCALED_MDA.name, *(one.name for one in catalogue if one.testable))
+    measures = (SCALED_MDA.name, *(measure.name for measure in catalogue if measure.testable))
     name = None if callable(measure) else checks.check_choice(owner, "measure", measure, measures)
     scaled = name == SCALED_MDA.name
     subject = measured(estimator, data, None, "mda" if scaled else measure, owner)

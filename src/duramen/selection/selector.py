@@ -174,11 +174,11 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         owner = f"{type(self).__name__}.fit"
         data = unweighted_set(X, y, owner, task, n_jobs=n_threads)
         rows = data.exchangeability
-        for given, able, what in (
+        for value, able, what in (
             (rows.strata, self.exchanges, "strata"),
             (rows.groups, self.exchanges_groups, "groups"),
         ):
-            if given is not None and not able:
+            if value is not None and not able:
                 raise refuse(
                     owner,
                     "X",

@@ -196,12 +196,12 @@ class SequentialSelection(BaseSelector):
         sets.ready(scored)
         best = [path.best[size] for size in sorted(path.best)]
         if self.n_features == "best":
-            chosen, score = max(best, key=lambda one: one[1])
+            chosen, score = max(best, key=lambda candidate: candidate[1])
         else:
             # A floating search that ended early may not have come to it.
             size = min(path.best, key=lambda size: abs(size - steps["goal"]))
             chosen, score = path.best[size]
-        member = np.array([[j in one for j in range(p)] for one, _ in path.visited])
+        member = np.array([[j in candidate for j in range(p)] for candidate, _ in path.visited])
         history = {
             "n_features": member.sum(axis=1),
             "score": np.array([score for _, score in path.visited]),

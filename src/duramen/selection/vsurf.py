@@ -186,18 +186,18 @@ class VSURF(RefittingSelector):
         mean, deviation = first.mean(axis=0), first.std(axis=0, ddof=1)
         order = np.argsort(-mean, kind="stable")
         threshold = factors[0] * noise_level(deviation[order], opening.seed)
-        kept = order[: above(mean[order], threshold)]
+        selected = order[: above(mean[order], threshold)]
         _, models = opening.follow(
             Errors(subject),
-            (counts[1] + counts[2]) * len(kept),
+            (counts[1] + counts[2]) * len(selected),
             1,
-            nested_models(kept, counts[1], counts[2], factors[1], factors[2]),
+            nested_models(selected, counts[1], counts[2], factors[1], factors[2]),
             part="errors",
-            features=kept.tolist(),
+            features=selected.tolist(),
             counts=counts,
             factors=factors,
         )
-        self._take(opening, first, threshold, kept, models)
+        self._take(opening, first, threshold, selected, models)
         return self
 
     def _take(
@@ -205,12 +205,12 @@ class VSURF(RefittingSelector):
         opening: Opening,
         first: FloatArray,
         threshold: float,
-        kept: IntArray,
+        selected: IntArray,
         models: Models,
     ) -> None:
         sets = {
-            "threshold": kept,
-            "interpretation": kept[: models.n_interpreted],
+            "threshold": selected,
+            "interpretation": selected[: models.n_interpreted],
             "prediction": np.array(models.chosen, dtype=np.int64),
         }
         history = {

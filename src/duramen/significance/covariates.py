@@ -107,13 +107,13 @@ def covariate_strata(covariates: Any, y: Any, *, rows_per_stratum: int = ROWS) -
 def _encoded(covariates: Any) -> EncodedTable:
     if isinstance(covariates, EncodedTable):
         return covariates
-    given = table_like(covariates)
-    if not hasattr(given, "columns") and np.ndim(given) == 1:
-        values = np.asarray(given)
+    table = table_like(covariates)
+    if not hasattr(table, "columns") and np.ndim(table) == 1:
+        values = np.asarray(table)
         if values.dtype.kind in "US" or values.dtype == object:
             return encode(pa.table({"covariate": pa.array(values.tolist())}))
         return encode(values.reshape(-1, 1))
-    return encode(given)
+    return encode(table)
 
 
 def _kinds(table: EncodedTable, rows: int) -> tuple[list[int], list[int]]:

@@ -78,7 +78,7 @@ class Measured:
         return self.exchangeability.permutation(random, self.data.target.values)
 
     def permuted_scores(
-        self, random: np.random.Generator, key: object, kept: NDArray[np.intp] | None = None
+        self, random: np.random.Generator, key: object, rejected: NDArray[np.intp] | None = None
     ) -> FloatArray:
         """Permute the target as the rows allow, grow a forest, and return the importances.
 
@@ -86,8 +86,10 @@ class Measured:
         columns `kept`, by index, are permuted with the target, and so keep their association.
         """
         order, data = self.order(random), self.data
-        if kept is not None and len(kept):
-            data = data.with_table(with_permuted(data.table, kept, order), key=("kept", *kept))
+        if rejected is not None and len(rejected):
+            data = data.with_table(
+                with_permuted(data.table, rejected, order), key=("kept", *rejected)
+            )
         data = data.permuted(order, key=("permuted", key))
         return self.scores(int(random.integers(2**32)), data=data)
 
@@ -187,7 +189,7 @@ def of_function(function: Callable[[Any, EncodedTable, NDArray[Any]], Any]) -> M
     name = getattr(function, "__name__", type(function).__name__)
     return Measure(
         name,
-        lambda given: function(given.estimator, given.data.table, given.data.y),
+        lambda inputs: function(inputs.estimator, inputs.data.table, inputs.data.y),
         Words(name),
         rows="training",
         spread="",

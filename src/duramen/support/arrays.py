@@ -96,8 +96,8 @@ def _stacked(values: list[Any] | tuple[Any, ...]) -> Any:
 
 def _of_scalars(values: list[Any] | tuple[Any, ...]) -> Any:
     mask = np.array([value is np.ma.masked for value in values])
-    known = next((value for value in values if value is not np.ma.masked), 0.0)
-    filled = [known if masked else value for value, masked in zip(values, mask, strict=True)]
+    filler = next((value for value in values if value is not np.ma.masked), 0.0)
+    filled = [filler if masked else value for value, masked in zip(values, mask, strict=True)]
     return np.ma.array(array_of(filled), mask=mask)
 
 

@@ -75,7 +75,7 @@ def check_choice(owner: str, name: str, value: Any, allowed: Iterable[str]) -> s
     return value
 
 
-def places_of(given: Any, names: Sequence[str], owner: str, noun: str = "feature") -> list[int]:
+def places_of(asked_for: Any, names: Sequence[str], owner: str, noun: str = "feature") -> list[int]:
     """Return the indices of features that are given by name, by index or by a mask.
 
     Parameters
@@ -94,24 +94,28 @@ def places_of(given: Any, names: Sequence[str], owner: str, noun: str = "feature
     ValueError
         If there are none, one comes twice, or one is no feature.
     """
-    if isinstance(given, np.ndarray) and given.dtype == np.bool_:
-        if given.shape != (len(names),):
-            raise ValueError(f"{owner} must have shape ({len(names)},), got {given.shape}.")
-        given = np.flatnonzero(given)
-    asked = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    if isinstance(asked_for, np.ndarray) and asked_for.dtype == np.bool_:
+        if asked_for.shape != (len(names),):
+            raise ValueError(f"{owner} must have shape ({len(names)},), got {asked_for.shape}.")
+        asked_for = np.flatnonzero(asked_for)
+    asked = (
+        list(asked_for)
+        if isinstance(asked_for, Iterable) and not isinstance(asked_for, str)
+        else [asked_for]
+    )
     place = {name: j for j, name in enumerate(names)}
-    found: dict[int, None] = {}
+    places: dict[int, None] = {}
     unknown = []
-    for one in asked:
-        if not isinstance(one, str) and not is_integer(one):
-            raise TypeError(f"{owner} must hold names or indices of {noun}s, got {one!r}.")
-        index = place.get(one, -1) if isinstance(one, str) else int(one)
+    for member in asked:
+        if not isinstance(member, str) and not is_integer(member):
+            raise TypeError(f"{owner} must hold names or indices of {noun}s, got {member!r}.")
+        index = place.get(member, -1) if isinstance(member, str) else int(member)
         if not 0 <= index < len(names):
-            unknown.append(one)
-        elif index in found:
-            raise ValueError(f"{owner} must hold each {noun} once, got {quoted(one)} twice.")
+            unknown.append(member)
+        elif index in places:
+            raise ValueError(f"{owner} must hold each {noun} once, got {quoted(member)} twice.")
         else:
-            found[index] = None
+            places[index] = None
     if unknown:
         more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
         shown = ", ".join(map(repr, names[:_SHOWN])) + ", ..." * (len(names) > _SHOWN)
@@ -119,9 +123,9 @@ def places_of(given: Any, names: Sequence[str], owner: str, noun: str = "feature
             f"{owner} holds {', '.join(map(repr, unknown[:_SHOWN]))}{more}, which is none of the "
             f"{len(names)} {noun}s ({shown}; 0 to {len(names) - 1})."
         )
-    if not found:
+    if not places:
         raise ValueError(f"{owner} must hold a {noun}, got none.")
-    return list(found)
+    return list(places)
 
 
 def check_flag(owner: str, name: str, value: Any) -> bool:

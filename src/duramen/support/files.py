@@ -29,7 +29,7 @@ def uninterrupted() -> Iterator[None]:
     this from another thread than the main one, are left as they are.
     """
     came: list[int] = []
-    kept: dict[int, Any] = {}
+    handlers: dict[int, Any] = {}
 
     def later(number: int, _: Any) -> None:
         came.append(number)
@@ -39,11 +39,11 @@ def uninterrupted() -> Iterator[None]:
             for name in _STOPS:
                 number = getattr(signal, name, None)
                 if number is not None and callable(before := signal.getsignal(number)):
-                    kept[number] = before
+                    handlers[number] = before
                     signal.signal(number, later)
         yield
     finally:
-        for number, before in kept.items():
+        for number, before in handlers.items():
             signal.signal(number, before)
         if came:
             signal.raise_signal(came[0])
@@ -128,8 +128,8 @@ def unfinished(path: Path, suffix: str = "part") -> list[Path]:
     Links, and files and folders of other users, may have been put there by others.
     """
     parent = path.absolute().parent
-    found = (entry for entry in parent.iterdir() if finished(entry.name, suffix) == path.name)
-    return sorted(entry for entry in found if is_own(entry))
+    entries = (entry for entry in parent.iterdir() if finished(entry.name, suffix) == path.name)
+    return sorted(entry for entry in entries if is_own(entry))
 
 
 def is_own(entry: Path) -> bool:
@@ -172,15 +172,15 @@ _HERE = -100  # AT_FDCWD of Linux: paths are relative to the working folder
 _EXCHANGES = {"linux": ("renameat2", (_HERE,), 2), "darwin": ("renamex_np", (), 2)}
 
 
-def _exchanged(one: Path, other: Path) -> bool:
+def _exchanged(left: Path, other: Path) -> bool:
     """Exchange two folders in one step; False where the system or the disk cannot."""
     name, before, flag = _EXCHANGES.get(sys.platform, ("", (), 0))
     try:
         import ctypes
 
         exchange = getattr(ctypes.CDLL(None), name)
-        sys.audit("os.rename", one, other, -1, -1)
-        paths = (os.fsencode(one), os.fsencode(other))
+        sys.audit("os.rename", left, other, -1, -1)
+        paths = (os.fsencode(left), os.fsencode(other))
         return bool(exchange(*before, paths[0], *before, paths[1], flag) == 0)
     except (ImportError, AttributeError, TypeError, OSError):
         return False

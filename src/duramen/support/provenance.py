@@ -28,21 +28,21 @@ def versions(*more: str) -> dict[str, str]:
     *more : str
         Names of further distributions; those that are not installed are left out.
     """
-    found = {"python": platform.python_version()}
+    numbers = {"python": platform.python_version()}
     for name in (*_PACKAGES, *more):
         number = _version(name)
         if number is not None:
-            found[name] = number
-    return found
+            numbers[name] = number
+    return numbers
 
 
 def references(*functions: Callable[..., Any]) -> tuple[str, ...]:
     """Return the sources that docstrings of functions name in their section References."""
-    found = []
+    cited = []
     for function in functions:
         after = (inspect.getdoc(function) or "").partition("References\n----------\n")[2]
-        found.append(" ".join(after.partition("\n\n")[0].split()))
-    return tuple(filter(None, found))
+        cited.append(" ".join(after.partition("\n\n")[0].split()))
+    return tuple(filter(None, cited))
 
 
 @cache  # reading the metadata of a package takes longer than growing a small forest

@@ -24,16 +24,16 @@ from duramen.support import checks
 _OWNER = "rank"
 
 
-def measures_of(given: str | Sequence[str]) -> tuple[str, ...]:
+def measures_of(asked: str | Sequence[str]) -> tuple[str, ...]:
     """Return the names of measures; none for "auto"."""
-    if isinstance(given, str) and given == "auto":
+    if isinstance(asked, str) and asked == "auto":
         return ()
-    names = [given] if isinstance(given, str) else list(given)
+    names = [asked] if isinstance(asked, str) else list(asked)
     allowed = [measure.name for measure in measures]
     spelled = [name.replace("-", "_") if isinstance(name, str) else name for name in names]
     chosen = [checks.check_choice(_OWNER, "measure", name, ("auto", *allowed)) for name in spelled]
     if not chosen or "auto" in chosen:
-        raise checks.refuse(_OWNER, "measure", "'auto' or names of measures", given)
+        raise checks.refuse(_OWNER, "measure", "'auto' or names of measures", asked)
     return tuple(chosen)
 
 
@@ -83,7 +83,7 @@ def forest_for(
 
 
 def requested_test(
-    given: bool | str, n_permutations: int | None, checkpoint: Any, *, resampled: bool
+    significance: bool | str, n_permutations: int | None, checkpoint: Any, *, resampled: bool
 ) -> Request | None:
     """Return the test that is asked for; None for no test.
 
@@ -93,21 +93,21 @@ def requested_test(
         If there is no such test, or it has no use for an argument.
     """
     checks.check_optional_integer(_OWNER, "n_permutations", n_permutations, 1)
-    if given is False:
+    if significance is False:
         unused = {"n_permutations": n_permutations, "checkpoint": None if resampled else checkpoint}
         for name, value in unused.items():
             if value is not None:
                 raise ValueError(f"{_OWNER}: {name} has no effect with test=False; leave it out.")
         return None
-    default = given is True
+    default = significance is True
     if default:
-        test = next(one for one in tests if one.default)
+        test = next(test for test in tests if test.default)
     else:
-        allowed = [one.name for one in tests]
-        wanted = str(given).replace("-", "_")
-        if not isinstance(given, str) or wanted not in allowed:
+        allowed = [test.name for test in tests]
+        wanted = str(significance).replace("-", "_")
+        if not isinstance(significance, str) or wanted not in allowed:
             words = ", ".join(map(repr, allowed))
-            raise checks.refuse(_OWNER, "test", f"True, False or one of {words}", given)
+            raise checks.refuse(_OWNER, "test", f"True, False or one of {words}", significance)
         test = tests[wanted]
     wasted = {
         "n_permutations": None if test.repeats else n_permutations,
@@ -133,17 +133,17 @@ def check_exchanges(request: Request | None, data: LearningSet[Any]) -> None:
         If not.
     """
     rows = data.exchangeability
-    given = {"strata": rows.strata, "groups": rows.groups}
-    for name, labels in given.items():
+    labels_of = {"strata": rows.strata, "groups": rows.groups}
+    for name, labels in labels_of.items():
         if labels is None or request is None or request.test.takes(name):
             continue
-        able = ", ".join(repr(one.name) for one in tests if one.takes(name))
+        able = ", ".join(repr(test.name) for test in tests if test.takes(name))
         raise ValueError(
             f"{_OWNER}: {name} has no effect with test={request.test.name!r}; allowed with {able}."
         )
 
 
-def groups_of(given: Mapping[str, Sequence[str]] | None) -> Groups | None:
+def groups_of(feature_groups: Mapping[str, Sequence[str]] | None) -> Groups | None:
     """Return groups of features, by the group of each.
 
     Raises
@@ -151,13 +151,13 @@ def groups_of(given: Mapping[str, Sequence[str]] | None) -> Groups | None:
     ValueError, TypeError
         If they are no such groups, or overlap.
     """
-    if given is None:
+    if feature_groups is None:
         return None
-    if not isinstance(given, Mapping) or not given:
+    if not isinstance(feature_groups, Mapping) or not feature_groups:
         allowed = "a mapping from names of groups to their features"
-        raise checks.refuse(_OWNER, "feature_groups", allowed, given)
+        raise checks.refuse(_OWNER, "feature_groups", allowed, feature_groups)
     of_feature: dict[str, str] = {}
-    for group, features in given.items():
+    for group, features in feature_groups.items():
         for feature in [features] if isinstance(features, str) else features:
             if of_feature.setdefault(feature, str(group)) != str(group):
                 raise ValueError(

@@ -78,13 +78,13 @@ _CLASSES = 10  # of more classes, no means are written
 def effects_of(
     estimator: Any,
     data: LearningSet[EncodedTable],
-    found: Found,
+    computed: Found,
     jobs: int | None,
     pos_label: Any = None,
 ) -> Effects:
     """Describe the effects of all features that the test found, and of the first of the others."""
-    relevant = set() if found.tested is None else set(found.tested.selected())
-    names = found.ranking.names
+    relevant = set() if computed.tested is None else set(computed.tested.selected())
+    names = computed.ranking.names
     best = [name for i, name in enumerate(names) if i < DESCRIBED or name in relevant]
     described = describe_effects(
         estimator, data, best, relevant=relevant, pos_label=pos_label, n_jobs=jobs
@@ -106,26 +106,26 @@ def target_columns(data: LearningSet[EncodedTable], names: Sequence[str]) -> dic
     y = np.asarray(data.target.values)
     place = {name: j for j, name in enumerate(table.names)}
     n_columns = 1 if classes is None else len(classes)
-    found = np.full((len(names), n_columns), np.nan)
+    summary = np.full((len(names), n_columns), np.nan)
     by_rank = classes is None and not survival
     ranks = _ranks(np.unique(y, return_inverse=True)[1]) if by_rank else None
     for row, name in enumerate(names):
         j = place[name]
         codes = table.codes(j)
-        known = codes < len(table.values(j))
-        if j in table.labels or not known.any():
+        present = codes < len(table.values(j))
+        if j in table.labels or not present.any():
             continue
         if survival:
-            found[row, 0] = concordance(data.target.take(known), codes[known])
+            summary[row, 0] = concordance(data.target.take(present), codes[present])
         elif ranks is not None:
-            found[row, 0] = _correlation(codes[known], ranks[known])
+            summary[row, 0] = _correlation(codes[present], ranks[present])
         else:
-            sizes = np.bincount(y[known], minlength=n_columns)
-            sums = np.bincount(y[known], table.values(j)[codes[known]], minlength=n_columns)
-            np.divide(sums, sizes, out=found[row], where=sizes > 0)
+            sizes = np.bincount(y[present], minlength=n_columns)
+            sums = np.bincount(y[present], table.values(j)[codes[present]], minlength=n_columns)
+            np.divide(sums, sizes, out=summary[row], where=sizes > 0)
     alone = "concordance" if survival else "spearman"
-    titles = [alone] if classes is None else [f"mean_{one}" for one in classes.tolist()]
-    columns = zip(titles, found.T, strict=True)
+    titles = [alone] if classes is None else [f"mean_{label}" for label in classes.tolist()]
+    columns = zip(titles, summary.T, strict=True)
     return {title: pa.array(values, mask=np.isnan(values)) for title, values in columns}
 
 
@@ -137,10 +137,10 @@ def _ranks(codes: Any) -> Any:
 
 def _correlation(codes: Any, ranks: Any) -> float:
     """Return Spearman's correlation; NaN where one side is constant."""
-    one = _ranks(codes) - len(codes) / 2
+    centred = _ranks(codes) - len(codes) / 2
     other = ranks - ranks.mean()
-    scale = np.sqrt((one @ one) * (other @ other))
-    return float(one @ other / scale) if scale > 0 else float("nan")
+    scale = np.sqrt((centred @ centred) * (other @ other))
+    return float(centred @ other / scale) if scale > 0 else float("nan")
 
 
 def check_class(pos_label: Any, target: Target, wording: Wording) -> None:

@@ -41,10 +41,10 @@ class Choice:
     left_out: tuple[str, ...] = ()  # what is left out, and why
     tested: Measure | None = None  # the one that a test is about
 
-    def with_tested(self, one: Measure) -> Choice:
+    def with_tested(self, measure: Measure) -> Choice:
         """Return this choice with a measure to be tested, which comes last if it is not in it."""
-        known = self.measures if one in self.measures else (*self.measures, one)
-        return replace(self, measures=known, tested=one)
+        measures = self.measures if measure in self.measures else (*self.measures, measure)
+        return replace(self, measures=measures, tested=measure)
 
 
 def choose(
@@ -67,33 +67,35 @@ def choose(
     target = target_class(task)
     unseen = f"every tree of {wording.forest.format(forest)} sees all rows"
     if not asked:
-        suited = [one for one in catalogue if one.default and one.suits(target)]
+        suited = [measure for measure in catalogue if measure.default and measure.suits(target)]
         # A measure that is 0 on average for irrelevant features ranks, not MDI.
-        suited.sort(key=lambda one: one.name != preferred(task, out_of_bag))
-        kept = tuple(one for one in suited if out_of_bag or one.rows != "out-of-bag")
-        gone = " and ".join(wording.measure_name(one) for one in suited if one not in kept)
+        suited.sort(key=lambda measure: measure.name != preferred(task, out_of_bag))
+        usable = tuple(measure for measure in suited if out_of_bag or measure.rows != "out-of-bag")
+        gone = " and ".join(
+            wording.measure_name(measure) for measure in suited if measure not in usable
+        )
         why = (
             (f"{gone} left out: {unseen}; add {wording.bootstrap} to compute them",) if gone else ()
         )
-        return Choice(kept, asked=False, left_out=why)
+        return Choice(usable, asked=False, left_out=why)
     chosen = tuple(catalogue[name] for name in dict.fromkeys(asked))
-    for one in chosen:
-        if target.censored and not one.survival:
+    for measure in chosen:
+        if target.censored and not measure.survival:
             able = ", ".join(wording.names(m for m in catalogue if m.survival))
             raise ValueError(
-                f"{wording.measure(one)} is not defined for survival; use one of {able}"
+                f"{wording.measure(measure)} is not defined for survival; use one of {able}"
             )
-        if not one.suits(target):
+        if not measure.suits(target):
             others = " and ".join(
                 wording.names(m for m in catalogue if m.default and not m.classes)
             )
             raise ValueError(
-                f"{wording.measure(one)} needs a target of classes, got numbers; {others} "
+                f"{wording.measure(measure)} needs a target of classes, got numbers; {others} "
                 "work for both"
             )
-        if one.rows == "out-of-bag" and not out_of_bag:
+        if measure.rows == "out-of-bag" and not out_of_bag:
             raise ValueError(
-                f"{wording.measure(one)} needs out-of-bag rows, but {unseen}; add "
+                f"{wording.measure(measure)} needs out-of-bag rows, but {unseen}; add "
                 f"{wording.bootstrap}"
             )
     return Choice(chosen, asked=True)
@@ -106,22 +108,22 @@ def with_bias(
     first = choice.measures[0]
     if not first.favors_many_values:
         return problem
-    told = names_in(problem.findings)
-    found = unequal_values(problem.table, first.words.title, told=told)
-    if found is None:
+    named = names_in(problem.findings)
+    unequal = unequal_values(problem.table, first.words.title, named=named)
+    if unequal is None:
         return problem
     out_of_bag = leaves_rows_out(estimator)
     fair = execution.wording.names(
-        one
-        for one in catalogue
-        if one.zero_if_irrelevant
-        and one.suits(problem.data.target)
-        and (out_of_bag or one.rows != "out-of-bag")
+        measure
+        for measure in catalogue
+        if measure.zero_if_irrelevant
+        and measure.suits(problem.data.target)
+        and (out_of_bag or measure.rows != "out-of-bag")
     )
     hint = execution.wording.fair.format(", ".join(fair))
-    found = replace(found, hint=hint)
-    execution.tell(str(found))
-    return replace(problem, findings=(*problem.findings, found))
+    unequal = replace(unequal, hint=hint)
+    execution.tell(str(unequal))
+    return replace(problem, findings=(*problem.findings, unequal))
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ class Found:
     def settings(self) -> dict[str, Any]:
         """Return the names of the measures, and the settings of each and of the test."""
         pairs = zip(self.names, self.measures, strict=True)
-        measured = {name: dict(one.metadata.get(name, {})) for name, one in pairs}
+        measured = {name: dict(result.metadata.get(name, {})) for name, result in pairs}
         test = {} if self.tested is None else {"significance": settings_of(self.tested)}
         more = {} if self.precision is None else self.precision.settings()
         feature_groups = (
@@ -188,9 +190,11 @@ class Found:
         return {
             "importance_sum": float(first.values.sum()),
             "unit": first.unit,
-            "units": {name: one.unit for name, one in pairs},
+            "units": {name: result.unit for name, result in pairs},
             f"features_with_q_up_to_{LEVEL:g}": {
-                name: n_significant(one) for name, one in pairs if isinstance(one, Significance)
+                name: n_significant(result)
+                for name, result in pairs
+                if isinstance(result, Significance)
             },
             **({} if self.tested is None else {"significance": figures_of(self.tested)}),
             **({} if self.precision is None else self.precision.figures()),
@@ -202,26 +206,30 @@ class Found:
 _KEPT = 1 << 29
 
 
-def grow_and_compute(choice: Choice, given: Inputs, execution: Execution) -> Found:
+def grow_and_compute(choice: Choice, inputs: Inputs, execution: Execution) -> Found:
     """Grow the forest, and compute the measures from its trees, kept or not."""
-    used = np.zeros(given.data.n_columns, dtype=np.bool_)
+    used = np.zeros(inputs.data.n_columns, dtype=np.bool_)
     sums: dict[str, TreeSums] = {}
-    own = replace(given, data=_exchanging_all(given.data))
+    own = replace(inputs, data=_exchanging_all(inputs.data))
 
     def take(trees: Forest) -> None:
         used[trees.feature[trees.feature >= 0]] = True
-        for one in sums.values():
-            one.add(trees)
+        for measure in sums.values():
+            measure.add(trees)
 
     def takers() -> Sequence[Callable[[Forest], None]]:
-        sums.update((one.name, one.sums(own)) for one in choice.measures if one.sums is not None)
+        sums.update(
+            (measure.name, measure.sums(own))
+            for measure in choice.measures
+            if measure.sums is not None
+        )
         return [take]
 
     with execution.clock.step("grow"):
-        on, client = (given.estimator, given.data), execution.client
+        on, client = (inputs.estimator, inputs.data), execution.client
         if not fit_by_parts(*on, takers, most_bytes=_KEPT, client=client):
-            take(given.estimator.fit(given.data, client=client).forest_)
-    return replace(compute(choice, given, execution, sums), features_used=int(used.sum()))
+            take(inputs.estimator.fit(inputs.data, client=client).forest_)
+    return replace(compute(choice, inputs, execution, sums), features_used=int(used.sum()))
 
 
 def _exchanging_all(data: LearningSet[EncodedTable]) -> LearningSet[EncodedTable]:
@@ -233,7 +241,7 @@ def _exchanging_all(data: LearningSet[EncodedTable]) -> LearningSet[EncodedTable
 
 def compute(
     choice: Choice,
-    given: Inputs,
+    inputs: Inputs,
     execution: Execution,
     sums: Mapping[str, TreeSums] | None = None,
 ) -> Found:
@@ -242,40 +250,40 @@ def compute(
     One that was asked for and cannot be computed from these rows raises; others are left out. So
     are those that a stop such as Ctrl-C leaves unfinished, once the first is there.
     """
-    data, sums = _exchanging_all(given.data), sums or {}
+    data, sums = _exchanging_all(inputs.data), sums or {}
     done: dict[str, Measured] = {}
     left_out = list(choice.left_out)
-    for i, one in enumerate(choice.measures):
+    for i, measure in enumerate(choice.measures):
         # Strata and groups are for the test, but a group must not be held out in part.
-        own = given if one.rows == "held-out" else replace(given, data=data)
+        own = inputs if measure.rows == "held-out" else replace(inputs, data=data)
         try:
-            with execution.clock.step(f"measure {one.name}"):
-                if one.name in sums:
-                    done[one.name] = one.result(sums[one.name].importances(), own)
+            with execution.clock.step(f"measure {measure.name}"):
+                if measure.name in sums:
+                    done[measure.name] = measure.result(sums[measure.name].importances(), own)
                 else:
-                    _check_trees(one, given, execution.wording)
-                    done[one.name] = one(own.unfitted() if one.refits else own)
+                    _check_trees(measure, inputs, execution.wording)
+                    done[measure.name] = measure(own.unfitted() if measure.refits else own)
         except (ValueError, MemoryError) as error:
-            last = not done and one is choice.measures[-1]
-            if choice.asked or last or one is choice.tested:
+            last = not done and measure is choice.measures[-1]
+            if choice.asked or last or measure is choice.tested:
                 raise
-            left_out.append(f"{execution.wording.measure_name(one)} left out: {error}")
+            left_out.append(f"{execution.wording.measure_name(measure)} left out: {error}")
         except KeyboardInterrupt as stop:
             if not done:
                 raise
             execution.obey(stop)
             rest = tuple(map(execution.wording.measure_name, choice.measures[i:]))
-            found = Found(tuple(done), tuple(done.values()), tuple(left_out))
-            return replace(found, stop=stop, unfinished=rest)
+            computed = Found(tuple(done), tuple(done.values()), tuple(left_out))
+            return replace(computed, stop=stop, unfinished=rest)
     return Found(tuple(done), tuple(done.values()), tuple(left_out))
 
 
-def _check_trees(one: Measure, given: Inputs, wording: Wording) -> None:
+def _check_trees(measure: Measure, inputs: Inputs, wording: Wording) -> None:
     """Check that a measure that needs all trees at once has them."""
-    if not one.refits and is_let_go(given.estimator):
+    if not measure.refits and is_let_go(inputs.estimator):
         raise ValueError(
-            f"{wording.measure(one)} needs all trees at once, and they do not fit in memory. Hint: "
-            f"{wording.smaller}"
+            f"{wording.measure(measure)} needs all trees at once, and they do not fit in memory. "
+            f"Hint: {wording.smaller}"
         )
 
 

@@ -56,9 +56,9 @@ from duramen.support.keywords import shares
 
 def clusters_of(signals: Signals) -> Groups:
     """Return the clusters of several features as groups, called as their representatives."""
-    found = {} if signals.clusters is None else signals.clusters.members()
-    several = [(name, members) for name, members in found.items() if len(members) > 1]
-    return Groups("clusters", {one: name for name, members in several for one in members})
+    members_of = {} if signals.clusters is None else signals.clusters.members()
+    several = [(name, members) for name, members in members_of.items() if len(members) > 1]
+    return Groups("clusters", {member: name for name, members in several for member in members})
 
 
 def check_rows_out_of_bag(estimator: Any, forest: str, wording: Wording) -> None:
@@ -77,18 +77,18 @@ def check_rows_out_of_bag(estimator: Any, forest: str, wording: Wording) -> None
         )
 
 
-def importances_of(feature_groups: Groups, given: Inputs, found: Found) -> GroupImportances:
+def importances_of(feature_groups: Groups, inputs: Inputs, computed: Found) -> GroupImportances:
     """Return the MDA of groups of features, each permuted as a whole."""
-    members = feature_groups.whole(given.data.names)
+    members = feature_groups.whole(inputs.data.names)
     measured = mda(
-        given.estimator,
-        given.data,
+        inputs.estimator,
+        inputs.data,
         feature_groups=members,
-        n_jobs=given.n_jobs,
-        verbose=given.verbose,
+        n_jobs=inputs.n_jobs,
+        verbose=inputs.verbose,
     )
-    known = dict(zip(found.names, found.measures, strict=True))
-    alone = as_importances(known["mda"]) if "mda" in known else None
+    computed_by = dict(zip(computed.names, computed.measures, strict=True))
+    alone = as_importances(computed_by["mda"]) if "mda" in computed_by else None
     return GroupImportances(measured, members, alone, feature_groups.file)
 
 
@@ -208,27 +208,27 @@ def rank_features(
         with clock.step("cluster"):
             correlated = correlated_groups(problem.table, threshold)
         request = replace(request, feature_groups=correlated)
-    problem, found = _measured(problem, estimator, request, execution)
+    problem, computed = _measured(problem, estimator, request, execution)
     if signals is None:
-        first, places = found.measures[0], replace(request.clustering, clusters=None)
+        first, places = computed.measures[0], replace(request.clustering, clusters=None)
         signals = places.signals(problem, first, clock)
         if request.clustering.clusters is not None:
             clustered: list[Signals] = []
 
             def cluster() -> Found:
                 clustered.append(request.clustering.signals(problem, first, clock))
-                return found
+                return computed
 
-            found = _unless_stopped(found, "the clusters of features", cluster, execution)
+            computed = _unless_stopped(computed, "the clusters of features", cluster, execution)
             signals = clustered[0] if clustered else signals
     if request.feature_groups is not None or request.groups_of_clusters:
         feature_groups = (
             clusters_of(signals) if request.feature_groups is None else request.feature_groups
         )
-        grouped = partial(_grouped, feature_groups, problem, estimator, found, execution)
-        found = _unless_stopped(found, "the MDA of groups", grouped, execution)
-    found = _with_note(found, execution)
-    return Ranking(problem, estimator, found, signals, request, execution)
+        grouped = partial(_grouped, feature_groups, problem, estimator, computed, execution)
+        computed = _unless_stopped(computed, "the MDA of groups", grouped, execution)
+    computed = _with_note(computed, execution)
+    return Ranking(problem, estimator, computed, signals, request, execution)
 
 
 def _measured(
@@ -253,7 +253,7 @@ def _measured(
     resampled = Resampled(request.resampling, execution)
     resampled.check(choice.measures[0], problem.data.n_columns)
     with execution.warnings_as_notes():
-        given = Inputs(
+        inputs = Inputs(
             estimator,
             problem.data,
             execution.random_state,
@@ -261,92 +261,96 @@ def _measured(
             execution.verbose,
             by_degree=True,
         )
-        found = grow_and_compute(choice, given, execution)
-    first = as_importances(found.measures[0])
+        computed = grow_and_compute(choice, inputs, execution)
+    first = as_importances(computed.measures[0])
     resampled.check_target(first, problem.data)
-    execution.notes((*request.row_notes, *found.left_out))
+    execution.notes((*request.row_notes, *computed.left_out))
     if test is not None:
-        run = partial(_tested, test, tested, found, given, execution)
-        found = _unless_stopped(found, "the significance test", run, execution)
+        run = partial(_tested, test, tested, computed, inputs, execution)
+        computed = _unless_stopped(computed, "the significance test", run, execution)
 
     if request.direct:
 
         def with_direct() -> Found:
-            return replace(found, direct=directness(given, request.feature_groups, execution))
+            return replace(computed, direct=directness(inputs, request.feature_groups, execution))
 
-        found = _unless_stopped(found, "the test of direct effects", with_direct, execution)
+        computed = _unless_stopped(computed, "the test of direct effects", with_direct, execution)
 
     def with_effects() -> Found:
         with execution.clock.step("effects"):
-            effects = effects_of(*described(given), found, execution.n_jobs, request.pos_label)
-        return replace(found, effects=effects)
+            effects = effects_of(*described(inputs), computed, execution.n_jobs, request.pos_label)
+        return replace(computed, effects=effects)
 
-    found = _unless_stopped(found, "the directions of effects", with_effects, execution)
+    computed = _unless_stopped(computed, "the directions of effects", with_effects, execution)
 
     def with_precision() -> Found:
-        ranked_by = catalogue[found.names[0]]
-        precision = resampled.precision(ranked_by, first, given, found.n_selected)
-        return replace(found, precision=precision)
+        ranked_by = catalogue[computed.names[0]]
+        precision = resampled.precision(ranked_by, first, inputs, computed.n_selected)
+        return replace(computed, precision=precision)
 
     what = request.resampling.words or "the number of trees that is needed"
-    return problem, _unless_stopped(found, what, with_precision, execution)
+    return problem, _unless_stopped(computed, what, with_precision, execution)
 
 
 def _unless_stopped(
-    found: Found, what: str, compute: Callable[[], Found], execution: Execution
+    computed: Found, what: str, compute: Callable[[], Found], execution: Execution
 ) -> Found:
     """Compute a part of the results; it is unfinished once a stop such as Ctrl-C has come."""
-    stop = found.stop
+    stop = computed.stop
     if stop is None:
         try:
             return compute()
         except KeyboardInterrupt as error:
             execution.obey(error)
             stop = error
-    return replace(found, unfinished=(*found.unfinished, what), stop=stop)
+    return replace(computed, unfinished=(*computed.unfinished, what), stop=stop)
 
 
-def _with_note(found: Found, execution: Execution) -> Found:
+def _with_note(computed: Found, execution: Execution) -> Found:
     """Say what a stop has left out of the results."""
-    if found.stop is None:
-        return found
-    left_out = f"interrupted; left out of the results: {', '.join(found.unfinished)}"
+    if computed.stop is None:
+        return computed
+    left_out = f"interrupted; left out of the results: {', '.join(computed.unfinished)}"
     execution.tell(left_out)
-    return replace(found, left_out=(*found.left_out, left_out))
+    return replace(computed, left_out=(*computed.left_out, left_out))
 
 
 def _tested(
-    request: Request, one: Measure | None, found: Found, given: Inputs, execution: Execution
+    request: Request, measure: Measure | None, computed: Found, inputs: Inputs, execution: Execution
 ) -> Found:
     """Run a test, of a measure if it is about one."""
-    known = dict(zip(found.names, found.measures, strict=True))
-    scores = None if one is None or one.name not in known else as_importances(known[one.name])
-    given, sampled = tested_rows(request, given, execution)
-    if one is not None:
-        announce(request, one, given, execution)
+    computed_by = dict(zip(computed.names, computed.measures, strict=True))
+    scores = (
+        None
+        if measure is None or measure.name not in computed_by
+        else as_importances(computed_by[measure.name])
+    )
+    inputs, sampled = tested_rows(request, inputs, execution)
+    if measure is not None:
+        announce(request, measure, inputs, execution)
     try:
         with (
-            nullcontext() if one is None else estimates(None),  # it was estimated before
+            nullcontext() if measure is None else estimates(None),  # it was estimated before
             execution.keeping(lambda: checkpoints(execution.checkpoint)),
             execution.clock.step(f"test {request.test.option}"),
         ):
-            verdict = run_test(request, one, scores, given, execution)
+            verdict = run_test(request, measure, scores, inputs, execution)
     except MemoryError as error:
         if not request.default:
             raise
         left_out = f"the test of importances is left out: {error}"
         execution.tell(left_out)
-        return replace(found, left_out=(*found.left_out, left_out))
+        return replace(computed, left_out=(*computed.left_out, left_out))
     verdict = replace(verdict, notes=(*sampled, *verdict.notes))
     execution.notes(verdict.notes)
-    return replace(found, tested=verdict)
+    return replace(computed, tested=verdict)
 
 
 def _grouped(
     feature_groups: Groups,
     problem: Problem[EncodedTable],
     estimator: Any,
-    found: Found,
+    computed: Found,
     execution: Execution,
 ) -> Found:
     """Measure groups of features; leave it out where only the test takes them."""
@@ -356,13 +360,13 @@ def _grouped(
             "to compute it"
         )
         execution.tell(left_out)
-        return replace(found, left_out=(*found.left_out, left_out))
-    given = Inputs(estimator, problem.data, n_jobs=execution.n_jobs)
+        return replace(computed, left_out=(*computed.left_out, left_out))
+    inputs = Inputs(estimator, problem.data, n_jobs=execution.n_jobs)
     with execution.clock.step("feature_groups"):
-        of_groups = importances_of(feature_groups, given, found)
-    if found.direct is not None:
-        of_groups = replace(of_groups, direct=found.direct.of_groups)
-    return replace(found, feature_groups=of_groups)
+        of_groups = importances_of(feature_groups, inputs, computed)
+    if computed.direct is not None:
+        of_groups = replace(of_groups, direct=computed.direct.of_groups)
+    return replace(computed, feature_groups=of_groups)
 
 
 def report_of(
@@ -377,7 +381,7 @@ def report_of(
 
     It says how many signals the first `top` features stand for, if there are clusters.
     """
-    problem, estimator, found = ranking.problem, ranking.estimator, ranking.found
+    problem, estimator, computed = ranking.problem, ranking.estimator, ranking.found
     run = run_of(
         problem,
         ranking.execution,
@@ -386,35 +390,35 @@ def report_of(
             "forest": ranking.request.forest,
             "n_estimators": estimator.n_estimators,
             **estimator.forest_.settings.to_dict(),
-            **found.settings(),
+            **computed.settings(),
             **settings,
         },
         results={
             **out_of_bag_accuracy(estimator, problem.data.target),
-            "features_used": found.features_used,
-            **found.figures(),
+            "features_used": computed.features_used,
+            **computed.figures(),
         },
     )
     report = summarise(
-        found.measures[0],
+        computed.measures[0],
         run,
-        others=found.measures[1:],
-        left_out=found.left_out,
-        tested=found.tested,
-        effects=found.effects,
-        precision=found.precision,
-        feature_groups=found.feature_groups,
-        direct=found.direct,
+        others=computed.measures[1:],
+        left_out=computed.left_out,
+        tested=computed.tested,
+        effects=computed.effects,
+        precision=computed.precision,
+        feature_groups=computed.feature_groups,
+        direct=computed.direct,
         oob_errors=getattr(estimator, "oob_error_curve_", None),
     )
-    best = found.ranked()
+    best = computed.ranked()
     columns = {**best.columns(), **target_columns(problem.data, best.first.names)}
-    first = as_importances(found.measures[0])
+    first = as_importances(computed.measures[0])
     return RankingReport.of(
-        ranking.signals.report(report, first, found.tested, top=top),
+        ranking.signals.report(report, first, computed.tested, top=top),
         table=ranking.signals.columns(columns),
         notes=notes,
-        found=found,
+        found=computed,
         problem=problem,
     )
 

@@ -92,7 +92,7 @@ class Request:
             return catalogue[automatic(estimator)]
         if self.test.of_rows:
             return None
-        return next(one for one in chain(chosen, catalogue) if self.test.suits(one))
+        return next(measure for measure in chain(chosen, catalogue) if self.test.suits(measure))
 
     def n_tested(self, n_features: int) -> int:
         """Return how many features, or groups of them, there are."""

@@ -40,7 +40,7 @@ class Resampled:
     asked: Resampling
     execution: Execution
 
-    def check(self, one: Measure, n_features: int) -> None:
+    def check(self, measure: Measure, n_features: int) -> None:
         """Check that a measure of so many features can be resampled.
 
         Raises
@@ -51,13 +51,13 @@ class Resampled:
         k, wording = self.asked.stability, self.execution.wording
         words = [wording.intervals] if self.asked.intervals else []
         words += [] if k is None else [wording.stability]
-        if words and not one.testable:
+        if words and not measure.testable:
             from duramen.importances import catalogue
 
             able = ", ".join(wording.names(other for other in catalogue if other.testable))
             raise ValueError(
                 f"{' and '.join(words)}: the first {wording.measure()} must be one of {able}, "
-                f"got {wording.names([one])[0]}"
+                f"got {wording.names([measure])[0]}"
             )
         if k is not None and k >= n_features:
             raise ValueError(
@@ -78,57 +78,57 @@ class Resampled:
             wording = self.execution.wording
             check_tails(tails, wording.intervals, wording.fraction)
 
-    def precision(self, one: Measure, scores: Importances, given: Inputs, k: int) -> Precision:
+    def precision(self, measure: Measure, scores: Importances, inputs: Inputs, k: int) -> Precision:
         """Return intervals and stability as asked for, and the trees that k features need.
 
         `scores` are the importances by the measure in the forest that was grown.
         """
-        data = given.data  # strata are for the test alone; groups are drawn as a whole
+        data = inputs.data  # strata are for the test alone; groups are drawn as a whole
         rows = Exchangeability(data.n_rows, None, data.exchangeability.groups)
-        given = replace(given, data=data.with_exchangeability(rows))
+        inputs = replace(inputs, data=data.with_exchangeability(rows))
         return Precision(
-            one.words.title,
-            self._intervals(one, scores, given) if self.asked.intervals else None,
-            None if self.asked.stability is None else self._stability(one, given),
-            self._trees(one, given, k),
+            measure.words.title,
+            self._intervals(measure, scores, inputs) if self.asked.intervals else None,
+            None if self.asked.stability is None else self._stability(measure, inputs),
+            self._trees(measure, inputs, k),
         )
 
-    def _intervals(self, one: Measure, scores: Importances, given: Inputs) -> Intervals:
+    def _intervals(self, measure: Measure, scores: Importances, inputs: Inputs) -> Intervals:
 
         n = self.asked.resamples or 100
-        found: Intervals = self._run(
+        resampled: Intervals = self._run(
             _INTERVALS,
             lambda more: confidence_intervals(
-                *(given.unfitted().estimator, given.data),
+                *(inputs.unfitted().estimator, inputs.data),
                 measure=scores,
                 n_resamples=n,
                 confidence_level=self.asked.confidence_level,
                 scale=self.asked.scale,
                 **more,
             ),
-            (one, given, n, 0.75),
+            (measure, inputs, n, 0.75),
         )
-        self.execution.notes(f"intervals: {said}" for said in found.notes)
-        return found
+        self.execution.notes(f"intervals: {said}" for said in resampled.notes)
+        return resampled
 
-    def _stability(self, one: Measure, given: Inputs) -> Stability:
+    def _stability(self, measure: Measure, inputs: Inputs) -> Stability:
 
         n, k = self.asked.resamples or 50, self.asked.stability
         assert k is not None
-        found: Stability = self._run(
+        resampled: Stability = self._run(
             _STABILITY,
             lambda more: ranking_stability(
-                *(given.unfitted().estimator, given.data),
-                measure=one.name,
+                *(inputs.unfitted().estimator, inputs.data),
+                measure=measure.name,
                 n_resamples=n,
                 k=k,
                 confidence_level=self.asked.confidence_level,
                 **more,
             ),
-            (one, given, n, 0.5),
+            (measure, inputs, n, 0.5),
         )
-        self.execution.notes(f"stability: {said}" for said in found.notes)
-        return found
+        self.execution.notes(f"stability: {said}" for said in resampled.notes)
+        return resampled
 
     def _run(
         self,
@@ -138,19 +138,19 @@ class Resampled:
     ) -> Any:
         """Call a function with what concerns its run, after saying how long it will take."""
         file = self._checkpoint(what)
-        one, given, n, fraction = cost
+        measure, inputs, n, fraction = cost
         if self.execution.announce is not None:
-            _announce(what, one, given, n, fraction, self.execution)
+            _announce(what, measure, inputs, n, fraction, self.execution)
         more = {
-            "random_state": given.random_state,
-            "n_jobs": given.n_jobs,
+            "random_state": inputs.random_state,
+            "n_jobs": inputs.n_jobs,
             "client": self.execution.client,
             "checkpoint": file,
-            "verbose": given.verbose,
+            "verbose": inputs.verbose,
         }
-        known = [] if file is None else [file]
+        files = [] if file is None else [file]
         with (
-            self.execution.keeping(lambda: [one for one in known if one.exists()]),
+            self.execution.keeping(lambda: [measure for measure in files if measure.exists()]),
             self.execution.clock.step(what),
         ):
             return function(more)
@@ -160,31 +160,31 @@ class Resampled:
         file = self.execution.checkpoint
         return None if file is None else file.with_name(f"{file.stem}-{what}{file.suffix}")
 
-    def _trees(self, one: Measure, given: Inputs, k: int) -> TreesNeeded | None:
+    def _trees(self, measure: Measure, inputs: Inputs, k: int) -> TreesNeeded | None:
         """Return the trees that the first features need; None where parts of a forest do not tell.
 
         A measure that grows forests of its own has no parts.
         """
-        trees, p = given.estimator.forest_.n_trees, given.data.n_columns
-        if is_let_go(given.estimator):
+        trees, p = inputs.estimator.forest_.n_trees, inputs.data.n_columns
+        if is_let_go(inputs.estimator):
             return None
-        if one.refits or not one.testable or trees < _LEAST_TREES:
+        if measure.refits or not measure.testable or trees < _LEAST_TREES:
             return None
         if not 2 <= p <= _MOST_FEATURES:
             return None
         k = min(k or min(_FIRST, p // 2), _FIRST, p - 1)
         with self.execution.clock.step("trees needed"):
-            return trees_needed(given.estimator, given.data, measure=one.name, k=k)
+            return trees_needed(inputs.estimator, inputs.data, measure=measure.name, k=k)
 
 
 def _announce(
-    what: str, one: Measure, given: Inputs, n: int, fraction: float, execution: Execution
+    what: str, one: Measure, inputs: Inputs, n: int, fraction: float, execution: Execution
 ) -> None:
     """Say what forests on parts of the rows take, if more than a few seconds."""
-    estimator = given.unfitted().estimator
-    measure, jobs = one.name, given.n_jobs
+    estimator = inputs.unfitted().estimator
+    measure, jobs = one.name, inputs.n_jobs
     cost = estimate_cost(
-        estimator, given.data, None, n, measure=measure, fraction=fraction, n_jobs=jobs
+        estimator, inputs.data, None, n, measure=measure, fraction=fraction, n_jobs=jobs
     )
     if cost.seconds > LONG and execution.announce is not None:
         execution.announce(f"{what} of {execution.wording.measure_name(one)}: {cost}")
@@ -197,29 +197,29 @@ _TREES = 200  # that describe effects if those of the ranking were let go, at mo
 
 
 def tested_rows(
-    request: Request, given: Inputs, execution: Execution
+    request: Request, inputs: Inputs, execution: Execution
 ) -> tuple[Inputs, tuple[str, ...]]:
     """Return the rows that the test is about, and what is to be said of them."""
-    data = given.data
+    data = inputs.data
     if not request.default or data.n_rows <= MANY:
-        return given, ()
-    told = (
+        return inputs, ()
+    note = (
         f"the significance test is of a random sample of {FEW:,} of the {data.n_rows:,} rows"
         f"{proportions(data.target)}, since it grows many forests; features with small effects may "
         f"be found on all rows alone: {execution.wording.test(request.test)} tests them on all"
     )
-    return replace(given, data=_sample(given)), (told,)
+    return replace(inputs, data=_sample(inputs)), (note,)
 
 
-def described(given: Inputs) -> tuple[Any, LearningSet[EncodedTable]]:
+def described(inputs: Inputs) -> tuple[Any, LearningSet[EncodedTable]]:
     """Return a fitted forest and its rows, by which effects are described.
 
     Where the trees of the ranking were let go, those of a sample of the rows.
     """
-    if not is_let_go(given.estimator):
-        return given.estimator, given.data
-    data = given.data if given.data.n_rows <= MANY else _sample(given)
-    estimator = given.unfitted().estimator
+    if not is_let_go(inputs.estimator):
+        return inputs.estimator, inputs.data
+    data = inputs.data if inputs.data.n_rows <= MANY else _sample(inputs)
+    estimator = inputs.unfitted().estimator
     estimator.set_params(n_estimators=min(_TREES, estimator.n_estimators))
     return estimator.fit(data), data
 
@@ -229,7 +229,7 @@ def sampled_inputs(inputs: Inputs) -> Inputs:
     return inputs if inputs.data.n_rows <= MANY else replace(inputs, data=_sample(inputs))
 
 
-def _sample(given: Inputs) -> LearningSet[EncodedTable]:
-    seed = given.random_state or 0
-    rows = sampled_rows(given.data.target, FEW, seed)
-    return given.data.of_rows(rows, key=("sample", FEW, seed))
+def _sample(inputs: Inputs) -> LearningSet[EncodedTable]:
+    seed = inputs.random_state or 0
+    rows = sampled_rows(inputs.data.target, FEW, seed)
+    return inputs.data.of_rows(rows, key=("sample", FEW, seed))

@@ -28,66 +28,66 @@ _TOO_LONG = 60.0
 
 
 def run_test(
-    request: Request, measure: Measure | None, scores: Any, given: Inputs, execution: Execution
+    request: Request, measure: Measure | None, scores: Any, inputs: Inputs, execution: Execution
 ) -> Verdict:
     """Test a measure, whose scores are those of the forest that was grown, or the rows."""
     test = request.test
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if measure is None and not test.grows:
-            result = _of_rows(request, given, execution.wording, execution.client)
+            result = _of_rows(request, inputs, execution.wording, execution.client)
         elif not test.grows:
             result = test.function(scores)
         else:
             options = {
-                **_choices(request, measure, given, execution),
-                "random_state": given.random_state,
-                "n_jobs": given.n_jobs,
+                **_choices(request, measure, inputs, execution),
+                "random_state": inputs.random_state,
+                "n_jobs": inputs.n_jobs,
                 "client": execution.client,
                 "checkpoint": execution.checkpoint,
-                "verbose": given.verbose,
+                "verbose": inputs.verbose,
             }
             result = test.function(
-                forest_of(test, given),
-                given.data,
+                forest_of(test, inputs),
+                inputs.data,
                 **{name: value for name, value in options.items() if test.takes(name)},
             )
     said = [" ".join(str(warning.message).split()) for warning in caught]
-    noted = [f"{result.method}: {one}" for one in result.notes]  # some were warnings as well
-    told = tuple(dict.fromkeys((*said, *_too_few(result, execution.wording), *noted)))
+    noted = [f"{result.method}: {note}" for note in result.notes]  # some were warnings as well
+    notes = tuple(dict.fromkeys((*said, *_too_few(result, execution.wording), *noted)))
     name = "" if measure is None else measure.name
     if request.feature_groups is None:
-        return Verdict(result, name, told)
-    told = (*told, _about_groups(result))
-    return Verdict(request.feature_groups.spread(result), name, told)
+        return Verdict(result, name, notes)
+    notes = (*notes, _about_groups(result))
+    return Verdict(request.feature_groups.spread(result), name, notes)
 
 
-def _of_rows(request: Request, given: Inputs, wording: Wording, client: Any) -> Any:
+def _of_rows(request: Request, inputs: Inputs, wording: Wording, client: Any) -> Any:
     """Return the result of a test that is about the rows, not about a measure."""
-    if given.data.target.censored:
+    if inputs.data.target.censored:
         raise ValueError(f"{wording.test(request.test)} is not defined for survival")
     more = {"client": client} if client is not None and request.test.takes("client") else {}
-    return request.test.function(given.data.table, given.data.y, **request.choices, **more)
+    return request.test.function(inputs.data.table, inputs.data.y, **request.choices, **more)
 
 
-def announce(request: Request, measure: Measure, given: Inputs, execution: Execution) -> None:
+def announce(request: Request, measure: Measure, inputs: Inputs, execution: Execution) -> None:
     """Say what the test will take, if that is more than a few seconds."""
     test, wording = request.test, execution.wording
-    if execution.announce is None or not test.grows or (test.announces and given.verbose):
+    if execution.announce is None or not test.grows or (test.announces and inputs.verbose):
         return
-    choices = _choices(request, measure, given, execution)
+    choices = _choices(request, measure, inputs, execution)
     if choices.get("null") == "binomial":
         return
 
     cost: Cost = estimate_cost(
-        forest_of(test, given),
-        given.data,
+        forest_of(test, inputs),
+        inputs.data,
         None,
-        test.forests(test.rounds(request.permutations), request.n_tested(given.data.n_columns)),
+        test.forests(test.rounds(request.permutations), request.n_tested(inputs.data.n_columns)),
         measure=choices.get("measure", measure.name),
         permuted=test.permutes,
         fraction=test.fraction,
-        n_jobs=given.n_jobs,
+        n_jobs=inputs.n_jobs,
     )
     if cost.seconds > LONG:
         most = "at most " if test.announces or "stop_after" in request.choices else ""
@@ -98,9 +98,9 @@ def announce(request: Request, measure: Measure, given: Inputs, execution: Execu
         execution.announce(f"{tested}: {most}{cost}{skip}")
 
 
-def forest_of(test: SignificanceTest, given: Inputs) -> Any:
+def forest_of(test: SignificanceTest, inputs: Inputs) -> Any:
     """Return the estimator that a test grows: the ranking's, with fewer trees if need be."""
-    estimator = given.unfitted().estimator
+    estimator = inputs.unfitted().estimator
     if test.most_trees is not None:
         trees = min(test.most_trees, estimator.n_estimators)
         estimator.set_params(n_estimators=trees)
@@ -110,10 +110,10 @@ def forest_of(test: SignificanceTest, given: Inputs) -> Any:
 def settings_of(tested: Verdict) -> dict[str, Any]:
     """Return what the test was told, for the record."""
     result = tested.result
-    known = result.metadata.get(result.method, result.metadata)
-    own = {name: value for name, value in known.items() if name not in _RECORDED_ELSEWHERE}
+    recorded = result.metadata.get(result.method, result.metadata)
+    own = {name: value for name, value in recorded.items() if name not in _RECORDED_ELSEWHERE}
     if isinstance(result, AdjustedSignificance):
-        own = {"n_estimators": int(known["parameters"]["n_estimators"]), **own}
+        own = {"n_estimators": int(recorded["parameters"]["n_estimators"]), **own}
     return {"method": result.method, "measure": tested.measure or None, **own}
 
 
@@ -135,7 +135,7 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
 
 
 def _choices(
-    request: Request, measure: Measure | None, given: Inputs, execution: Execution
+    request: Request, measure: Measure | None, inputs: Inputs, execution: Execution
 ) -> dict[str, Any]:
     """Return the arguments of the test beside the rows and the seed."""
     choices = dict(request.choices)
@@ -144,10 +144,10 @@ def _choices(
     if request.permutations is not None:
         choices[request.test.repeats] = request.permutations
     asked = request.permutations is not None or execution.checkpoint is not None
-    permuting = asked or given.data.exchangeability.restricted
+    permuting = asked or inputs.data.exchangeability.restricted
     name = "auto" if request.default or measure is None else measure.name
     measured = {"measure": name} if request.test.takes("measure") else {}
-    return {**measured, **request.test.adapt(given.estimator.forest_, permuting), **choices}
+    return {**measured, **request.test.adapt(inputs.estimator.forest_, permuting), **choices}
 
 
 def _too_few(result: Any, wording: Wording) -> list[str]:

@@ -112,7 +112,7 @@ def _check(options: Options) -> dict[str, Any]:
     return {
         "methods": _methods(options),
         "n_features": list(asked.features) or None,
-        "score": [one.replace("-", "_") for one in asked.score] or None,
+        "score": [name.replace("-", "_") for name in asked.score] or None,
         "n_resamples": asked.resamples,
         "test_size": size,
         "selection": asked.selection,
@@ -124,21 +124,25 @@ def _methods(options: Options) -> dict[str, str | None]:
     from duramen.importances import catalogue as measures
     from duramen.selection import catalogue as selectors
 
-    asked, known = options.evaluation, {}
-    given = [("--selector", name, [one.option for one in selectors]) for name in asked.selector]
-    given += [("--measure", name, [one.option for one in measures]) for name in asked.measure]
-    if not given:
-        given = [("--measure", name, list(COMPARED)) for name in COMPARED]
-        given.append(("--selector", ALL, []))
-    for word, name, names in given:
+    asked, methods = options.evaluation, {}
+    asked_for = [
+        ("--selector", name, [choice.option for choice in selectors]) for name in asked.selector
+    ]
+    asked_for += [
+        ("--measure", name, [choice.option for choice in measures]) for name in asked.measure
+    ]
+    if not asked_for:
+        asked_for = [("--measure", name, list(COMPARED)) for name in COMPARED]
+        asked_for.append(("--selector", ALL, []))
+    for word, name, names in asked_for:
         everything = word == "--selector" and name == ALL
         if name not in names and not everything:
             all_ = [ALL] if word == "--selector" else []
             raise ValueError(f"{word}: must be one of {', '.join([*names, *all_])}, got {name!r}")
-        if name in known:
+        if name in methods:
             raise ValueError(f"{word}: must name each method once, got {name} twice")
-        known[name] = None if everything else name.replace("-", "_")
-    return known
+        methods[name] = None if everything else name.replace("-", "_")
+    return methods
 
 
 def _compute(options: Options, settings: dict[str, Any], clock: Clock) -> Compared:

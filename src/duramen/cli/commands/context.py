@@ -206,7 +206,7 @@ def _with_target(
     if not features.column_names:
         raise ValueError("no column is left besides the target and --context")
     rows, notes = exchanged(source.labels, next(iter(values.values())))
-    settled = {option: {option: one} for option, one in rows.items()}
+    settled = {option: {option: values} for option, values in rows.items()}
     inputs = replace(source, features=features, labels=settled, notes=(*source.notes, *notes))
     others = [name for name in categorical if name not in contexts]
     columns = {name: source.features.column(name) for name in contexts}
@@ -229,10 +229,10 @@ def _without_target(command: str, source: Source, data: Small, jobs: int) -> Con
     others = [column for column in categorical if column != name]
     check_columns("--categorical", others, source.features.column_names, name)
     of_context = _stray(source.name, {name: source.column}, categorical)
-    table, told = looked(command, source, others, jobs, data.keep_identifiers, of_context)
+    table, notices = looked(command, source, others, jobs, data.keep_identifiers, of_context)
     rows, notes = exchanged(source.labels, values[name])
-    said = (*source.notes, *notes, *map(str, told))
-    return Contextual(source, values, table, None, said, told, rows)
+    said = (*source.notes, *notes, *map(str, notices))
+    return Contextual(source, values, table, None, said, notices, rows)
 
 
 def _from_store(
@@ -257,10 +257,10 @@ def _from_store(
 
     apart = {**labels, "context": contexts} if contexts else labels
     problem = loaded(data.stored(command, apart, target=target, settle=settle))
-    known = problem.labels["context"] if contexts else {target: problem.data.y}
+    columns = problem.labels["context"] if contexts else {target: problem.data.y}
     values = {
-        name: _values(name, as_arrow(one), name in data.reading.categorical)
-        for name, one in known.items()
+        name: _values(name, as_arrow(values), name in data.reading.categorical)
+        for name, values in columns.items()
     }
     problem, places = data.complete(problem)
     values = {name: column[places] for name, column in values.items()}
@@ -282,7 +282,7 @@ def _from_store(
         problem if contexts else None,
         problem.told,
         problem.findings,
-        {name: one for name, one in exchange.items() if one is not None},
+        {name: values for name, values in exchange.items() if values is not None},
     )
 
 
@@ -290,10 +290,10 @@ def _stray(file: str, columns: Mapping[str, Any], categorical: Sequence[str]) ->
     """Tell which contexts are text, but nearly numbers."""
     from duramen.data.text_numbers import stray_values_of
 
-    found = [
+    strays = [
         stray_values_of(name, column) for name, column in columns.items() if name not in categorical
     ]
-    return stray_findings([one for one in found if one is not None], file)
+    return stray_findings([stray for stray in strays if stray is not None], file)
 
 
 def _values(name: str, column: Any, categorical: bool) -> Any:
@@ -311,33 +311,35 @@ def _values(name: str, column: Any, categorical: bool) -> Any:
     return column.to_numpy()
 
 
-def _record(options: Options, given: Contextual, findings: list[Findings], clock: Clock) -> Run:
+def _record(
+    options: Options, contextual: Contextual, findings: list[Findings], clock: Clock
+) -> Run:
     """Return the command, settings, data, results and timings of a run."""
     from duramen.reports import Run
     from duramen.support.provenance import versions
 
-    problem, first = given.problem, findings[0].analyses[0]
+    problem, first = contextual.problem, findings[0].analyses[0]
     network = options.contexts.network
     settings = {**recorded(options.analysis), **first.metadata["forest"]}
     if network:
         settings.pop("criterion")
-    known = {
-        "file": given.source.name,
-        "n_rows": given.table.n_rows,
-        "n_features": given.table.n_columns,
-        "citation": given.source.citation,
+    recorded_rows = {
+        "file": contextual.source.name,
+        "n_rows": contextual.table.n_rows,
+        "n_features": contextual.table.n_columns,
+        "citation": contextual.source.citation,
     }
     return Run(
         **(
             {
-                **known,
-                "fingerprint": given.table.fingerprint(),
-                "findings": as_records(given.findings),
+                **recorded_rows,
+                "fingerprint": contextual.table.fingerprint(),
+                "findings": as_records(contextual.findings),
             }
             if problem is None
             else problem.facts()
         ),
-        command=_command(options, given),
+        command=_command(options, contextual),
         seed=options.work.seed,
         settings={
             "contexts": list(options.names),
@@ -347,46 +349,48 @@ def _record(options: Options, given: Contextual, findings: list[Findings], clock
             "propensity_strata": options.propensity_strata,
             **recorded(options.verdicts),
             **options.input.record(),
-            "incomplete_rows_dropped": given.source.dropped_rows,
+            "incomplete_rows_dropped": contextual.source.dropped_rows,
             **({"targets": list(findings[0].targets or ())} if network else {}),
         },
         versions=versions("pyarrow", "matplotlib"),
-        results={one.context_name: _figures(one, given.table.n_rows) for one in findings},
+        results={
+            finding.context_name: _figures(finding, contextual.table.n_rows) for finding in findings
+        },
         timings=dict(clock.seconds),
     )
 
 
-def _figures(one: Findings, n_rows: int) -> dict[str, Any]:
+def _figures(findings: Findings, n_rows: int) -> dict[str, Any]:
     """Return the figures of a context: its values, its relevance, how much depends on it."""
-    first = one.analyses[0]
+    first = findings.analyses[0]
     cuts = first.metadata["context"]["cuts"]
     rows = (first.shares * n_rows).round().astype(int).tolist()
     figures: dict[str, Any] = {
         "rows": dict(zip(first.contexts, rows, strict=True)),
         "cuts": None if cuts is None else list(cuts),
-        "depends_if": one.rule,
+        "depends_if": findings.rule,
     }
-    if one.targets is None:
+    if findings.targets is None:
         figures |= {
             "relevance": first.relevance,
             "relevance_p_value": first.relevance_p_value,
             "unit": first.unit,
-            "null": first.significance().null if one.tested else None,
+            "null": first.significance().null if findings.tested else None,
         }
-    what = "features" if one.targets is None else "links"
-    counts = {value: one.count(c) for c, value in enumerate(first.contexts)}
-    return {**figures, f"{what}_that_depend": one.count(), f"{what}_by_value": counts}
+    what = "features" if findings.targets is None else "links"
+    counts = {value: findings.count(c) for c, value in enumerate(first.contexts)}
+    return {**figures, f"{what}_that_depend": findings.count(), f"{what}_by_value": counts}
 
 
-def _command(options: Options, given: Contextual) -> str:
+def _command(options: Options, contextual: Contextual) -> str:
     """Return the command line that does the same again, whatever folder it is run in."""
-    data, source = options.input, given.source
+    data, source = options.input, contextual.source
     settled: dict[str, Any] = {"context": options.names, "missing": data.treated.value}
-    if given.problem is None:
+    if contextual.problem is None:
         no = {"target": None, "task": None, "criterion": None}
         settled |= {"file": None if data.demo else source.name, **no}
     else:
-        settled |= data.settled(given.problem)
+        settled |= data.settled(contextual.problem)
     return command_line(COMMAND, options, **settled)
 
 
@@ -412,13 +416,13 @@ def _compute(
     options: Options, _: None, clock: Clock
 ) -> tuple[Contextual, list[ContextImportances] | list[ContextNetwork]]:
     """Read the table and analyze it."""
-    given, quiet = _read(options, clock), options.output.quiet
+    contextual, quiet = _read(options, clock), options.output.quiet
     with (
         console.warnings_as_notes(quiet),
         clock.step("analyze"),
         keeping(lambda: checkpoints(options.work.checkpoint), quiet),
     ):
-        return given, _analyzed(options, given)
+        return contextual, _analyzed(options, contextual)
 
 
 def _report(options: Options, _: None, result: Any, clock: Clock) -> Report:
@@ -431,14 +435,16 @@ def _report(options: Options, _: None, result: Any, clock: Clock) -> Report:
     table, analyses = result
     control: Any = options.verdicts.control
     level = Level(options.verdicts.alpha, control)
-    findings = [Findings.of(one, level) for one in analyses]
+    findings = [Findings.of(analysis, level) for analysis in analyses]
     notes = _notes(options, table, findings)
-    console.notes((*notes, *(text for one in analyses for text in one.notes)), options.output.quiet)
+    console.notes(
+        (*notes, *(text for analysis in analyses for text in analysis.notes)), options.output.quiet
+    )
     run = _record(options, table, findings, clock)
     if options.contexts.network:
         report = summarize_context_network(analyses[0], run, level=level, notes=notes)
     else:
-        by_name = {one.context_name: one for one in analyses}
+        by_name = {analysis.context_name: analysis for analysis in analyses}
         report = summarize_context(by_name, run, level=level, notes=notes)
     return replace(report, references=references(context_importances))
 
@@ -512,7 +518,7 @@ def _read(options: Options, clock: Clock) -> Contextual:
 
 
 def _analyzed(
-    options: Options, given: Contextual
+    options: Options, contextual: Contextual
 ) -> list[ContextImportances] | list[ContextNetwork]:
     """Run the analysis: one result a context, or a network."""
     from duramen.context import context_importances, context_network
@@ -521,7 +527,7 @@ def _analyzed(
 
     work = options.work.parameters(options.output.quiet)
     settings = {**parameters(options.analysis), **work}
-    task = "classification" if given.problem is None else given.problem.task
+    task = "classification" if contextual.problem is None else contextual.problem.task
     names = ("n_estimators", "splits", "max_features", "max_depth")
     settings["estimator"] = estimator_of(
         "totally-randomized-trees" if settings["max_features"] == 1 else "extra-trees",
@@ -529,16 +535,16 @@ def _analyzed(
         criterion=settled_criterion(settings.pop("criterion"), task),
         **{name: settings.pop(name) for name in names},
     )
-    if given.problem is None:
-        settings |= {"targets": options.contexts.targets or None, **_exchanged(options, given)}
-        return [context_network(given.table, given.contexts, **settings)]
-    data = given.problem.data
+    if contextual.problem is None:
+        settings |= {"targets": options.contexts.targets or None, **_exchanged(options, contextual)}
+        return [context_network(contextual.table, contextual.contexts, **settings)]
+    data = contextual.problem.data
     if options.propensity_strata is not None:
-        labels = _exchanged(options, given)
+        labels = _exchanged(options, contextual)
         rows = Exchangeability.checked(data.n_rows, **labels, function=f"duramen {COMMAND}")
         data = data.with_exchangeability(rows)
     checkpoint = settings.pop("checkpoint")
-    several = checkpoint is not None and len(given.contexts) > 1
+    several = checkpoint is not None and len(contextual.contexts) > 1
     return [
         context_importances(
             data,
@@ -547,19 +553,19 @@ def _analyzed(
             checkpoint=beside(checkpoint, name) if several else checkpoint,
             **settings,
         )
-        for name, values in given.contexts.items()
+        for name, values in contextual.contexts.items()
     ]
 
 
-def _exchanged(options: Options, given: Contextual) -> dict[str, Any]:
+def _exchanged(options: Options, contextual: Contextual) -> dict[str, Any]:
     """Return the strata and groups within which contexts are permuted."""
-    labels = dict(given.rows)
+    labels = dict(contextual.rows)
     if options.propensity_strata is not None:
         from duramen.context import propensity_strata
 
-        (values,) = given.contexts.values()
+        (values,) = contextual.contexts.values()
         labels["strata"] = propensity_strata(
-            given.table,
+            contextual.table,
             values,
             n_strata=options.propensity_strata,
             n_context_bins=options.analysis.context_bins,
@@ -567,18 +573,18 @@ def _exchanged(options: Options, given: Contextual) -> dict[str, Any]:
     return labels
 
 
-def _notes(options: Options, given: Contextual, findings: list[Findings]) -> list[str]:
+def _notes(options: Options, contextual: Contextual, findings: list[Findings]) -> list[str]:
     from duramen.reports.report import joined
 
-    lines = list(given.notes)
-    for one in findings:
-        first, name = one.analyses[0], one.context_name
+    lines = list(contextual.notes)
+    for finding in findings:
+        first, name = finding.analyses[0], finding.context_name
         if first.metadata["context"]["cuts"]:
             lines.append(
                 f"the numeric context {name} was cut into {len(first.contexts)} quantile "
                 "intervals; change this with --context-bins or --categorical"
             )
-        rows = (first.shares * given.table.n_rows).round().astype(int).tolist()
+        rows = (first.shares * contextual.table.n_rows).round().astype(int).tolist()
         few = [
             f"{value} ({n})" for value, n in zip(first.contexts, rows, strict=True) if n < _FEW_ROWS
         ]
@@ -587,20 +593,20 @@ def _notes(options: Options, given: Contextual, findings: list[Findings]) -> lis
                 f"some contexts of {name} have few rows: {joined(few, shown=5)}; effects "
                 "there are hard to detect"
             )
-        lines += _too_few(options, one)
+        lines += _too_few(options, finding)
     return lines
 
 
-def _too_few(options: Options, one: Findings) -> list[str]:
+def _too_few(options: Options, findings: Findings) -> list[str]:
     """Say so where there are too few permutations for a single effect to be significant."""
-    alpha, permutations = options.verdicts.alpha, one.analyses[0].n_permutations
-    n = 1 if options.verdicts.control == "none" else sum(a.absolute.size for a in one.analyses)
-    if not one.tested or one.count() or n <= alpha * (permutations + 1):
+    alpha, permutations = options.verdicts.alpha, findings.analyses[0].n_permutations
+    n = 1 if options.verdicts.control == "none" else sum(a.absolute.size for a in findings.analyses)
+    if not findings.tested or findings.count() or n <= alpha * (permutations + 1):
         return []
-    if one.targets is None and alpha == _NOTED_LEVEL and n > 1:
+    if findings.targets is None and alpha == _NOTED_LEVEL and n > 1:
         return []  # the result has a note
     more = "" if not alpha else f"; with --permutations {round(n / alpha)} it can"
     return [
         f"with {permutations:,} permutations no p-value is below {1 / (permutations + 1):.2g}, "
-        f"too large for a single effect, among {n:,}, to have {one.level}{more}"
+        f"too large for a single effect, among {n:,}, to have {findings.level}{more}"
     ]

@@ -233,8 +233,8 @@ class Population:
 
     def counts(self) -> dict[str, int]:
         """Return the number of features of each kind of relevance."""
-        found = Counter(one.relevance for one in self.relevance)
-        return {kind: found[kind] for kind in ("strong", "weak", "irrelevant", "unknown")}
+        counted = Counter(entry.relevance for entry in self.relevance)
+        return {kind: counted[kind] for kind in ("strong", "weak", "irrelevant", "unknown")}
 
     def boundaries_record(self) -> dict[str, Any]:
         """Return the boundaries for the record of the run: their number, and the first of them."""
@@ -242,7 +242,7 @@ class Population:
             return {"n_markov_boundaries": None, "markov_boundaries": None}
         return {
             "n_markov_boundaries": len(self.boundaries),
-            "markov_boundaries": [list(one) for one in self.boundaries[:_LISTED]],
+            "markov_boundaries": [list(boundary) for boundary in self.boundaries[:_LISTED]],
         }
 
     def columns(self) -> dict[str, Any]:
@@ -251,11 +251,13 @@ class Population:
         ranked = [self.relevance[j] for j in order]
         return {
             **self.importances.top(len(self.importances)).columns(),
-            "relevance": [one.relevance for one in ranked],
-            "degree": pa.array([one.degree for one in ranked], pa.int64()),  # some are missing
-            "conditionings": [json.dumps(one.conditionings, ensure_ascii=False) for one in ranked],
-            "strong_information": [one.strong_information for one in ranked],
-            "largest_information": [one.largest_information for one in ranked],
+            "relevance": [entry.relevance for entry in ranked],
+            "degree": pa.array([entry.degree for entry in ranked], pa.int64()),  # some are missing
+            "conditionings": [
+                json.dumps(entry.conditionings, ensure_ascii=False) for entry in ranked
+            ],
+            "strong_information": [entry.strong_information for entry in ranked],
+            "largest_information": [entry.largest_information for entry in ranked],
         }
 
 
@@ -387,7 +389,7 @@ def _searchable(n_features: int) -> int:
 
 def _not_searched(relevance: Sequence[Relevance]) -> str:
     searched, most = relevance[0].searched_degree, len(relevance) - 1
-    unknown = sum(one.relevance == "unknown" for one in relevance)
+    unknown = sum(entry.relevance == "unknown" for entry in relevance)
     left = (
         f"{unknown:,} features for which it was not found are called unknown"
         if unknown
@@ -451,11 +453,11 @@ def _check(options: Options) -> None:
 
 def _compute(options: Options, _: None, clock: Clock) -> tuple[Distributed, Population]:
     """Read the table and compute."""
-    given, quiet = _read(options, clock), options.output.quiet
-    console.notes(given.notes, quiet)
-    found = _population(
-        given.finite.dist,
-        given.criterion,
+    distributed, quiet = _read(options, clock), options.output.quiet
+    console.notes(distributed.notes, quiet)
+    population = _population(
+        distributed.finite.dist,
+        distributed.criterion,
         options.trees,
         options.measured,
         options.search,
@@ -463,7 +465,7 @@ def _compute(options: Options, _: None, clock: Clock) -> tuple[Distributed, Popu
         quiet=quiet,
         clock=clock,
     )
-    return given, found
+    return distributed, population
 
 
 def _report(
@@ -532,40 +534,42 @@ def _notes(options: Options, problem: Problem[EncodedTable], table: Finite) -> l
     return lines
 
 
-def _record(options: Options, given: Distributed, found: Population, clock: Clock) -> Run:
+def _record(
+    options: Options, distributed: Distributed, population: Population, clock: Clock
+) -> Run:
     from duramen.reports import Run
     from duramen.support.provenance import versions
 
-    problem, dist = given.problem, given.finite.dist
+    problem, dist = distributed.problem, distributed.finite.dist
     return Run(
         **problem.facts(),
         command=command_line(COMMAND, options, **options.input.settled(problem)),
         settings={
-            **recorded(options.trees, criterion=given.criterion),
+            **recorded(options.trees, criterion=distributed.criterion),
             **recorded(options.measured),
             "level": options.search.level,
-            "max_degree": found.searched_degree,
+            "max_degree": population.searched_degree,
             **options.input.record(),
             "incomplete_rows_dropped": problem.dropped_rows,
-            "discretize": given.finite.method,
+            "discretize": distributed.finite.method,
             "bins": options.intervals.bins,
-            "cuts": given.finite.cuts,
+            "cuts": distributed.finite.cuts,
         },
         versions=versions("pyarrow", "matplotlib"),
         results={
-            "importance_sum": float(found.importances.values.sum()),
-            "information": found.information,
-            "impurity": found.impurity,
-            **_loss(found),
-            "unit": found.importances.unit,
+            "importance_sum": float(population.importances.values.sum()),
+            "information": population.information,
+            "impurity": population.impurity,
+            **_loss(population),
+            "unit": population.importances.unit,
             "distinct_rows": dist.n_rows,
-            "relevance": found.counts(),
-            **found.boundaries_record(),
+            "relevance": population.counts(),
+            **population.boundaries_record(),
         },
         timings=dict(clock.seconds),
     )
 
 
-def _loss(found: Population) -> dict[str, float]:
+def _loss(population: Population) -> dict[str, float]:
     """Return the expected loss of the trees before a feature is permuted, for MDA."""
-    return {"loss": found.importances.metadata["loss"]} if found.is_mda else {}
+    return {"loss": population.importances.metadata["loss"]} if population.is_mda else {}

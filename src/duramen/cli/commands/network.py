@@ -201,13 +201,13 @@ def _read(options: Expression) -> Expressed:
         return Expressed("simulated network", made.expression, "columns", made.links, made.names)
     assert options.file is not None
     gold = None if options.gold is None else read_links(options.gold, _CALLER)
-    found = options.reading.findings(options.file)
-    table, genes = _table(options, options.file, found)
-    told = _looked(options, table, found)
+    findings = options.reading.findings(options.file)
+    table, genes = _table(options, options.file, findings)
+    looked_at = _looked(options, table, findings)
     from duramen.findings.table import left_out
 
-    gone = () if options.keep_identifiers else left_out(told)
-    return Expressed(options.file.name, _without(table, gone), genes, gold, findings=told)
+    gone = () if options.keep_identifiers else left_out(looked_at)
+    return Expressed(options.file.name, _without(table, gone), genes, gold, findings=looked_at)
 
 
 def _without(table: Any, gone: Sequence[str]) -> Any:
@@ -232,7 +232,7 @@ def _looked(options: Expression, table: Any, found: list[Finding]) -> tuple[Find
     columns, kinds = table, ["index"] if options.genes == "rows" else []  # samples have any name
     if options.genes == "rows" and not isinstance(table, EncodedTable):
         columns = table.remove_column(0) if table.num_columns > 1 else table
-    found += [one for one in findings(columns) if one.kind not in kinds]
+    found += [finding for finding in findings(columns) if finding.kind not in kinds]
     file = "" if options.file is None else options.file.name
     return look(COMMAND, found, file, keep_identifiers=options.keep_identifiers)
 
@@ -247,37 +247,37 @@ def _names_of_genes(asked: Sequence[str]) -> list[str] | None:
     """
     if not asked:
         return None
-    found: list[str] = []
-    for one in asked:
-        path = Path(one)
+    genes: list[str] = []
+    for gene in asked:
+        path = Path(gene)
         if not os.path.isfile(path):  # unlike Path.is_file it takes names that no file can have
-            found.append(one)
+            genes.append(gene)
             continue
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
         if not any(lines):
             raise ValueError(f"{path} must hold names of genes, one per line, got none")
-        found += [line for line in lines if line]
-    return found
+        genes += [line for line in lines if line]
+    return genes
 
 
-def _table(options: Expression, path: Path, found: list[Finding]) -> tuple[Any, str]:
+def _table(options: Expression, path: Path, findings: list[Finding]) -> tuple[Any, str]:
     """Return the table, and where its genes are."""
     import numpy as np
 
     from duramen.io import open_store, pack
     from duramen.io.formats import format_of
 
-    known = format_of(path)
-    if not is_store(path) and (known is None or known.read is not None):
-        table = options.reading.read(path, _CALLER, found)
+    format_ = format_of(path)
+    if not is_store(path) and (format_ is None or format_.read is not None):
+        table = options.reading.read(path, _CALLER, findings)
         check_columns("--drop", options.drop, table.column_names, "")
         table = table.drop_columns(list(options.drop))
         return _samples_of(table, path) if options.genes == "rows" else table, options.genes
     with _packed(path, options, pack) if not is_store(path) else _itself(path) as place:
         store = open_store(place)
         check_columns("--drop", options.drop, store.names, "")
-        kept = [j for j, name in enumerate(store.names) if name not in options.drop]
-        return store.take_columns(np.array(kept, dtype=np.int64)), "columns"
+        columns = [j for j, name in enumerate(store.names) if name not in options.drop]
+        return store.take_columns(np.array(columns, dtype=np.int64)), "columns"
 
 
 def _samples_of(table: Any, path: Path) -> Any:
@@ -436,7 +436,7 @@ def record_of(
         n_features=len(inferred.names),
         fingerprint=inferred.metadata["fingerprint"],
         seed=options.work.seed,
-        settings={name: one for name, one in settings.items() if name not in of_data},
+        settings={name: value for name, value in settings.items() if name not in of_data},
         versions=inferred.metadata["versions"],
         results={"candidate_links": inferred.n_candidates, **results},
         timings=dict(clock.seconds),

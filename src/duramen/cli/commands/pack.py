@@ -67,7 +67,7 @@ def pack(options: Options) -> None:
     from duramen.reports.pack import summarize_pack
     from duramen.support.files import naming
 
-    given, output = options.table, options.output
+    table, output = options.table, options.output
     clock, start = Clock(), time.perf_counter()
     reports: list[Report] = []
 
@@ -82,8 +82,8 @@ def pack(options: Options) -> None:
 
     with user_errors(COMMAND):
         output.check(COMMAND)
-        given.annotations.check()
-        given.reading.check(options.file, given.annotations.samples)
+        table.annotations.check()
+        table.reading.check(options.file, table.annotations.samples)
         _packed(options, finishing)
     print_report(reports[0], output)
 
@@ -93,7 +93,7 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
     from duramen.io.store.writer import PLAN, part_of
     from duramen.support.files import expanded
 
-    given, output, annotations = options.table, options.output, options.table.annotations
+    packed, output, annotations = options.table, options.output, options.table.annotations
     part = part_of(expanded(output.out))
 
     def unfinished() -> list[Path]:
@@ -105,21 +105,21 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
         keeping(unfinished, output.quiet),
         warnings_as_notes(output.quiet),
     ):
-        found: list[Finding] = []
+        findings: list[Finding] = []
         settings: packing.Packing = {
-            "kinds": dict.fromkeys(given.reading.categorical, "nominal") or None,
-            "transpose": given.matrix.transpose,
-            "layer": given.matrix.layer,
-            "samples": annotations.read(given.reading, f"duramen {COMMAND}", found),
+            "kinds": dict.fromkeys(packed.reading.categorical, "nominal") or None,
+            "transpose": packed.matrix.transpose,
+            "layer": packed.matrix.layer,
+            "samples": annotations.read(packed.reading, f"duramen {COMMAND}", findings),
             "samples_id": annotations.samples_id,
             "samples_by_position": annotations.samples_by_position,
             "samples_match": annotations.samples_match,
-            **given.reading.parameters(options.file),  # type: ignore[typeddict-item]
-            "as_text": given.reading.as_text,
-            "memory": given.memory,
+            **packed.reading.parameters(options.file),  # type: ignore[typeddict-item]
+            "as_text": packed.reading.as_text,
+            "memory": packed.memory,
             "overwrite": options.overwrite,
         }
-        notes(map(str, found), output.quiet)
+        notes(map(str, findings), output.quiet)
         store = packing.pack_with(
             options.file,
             output.out,

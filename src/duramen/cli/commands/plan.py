@@ -100,20 +100,20 @@ def _report(options: Options, _: Any, advice: Plan, clock: Clock) -> Report:
     return replace(report, table=_columns(advice))
 
 
-def parsed_memory(given: str) -> int:
+def parsed_memory(text: str) -> int:
     """Return a size such as 512MB or 1.5GiB in bytes."""
     from duramen.support.text import parsed_size  # a slow import
 
-    size = parsed_size(given)
+    size = parsed_size(text)
     if size is None:
-        raise ValueError(f"--memory must be a size such as 512MB, 2GiB or 800000, got {given!r}")
+        raise ValueError(f"--memory must be a size such as 512MB, 2GiB or 800000, got {text!r}")
     return size
 
 
-def parsed_relevant(given: Sequence[str]) -> dict[int, int]:
+def parsed_relevant(texts: Sequence[str]) -> dict[int, int]:
     """Return the number of relevant features by degree, of entries NUMBER or DEGREE:NUMBER."""
     counts: dict[int, int] = {}
-    for entry in (part for text in given for part in text.split(",")):
+    for entry in (part for text in texts for part in text.split(",")):
         match = re.fullmatch(r"(?:(\d+):)?(\d+)", entry.strip())
         if match is None:
             raise ValueError(

@@ -172,7 +172,7 @@ def described_measure(measure: Measure) -> str:
 def described_test(test: SignificanceTest) -> str:
     """Return the name of a test, whether it is the default, and options that few others take."""
     own = ["default"] if test.default else []
-    own += [one.word for one, _ in given(Parameters()) if test.takes(one.parameter)]
+    own += [option.word for option, _ in given(Parameters()) if test.takes(option.parameter)]
     return f"{test.option} ({', '.join(own)})" if own else test.option
 
 
@@ -447,15 +447,17 @@ def in_table(feature_groups: Groups, features: Sequence[str]) -> Groups:
     """Return groups of a .gmt file, whose sets are those of a genome, without other features."""
     if not feature_groups.file.lower().endswith(".gmt"):
         return feature_groups
-    known = set(features)
-    kept = {one: name for one, name in feature_groups.of_feature.items() if one in known}
-    if not kept:
+    present = set(features)
+    in_groups = {
+        feature: name for feature, name in feature_groups.of_feature.items() if feature in present
+    }
+    if not in_groups:
         raise ValueError(
             f"--feature-groups {feature_groups.file}: none of its "
             f"{len(feature_groups.of_feature):,} features is a column of the table. Hint: both "
             "must have the same names, such as gene symbols"
         )
-    return replace(feature_groups, of_feature=kept)
+    return replace(feature_groups, of_feature=in_groups)
 
 
 def check_groups(feature_groups: Groups, features: Sequence[str], target: str) -> None:
@@ -545,19 +547,21 @@ def requested(
 
     named = [] if asked.significance is None else ["--significance"]
     set_options = [
-        one
-        for one, value in given(asked)
-        if value not in (None, False, ()) and one.name not in _ALONE
-        if not (resampled and one.name == "groups")
-        if not (asked.direct and one.name in _OF_ROWS)
+        option
+        for option, value in given(asked)
+        if value not in (None, False, ()) and option.name not in _ALONE
+        if not (resampled and option.name == "groups")
+        if not (asked.direct and option.name in _OF_ROWS)
     ]
     if asked.no_test:
-        kept = [] if checkpoint is None or resampled else ["--checkpoint"]
-        if refused := [*named, *(one.word for one in set_options), *kept]:
+        refusing = [] if checkpoint is None or resampled else ["--checkpoint"]
+        if refused := [*named, *(set_option.word for set_option in set_options), *refusing]:
             raise without_use(refused, "with --no-test, which skips the test")
         return None
     test = next(
-        one for one in catalogue if (one.name == asked.significance if named else one.default)
+        entry
+        for entry in catalogue
+        if (entry.name == asked.significance if named else entry.default)
     )
     _check_taken(test, set_options, None if resampled else checkpoint)
     _check_together(test, asked, feature_groups)
@@ -594,7 +598,7 @@ def _check_taken(
         elif word in ("--permutations", "--checkpoint") and not test.grows:
             why = f"with --significance {test.option}, which grows no forests"
         elif parameter and not test.takes(parameter):
-            able = ", ".join(one.option for one in catalogue if one.takes(parameter))
+            able = ", ".join(entry.option for entry in catalogue if entry.takes(parameter))
             why = f"with --significance {test.option}; allowed with {able}"
         else:
             continue

@@ -93,7 +93,7 @@ def _check(options: Options) -> SelectionRequest:
     for name in options.rows.labels():
         exchanges = attrgetter("exchanges_groups" if name == "groups" else "exchanges")
         if not exchanges(record):
-            able = " or ".join(one.option for one in catalogue if exchanges(one))
+            able = " or ".join(entry.option for entry in catalogue if exchanges(entry))
             raise ValueError(
                 f"--{name} has no effect with --method {record.option}, which does not permute "
                 f"rows by {'groups' if name == 'groups' else 'strata'}; use --method {able}"
@@ -138,7 +138,9 @@ def _selector(options: Options, record: Selector) -> SelectionRequest:
     from duramen.analyses.selection import SelectionRequest
 
     search, quiet = options.search, options.output.quiet
-    typed = {one.parameter: value for one, value in given(search) if one.name in options.typed}
+    typed = {
+        option.parameter: value for option, value in given(search) if option.name in options.typed
+    }
     for one, _ in (*given(search), *given(options.work)):
         wanted = one.name in options.typed and one.name not in ("seed", "jobs")
         if wanted and not record.has(one.name, one.parameter):
@@ -198,11 +200,11 @@ def _check_test(options: Options) -> None:
     from duramen.selection.sequential_random_subspace.search import PARAMETERS_OF_TESTS
 
     relevance = options.search.relevance
-    for one, value in given(options.search):
-        tests = PARAMETERS_OF_TESTS.get(one.parameter)
+    for declared, value in given(options.search):
+        tests = PARAMETERS_OF_TESTS.get(declared.parameter)
         if tests is not None and value is not None and relevance not in tests:
             raise ValueError(
-                f"{one.word} is for --relevance {' and '.join(tests)}, not for {relevance}"
+                f"{declared.word} is for --relevance {' and '.join(tests)}, not for {relevance}"
             )
 
 
@@ -229,11 +231,11 @@ def _command(options: Options, request: SelectionRequest, problem: Problem[Any])
     """Return the command line; options that were resolved are echoed as resolved."""
     record, resolved = request.record, {}
     settings = request.selector.account(record).settings
-    for one, value in given(options.search):
-        if one.echo != "never":
-            as_typed = one.name in ("tree", "max_features")
-            shown = value if as_typed else settings.get(one.parameter)
-            resolved[one.name] = shown if record.has(one.name, one.parameter) else None
+    for declared, value in given(options.search):
+        if declared.echo != "never":
+            name, parameter = declared.name, declared.parameter
+            shown = value if name in ("tree", "max_features") else settings.get(parameter)
+            resolved[name] = shown if record.has(name, parameter) else None
     if record.takes("patience"):
         resolved["patience"] = resolved["patience"] or 0
     return command_line(COMMAND, options, **options.input.settled(problem), **resolved)

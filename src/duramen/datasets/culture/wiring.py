@@ -147,9 +147,9 @@ class Wiring:
         )
 
 
-def _neurons(name: str, given: ArrayLike, n: int) -> IntArray:
+def _neurons(name: str, neurons: ArrayLike, n: int) -> IntArray:
     """Check one end of the links."""
-    array = np.asarray(given)
+    array = np.asarray(neurons)
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -285,10 +285,10 @@ def _goals(name: str, asked: float | Sequence[float] | None, n_modules: int) -> 
     """Return the goal of every module."""
     if asked is None:
         return None
-    given = list(asked) if isinstance(asked, Sequence) else [asked] * 2
-    if len(given) != 2:
+    goals = list(asked) if isinstance(asked, Sequence) else [asked] * 2
+    if len(goals) != 2:
         raise checks.refuse(_FUNCTION, name, "a number, a pair of numbers or None", asked)
-    low, high = (checks.check_real(_FUNCTION, name, value, 0, 1) for value in given)
+    low, high = (checks.check_real(_FUNCTION, name, value, 0, 1) for value in goals)
     return np.linspace(low, high, n_modules) if n_modules > 1 else np.array([(low + high) / 2])
 
 

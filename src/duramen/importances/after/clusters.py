@@ -100,8 +100,8 @@ class Clusters(Result):
         They are ``name``, ``cluster`` (from 1; 0 for features in none), ``representative`` (None)
         and ``correlation`` with it (NaN).
         """
-        known = [self.names[j] for j in self.representatives.tolist()]
-        of_feature = [None if k == NONE else known[k] for k in self.labels.tolist()]
+        representatives = [self.names[j] for j in self.representatives.tolist()]
+        of_feature = [None if k == NONE else representatives[k] for k in self.labels.tolist()]
         return {
             "name": list(self.names),
             "cluster": self.labels + 1,

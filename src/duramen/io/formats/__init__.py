@@ -31,17 +31,19 @@ _TEXT = 1 << 16  # bytes that tell whether a file is text
 _PACKED = ((b"\x1f\x8b", ".txt.gz"), (b"BZh", ".txt.bz2"), (b"\x28\xb5\x2f\xfd", ".txt.zst"))
 
 
-def able(one: Format, *uses: str) -> bool:
+def able(format_: Format, *uses: str) -> bool:
     """Return whether a format has one of some functions: "read", "groups", "columns", "write"."""
-    return any(getattr(one, use) is not None for use in uses)
+    return any(getattr(format_, use) is not None for use in uses)
 
 
 def listed(*uses: str) -> str:
     """Name the formats that have one of some functions, with the endings of their files."""
-    chosen = [one for one in catalogue if able(one, *uses)]
+    chosen = [format_ for format_ in catalogue if able(format_, *uses)]
     written = uses == ("write",)
-    endings = [(one.written if written else ()) or one.suffixes for one in chosen]
-    names = [f"{one.title} ({', '.join(own)})" for one, own in zip(chosen, endings, strict=True)]
+    endings = [(format_.written if written else ()) or format_.suffixes for format_ in chosen]
+    names = [
+        f"{format_.title} ({', '.join(own)})" for format_, own in zip(chosen, endings, strict=True)
+    ]
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
@@ -56,19 +58,25 @@ def format_of(path: str | os.PathLike[str]) -> Format | None:
     suffixes = [suffix.lower() for suffix in Path(path).suffixes] or [""]
     compressed = len(suffixes) > 1 and suffixes[-1] in COMPRESSIONS
     wanted = suffixes[-2] if compressed else suffixes[-1]
-    alike = [one for one in catalogue if wanted in one.suffixes and (one.text or not compressed)]
+    alike = [
+        format_
+        for format_ in catalogue
+        if wanted in format_.suffixes and (format_.text or not compressed)
+    ]
     if len(alike) > 1:
         head = TextFile(Path(path)).head(_HEAD)
-        alike.sort(key=lambda one: not (one.begins and head.startswith(one.begins)))
-        alike = [one for one in alike if not one.begins or head.startswith(one.begins)]
+        alike.sort(key=lambda format_: not (format_.begins and head.startswith(format_.begins)))
+        alike = [
+            format_ for format_ in alike if not format_.begins or head.startswith(format_.begins)
+        ]
     return alike[0] if alike else None
 
 
 def suffix_of(head: bytes) -> str:
     """Return the ending of the name of a file that begins with some bytes; text if not known."""
-    marked = [(one.begins, one.suffixes[0]) for one in catalogue if one.begins]
-    found = [suffix for mark, suffix in (*marked, *_PACKED) if head.startswith(mark)]
-    return found[0] if found else TEXT.suffixes[0]
+    marked = [(format_.begins, format_.suffixes[0]) for format_ in catalogue if format_.begins]
+    suffixes = [suffix for mark, suffix in (*marked, *_PACKED) if head.startswith(mark)]
+    return suffixes[0] if suffixes else TEXT.suffixes[0]
 
 
 def checked_file(path: Path, function: str, *uses: str) -> Format:
@@ -77,12 +85,12 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
         raise IsADirectoryError(f"{function}: {path} is a directory; give a file: {listed(*uses)}")
     if not path.exists():
         raise FileNotFoundError(f"{function}: there is no file {path}{_similar_file(path)}")
-    found, last = format_of(path), path.suffix.lower()
-    if found is None or not able(found, *uses):
+    format_, last = format_of(path), path.suffix.lower()
+    if format_ is None or not able(format_, *uses):
         what = f"the extension {last!r} of {path.name!r}"
         takers = "duramen rank, select and context"
-        hint = "" if found is None else f". Hint: duramen pack makes a store of it, for {takers}"
-        if found is None and _is_text(path):
+        hint = "" if format_ is None else f". Hint: duramen pack makes a store of it, for {takers}"
+        if format_ is None and _is_text(path):
             hint = f". Hint: it begins as text; call it {path.stem}.txt"
         raise ValueError(
             f"{function}: {what if last else f'{path.name!r}, no extension,'} is not known; files "
@@ -90,16 +98,20 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
         )
     if path.stat().st_size == 0 and path.is_file():
         raise ValueError(f"{function}: {path} is empty (0 bytes)")
-    return found
+    return format_
 
 
 def text_of(path: Path, request: Request) -> TextFile | None:
     """Return the text of a file as it is asked for; None where its format is not one of text."""
-    found = format_of(path)
-    return None if found is None or not found.text else TextFile.of(path, found.separator, request)
+    format_ = format_of(path)
+    return (
+        None
+        if format_ is None or not format_.text
+        else TextFile.of(path, format_.separator, request)
+    )
 
 
-def whole(path: Path, one: Format, request: Request) -> pa.Table:
+def whole(path: Path, format_: Format, request: Request) -> pa.Table:
     """Read a table whole, by a format that can be read.
 
     Raises
@@ -107,22 +119,24 @@ def whole(path: Path, one: Format, request: Request) -> pa.Table:
     ValueError
         If options of text are given for a file that holds none, or the file cannot be read.
     """
-    refuse_text_options(path.name, one, request)
-    assert one.read is not None
-    return one.read(path, request)
+    refuse_text_options(path.name, format_, request)
+    assert format_.read is not None
+    return format_.read(path, request)
 
 
-def refuse_text_options(name: str, one: Format | None, request: Request) -> None:
+def refuse_text_options(name: str, format_: Format | None, request: Request) -> None:
     """Raise ValueError where options of text, or a sheet, are given for what holds none."""
-    if request.sheet is not None and not (one is not None and one.sheets):
+    if request.sheet is not None and not (format_ is not None and format_.sheets):
         raise ValueError(
             f"{request.function}: sheet must not be given for {name}, which is not a workbook."
         )
-    sheets = one is not None and one.sheets
-    typed = one is not None and one.read is not None and not request.transpose
+    sheets = format_ is not None and format_.sheets
+    typed = format_ is not None and format_.read is not None and not request.transpose
     fits = {"na_values": typed, "skip_rows": sheets}.get(request.of_text or "", False)
-    if request.of_text is not None and not fits and not (one is not None and one.text):
-        text = " and ".join(known.title for known in catalogue if known.text)
+    if request.of_text is not None and not fits and not (format_ is not None and format_.text):
+        text = " and ".join(
+            format_of_text.title for format_of_text in catalogue if format_of_text.text
+        )
         raise ValueError(
             f"{request.function}: {request.of_text} must not be given for {name}, whose values "
             f"have types; it is for {text} files."
@@ -134,7 +148,9 @@ def _is_text(path: Path) -> bool:
     try:
         with open(path, "rb") as file:
             whole, _, _ = file.read(_TEXT).rpartition(b"\n")
-        return bool(whole) and all(one.isprintable() or one in "\t\r\n" for one in whole.decode())
+        return bool(whole) and all(
+            character.isprintable() or character in "\t\r\n" for character in whole.decode()
+        )
     except (OSError, UnicodeDecodeError):
         return False
 

@@ -340,7 +340,7 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
 def _files(folder: Path) -> list[Path]:
     """Return the files in a folder of Parquet files, in the order of their names; else none."""
     entries = [entry for entry in folder.iterdir() if not entry.name.startswith((".", "_"))]
-    if not all(one.suffix.lower() in _SUFFIXES and one.is_file() for one in entries):
+    if not all(entry.suffix.lower() in _SUFFIXES and entry.is_file() for entry in entries):
         return []
     return sorted(entries)
 
@@ -362,9 +362,9 @@ class ParquetFile:
     def __init__(self, path: Path, function: str) -> None:
         paths = _files(path) if path.is_dir() else [path]
         with explained(path, "a Parquet", function):
-            self._files = [pq.ParquetFile(one) for one in paths]
+            self._files = [pq.ParquetFile(path) for path in paths]
             self._whole: pa.Schema = self._files[0].schema_arrow
-            parts = [one.metadata for one in self._files]
+            parts = [path.metadata for path in self._files]
             self.n_rows = sum(int(part.num_rows) for part in parts)
             groups = [part.row_group(i) for part in parts for i in range(part.num_row_groups)]
             self.n_bytes = sum(int(group.total_byte_size) for group in groups)

@@ -50,14 +50,16 @@ def checked_separator(request: Request) -> None:
     ValueError
         If it is not one character, or a quote or a line end.
     """
-    given = request.separator
-    if given is not None and (len(given) != 1 or given in '"\r\n' or not given.isascii()):
+    separator = request.separator
+    if separator is not None and (
+        len(separator) != 1 or separator in '"\r\n' or not separator.isascii()
+    ):
         raise ValueError(
-            f"{request.function}: separator must be one character, such as ';', got {given!r}."
+            f"{request.function}: separator must be one character, such as ';', got {separator!r}."
         )
-    if given is not None and given == request.decimal:
+    if separator is not None and separator == request.decimal:
         raise ValueError(
-            f"{request.function}: separator and decimal must differ, got {given!r} for both."
+            f"{request.function}: separator and decimal must differ, got {separator!r} for both."
         )
 
 
@@ -85,10 +87,10 @@ def check_digits(
     texts = parsed(_as_text(options, names))
     for j in places:
         name = titles[j] if titles else table.schema.field(j).name
-        given = [text for text in texts.column(j).unique().to_pylist() if text is not None]
-        numbers = [Decimal(text.strip().replace(options.decimal_point, ".")) for text in given]
+        texts_of = [text for text in texts.column(j).unique().to_pylist() if text is not None]
+        numbers = [Decimal(text.strip().replace(options.decimal_point, ".")) for text in texts_of]
         numbers = [number for number in numbers if number.is_finite()]
-        if any(_is_long_integer(text) for text in given):
+        if any(_is_long_integer(text) for text in texts_of):
             raise ValueError(too_large(function, name))
         pair = merged(numbers)
         if pair is not None:
@@ -221,10 +223,9 @@ def _ragged(
     text: TextFile, header: list[str], row: list[str], line: int, following: list[list[str]]
 ) -> ValueError:
     """Return the error about a row that is longer or shorter than the header."""
-    delimiter, found = text.delimiter, f"{len(row)} {'field' if len(row) == 1 else 'fields'}"
-    what = (
-        f"{text.function}: {text.path} has {found} in line {line}, but its header has {len(header)}"
-    )
+    delimiter, fields = text.delimiter, f"{len(row)} {'field' if len(row) == 1 else 'fields'}"
+    where = f"{text.function}: {text.path}"
+    what = f"{where} has {fields} in line {line}, but its header has {len(header)}"
     alike = len(row) > len(header) and all(len(other) == len(row) for other in following)
     if alike and not (following and is_data(row, following)):
         skip = line - 1

@@ -46,7 +46,7 @@ def read_excel(path: Path, request: Request) -> pa.Table:
     names = ["" if cell is None else _text(cell) for cell in rows[0]]
     cells = zip(*rows[1:], strict=True) if len(rows) > 1 else ((),) * len(names)
     missing = frozenset((*_MISSING, *map(str, request.na_values)))
-    return without_empty(pa.table([_column(one, missing) for one in cells], names=names))
+    return without_empty(pa.table([_column(column, missing) for column in cells], names=names))
 
 
 class _Reader:

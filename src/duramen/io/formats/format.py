@@ -77,8 +77,8 @@ ROW_NAMES = b"duramen.row_names"  # of the schema's metadata: the columns that n
 
 def named_rows(samples: pa.Table, *columns: str) -> pa.Table:
     """Mark the columns of annotations that name the rows."""
-    known = {k: v for k, v in (samples.schema.metadata or {}).items() if k != b"pandas"}
-    return samples.replace_schema_metadata({**known, ROW_NAMES: json.dumps(columns).encode()})
+    metadata = {k: v for k, v in (samples.schema.metadata or {}).items() if k != b"pandas"}
+    return samples.replace_schema_metadata({**metadata, ROW_NAMES: json.dumps(columns).encode()})
 
 
 class Columns(Protocol):
@@ -195,7 +195,7 @@ class Request:
     @property
     def of_text(self) -> str | None:
         """Name of an option that is for text and was given; None where none was."""
-        given = {
+        options = {
             "separator": self.separator is not None,
             "encoding": self.encoding != "utf-8",
             "member": self.member is not None,
@@ -203,7 +203,7 @@ class Request:
             "skip_rows": self.skip_rows != 0,
             "na_values": len(self.na_values) > 0,
         }
-        return next((name for name in given if given[name]), None)
+        return next((name for name in options if options[name]), None)
 
 
 READING: dict[str, Any] = {name: getattr(Request, name, ()) for name in Reading.__annotations__}

@@ -101,26 +101,26 @@ def open_h5ad(path: Path, request: Request) -> DenseInput | SparseInput:
         file = h5py.File(path, "r")
         check_links(file)
         matrix, rows, columns = _matrix(file, request.layer, path, function)
-        given = Axes(path, file, *((columns, rows) if transpose else (rows, columns)), function)
+        axes = Axes(path, file, *((columns, rows) if transpose else (rows, columns)), function)
         if not isinstance(matrix, h5py.Dataset):
-            found: DenseInput | SparseInput = SparseInput(given, matrix, request)
+            opened: DenseInput | SparseInput = SparseInput(axes, matrix, request)
         elif matrix.ndim == 2 and matrix.dtype.kind in "biuf":
-            found = DenseInput(given, matrix, request)
+            opened = DenseInput(axes, matrix, request)
         else:
             raise ValueError(
                 f"its matrix is of shape {matrix.shape} and type {matrix.dtype}, not of two "
                 "dimensions of numbers"
             )
-    for count, kind in zip(found.shape, ("rows", "columns"), strict=True):
+    for count, kind in zip(opened.shape, ("rows", "columns"), strict=True):
         if not count:
             raise ValueError(f"{function}: {path} is empty: its matrix has no {kind}")
-    wanted = (len(given.row_names), len(given.names))
-    if wanted != found.shape:
+    wanted = (len(axes.row_names), len(axes.names))
+    if wanted != opened.shape:
         raise ValueError(
-            f"{function}: {path} is damaged: its matrix is of shape {found.shape}, its names of "
+            f"{function}: {path} is damaged: its matrix is of shape {opened.shape}, its names of "
             f"rows and columns are {wanted}"
         )
-    return found
+    return opened
 
 
 def _matrix(file: Any, layer: str | None, path: Path, function: str) -> tuple[Any, str, str]:
@@ -161,11 +161,11 @@ class _Matrix(Input):
 
     shape: tuple[int, int]
 
-    def __init__(self, given: Axes, request: Request) -> None:
-        self._given, self._budget, self._transpose = given, request.budget, request.transpose
-        self.where = str(given.path)
-        self.files = (given.path,)
-        self.names = given.names
+    def __init__(self, axes: Axes, request: Request) -> None:
+        self._given, self._budget, self._transpose = axes, request.budget, request.transpose
+        self.where = str(axes.path)
+        self.files = (axes.path,)
+        self.names = axes.names
 
     def samples(self) -> pa.Table:
         """Return the obs of the file, or its var where it is transposed."""
@@ -184,8 +184,8 @@ class _Matrix(Input):
 class DenseInput(_Matrix):
     """A dense matrix; where its chunks are wider than a group, it is spooled."""
 
-    def __init__(self, given: Axes, matrix: Any, request: Request) -> None:
-        super().__init__(given, request)
+    def __init__(self, axes: Axes, matrix: Any, request: Request) -> None:
+        super().__init__(axes, request)
         self._matrix = matrix
         rows, columns = matrix.shape
         self.shape = (columns, rows) if request.transpose else (rows, columns)
@@ -227,13 +227,13 @@ class DenseInput(_Matrix):
 class SparseInput(_Matrix):
     """A sparse matrix; one that is stored by rows is spooled."""
 
-    def __init__(self, given: Axes, group: Any, request: Request) -> None:
-        super().__init__(given, request)
+    def __init__(self, axes: Axes, group: Any, request: Request) -> None:
+        super().__init__(axes, request)
         attributes = group.attrs
         kind = text_of(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
         if kind[:3] not in ("csr", "csc"):
             raise ValueError(
-                f"{given.function}: {given.path} holds a matrix of the kind {kind!r}; known kinds "
+                f"{axes.function}: {axes.path} holds a matrix of the kind {kind!r}; known kinds "
                 "are dense, csr_matrix and csc_matrix"
             )
         shape = attributes.get("shape", attributes.get("h5sparse_shape"))

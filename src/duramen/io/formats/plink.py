@@ -265,7 +265,10 @@ def variants_of_bim(path: Path, function: str) -> Iterator[pa.Table]:
                 )
                 columns = [chromosome, tuple(map(int, place)), first, second]
                 yield pa.table(
-                    [pa.array(one, field.type) for one, field in zip(columns, schema, strict=True)],
+                    [
+                        pa.array(column, field.type)
+                        for column, field in zip(columns, schema, strict=True)
+                    ],
                     schema=schema,
                 )
             except (ValueError, OverflowError):

@@ -89,8 +89,10 @@ def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
 def without_empty(table: pa.Table) -> pa.Table:
     """Leave out columns without a name and a value, as a separator at the end of lines makes."""
     names = zip(table.column_names, table.columns, strict=True)
-    kept = [j for j, (name, one) in enumerate(names) if name or one.null_count < len(one)]
-    return table if len(kept) in (0, table.num_columns) else table.select(kept)
+    filled = [
+        j for j, (name, column) in enumerate(names) if name or column.null_count < len(column)
+    ]
+    return table if len(filled) in (0, table.num_columns) else table.select(filled)
 
 
 def write_text(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
@@ -109,11 +111,11 @@ def _text(path: Path, usual: str, request: Request) -> TextFile:
     """Return the text of a file; warns where its separator is another one than its ending tells."""
     checked_separator(request)
     text = TextFile.of(path, usual, request)
-    found = text.delimiter
-    if usual and found not in (usual, request.separator):
+    delimiter = text.delimiter
+    if usual and delimiter not in (usual, request.separator):
         warn(
-            f"{request.function}: {path.name} is separated by {found!r}, not by {usual!r}, "
-            f"and was read accordingly. Hint: separator={found!r} confirms this."
+            f"{request.function}: {path.name} is separated by {delimiter!r}, not by {usual!r}, "
+            f"and was read accordingly. Hint: separator={delimiter!r} confirms this."
         )
     return text
 
@@ -435,8 +437,8 @@ def open_geo(path: Path, request: Request) -> Input:
                 f"{request.function}: {path} has no line {_BEGIN.decode()}, after which a GEO "
                 "series matrix has its table"
             )
-        kept = [line.decode("utf-8") for line in lines if line.startswith(_SAMPLE.encode())]
-        described = list(csv.reader(map(_one_line, kept), delimiter="\t"))
+        sample_lines = [line.decode("utf-8") for line in lines if line.startswith(_SAMPLE.encode())]
+        described = list(csv.reader(map(_one_line, sample_lines), delimiter="\t"))
     table = replace(text, skip_rows=text.skipped + begins, until=_END)
     return GeoInput(table, request, described)
 
@@ -469,23 +471,25 @@ class GeoInput(TransposedTextInput):
                 continue
             title = key.removeprefix(_SAMPLE)
             for row, value in enumerate(values):
-                trait, _, told = value.partition(": ")
-                named = trait if title.startswith(_TRAIT) and told else title
+                trait, _, description = value.partition(": ")
+                named = trait if title.startswith(_TRAIT) and description else title
                 column = texts.setdefault(named, [None] * n)
-                column[row] = (told if named == trait else value).strip()
+                column[row] = (description if named == trait else value).strip()
         columns = {name: pa.array(values, pa.string()) for name, values in texts.items()}
-        return named_rows(pa.table({name: _typed(one) for name, one in columns.items()}), "sample")
+        return named_rows(
+            pa.table({name: _typed(values) for name, values in columns.items()}), "sample"
+        )
 
 
 def _typed(column: Any) -> Any:
     """Return a column of text as numbers if it holds them, with missing values as such."""
-    known = pc.if_else(pc.is_in(column, pa.array(_MISSING)), pa.scalar(None, pa.string()), column)
+    present = pc.if_else(pc.is_in(column, pa.array(_MISSING)), pa.scalar(None, pa.string()), column)
     for kind in (pa.int64(), pa.float64()):
         try:
-            return known.cast(kind)
+            return present.cast(kind)
         except pa.ArrowInvalid:
             continue
-    return known
+    return present
 
 
 GEO = Format(

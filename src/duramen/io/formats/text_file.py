@@ -136,11 +136,11 @@ def _by_the_rules(data: bytes, delimiter: bytes) -> tuple[IntArray, IntArray, in
     ends: list[int] = []
     at, size = 0, len(data)
     while at < size:
-        found = field.match(data, at)
-        assert found is not None  # an empty field matches
-        if found["open"] is not None:
+        match = field.match(data, at)
+        assert match is not None  # an empty field matches
+        if match["open"] is not None:
             return np.array(cuts, np.int64), np.array(ends, np.int64), at
-        at = found.end()
+        at = match.end()
         if at < size:
             (cuts if data[at : at + 1] == delimiter else ends).append(at)
             at += 1
@@ -151,10 +151,10 @@ def unquoted(field: bytes) -> bytes:
     """Return the text of a field, without the quotes around it."""
     if not field.startswith(b'"'):
         return field
-    found = re.compile(rb'"([^"]*(?:""[^"]*)*)"').match(field)
-    if found is None:
+    match = re.compile(rb'"([^"]*(?:""[^"]*)*)"').match(field)
+    if match is None:
         return field
-    return found[1].replace(b'""', b'"') + field[found.end() :]
+    return match[1].replace(b'""', b'"') + field[match.end() :]
 
 
 ZIP = ".zip"
@@ -246,7 +246,7 @@ class TextFile:
         """Bytes of the text, as far as they are known: compressed ones where it is compressed."""
         if self.archived:
             with suppress(OSError, *_OF_ARCHIVES), zipfile.ZipFile(self.path) as archive:
-                parts = {one.filename: one.file_size for one in archive.infolist()}
+                parts = {member.filename: member.file_size for member in archive.infolist()}
                 return parts[self._chosen(list(parts))]
         return self.path.stat().st_size
 
@@ -352,7 +352,7 @@ class TextFile:
         """Open the file in a .zip archive."""
         try:
             with zipfile.ZipFile(self.path) as archive:
-                name = self._chosen([one.filename for one in archive.infolist()])
+                name = self._chosen([member.filename for member in archive.infolist()])
                 with archive.open(name) as stream:
                     yield stream
         except _OF_ARCHIVES as error:
@@ -476,7 +476,9 @@ def _are_names(lines: list[str], rows: list[list[str]], sign: str) -> bool:
     if len(set(names)) < len(names):
         return False
     numbered = names == [str(i + 1) for i in range(len(names))]
-    quoted_names = all(line.startswith('"') for line in [one for one in lines if one][1:_LINES])
+    quoted_names = all(
+        line.startswith('"') for line in [line_ for line_ in lines if line_][1:_LINES]
+    )
     return numbered or quoted_names or sign not in (",", ";")
 
 

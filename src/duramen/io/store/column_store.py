@@ -133,10 +133,10 @@ class ColumnStore(Summarized):
         KeyError
             If there is none.
         """
-        found = self._columns.find(name)
-        if found is None:
+        place = self._columns.find(name)
+        if place is None:
             raise KeyError(self._unknown(name))
-        return found
+        return place
 
     def _unknown(self, name: str) -> str:
         """Say that there is no column of that name, and which comes near."""
@@ -195,11 +195,11 @@ class ColumnStore(Summarized):
         MemoryError
             If the codes of a .bed file do not fit into memory.
         """
-        known = None if self._table is None else self._table()
-        if known is None:
-            known = self._columns.table()
-            self._table = weakref.ref(known)
-        return known
+        table = None if self._table is None else self._table()
+        if table is None:
+            table = self._columns.table()
+            self._table = weakref.ref(table)
+        return table
 
     @property
     def samples(self) -> pa.Table | None:
@@ -228,8 +228,8 @@ class ColumnStore(Summarized):
         in base pairs, ``allele_1`` (A1, whose copies are counted) and ``allele_2``, one row a
         column.
         """
-        known = self._columns.variants()
-        return None if known is None else known.add_column(0, "name", [self.names])
+        variants = self._columns.variants()
+        return None if variants is None else variants.add_column(0, "name", [self.names])
 
     def target(self, name: str) -> tuple[IntArray, NDArray[Any]]:
         """Return a column, or else a column of `samples`, as a target, and what may explain it.
@@ -252,10 +252,10 @@ class ColumnStore(Summarized):
             If neither the store nor its samples have a column of that name.
         """
         everything = np.arange(self.n_columns)
-        found = self._columns.find(name)
-        if found is not None:
-            table = self._columns.take(np.array([found]))
-            return np.delete(everything, found), _decoded(table)
+        place = self._columns.find(name)
+        if place is not None:
+            table = self._columns.take(np.array([place]))
+            return np.delete(everything, place), _decoded(table)
         samples = self.samples
         if samples is not None and name in samples.column_names:
             return everything, _decoded(encode(samples.select([name])))
@@ -651,9 +651,9 @@ class _Wider(_OverSource):
     def names(self, chosen: IntArray) -> list[str]:
         """Return names of columns."""
         own = chosen < self._base.n_columns
-        known = iter(self._base.names(chosen[own]))
+        base_names = iter(self._base.names(chosen[own]))
         return [
-            next(known) if here else self._more.names[j - self._base.n_columns]
+            next(base_names) if here else self._more.names[j - self._base.n_columns]
             for here, j in zip(own.tolist(), chosen.tolist(), strict=True)
         ]
 

@@ -54,7 +54,9 @@ def open_input(source: Any, request: Request) -> Input:
 
 
 def _layered() -> str:
-    return " and ".join(f"{one.suffixes[0]} files" for one in formats.catalogue if one.layers)
+    return " and ".join(
+        f"{format_.suffixes[0]} files" for format_ in formats.catalogue if format_.layers
+    )
 
 
 def _of_table(source: Any, request: Request) -> Input:
@@ -134,8 +136,8 @@ class EncodedInput(Input):
 
     def variants(self) -> Iterator[pa.Table] | None:
         """Yield where the columns of the store lie on the genome."""
-        known = self._table._columns.variants() if isinstance(self._table, ColumnStore) else None
-        return None if known is None else iter((known,))
+        variants = self._table._columns.variants() if isinstance(self._table, ColumnStore) else None
+        return None if variants is None else iter((variants,))
 
     def _columns(self, begin: int, end: int) -> EncodedTable:
         return self._table.take_columns(np.arange(begin, min(end, self.n_columns)))

@@ -150,13 +150,13 @@ class SharedLists:
 
     def number(self, values: bytes) -> int:
         """Return the number of a short list, a new one where there is room, else `OWN`."""
-        known = self._number.get(values)
-        if known is None:
+        number = self._number.get(values)
+        if number is None:
             if len(self.values) == MOST_SHARED:
                 return OWN
-            known = self._number[values] = len(self.values)
+            number = self._number[values] = len(self.values)
             self.values.append(values)
-        return known
+        return number
 
     def to_bytes(self, begin: int = 0) -> bytes:
         """Return the lists from the number `begin` on, as they lie on disk."""
@@ -354,12 +354,14 @@ def fingerprint_of(
     neither on where the columns came from nor on how they were packed. It notices accidents, and
     is no defence against forgery.
     """
-    kept = [name for name in COLUMN.names or () if name not in ("shared", "n_name", "n_labels")]
-    packed = np.dtype([(name, COLUMN[name]) for name in kept])
+    identifying = [
+        name for name in COLUMN.names or () if name not in ("shared", "n_name", "n_labels")
+    ]
+    packed = np.dtype([(name, COLUMN[name]) for name in identifying])
     total = sha256(f"{WHAT} {n_rows} {n_columns} {int(named)}\n".encode())
     for part in records:
         chosen = np.empty(len(part), dtype=packed)
-        for name in kept:
+        for name in identifying:
             chosen[name] = part[name]
         chosen["flags"] &= IN_TWO_BITS - 1  # which says how, not what
         total.update(chosen.tobytes())

@@ -138,7 +138,7 @@ class PackedColumns:
         flags, lists = self._flags, self._lists
         if flags.max() > 63 or ((flags & 3) == 3).any() or ((flags & 12) == 12).any():
             raise self._inconsistent("flags of columns that have no meaning")
-        offsets = np.cumsum([0, *(len(one) // 8 for one in lists)])
+        offsets = np.cumsum([0, *(len(labels) // 8 for labels in lists)])
         wrong = unsorted_values(np.frombuffer(b"".join(lists), "<f8"), offsets, 0, -np.inf)
         if wrong is not None:
             raise self._inconsistent(wrong)
@@ -147,7 +147,7 @@ class PackedColumns:
         listed = self._shared[~own]
         if listed.max() >= len(lists):
             raise self._inconsistent("columns with lists of values that are not there")
-        sizes = np.array([len(one) // 8 for one in lists])
+        sizes = np.array([len(labels) // 8 for labels in lists])
         if (n_values[~own] != sizes[listed]).any():
             raise self._inconsistent("columns whose number of values is not that of their list")
 
@@ -188,8 +188,8 @@ class PackedColumns:
             n_codes = records["n_values"] + _bits(records["flags"], 4, 1)
             if (records["flags"][few] & 3).any() or (n_codes[few] > 4).any():
                 raise self._inconsistent("columns in two bits that have more than four codes")
-            for field, kept in every.items():
-                kept[begin : begin + len(records)] = records[field]
+            for field, whole in every.items():
+                whole[begin : begin + len(records)] = records[field]
             begin += len(records)
         if begin != p:
             raise self._inconsistent(f"{layout.COLUMNS} holds {begin} columns, not {p}")
@@ -255,8 +255,8 @@ class PackedColumns:
         """Return the number of the column of that name."""
         if self._names is None:
             number = name[1:]
-            known = name[:1] == "x" and number.isdecimal() and int(number) < self.n_columns
-            return int(number) if known and f"x{int(number)}" == name else None
+            is_number = name[:1] == "x" and number.isdecimal() and int(number) < self.n_columns
+            return int(number) if is_number and f"x{int(number)}" == name else None
         return self._names.find(layout.name_bytes(name))
 
     def take(self, chosen: IntArray) -> EncodedTable:
@@ -269,7 +269,7 @@ class PackedColumns:
         texts = self._labels.take(chosen[places]) if self._labels is not None else []
         words = dict(zip(places.tolist(), texts, strict=True))
         self._check_words(chosen, names, values, words)
-        counts = [len(one) // 8 for one in values]
+        counts = [len(labels) // 8 for labels in values]
         offsets = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
         cut_values = joined.view("<f8").astype(np.float64, copy=False)
         labels = self._labels_of(words, counts)

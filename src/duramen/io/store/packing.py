@@ -214,24 +214,24 @@ def pack_with(
         n_threads=n_threads,
         **reading,
     )
-    given = open_input(source, request)
-    chosen: Sequence[str] | None = given.names
+    input_ = open_input(source, request)
+    chosen: Sequence[str] | None = input_.names
     if names is not None:
-        chosen = check_names(names, given.n_columns, _FUNCTION)
+        chosen = check_names(names, input_.n_columns, _FUNCTION)
     else:
-        _check_unique(given)
-    encoder = _Encoder(given, chosen, kinds, request, as_text)
-    annotations = _Annotations(given, asked, function, named=chosen is not None)
+        _check_unique(input_)
+    encoder = _Encoder(input_, chosen, kinds, request, as_text)
+    annotations = _Annotations(input_, asked, function, named=chosen is not None)
     recorded: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
     recorded |= {"na_values": list(reading.pop("na_values")), "decimal": reading.pop("decimal")}
     recorded |= {name: value for name, value in reading.items() if value != READING[name]}
     recorded |= {"as_text": list(as_text)} if as_text else {}
-    plan = _plan(given, chosen if names is not None else None, kinds, recorded)
+    plan = _plan(input_, chosen if names is not None else None, kinds, recorded)
     with (
         naming(place, part_of(place)),
-        making(place, plan, _FUNCTION) as (folder, found),
+        making(place, plan, _FUNCTION) as (folder, state),
     ):
-        if found == "another":
+        if state == "another":
             message = (
                 f"{_FUNCTION}: what an earlier call left beside {place} was packed from another "
                 "source or with other options, or the source has changed since: packing starts "
@@ -239,16 +239,16 @@ def pack_with(
             )
             warn(message)
         writer = StoreWriter(folder, chosen is not None, _FUNCTION)
-        with _progress(given, writer.n_columns, verbose) as report:
-            annotations.see_again(given, encoder, writer.n_columns, folder)
-            for group in given.groups(writer.n_columns, folder):
+        with _progress(input_, writer.n_columns, verbose) as report:
+            annotations.see_again(input_, encoder, writer.n_columns, folder)
+            for group in input_.groups(writer.n_columns, folder):
                 writer.append(annotations.seen(encoder.encoded(group, writer.n_columns)))
                 report(writer.n_columns)
         beside = annotations.paired()
-        _check_whole(writer, given, beside)
+        _check_whole(writer, input_, beside)
         rows = None if beside is None else iter((beside,))
-        tables = {layout.SAMPLES: rows, layout.VARIANTS: given.variants()}
-        writer.finish(tables, _described(given, transpose, layer), _HINT)
+        tables = {layout.SAMPLES: rows, layout.VARIANTS: input_.variants()}
+        writer.finish(tables, _described(input_, transpose, layer), _HINT)
         if finishing is not None:
             finishing(folder)
     store = open_store(place)
@@ -263,9 +263,9 @@ class _Annotations:
     """
 
     def __init__(
-        self, given: Input, options: Mapping[str, Any], function: str, named: bool
+        self, source: Input, options: Mapping[str, Any], function: str, named: bool
     ) -> None:
-        where = given.files[0].name if given.files else given.where
+        where = source.files[0].name if source.files else source.where
         self._asked = Pairing(
             options["samples_id"],
             options["samples_by_position"],
@@ -273,7 +273,7 @@ class _Annotations:
             where,
             function,
         )
-        self._samples, self._table = options["samples"], given.samples()
+        self._samples, self._table = options["samples"], source.samples()
         self._columns: list[Names] = []
         self.note: str | None = None
         self._searched = False
@@ -286,18 +286,18 @@ class _Annotations:
             self._pair(names, len(names.labels))
         elif not named:
             self._pair([], None)
-        elif columns := _names_at_once(given):
+        elif columns := _names_at_once(source):
             pair(self._samples, columns, None, self._asked)  # raises before packing
 
     def _pair(self, names: Names | Sequence[Names], n_rows: int | None) -> None:
         paired = pair(self._samples, names, n_rows, self._asked)
         self._table, self.note = paired.table, paired.note
 
-    def see_again(self, given: Input, encoder: _Encoder, end: int, folder: Path) -> None:
+    def see_again(self, source: Input, encoder: _Encoder, end: int, folder: Path) -> None:
         """Look at the columns that an earlier call has packed."""
         seen = 0
         if self._searched and end:
-            for group in given.groups(0, folder):
+            for group in source.groups(0, folder):
                 seen += self.seen(encoder.encoded(group, seen)).n_columns
                 if seen >= end:
                     return
@@ -316,9 +316,9 @@ class _Annotations:
         return self._table
 
 
-def _names_at_once(given: Input) -> list[Names]:
+def _names_at_once(source: Input) -> list[Names]:
     """Return the columns that may name the rows, where they are few and are read before others."""
-    beginning = given.beginning()
+    beginning = source.beginning()
     if beginning is None:
         return []
     first, read = beginning
@@ -335,33 +335,33 @@ class _Encoder:
 
     def __init__(
         self,
-        given: Input,
+        source: Input,
         names: Sequence[str] | None,
         kinds: Any,
         request: Request,
         as_text: Sequence[str],
     ) -> None:
         n_threads = request.n_threads
-        text = text_of(given.files[0], request) if given.files else None
+        text = text_of(source.files[0], request) if source.files else None
         self._missing = () if text is not None else request.na_values
         self._text: dict[str, Any] = {
             "as_text": as_text,
             "decimal": request.decimal,
             "thousands": comma_separated(text),
         }
-        if kinds is not None and given.encoded:
+        if kinds is not None and source.encoded:
             raise ValueError(
                 f"{_FUNCTION}: the table is encoded already, so kinds cannot be given; give them "
                 "when it is encoded first"
             )
-        given.kinds_chosen = kinds is not None
-        known = names
+        source.kinds_chosen = kinds is not None
+        column_names = names
         if isinstance(kinds, Mapping) and names is None:
-            known = [f"x{j}" for j in range(given.n_columns)]
+            column_names = [f"x{j}" for j in range(source.n_columns)]
         self._kinds = (
             None
             if kinds is None
-            else resolve_kinds(kinds, known or range(given.n_columns), _FUNCTION)  # type: ignore[arg-type]
+            else resolve_kinds(kinds, column_names or range(source.n_columns), _FUNCTION)  # type: ignore[arg-type]
         )
         self._names, self._n_threads = names, n_threads
         self._pending = max(1 << 16, request.budget // (8 * n_threads))
@@ -405,36 +405,36 @@ class _Encoder:
         return tuple(self._names[begin : begin + count])
 
 
-def _check_unique(given: Input) -> None:
-    if given.names is None:
+def _check_unique(source: Input) -> None:
+    if source.names is None:
         return
     repeats = Repeats()
-    repeats.see(layout.name_bytes(name) for name in given.names)
-    repeated = repeats.among(layout.name_bytes(name) for name in given.names)
+    repeats.see(layout.name_bytes(name) for name in source.names)
+    repeated = repeats.among(layout.name_bytes(name) for name in source.names)
     if repeated:
-        raise repetition(repeated, given.where, _FUNCTION, _HINT)
+        raise repetition(repeated, source.where, _FUNCTION, _HINT)
 
 
-def _check_whole(writer: StoreWriter, given: Input, samples: pa.Table | None) -> None:
-    if writer.n_columns != given.n_columns:
+def _check_whole(writer: StoreWriter, source: Input, samples: pa.Table | None) -> None:
+    if writer.n_columns != source.n_columns:
         raise ValueError(
-            f"{_FUNCTION}: {given.where} gave {writer.n_columns} columns, not {given.n_columns}; "
+            f"{_FUNCTION}: {source.where} gave {writer.n_columns} columns, not {source.n_columns}; "
             "it changed while it was packed"
         )
     check_samples(samples, writer.n_rows or 0, _FUNCTION)
 
 
 def _plan(
-    given: Input,
+    source: Input,
     names: Sequence[str] | None,
     kinds: Any,
     options: Mapping[str, Any],
 ) -> dict[str, Any] | None:
     """Return a record of source and options; None for a table in memory, which cannot resume."""
-    if not given.files:
+    if not source.files:
         return None
     files = []
-    for path in given.files:
+    for path in source.files:
         there = path.resolve().stat()
         files.append([str(path.resolve()), there.st_size, there.st_mtime_ns])
     asked = repr((names, sorted(kinds.items(), key=repr) if isinstance(kinds, Mapping) else kinds))
@@ -447,18 +447,18 @@ def _plan(
     }
 
 
-def _described(given: Input, transpose: bool, layer: str | None) -> dict[str, Any]:
+def _described(source: Input, transpose: bool, layer: str | None) -> dict[str, Any]:
     """Return the entries of the header about the source."""
     return {
         "version": __version__,
-        "source": [path.name for path in given.files],
+        "source": [path.name for path in source.files],
         "transpose": bool(transpose),
         "layer": layer,
     }
 
 
 @contextmanager
-def _progress(given: Input, done: int, verbose: int) -> Iterator[Callable[[int], None]]:
+def _progress(source: Input, done: int, verbose: int) -> Iterator[Callable[[int], None]]:
     """Give a function that is told how many columns are done; show that, and what is spooled."""
     if not shows_progress(verbose):
         yield lambda done: None
@@ -466,6 +466,6 @@ def _progress(given: Input, done: int, verbose: int) -> Iterator[Callable[[int],
     from tqdm.auto import tqdm
 
     spooled = tqdm(desc=f"{_FUNCTION}: cut", unit="B", unit_scale=True, delay=0.1)
-    given.on_spooled = spooled.update
-    with spooled, tqdm(total=given.n_columns, initial=done, desc=_FUNCTION, unit="column") as bar:
+    source.on_spooled = spooled.update
+    with spooled, tqdm(total=source.n_columns, initial=done, desc=_FUNCTION, unit="column") as bar:
         yield lambda done: bar.update(done - bar.n)

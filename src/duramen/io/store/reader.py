@@ -65,10 +65,10 @@ class LocalFile:
         if not hasattr(os, "pread"):
             return [self.read(at, size) for at, size in zip(offsets, sizes, strict=True)]
         pread, descriptor = os.pread, self._descriptor
-        found = [pread(descriptor, size, at) for at, size in zip(offsets, sizes, strict=True)]
-        if sum(map(len, found)) != sum(sizes):
+        parts = [pread(descriptor, size, at) for at, size in zip(offsets, sizes, strict=True)]
+        if sum(map(len, parts)) != sum(sizes):
             return [self.read(at, size) for at, size in zip(offsets, sizes, strict=True)]
-        return found
+        return parts
 
     def read_joined(self, offsets: list[int], sizes: list[int]) -> NDArray[np.uint8]:
         """Read several places into one array.
@@ -195,7 +195,7 @@ class RemoteFile:
         some = [i for i, size in enumerate(sizes) if size]  # a range of nothing cannot be asked for
         begins, ends = [offsets[i] for i in some], [offsets[i] + sizes[i] for i in some]
         read = self._fs.cat_ranges([self._path] * len(some), begins, ends, on_error="raise")
-        found = [b""] * len(sizes)
+        parts = [b""] * len(sizes)
         for i, data in zip(some, read, strict=True):
             if isinstance(data, BaseException):  # as many file systems do in spite of on_error
                 raise data
@@ -204,8 +204,8 @@ class RemoteFile:
                     f"{self.name} is damaged: it ends within the {sizes[i]} bytes at {offsets[i]}; "
                     "it was truncated while it was open"
                 )
-            found[i] = bytes(data)
-        return found
+            parts[i] = bytes(data)
+        return parts
 
     def read_joined(self, offsets: list[int], sizes: list[int]) -> NDArray[np.uint8]:
         """Read several places into one array."""

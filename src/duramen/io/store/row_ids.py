@@ -123,10 +123,14 @@ def texts_of(array: Any) -> list[str | None] | None:
     array = without_dictionary(array)
     if pa.types.is_floating(array.type):
         numbers = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        known = numbers[~np.isnan(numbers)]
-        if not len(known) or (known != np.floor(known)).any() or np.abs(known).max() >= 2**53:
+        present = numbers[~np.isnan(numbers)]
+        if (
+            not len(present)
+            or (present != np.floor(present)).any()
+            or np.abs(present).max() >= 2**53
+        ):
             return None
-        array = pc.if_else(pc.is_nan(array), None, array) if len(known) < len(numbers) else array
+        array = pc.if_else(pc.is_nan(array), None, array) if len(present) < len(numbers) else array
         array = array.cast(pa.int64())
     if is_text(array.type) or pa.types.is_integer(array.type):
         texts: list[str | None] = array.cast(pa.large_string()).to_pylist()
@@ -136,7 +140,7 @@ def texts_of(array: Any) -> list[str | None] | None:
 
 def of_table(table: pa.Table) -> list[Names]:
     """Return the columns of a table in memory that may name its rows: different in nearly all."""
-    found = []
+    columns = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         first = texts_of(column.slice(0, _LOOKED_AT))
         if first is None or None in first or len(set(first)) < _MOSTLY_DISTINCT * len(first):
@@ -145,8 +149,8 @@ def of_table(table: pa.Table) -> list[Names]:
         if labels is not None and None not in labels:
             names = Names((name,), labels, in_table=True)
             if len(names.distinct) >= _MOSTLY_DISTINCT * len(labels):
-                found.append(names)
-    return found
+                columns.append(names)
+    return columns
 
 
 def of_encoded(table: EncodedTable) -> list[Names]:
@@ -159,7 +163,7 @@ def of_encoded(table: EncodedTable) -> list[Names]:
     ends = table.cut_values[np.stack([starts[places], starts[places] + counts[places] - 1])]
     places = places[~numeric | (ends == np.floor(ends)).all(axis=0)]  # few measurements stay
     made = (names_in(table, int(j)) for j in places)
-    return [one for one in made if one is not None]
+    return [identifiers for identifiers in made if identifiers is not None]
 
 
 def names_in(table: EncodedTable, j: int) -> Names | None:
@@ -206,11 +210,11 @@ class Match:
     @cached_property
     def places(self) -> dict[str | None, list[int]]:
         """Rows of the annotations with each name of the table."""
-        found: dict[str | None, list[int]] = {name: [] for name in self.wanted}
+        places: dict[str | None, list[int]] = {name: [] for name in self.wanted}
         for row, label in enumerate(self.labels):
-            if label in found:
-                found[label].append(row)
-        return found
+            if label in places:
+                places[label].append(row)
+        return places
 
     @cached_property
     def count(self) -> int:
@@ -252,8 +256,8 @@ class Match:
     @cached_property
     def rows(self) -> IntArray:
         """First row of the annotations with the name of each row of the table, or -1."""
-        found = (self.places[name] for name in self.wanted)
-        return np.array([rows[0] if rows else -1 for rows in found], dtype=np.int64)
+        places = (self.places[name] for name in self.wanted)
+        return np.array([rows[0] if rows else -1 for rows in places], dtype=np.int64)
 
     @property
     def absent(self) -> list[str]:
@@ -314,11 +318,11 @@ def names_of(samples: pa.Table | None) -> Names | None:
     ValueError
         If they do not hold what they say names the rows.
     """
-    found = None if samples is None else (samples.schema.metadata or {}).get(ROW_NAMES)
-    if samples is None or found is None:
+    names = None if samples is None else (samples.schema.metadata or {}).get(ROW_NAMES)
+    if samples is None or names is None:
         return None
     try:
-        columns = tuple(json.loads(found))
+        columns = tuple(json.loads(names))
         labels = tuple(_joined(samples, columns))
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         why = type(error).__name__
@@ -448,10 +452,10 @@ def _keys(samples: Any, table: pa.Table, ours: Sequence[Names]) -> list[Names]:
 
 def _key(columns: tuple[str, ...], arrays: Sequence[Any]) -> Names | None:
     parts = [texts_of(array) for array in arrays]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
+    present = [part for part in parts if part is not None]
+    if len(present) < len(parts):
         return None
-    rows = zip(*known, strict=True)
+    rows = zip(*present, strict=True)
     return Names(columns, [None if None in row else "_".join(map(str, row)) for row in rows])
 
 
@@ -464,8 +468,8 @@ def _joined(samples: pa.Table, columns: Sequence[str]) -> list[str]:
     parts = [texts_of(samples.column(name)) for name in columns]
     if any(part is None for part in parts):
         raise TypeError("names of rows are text or whole numbers")
-    known = [part for part in parts if part is not None]
-    return ["_".join(map(str, row)) for row in zip(*known, strict=True)]
+    present = [part for part in parts if part is not None]
+    return ["_".join(map(str, row)) for row in zip(*present, strict=True)]
 
 
 def _asked(
@@ -648,17 +652,17 @@ def _no_match(
             f"{len(best.names.labels):,} with {called(best.key)}: {', '.join(shown)}."
         )
     first = ours[0]
-    known = sorted({label for key in theirs if _different(key) for label in key.distinct})[:5000]
+    labels = sorted({label for key in theirs if _different(key) for label in key.distinct})[:5000]
     similar = [
         f"{quoted(name)} is similar to {quoted(close[0])}"
         for name in map(str, first.labels[:_NEAR])
-        if (close := difflib.get_close_matches(name, known, n=1, cutoff=0.7))
+        if (close := difflib.get_close_matches(name, labels, n=1, cutoff=0.7))
     ]
     titles = ", ".join(map(quoted, table.column_names[:_SHOWN]))
-    found = f"; {', '.join(similar)}" if similar else ""
+    similar_words = f"; {', '.join(similar)}" if similar else ""
     return asked.error(
         f"{said}{_some(map(str, first.labels), 2)} ({first.title}); its columns are {titles}"
-        f"{found}. Hint: {_CHOOSE} names the column; {BY_POSITION}, if that is the same."
+        f"{similar_words}. Hint: {_CHOOSE} names the column; {BY_POSITION}, if that is the same."
     )
 
 
@@ -717,9 +721,9 @@ def _with_names(table: pa.Table, names: Names | None) -> pa.Table:
 
 
 def _some(labels: Iterable[str], shown: int = _SHOWN) -> str:
-    given = list(labels)
-    more = ", ..." if len(given) > shown else ""
-    return ", ".join(map(quoted, given[:shown])) + more
+    names = list(labels)
+    more = ", ..." if len(names) > shown else ""
+    return ", ".join(map(quoted, names[:shown])) + more
 
 
 def samples_table(samples: Any, function: str) -> pa.Table:

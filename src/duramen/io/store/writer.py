@@ -113,12 +113,12 @@ class StoreWriter:
                 f"rows, those before {self.n_rows}; the source changed while it was packed"
             )
         self.n_rows = table.n_rows
-        known = len(self._shared.values)
+        n_before = len(self._shared.values)
         columns = layout.columns_of(table, self._shared)
         if self.named:
             self._repeats.see(layout.name_bytes(name) for name in table.names)
         self._write(layout.RECORDS, columns.records)
-        self._write(layout.SHARED, self._shared.to_bytes(known))
+        self._write(layout.SHARED, self._shared.to_bytes(n_before))
         for name, data in columns.data.items():
             self._write(name, data)
         self.n_columns += table.n_columns
@@ -338,11 +338,11 @@ def making(path: Path, plan: Mapping[str, Any] | None, function: str) -> Iterato
         ) from None
     with lock:
         _take(lock, path, function)
-        found = _found(folder, plan)
-        if found != "the same":
+        state = _found(folder, plan)
+        if state != "the same":
             _clear(folder, plan)
         try:
-            yield folder, found
+            yield folder, state
             with uninterrupted(), _held(real(path), function):
                 for name in (PLAN, LOCK):
                     (folder / name).unlink()
@@ -371,8 +371,8 @@ def _claim(folder: Path, function: str) -> None:
     status = folder.lstat()
     ours = stat.S_ISDIR(status.st_mode) and status.st_uid == getattr(os, "geteuid", lambda: 0)()
     entries = list(os.scandir(folder)) if ours else []
-    known = all(_is_known(e.name) and e.is_file(follow_symlinks=False) for e in entries)
-    if not ours or not known:
+    ours_only = all(_is_known(e.name) and e.is_file(follow_symlinks=False) for e in entries)
+    if not ours or not ours_only:
         raise FileExistsError(
             f"{function}: {folder} exists already and was not left by an earlier call; move it "
             "away, or name another place"
@@ -393,12 +393,12 @@ def _take(lock: IO[bytes], path: Path, function: str) -> None:
 
 def _found(folder: Path, plan: Mapping[str, Any] | None) -> str:
     try:
-        known = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+        planned = json.loads((folder / PLAN).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return "nothing"
     except ValueError:
         return "another"
-    return "the same" if plan is not None and known == json.loads(json.dumps(plan)) else "another"
+    return "the same" if plan is not None and planned == json.loads(json.dumps(plan)) else "another"
 
 
 def _clear(folder: Path, plan: Mapping[str, Any] | None) -> None:

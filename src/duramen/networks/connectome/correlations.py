@@ -109,13 +109,13 @@ def partial_correlation(
     if len(changes) < 2:
         return np.zeros(covariances.shape)
     part = covariances[np.ix_(changes, changes)]
-    kept = components_kept(n_components, len(changes))
+    n_kept = components_kept(n_components, len(changes))
     if precision == "pca":
-        inverse = _principal(part, kept)
+        inverse = _principal(part, n_kept)
     elif precision == "exact":
         inverse = _inverse(part)
     elif precision == "auto":
-        inverse = _settled(signal, changes, part, kept)
+        inverse = _settled(signal, changes, part, n_kept)
     else:
         inverse = _shrunk(signal, changes, precision)
     scale = np.sqrt(inverse.diagonal())
@@ -143,10 +143,10 @@ def _inverse(matrix: FloatArray) -> FloatArray:
     return np.asarray(inverse, dtype=np.float64)
 
 
-def _principal(matrix: FloatArray, kept: int) -> FloatArray:
+def _principal(matrix: FloatArray, n_components: int) -> FloatArray:
     """Return the inverse of the covariance with equal eigenvalues but for the largest."""
     values, vectors = np.linalg.eigh(matrix)
-    others = len(values) - kept
+    others = len(values) - n_components
     if others:
         values[:others] = values[:others].mean()
     if values[0] * _WORST_CONDITION <= values[-1]:
@@ -158,14 +158,14 @@ def _principal(matrix: FloatArray, kept: int) -> FloatArray:
     return inverse
 
 
-def _settled(signal: Any, changes: IntArray, matrix: FloatArray, kept: int) -> FloatArray:
+def _settled(signal: Any, changes: IntArray, matrix: FloatArray, n_components: int) -> FloatArray:
     """Return the inverse by principal components, or by shrinkage for few frames."""
     frames = signal.shape[0]
     if sparse.issparse(signal):
         frames = np.count_nonzero(np.diff(as_signal(signal).indptr))
     if frames > 2 * len(changes):
         try:
-            return _principal(matrix, kept)
+            return _principal(matrix, n_components)
         except _SingularError:
             pass
     return _shrunk(signal, changes, "oas")

@@ -39,11 +39,11 @@ def assembled(values: Any, columns: Any, starts: Any, shape: tuple[int, int]) ->
     return sparse.csr_array(parts, shape=shape)
 
 
-def where(x: NDArray[Any], kept: BoolArray) -> Signal:
+def where(x: NDArray[Any], mask: BoolArray) -> Signal:
     """Return the values of a dense array where `kept`."""
-    starts = np.concatenate([[0], np.cumsum(np.count_nonzero(kept, axis=1))])
-    columns = np.flatnonzero(kept) % np.int64(x.shape[1])
-    return assembled(x[kept], columns.astype(np.int32), starts, (x.shape[0], x.shape[1]))
+    starts = np.concatenate([[0], np.cumsum(np.count_nonzero(mask, axis=1))])
+    columns = np.flatnonzero(mask) % np.int64(x.shape[1])
+    return assembled(x[mask], columns.astype(np.int32), starts, (x.shape[0], x.shape[1]))
 
 
 def with_values(x: Signal, values: FloatArray) -> Signal:
@@ -53,11 +53,11 @@ def with_values(x: Signal, values: FloatArray) -> Signal:
 
 def at_least(x: Signal, threshold: float) -> Signal:
     """Return the stored values that reach a threshold."""
-    kept = x.data >= threshold
-    if kept.all():
+    above = x.data >= threshold
+    if above.all():
         return x
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return assembled(x.data[kept], x.indices[kept], before[x.indptr], x.shape)
+    before = np.concatenate([[0], np.cumsum(above)])
+    return assembled(x.data[above], x.indices[above], before[x.indptr], x.shape)
 
 
 def frame_sums(x: Signal) -> FloatArray:

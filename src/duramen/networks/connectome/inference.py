@@ -173,14 +173,14 @@ def connectome(
     }
     early = _of_shape(recording)
     warn_of(FUNCTION, early)  # before what may take long
-    found = chosen.infer(Inputs(recording, settings, identity, random_state, plan))
-    late = _of_peaks(recording, settings, found)
-    more = {"n_rows": len(recording.frames), "seed": found.seed, "versions": versions()}
+    inferred = chosen.infer(Inputs(recording, settings, identity, random_state, plan))
+    late = _of_peaks(recording, settings, inferred)
+    more = {"n_rows": len(recording.frames), "seed": inferred.seed, "versions": versions()}
     warn_of(FUNCTION, late)
     return Network(
         recording.names,
-        found.weights,
-        directed=found.directed,
+        inferred.weights,
+        directed=inferred.directed,
         measure=chosen.measure,
         unit=chosen.unit,
         notes=early + late,
@@ -213,12 +213,12 @@ def _of_shape(recording: Recording) -> tuple[str, ...]:
     )
 
 
-def _of_peaks(recording: Recording, settings: Settings, found: Found) -> tuple[str, ...]:
+def _of_peaks(recording: Recording, settings: Settings, inferred: Found) -> tuple[str, ...]:
     """Return notes on neurons without peaks, and on too many peaks."""
-    if found.n_peaks is None:
+    if inferred.n_peaks is None:
         return ()
     notes = []
-    silent = np.flatnonzero(found.n_peaks == 0)
+    silent = np.flatnonzero(inferred.n_peaks == 0)
     if len(silent):
         shown = ", ".join(quoted(recording.names[i]) for i in silent[:_FEW])
         more = f" and {len(silent) - _FEW} more" if len(silent) > _FEW else ""
@@ -227,7 +227,7 @@ def _of_peaks(recording: Recording, settings: Settings, found: Found) -> tuple[s
             f"{len(silent)} {which} no signal above the threshold, so that there is no evidence "
             f"for their links: {shown}{more}"
         )
-    fraction = found.n_peaks.sum() / recording.frames.size
+    fraction = inferred.n_peaks.sum() / recording.frames.size
     if fraction > _TOO_MANY:
         notes.append(
             f"{fraction:.0%} of the differences between frames reach the threshold "

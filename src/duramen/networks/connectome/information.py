@@ -174,9 +174,9 @@ def generalized_transfer_entropy(
     return transfer_entropy(states, order=order, same_frame=same_frame, kept=quiet, n_jobs=n_jobs)
 
 
-def _rows(function: str, kept: ArrayLike | None, n: int, order: int) -> Codes:
+def _rows(function: str, frames: ArrayLike | None, n: int, order: int) -> Codes:
     """Return the frames that count, all of which have a past."""
-    mask = np.ones(n, dtype=np.bool_) if kept is None else np.asarray(kept, dtype=np.bool_)
+    mask = np.ones(n, dtype=np.bool_) if frames is None else np.asarray(frames, dtype=np.bool_)
     if mask.shape != (n,):
         raise checks.refuse(function, "kept", f"one entry per frame ({n})", mask.shape)
     rows = np.flatnonzero(mask)
@@ -204,17 +204,17 @@ def _indicators(combined: NDArray[np.uint16], number: int) -> list[Indicator]:
     order = np.flatnonzero(combined.T.ravel() != commonest)  # by column, then by row
     state = combined.T.ravel()[order]
     n = len(combined)
-    found: list[Indicator] = []
+    indicators: list[Indicator] = []
     for value in range(number):
         if value == commonest:
-            found.append(None)
+            indicators.append(None)
             continue
         places = order[state == value]
         starts = np.searchsorted(places, np.arange(combined.shape[1] + 1) * n)
         ones: Any = np.ones(len(places), dtype=np.int32)
         parts: Any = (ones, (places % n).astype(np.int32), starts.astype(np.int32))
-        found.append(sparse.csc_array(parts, shape=combined.shape))
-    return found
+        indicators.append(sparse.csc_array(parts, shape=combined.shape))
+    return indicators
 
 
 def _counts(
@@ -229,7 +229,7 @@ def _counts(
     -------
     int64 array of shape (sources, targets, states of a source, states of a target)
     """
-    p = next(one.shape[1] for one in of_source if one is not None)
+    p = next(indicator.shape[1] for indicator in of_source if indicator is not None)
     width = columns.stop - columns.start
     counts = np.zeros((len(of_source), len(of_target), p, width), dtype=np.int64)
     left, top = of_source.index(None), of_target.index(None)
@@ -267,5 +267,5 @@ def _information(counts: IntArray, base: int) -> FloatArray:
     with_target = entropy(joint.sum(axis=2))
     pasts = entropy(joint.sum(axis=3))
     own = entropy(joint.sum(axis=(2, 3)))
-    found: FloatArray = np.maximum(with_target - own - (with_both - pasts), 0.0)
-    return found
+    information: FloatArray = np.maximum(with_target - own - (with_both - pasts), 0.0)
+    return information

@@ -122,7 +122,7 @@ class Components(Result):
         total = len(self.explained_variance_ratio)
         counts = [self.count(fraction) for fraction in fractions]
         shown = [
-            Column("variance explained", [f"{100 * one:g} %" for one in fractions]),
+            Column("variance explained", [f"{100 * fraction:g} %" for fraction in fractions]),
             Column("components", [str(k) for k in counts]),
             Column("of all", [f"{k / total:.2f}" for k in counts]),
         ]

@@ -105,7 +105,7 @@ class Recording:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, given: Any, names: Iterable[str] | None) -> Recording:
+    def of(cls, recording: Any, names: Iterable[str] | None) -> Recording:
         """Read an array, a data frame, or an object with `fluorescence` and `names`.
 
         Raises
@@ -113,18 +113,18 @@ class Recording:
         ValueError
             If it is not numbers in frames by neurons, all finite, or names do not fit.
         """
-        known: Any = None
-        if hasattr(given, "fluorescence"):
-            known, given = getattr(given, "names", None), given.fluorescence
-        elif hasattr(given, "columns"):
+        own_names: Any = None
+        if hasattr(recording, "fluorescence"):
+            own_names, recording = getattr(recording, "names", None), recording.fluorescence
+        elif hasattr(recording, "columns"):
             import narwhals.stable.v2 as nw
 
-            frame = nw.from_native(given, eager_only=True)
+            frame = nw.from_native(recording, eager_only=True)
             text = [name for name in frame.columns if not frame[name].dtype.is_numeric()]
             if text:
                 raise checks.refuse(FUNCTION, "fluorescence", "numbers in all columns", text[0])
-            known, given = frame.columns, frame.to_numpy()
-        frames = np.asanyarray(given)
+            own_names, recording = frame.columns, frame.to_numpy()
+        frames = np.asanyarray(recording)
         if frames.ndim != 2 or frames.dtype.kind not in "fiu" or min(frames.shape) < 2:
             came = f"{frames.dtype} of shape {frames.shape}"
             raise checks.refuse(
@@ -132,18 +132,22 @@ class Recording:
             )
         _refuse_gaps(frames)
         if names is None:
-            names = known if known is not None else [f"N{i + 1}" for i in range(frames.shape[1])]
-        found = checked_names(FUNCTION, "names", tuple(map(str, names)))
-        if len(found) != frames.shape[1]:
-            raise checks.refuse(FUNCTION, "names", f"{frames.shape[1]} names", len(found))
-        return cls(frames, found)
+            names = (
+                own_names
+                if own_names is not None
+                else [f"N{i + 1}" for i in range(frames.shape[1])]
+            )
+        checked = checked_names(FUNCTION, "names", tuple(map(str, names)))
+        if len(checked) != frames.shape[1]:
+            raise checks.refuse(FUNCTION, "names", f"{frames.shape[1]} names", len(checked))
+        return cls(frames, checked)
 
 
 def _refuse_gaps(frames: NDArray[Any]) -> None:
     for first, last in blocks(frames):
         finite = np.isfinite(frames[first:last])
         if not finite.all():
-            t, i = (int(one) for one in np.argwhere(~finite)[0])
+            t, i = (int(place) for place in np.argwhere(~finite)[0])
             raise ValueError(
                 f"{FUNCTION}: fluorescence must be finite, got {quoted(frames[first + t, i])} in "
                 f"frame {first + t} of neuron {i}. Hint: leave out or fill such frames."

@@ -134,8 +134,8 @@ class SubspaceSearch:
             until = min(start + self._search.batch, self._search.n_trees)
             subspaces = [self._drawn(tree) for tree in range(start, until)]
             self._round = start, subspaces, [self.member[columns] for columns in subspaces]
-        _, subspaces, known = self._round
-        return subspaces[number - start], known[number - start]
+        _, subspaces, found_before = self._round
+        return subspaces[number - start], found_before[number - start]
 
     def _drawn(self, number: int) -> IntArray:
         search, p = self._search, self._grower.data.n_columns
@@ -144,8 +144,8 @@ class SubspaceSearch:
             weights = self.evidence.mean_when_drawn()[:p]
             columns = by_weight(random, weights, search.size, search.places)
         else:
-            found = np.array(self.found, dtype=np.int64)
-            columns = among_found(random, found, p, search.size, search.places)
+            relevant = np.array(self.found, dtype=np.int64)
+            columns = among_found(random, relevant, p, search.size, search.places)
         return self._grower.with_shadows(columns)
 
     def _let_in(self) -> None:
@@ -176,15 +176,15 @@ def stream(seed: int, tree: int, purpose: int) -> np.random.Generator:
 
 
 def among_found(
-    random: np.random.Generator, found: IntArray, n_features: int, size: int, places: int
+    random: np.random.Generator, relevant: IntArray, n_features: int, size: int, places: int
 ) -> IntArray:
     """Draw a subspace of q features by step 2(a) of algorithm 7.1 of the thesis, ascending.
 
     At most `places` of them, floor(alpha q), are drawn from `found`, the set F in any order that is
     always the same.
     """
-    kept = random.choice(found, min(places, len(found)), replace=False, shuffle=False)
-    return filled_up(random, kept, n_features, size)
+    drawn = random.choice(relevant, min(places, len(relevant)), replace=False, shuffle=False)
+    return filled_up(random, drawn, n_features, size)
 
 
 def by_weight(random: np.random.Generator, weights: FloatArray, size: int, places: int) -> IntArray:
@@ -199,18 +199,20 @@ def by_weight(random: np.random.Generator, weights: FloatArray, size: int, place
     rates = np.maximum(weights[able] / weights.max(initial=1e-300), 1e-300)
     waiting = random.exponential(size=len(able)) / rates
     count = min(places, len(able))
-    kept = able[np.argpartition(waiting, count - 1)[:count]] if count else able[:0]
-    return filled_up(random, kept, len(weights), size)
+    drawn = able[np.argpartition(waiting, count - 1)[:count]] if count else able[:0]
+    return filled_up(random, drawn, len(weights), size)
 
 
-def filled_up(random: np.random.Generator, kept: IntArray, n_features: int, size: int) -> IntArray:
+def filled_up(
+    random: np.random.Generator, members: IntArray, n_features: int, size: int
+) -> IntArray:
     """Add features drawn uniformly from all that are not kept, up to a size; ascending."""
-    kept = np.sort(np.asarray(kept, dtype=np.int64))
-    n_others = n_features - len(kept)
-    drawn = np.sort(random.choice(n_others, size - len(kept), replace=False, shuffle=False))
+    members = np.sort(np.asarray(members, dtype=np.int64))
+    n_others = n_features - len(members)
+    drawn = np.sort(random.choice(n_others, size - len(members), replace=False, shuffle=False))
     # The d-th of the others is d + the number of kept ones before it.
-    shift = np.searchsorted(kept - np.arange(len(kept)), drawn, side="right")
-    return np.sort(np.concatenate([kept, drawn + shift]))
+    shift = np.searchsorted(members - np.arange(len(members)), drawn, side="right")
+    return np.sort(np.concatenate([members, drawn + shift]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +261,7 @@ class Grower:
         first = self.data.n_columns + columns[:, None] * self.n_shadows
         return np.concatenate([columns, (first + np.arange(self.n_shadows)).ravel()])
 
-    def grow(self, tree: int, columns: IntArray, found: BoolArray) -> Outcome:
+    def grow(self, tree: int, columns: IntArray, relevant: BoolArray) -> Outcome:
         """Grow the tree of a number on these columns, ascending; the same whenever it is asked.
 
         `found` tells which of the columns were found before.
@@ -278,7 +280,7 @@ class Grower:
                 tree=tree,
                 seed=self.seed,
                 cycle=self._cycle,
-                judged=~found,
+                judged=~relevant,
                 bounds=self._bounds,
             )
         else:
@@ -288,9 +290,9 @@ class Grower:
         numbers = np.concatenate([np.minimum(columns, p), np.full(self.n_probes, p)])
         return Outcome(columns, values[:q], values[q:], excess, arrays_on(forest, numbers))
 
-    def __call__(self, tree: int, _: int, columns: IntArray, found: BoolArray) -> Arrays:
+    def __call__(self, tree: int, _: int, columns: IntArray, relevant: BoolArray) -> Arrays:
         """Return the arrays of a tree and its importances, of which only those other than 0."""
-        outcome = self.grow(tree, columns, found)
+        outcome = self.grow(tree, columns, relevant)
         values = np.concatenate([outcome.values, outcome.probes, outcome.excess])
         places = np.flatnonzero(values)
         return {**outcome.arrays, "places": places, "importances": values[places]}
@@ -463,8 +465,8 @@ class PositiveImportance:
 
     def passes(self, evidence: Evidence) -> BoolArray:
         """Tell whether each feature passes, of shape (p,)."""
-        found: BoolArray = evidence.total > _ROUNDING * self.impurity
-        return found
+        passing: BoolArray = evidence.total > _ROUNDING * self.impurity
+        return passing
 
 
 RelevanceTest: TypeAlias = ProbeShare | ProbeBinomial | DecoyTest | PositiveImportance
@@ -516,13 +518,13 @@ class Evidence:
         """Number p of features."""
         return len(self.drawn)
 
-    def add(self, outcome: Outcome, found: BoolArray) -> None:
+    def add(self, outcome: Outcome, relevant: BoolArray) -> None:
         """Take a tree into account; `found` tells which features were found before it."""
         self.n_trees += 1
         self.drawn[outcome.columns] += 1
         self.total[outcome.columns] += outcome.values
         if outcome.excess.size:
-            new = ~found[outcome.columns]
+            new = ~relevant[outcome.columns]
             columns = outcome.columns[new]
             self.compared[columns] += 1
             self.excess[columns] += outcome.excess[new]
@@ -577,10 +579,10 @@ def as_forest(arrays: Mapping[str, NDArray[Any]], grower: Grower) -> tuple[Fores
     columns = np.unique(feature[(feature >= 0) & (feature < p)]).astype(np.int64)
     place = np.searchsorted(columns, feature)
     numbered = np.where(feature < 0, -1, np.where(feature == p, len(columns), place))
-    given: dict[str, Any] = {**arrays, "feature": numbered.astype(np.int32)}
-    n_values = _probes_unknown(given, len(columns))
+    fields: dict[str, Any] = {**arrays, "feature": numbered.astype(np.int32)}
+    n_values = _probes_unknown(fields, len(columns))
     forest = Forest(
-        **given,
+        **fields,
         settings=grower.settings,
         schema=_with_probe(_schema_of(grower.data.table, columns), n_values),
         classes=grower.data.classes,

@@ -373,7 +373,7 @@ class SequentialRandomSubspace(BaseSelector):
         """Return the estimator of the trees, not fitted."""
         if self.estimator is not None:
             return template_of(self.estimator, type(self).__name__, survival=False)
-        extra_trees = next(one for one in FORESTS if one.name == "extra-trees")
+        extra_trees = next(forest for forest in FORESTS if forest.name == "extra-trees")
         return extra_trees.estimator(task)(max_features=None)
 
     def _growth(self, data: Data, offered: int, decoy: bool) -> GrowthSettings:
@@ -639,15 +639,15 @@ _SHADOWS = (
 )
 
 
-def _meaning_of_test(given: Mapping[str, Any]) -> str:
+def _meaning_of_test(settings: Mapping[str, Any]) -> str:
     """Say in a sentence what the test of a search means, and in another what it does not."""
-    test = given["relevance"]
+    test = settings["relevance"]
     if test == "decoy":
         return (
             "A feature is found when its importance exceeds that of its decoy, a copy with "
             "permuted rows, by more than expected under the null hypothesis, which is estimated "
             "from how far other features fall short of their decoys, at a false discovery rate "
-            f"of {given['alpha']:g}. The test is repeated while trees are added, which makes "
+            f"of {settings['alpha']:g}. The test is repeated while trees are added, which makes "
             "false discoveries more frequent than that. A feature that is correlated with a "
             "relevant one is associated with the target, as its decoy is not, and may be found "
             "too, whether or not it adds anything."
@@ -658,31 +658,33 @@ def _meaning_of_test(given: Mapping[str, Any]) -> str:
             "sample this is so for nearly every feature; the rule is meant for rows that are the "
             "whole distribution."
         )
-    count = given["n_probes"]
+    count = settings["n_probes"]
     probes = f"all of {count:,} probes, columns whose rows were permuted for that tree"
     if count == 1:
         probes = "a probe, a column whose rows were permuted for that tree"
     if test == "probe":
         return (
-            f"A feature is found when more than {given['min_draws']:,} trees were given it and, "
-            f"in a fraction of {given['min_win_rate']:.4g} or more of them, it is more important "
-            f"than {probes}. A feature that is correlated with the target by chance in these "
-            "rows, or with a relevant feature, is so in every tree, and may pass too."
+            f"A feature is found when more than {settings['min_draws']:,} trees were given it "
+            f"and, in a fraction of {settings['min_win_rate']:.4g} or more of them, it is more "
+            f"important than {probes}. A feature that is correlated with the target by chance in "
+            "these rows, or with a relevant feature, is so in every tree, and may pass too."
         )
     return (
         f"A feature is found when it is more important than {probes} in more of its trees than "
         f"under the null hypothesis, 1 in {count + 1:,}, at a false discovery rate of "
-        f"{given['alpha']:g} over all features. The rate holds over trees, not rows: a feature "
+        f"{settings['alpha']:g} over all features. The rate holds over trees, not rows: a feature "
         "that is correlated with the target by chance in these rows, or with a relevant feature, "
         "is so in every tree, and may pass too."
     )
 
 
-def _reading(given: Mapping[str, Any], p: int) -> tuple[str, ...]:
-    q = given["n_subspace_features"]
-    kept = "features found before" if given["sampling"] == "hard" else "features by importance"
-    share = given["keep"]
-    places = f"up to a fraction of {share:g} of them {kept}, the others drawn at random"
+def _reading(settings: Mapping[str, Any], p: int) -> tuple[str, ...]:
+    q = settings["n_subspace_features"]
+    features = (
+        "features found before" if settings["sampling"] == "hard" else "features by importance"
+    )
+    share = settings["keep"]
+    places = f"up to a fraction of {share:g} of them {features}, the others drawn at random"
     return (
         f"Each tree is given {q:,} of the {p:,} features, "
         f"{places if share else 'drawn at random'}, so that no more than these have to be in "

@@ -280,13 +280,13 @@ def _replicated(
         task = resampling_task(subject, draw, noise=True)
     method = "double bootstrap" if size is None else "subsamples"
     identity = subject.identity(method, n_rows=size or n)
-    found = refits.run(task, n_resamples, p if size is None else 2 * p, identity)
+    replicated = refits.run(task, n_resamples, p if size is None else 2 * p, identity)
     noise = replicate_noise = np.zeros(p)
     if size is not None and correction:
         noise = tree_variance(subject, observed)
-        replicate_noise = found[:, p:].mean(axis=0)
+        replicate_noise = replicated[:, p:].mean(axis=0)
     n_trees = observed.metadata.get("n_trees")
-    return Replicated(observed.values, found[:, :p], noise, replicate_noise, n, n_trees)
+    return Replicated(observed.values, replicated[:, :p], noise, replicate_noise, n, n_trees)
 
 
 def _fractions(replicated: Replicated, measure: Measure) -> Replicated:

@@ -253,18 +253,18 @@ def _marginal_of(permuted: PermutedImportances) -> FloatArray:
 
 def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -> FloatArray:
     """Return the importances after each permutation, stage after stage, of shape (b, p)."""
-    kept: IndexArray = np.empty(0, dtype=np.intp)
+    rejected: IndexArray = np.empty(0, dtype=np.intp)
     subject, seed, n = refits.subject, refits.seed, design.n  # a task is sent without the client
 
     def ready(null: FloatArray) -> int:
-        nonlocal kept
+        nonlocal rejected
         walk = design.walk(null)
-        kept = walk.kept
+        rejected = walk.kept
         return walk.until
 
-    def task(b: int, _: int, kept: IndexArray) -> FloatArray:
+    def task(b: int, _: int, rejected: IndexArray) -> FloatArray:
         seed_b = replicate_seed(seed, b % n)
-        return subject.permuted_scores(np.random.default_rng(seed_b), seed_b, kept)
+        return subject.permuted_scores(np.random.default_rng(seed_b), seed_b, rejected)
 
     return refits.run(
         task,
@@ -272,7 +272,7 @@ def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -
         len(design.observed),
         refits.metadata(**choices),
         ready=ready,
-        arguments=lambda b: (kept,),
+        arguments=lambda b: (rejected,),
     )
 
 
@@ -390,22 +390,22 @@ class _Design:
         """
         looks = sorted({min(look, self.n) for look in (*_LOOKS, self.n)})
         stages, start = list[_Stage](), 0
-        kept, of_kept = np.empty(0, dtype=np.intp), np.empty((1 + self.n, 0))
+        rejected, of_kept = np.empty(0, dtype=np.intp), np.empty((1 + self.n, 0))
         while True:
             rows = null[start : start + self.n]
             until = start + next((look for look in looks if look > len(rows)), self.n)
             if not len(rows):
-                return _Walk(stages, until, kept)
-            stage = self._stage(kept, rows, of_kept)
+                return _Walk(stages, until, rejected)
+            stage = self._stage(rejected, rows, of_kept)
             stages.append(stage)
             if len(rows) < self.n:
                 futile = len(rows) in looks and stage.futile(self.alpha, self.n)
-                return _Walk(stages, len(null) if futile else until, kept)
+                return _Walk(stages, len(null) if futile else until, rejected)
             confirmed = stage.confirmed(self.alpha)
             last = len(stages) == self.max_stages or confirmed.size == stage.tested.size
             if last or not confirmed.size:
-                return _Walk(stages, len(null), kept)
-            kept, start = np.concatenate([kept, confirmed]), start + self.n
+                return _Walk(stages, len(null), rejected)
+            rejected, start = np.concatenate([rejected, confirmed]), start + self.n
             of_kept = np.hstack([of_kept, np.vstack([self.observed, rows])[:, confirmed]])
 
     def asked_for(self, null: FloatArray) -> FloatArray:
@@ -415,7 +415,7 @@ class _Design:
             until = more
         return null[:until]
 
-    def _stage(self, kept: IndexArray, null: FloatArray, of_kept: FloatArray) -> _Stage:
+    def _stage(self, rejected: IndexArray, null: FloatArray, of_kept: FloatArray) -> _Stage:
         """Compare the features that are not kept, and place the kept ones on their scale.
 
         `of_kept`, of shape (n + 1, k), has the importances of the kept features on the data and
@@ -423,23 +423,23 @@ class _Design:
         standard deviation of this stage: in the stage that confirmed it, a feature that explains
         most of the target raises it far above what irrelevant features vary by.
         """
-        tested = np.setdiff1d(np.arange(len(self.observed)), kept)
+        tested = np.setdiff1d(np.arange(len(self.observed)), rejected)
         importance, standing = np.vstack([self.observed, null])[:, tested], of_kept[0]
         if self.balanced:
             least = mean_variance(importance)
             standing = standardized(of_kept, least)[0]
             importance = standardized(importance, least)
         if not self.marginal.size:
-            return _Stage(tested, kept, importance, np.empty((0, 0)), standing)
+            return _Stage(tested, rejected, importance, np.empty((0, 0)), standing)
         marginal = self.marginal[: len(null) + 1]
         importance_scale = _scale(importance, _OF_IMPORTANCES)
         marginal_scale = _scale(marginal[:, tested], 1 - _OF_IMPORTANCES)
         return _Stage(
             tested,
-            kept,
+            rejected,
             importance / importance_scale,
             marginal[:, tested] / marginal_scale,
-            np.maximum(standing / importance_scale, marginal[0, kept] / marginal_scale),
+            np.maximum(standing / importance_scale, marginal[0, rejected] / marginal_scale),
         )
 
 

@@ -225,8 +225,8 @@ def independent_pairs(
     for i in range(k):
         for j in range(i):
             neither = entropies[k - 2][twice[without[:, i], j]]
-            one = entropies[k - 1][without[:, i]] + entropies[k - 1][without[:, j]]
-            shared = one - entropies[k] - neither
+            apart = entropies[k - 1][without[:, i]] + entropies[k - 1][without[:, j]]
+            shared = apart - entropies[k] - neither
             independent[:, i, j] = independent[:, j, i] = shared <= TOLERANCE
     return independent
 
@@ -330,7 +330,7 @@ class Faithfulness(Framed):
             "c": [c for _, c, _ in both],
             "given": [", ".join(given) for _, _, given in both],
             "d_separated": separated,
-            "independent": [not one for one in separated],
+            "independent": [not is_separated for is_separated in separated],
         }
 
     def _summary(self, rows: int) -> Summary:
@@ -339,11 +339,11 @@ class Faithfulness(Framed):
             verdict = "not Markov"
         found = self.columns()
         n = len(found["a"])
-        words = ["d-separated" if one else "independent" for one in found["d_separated"]]
+        words = ["d-separated" if word else "independent" for word in found["d_separated"]]
         columns = [
             Column("a", found["a"][:rows], kind="words"),
             Column("c", found["c"][:rows], kind="words"),
-            Column("given", ["{" + one + "}" for one in found["given"][:rows]], kind="words"),
+            Column("given", ["{" + word + "}" for word in found["given"][:rows]], kind="words"),
             Column("only", words[:rows], kind="words"),
         ]
         heading = f"Faithfulness: {verdict}, {counted(n, 'disagreement')}"
@@ -454,7 +454,7 @@ def d_separated(parents: Parents, a: str, c: str, given: Iterable[str] = ()) -> 
     """
     function = "d_separated"
     edges = {name: list(some) for name, some in parents.items()}
-    names = tuple(dict.fromkeys([*edges, *(one for some in edges.values() for one in some)]))
+    names = tuple(dict.fromkeys([*edges, *(name for some in edges.values() for name in some)]))
     graph = _Graph(function, edges, names)
     places = [graph.place(function, name) for name in (a, c, *given)]
     if len(set(places[:2])) < 2 or set(places[:2]) & set(places[2:]):
@@ -477,8 +477,8 @@ class _Graph:
         self.children: list[list[int]] = [[] for _ in range(n)]
         for name, some in parents.items():
             child = self.place(function, name)
-            for one in some:
-                parent = self.place(function, one)
+            for name_ in some:
+                parent = self.place(function, name_)
                 self.parents[child].append(parent)
                 self.children[parent].append(child)
         self._check_cycles(function)
@@ -487,8 +487,8 @@ class _Graph:
     def place(self, function: str, name: str) -> int:
         """Return the number of a variable."""
         if name not in self.names:
-            known = ", ".join(map(repr, self.names))
-            raise ValueError(f"{function}: there is no variable {name!r}. Variables: {known}.")
+            names = ", ".join(map(repr, self.names))
+            raise ValueError(f"{function}: there is no variable {name!r}. Variables: {names}.")
         return self.names.index(name)
 
     def separates(self, a: int, c: int, given: Sequence[int]) -> bool:

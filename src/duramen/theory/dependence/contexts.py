@@ -362,12 +362,12 @@ def _averages(dist: FiniteDistribution, searched: int, tolerance: float) -> dict
 def _distribution(masses: FloatArray) -> FloatArray:
     """Return the distribution of Y along the last axis, 0 where there is no mass."""
     total = masses.sum(axis=-1, keepdims=True)
-    found: FloatArray = np.divide(masses, total, out=np.zeros_like(masses), where=total > 0)
-    return found
+    probabilities: FloatArray = np.divide(masses, total, out=np.zeros_like(masses), where=total > 0)
+    return probabilities
 
 
-def _apart(one: FloatArray, other: FloatArray, tolerance: float) -> BoolArray:
-    apart: BoolArray = np.abs(one - other) > tolerance
+def _apart(left: FloatArray, other: FloatArray, tolerance: float) -> BoolArray:
+    apart: BoolArray = np.abs(left - other) > tolerance
     return apart
 
 

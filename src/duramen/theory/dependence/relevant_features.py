@@ -289,13 +289,13 @@ def conditionings_of(
     A layer of hits is a mask of shape (C(n, k), k), subset by member, as `subsets.minimal` returns
     it.
     """
-    found: list[list[tuple[int, ...]]] = [[] for _ in names]
+    conditionings: list[list[tuple[int, ...]]] = [[] for _ in names]
     for layer, hit in zip(lattice, hits, strict=True):
         for subset, i in np.argwhere(hit).tolist():
             members = layer.members[subset].tolist()
             m = members.pop(i)
-            found[m].append(tuple(members))
-    by_size = (sorted(sets, key=lambda b: (len(b), b)) for sets in found)
+            conditionings[m].append(tuple(members))
+    by_size = (sorted(sets, key=lambda b: (len(b), b)) for sets in conditionings)
     return [tuple(tuple(names[j] for j in b) for b in sets) for sets in by_size]
 
 
@@ -306,10 +306,10 @@ def _largest(p: int, lattice: Sequence[Layer], informations: Sequence[FloatArray
     return largest
 
 
-def _kind(strong: bool, found: bool, complete: bool) -> Kind:
+def _kind(strong: bool, relevant: bool, complete: bool) -> Kind:
     if strong:
         return "strong"
-    if found:
+    if relevant:
         return "weak"
     return "irrelevant" if complete else "unknown"
 
@@ -388,10 +388,10 @@ def conditioning_order(
             f"{_ORDER}: conditioning must be a minimal conditioning of {dist.names[m]!r}, got "
             f"{sorted(members)!r}. Hint: feature_relevance lists them."
         )
-    known = [
+    by_degree = [
         (features[name].degree, j, name) for j, name in enumerate(dist.names) if name in members
     ]
-    ranked = sorted((degree, j, name) for degree, j, name in known if degree is not None)
+    ranked = sorted((degree, j, name) for degree, j, name in by_degree if degree is not None)
     if len(ranked) < len(members) or any(d > i for i, (d, _, _) in enumerate(ranked)):
         return None
     return tuple(name for _, _, name in ranked)
@@ -531,11 +531,11 @@ class _Blankets:
                 return None
             taken.append((j, part))
             part = self.refined(part, [j])
-        kept: list[int] = []
+        blanket: list[int] = []
         for j, before in reversed(taken):
-            if not self.is_blanket(self.refined(before, kept)):
-                kept.append(j)
-        return self.needed.union(kept)
+            if not self.is_blanket(self.refined(before, blanket)):
+                blanket.append(j)
+        return self.needed.union(blanket)
 
     def boundaries(self) -> list[Subset]:
         """Return all boundaries, by leaving out features in every way that matters.
@@ -543,25 +543,25 @@ class _Blankets:
         A step looks for the boundaries that lack all of `out` and have all of `kept`. Once one of
         them is known, each other one lacks a first member of it: no boundary is met twice.
         """
-        found: list[Subset] = []
+        boundaries: list[Subset] = []
         nothing: Subset = frozenset()
         waiting = [(nothing, self.needed)]
         for _ in range(MOST_SETS):
             if not waiting:
-                return found
-            out, kept = waiting.pop()
-            boundary = next((other for other in found if out.isdisjoint(other)), None)
+                return boundaries
+            out, inside = waiting.pop()
+            boundary = next((other for other in boundaries if out.isdisjoint(other)), None)
             if boundary is None:
                 boundary = self.boundary(out)
                 if boundary is None:
                     continue
-                found.append(boundary)
-            for j in sorted(boundary - kept):
-                waiting.append((out | {j}, kept))
-                kept |= {j}
+                boundaries.append(boundary)
+            for j in sorted(boundary - inside):
+                waiting.append((out | {j}, inside))
+                inside |= {j}
         raise TooManyBoundaries(
-            f"markov_boundaries: dist has too many Markov boundaries to list: {len(found)} were "
-            f"found in {MOST_SETS} steps, and there may be more. Hint: leave out copies of "
+            f"markov_boundaries: dist has too many Markov boundaries to list: {len(boundaries)} "
+            f"were found in {MOST_SETS} steps, and there may be more. Hint: leave out copies of "
             "features, which redundancy lists."
         )
 
@@ -606,9 +606,9 @@ def smallest_boundary(dist: FiniteDistribution) -> tuple[str, ...]:
     """
     search = _Search(_differences(dist))
     size = 0
-    while (found := search.of_size(size)) is None:
+    while (smallest := search.of_size(size)) is None:
         size += 1
-    return tuple(dist.names[j] for j in sorted(found))
+    return tuple(dist.names[j] for j in sorted(smallest))
 
 
 def _differences(dist: FiniteDistribution) -> BoolArray:
@@ -645,8 +645,8 @@ class _Search:
         self._all = (1 << len(differ)) - 1
         # Bit i of entry j: pair i differs in feature j. The lowest bits are the pairs that differ
         # in the fewest features, which leave the fewest choices.
-        self._told = [as_integer(one) for one in differ.T]
-        self._features = [np.flatnonzero(one) for one in differ]
+        self._told = [as_integer(rows) for rows in differ.T]
+        self._features = [np.flatnonzero(rows) for rows in differ]
         self._steps = 0
 
     def of_size(self, size: int) -> tuple[int, ...] | None:
@@ -657,7 +657,7 @@ class _Search:
         """Return features, of which none is in `out`, that tell apart the pairs that are left."""
         if not left:
             return ()
-        gains = [0 if j in out else (one & left).bit_count() for j, one in enumerate(self._told)]
+        gains = [0 if j in out else (rows & left).bit_count() for j, rows in enumerate(self._told)]
         if sum(sorted(gains)[-size:] if size else ()) < left.bit_count():
             return None
         self._steps += 1
@@ -670,8 +670,8 @@ class _Search:
         pair = (left & -left).bit_length() - 1
         able = [int(j) for j in self._features[pair] if j not in out]
         for j in sorted(able, key=lambda j: -gains[j]):
-            found = self._within(left & ~self._told[j], size - 1, out)
-            if found is not None:
-                return (j, *found)
+            boundary = self._within(left & ~self._told[j], size - 1, out)
+            if boundary is not None:
+                return (j, *boundary)
             out |= {j}
         return None

@@ -212,16 +212,16 @@ def _numbers(values: NDArray[Any]) -> FloatArray | None:
 def _cuts(
     method: str, numbers: FloatArray, codes: Codes, n_bins: int, classes: Codes | None
 ) -> FloatArray:
-    known = codes < len(numbers)
+    present = codes < len(numbers)
     if classes is not None:
         counts = np.zeros((len(numbers), int(classes.max()) + 1))
-        np.add.at(counts, (codes[known], classes[known]), 1.0)
+        np.add.at(counts, (codes[present], classes[present]), 1.0)
         return _least_description(numbers, counts)
     # Differences of huge numbers would overflow, and halves of the smallest ones lose their digits.
     factor = 0.5 if np.abs(numbers[[0, -1]]).max() > 2.0**1022 else 1.0
     scaled = numbers * factor
     if method == "quantile":
-        cuts = _quantiles(np.sort(scaled[codes[known]]), n_bins)
+        cuts = _quantiles(np.sort(scaled[codes[present]]), n_bins)
     else:
         cuts = _equally_spaced(scaled[0], scaled[-1], n_bins)
     return np.asarray(cuts / factor, dtype=np.float64)
@@ -250,8 +250,8 @@ def _separating(numbers: FloatArray, cuts: FloatArray) -> FloatArray:
     """Keep the cuts that have values on both sides, one where several do the same."""
     below = np.searchsorted(numbers, cuts, side="right")
     _, first = np.unique(below, return_index=True)
-    kept = [i for i in first.tolist() if 0 < below[i] < len(numbers)]
-    return cuts[kept]
+    separating = [i for i in first.tolist() if 0 < below[i] < len(numbers)]
+    return cuts[separating]
 
 
 def _in_intervals(

@@ -589,22 +589,22 @@ def columns_of_axes(
 
 
 def _axis_of(
-    given: str | int, names: Sequence[str] | None, n_axes: int, what: str, function: str
+    axis: str | int, names: Sequence[str] | None, n_axes: int, what: str, function: str
 ) -> int:
     """Return the number of an axis that is given by name or number."""
-    if isinstance(given, str):
-        if names is None or given not in names:
+    if isinstance(axis, str):
+        if names is None or axis not in names:
             raise ValueError(
                 f"{function}: {what} must be one of the names or the number of an axis, got "
-                f"{given!r}."
+                f"{axis!r}."
             )
-        return list(names).index(given)
-    if not -n_axes <= given < n_axes:
+        return list(names).index(axis)
+    if not -n_axes <= axis < n_axes:
         raise ValueError(
             f"{function}: {what} must be the number of an axis, {-n_axes} to {n_axes - 1}, got "
-            f"{given}."
+            f"{axis}."
         )
-    return given % n_axes
+    return axis % n_axes
 
 
 def _axis_names(
@@ -630,30 +630,32 @@ def _axis_labels(
     function: str,
 ) -> list[NDArray[Any]]:
     """Return the values along each axis, by default 0, 1, 2, ..."""
-    given = {} if labels is None else dict(labels)
-    unknown = [name for name in given if name not in names]
+    labels_of = {} if labels is None else dict(labels)
+    unknown = [name for name in labels_of if name not in names]
     if unknown:
         raise ValueError(f"{function}: labels names {unknown[0]!r}, which is not a variable here.")
     return [
-        _distinct_labels(given[name], name, size, function) if name in given else np.arange(size)
+        _distinct_labels(labels_of[name], name, size, function)
+        if name in labels_of
+        else np.arange(size)
         for name, size in zip(names, shape, strict=True)
     ]
 
 
 def _distinct_labels(values: Sequence[Any], name: str, size: int, function: str) -> NDArray[Any]:
-    given = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    if len(given) != size:
+    labels = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if len(labels) != size:
         raise ValueError(
             f"{function}: {name!r} must have {size} values, one for each position along its axis, "
-            f"got {len(given)}."
+            f"got {len(labels)}."
         )
     try:
-        distinct = len(set(given)) == size
+        distinct = len(set(labels)) == size
     except TypeError as error:
         raise TypeError(f"{function}: the values of {name!r} cannot be values ({error}).") from None
     if not distinct:
-        raise ValueError(f"{function}: the values of {name!r} must be different, got {given!r}.")
-    return labels_of(given)
+        raise ValueError(f"{function}: the values of {name!r} must be different, got {labels!r}.")
+    return labels_of(labels)
 
 
 def check_distribution(function: str, dist: object) -> None:

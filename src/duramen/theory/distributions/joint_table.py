@@ -182,7 +182,7 @@ class JointTable(Saved, Summarized):
 
     def values_of_rows(self, variables: Variables, rows: IndexArray) -> dict[str, NDArray[Any]]:
         """Return the values of some variables in some rows, by name."""
-        return {one.name: one.values_of(rows) for one in self._columns.chosen(variables)}
+        return {column.name: column.values_of(rows) for column in self._columns.chosen(variables)}
 
     @classmethod
     def _merged(
@@ -229,7 +229,7 @@ class JointTable(Saved, Summarized):
         return (
             len(mine.all) == len(theirs.all)
             and (self.context is None) == (other.context is None)
-            and all(one.equals(two) for one, two in zip(mine.all, theirs.all, strict=True))
+            and all(mine_.equals(two) for mine_, two in zip(mine.all, theirs.all, strict=True))
             and bool(np.allclose(self.weights, other.weights, rtol=0.0, atol=atol))
         )
 
@@ -239,8 +239,8 @@ class JointTable(Saved, Summarized):
         return distribution_summary(self._columns, self.weights, rows)
 
 
-def _frozen(given: ArrayLike, dtype: Any = None) -> NDArray[Any]:
-    array = np.array(given, dtype=dtype, order="C")
+def _frozen(values: ArrayLike, dtype: Any = None) -> NDArray[Any]:
+    array = np.array(values, dtype=dtype, order="C")
     array.setflags(write=False)
     return array
 
@@ -261,8 +261,8 @@ def distribution_summary(columns: Columns, weights: FloatArray, rows: int) -> Su
     shown = [*columns.features[:_SHOWN_FEATURES], *columns.all[p:]]
     first = weights[:rows]
     cells = [
-        ShownColumn(one.name, list(map(str, one.values[one.codes[:rows]].tolist())))
-        for one in shown
+        ShownColumn(column.name, list(map(str, column.values[column.codes[:rows]].tolist())))
+        for column in shown
     ]
     cells.append(ShownColumn("probability", [f"{weight:.6g}" for weight in first], bars=first))
     more = len(weights) - len(first), p - _SHOWN_FEATURES
@@ -281,14 +281,14 @@ def merge_rows(columns: Columns, weights: FloatArray) -> tuple[Columns, FloatArr
     probabilities.
     """
     alive = weights > 0
-    kept = [_present(column, alive) for column in columns.all]
+    columns_left = [_present(column, alive) for column in columns.all]
     mass = weights[alive]
-    rows = Partition.by(((column.codes, len(column.values)) for column in kept), len(mass))
+    rows = Partition.by(((column.codes, len(column.values)) for column in columns_left), len(mass))
     first = rows.first_rows()
     # In the order of their size, weights add up to the same bits in whatever order rows came.
     order = np.argsort(mass, kind="stable")
     total = np.bincount(rows.cell[order], weights=mass[order], minlength=rows.n_cells)
-    merged = [replace(column, codes=column.codes[first]) for column in kept]
+    merged = [replace(column, codes=column.codes[first]) for column in columns_left]
     p = len(columns.features)
     context = None if columns.context is None else merged[p]
     return Columns(tuple(merged[:p]), merged[-1], context), total / total.sum()
@@ -302,14 +302,14 @@ def _present(column: Column, alive: BoolArray) -> Column:
 _SUM = 1e-9  # how far from 1 given probabilities may sum
 
 
-def check_probabilities(given: FloatArray, what: str, function: str) -> None:
+def check_probabilities(probabilities: FloatArray, what: str, function: str) -> None:
     """Refuse probabilities that are not finite, negative or do not sum to 1 within 1e-9."""
-    if not np.all(np.isfinite(given)):
+    if not np.all(np.isfinite(probabilities)):
         raise ValueError(f"{function}: {what} must be finite, got NaN or infinity.")
-    if np.any(given < 0):
-        raise ValueError(f"{function}: {what} must be at least 0, got {given.min():g}.")
-    if not abs(float(given.sum()) - 1.0) <= _SUM:
-        raise ValueError(f"{function}: {what} must sum to 1, got {given.sum():.12g}.")
+    if np.any(probabilities < 0):
+        raise ValueError(f"{function}: {what} must be at least 0, got {probabilities.min():g}.")
+    if not abs(float(probabilities.sum()) - 1.0) <= _SUM:
+        raise ValueError(f"{function}: {what} must sum to 1, got {probabilities.sum():.12g}.")
 
 
 def check_names(names: Iterable[object]) -> None:

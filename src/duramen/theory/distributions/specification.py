@@ -131,9 +131,9 @@ def categorical(probabilities: Mapping[Any, float]) -> Factor:
             "categorical: probabilities must map each value to its probability, got "
             f"{probabilities!r}. Hint: categorical({{'a': 0.2, 'b': 0.8}})."
         )
-    given = dict(probabilities)
-    check_outcomes(given, "categorical: the probabilities")
-    return _independent(given, f"categorical({given!r})")
+    outcomes = dict(probabilities)
+    check_outcomes(outcomes, "categorical: the probabilities")
+    return _independent(outcomes, f"categorical({outcomes!r})")
 
 
 def xor(*parents: str) -> Factor:
@@ -253,18 +253,18 @@ def table(rows: Mapping[Any, Any], *parents: str) -> Factor:
     _names(parents, "table")
     if not parents:
         raise ValueError("table: give the names of the parents. Hint: or use `categorical`.")
-    given = dict(rows)
+    rows_of = dict(rows)
 
     def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
         for key in (values, values[0]) if len(values) == 1 else (values,):
-            if key in given:
-                return _outcomes(given[key])
+            if key in rows_of:
+                return _outcomes(rows_of[key])
         raise ValueError(
             f"table: there is no row for {setting(parents, values)}, which has a positive "
             "probability."
         )
 
-    return Factor(parents, outcomes, f"table({given!r}, {quoted(parents)})")
+    return Factor(parents, outcomes, f"table({rows_of!r}, {quoted(parents)})")
 
 
 def check_outcomes(outcomes: Outcomes, what: str) -> None:
@@ -307,10 +307,10 @@ def _domain(values: Any, function: str) -> tuple[Any, ...]:
     return domain
 
 
-def _probability(given: float, function: str) -> float:
-    if not isinstance(given, Real) or not 0.0 <= given <= 1.0:
-        raise ValueError(f"{function}: probability must be from 0 to 1, got {given!r}.")
-    return float(given)
+def _probability(probability: float, function: str) -> float:
+    if not isinstance(probability, Real) or not 0.0 <= probability <= 1.0:
+        raise ValueError(f"{function}: probability must be from 0 to 1, got {probability!r}.")
+    return float(probability)
 
 
 def _names(parents: Sequence[Any], function: str) -> None:
@@ -393,14 +393,14 @@ def specify(
     >>> round(noisy.mutual_information("X3"), 3)
     0.714
     """
-    given = _checked_factors(factors)
+    checked = _checked_factors(factors)
     unseen = (hidden,) if isinstance(hidden, str) else tuple(hidden)
-    _check_roles(given, target, context, unseen)
+    _check_roles(checked, target, context, unseen)
     joint = _Joint.nothing()
-    for name in _in_causal_order(given):
-        joint = joint.extended(name, given[name])
+    for name in _in_causal_order(checked):
+        joint = joint.extended(name, checked[name])
     apart = {target, context, *unseen}
-    names = tuple(name for name in given if name not in apart)
+    names = tuple(name for name in checked if name not in apart)
     return FiniteDistribution.from_codes(
         codes=[joint.codes[name] for name in names],
         target=joint.codes[target],
@@ -412,7 +412,7 @@ def specify(
         context=None if context is None else joint.codes[context],
         context_values=None if context is None else joint.values[context],
         context_name="Xc" if context is None else context,
-        metadata={"specification": {name: factor.text for name, factor in given.items()}},
+        metadata={"specification": {name: factor.text for name, factor in checked.items()}},
     )
 
 
@@ -436,7 +436,7 @@ class _Joint:
         outcomes = self._outcomes(name, factor, settings.first_rows())
         labels = labels_of(_values_of(factor, outcomes))
         code = {value: number for number, value in enumerate(labels.tolist())}
-        count = np.array([len(one) for one in outcomes])[settings.cell]
+        count = np.array([len(outcome) for outcome in outcomes])[settings.cell]
         if count.sum() > MOST_ROWS:
             raise ValueError(
                 f"specify: with {name!r} there are {count.sum()} rows, more than {MOST_ROWS}. "
@@ -444,8 +444,8 @@ class _Joint:
             )
         row = np.repeat(np.arange(len(count)), count)
         outcome = _places(outcomes, settings.cell, count, row)
-        own = np.array([code[value] for one in outcomes for value in one], dtype=np.uint32)
-        probability = np.array([p for one in outcomes for p in one.values()])
+        own = np.array([code[value] for outcome in outcomes for value in outcome], dtype=np.uint32)
+        probability = np.array([p for outcome in outcomes for p in outcome.values()])
         return _Joint(
             {**{other: codes[row] for other, codes in self.codes.items()}, name: own[outcome]},
             {**self.values, name: labels},
@@ -458,10 +458,10 @@ class _Joint:
         columns = [self.values[p][self.codes[p][rows]].tolist() for p in factor.parents]
         outcomes = []
         for values in zip(*columns, strict=True) if columns else [()]:
-            given = dict(factor.outcomes(values, domains))
+            outcomes_of = dict(factor.outcomes(values, domains))
             where = f" given {setting(factor.parents, values)}" if values else ""
-            check_outcomes(given, f"specify: the probabilities of {name!r}{where}")
-            outcomes.append({value: float(p) for value, p in given.items() if p > ROUNDING})
+            check_outcomes(outcomes_of, f"specify: the probabilities of {name!r}{where}")
+            outcomes.append({value: float(p) for value, p in outcomes_of.items() if p > ROUNDING})
         return outcomes
 
 
@@ -469,14 +469,14 @@ def _places(
     outcomes: Sequence[Outcomes], cell: IndexArray, count: IndexArray, row: IndexArray
 ) -> IndexArray:
     """Return, for each new row, the place of its outcome in the list of all outcomes."""
-    start = np.concatenate([[0], np.cumsum([len(one) for one in outcomes])])[:-1][cell]
+    start = np.concatenate([[0], np.cumsum([len(outcome) for outcome in outcomes])])[:-1][cell]
     first = np.cumsum(count) - count
     place: IndexArray = start[row] + np.arange(len(row)) - first[row]
     return place
 
 
 def _values_of(factor: Factor, outcomes: Iterable[Outcomes]) -> list[Any]:
-    seen = {value for one in outcomes for value in one}
+    seen = {value for outcome in outcomes for value in outcome}
     if factor.values is None:
         return in_order(seen)
     return [value for value in factor.values if value in seen]

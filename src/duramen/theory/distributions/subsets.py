@@ -81,7 +81,7 @@ def minimal(lattice: Sequence[Layer], hits: Sequence[BoolArray]) -> list[BoolArr
     hits : sequence of ndarray of bool, shape (C(n, k), k)
         Shaped as what `gains` returns.
     """
-    kept = [hits[0]]
+    minimal_sets = [hits[0]]
     covered = hits[0]
     for layer, hit in zip(lattice[1:], hits[1:], strict=True):
         smaller = np.zeros_like(hit)
@@ -89,9 +89,9 @@ def minimal(lattice: Sequence[Layer], hits: Sequence[BoolArray]) -> list[BoolArr
             for j in range(hit.shape[1]):
                 if i != j:  # in the subset without j, member i has moved up by one if j < i
                     smaller[:, i] |= covered[layer.without[:, j], i - (j < i)]
-        kept.append(hit & ~smaller)
+        minimal_sets.append(hit & ~smaller)
         covered = hit | smaller
-    return kept
+    return minimal_sets
 
 
 _AT_ONCE = 1 << 16
@@ -111,13 +111,13 @@ def conditional_entropies(
     the refinement, so a subset costs no more than the rows that are still open. Where few rows and
     columns are left, all the subsets that remain are done at once.
     """
-    found = [np.full(len(layer.members), np.nan) for layer in lattice]
-    _Refinement(columns, target, weights, len(lattice) - 1).fill(found)
-    for k in range(1, len(found)):
+    entropies = [np.full(len(layer.members), np.nan) for layer in lattice]
+    _Refinement(columns, target, weights, len(lattice) - 1).fill(entropies)
+    for k in range(1, len(entropies)):
         # Nothing was open below these: they leave as much uncertainty as their parents.
-        skipped = np.flatnonzero(np.isnan(found[k]))
-        found[k][skipped] = found[k - 1][lattice[k].without[skipped, -1]]
-    return found
+        skipped = np.flatnonzero(np.isnan(entropies[k]))
+        entropies[k][skipped] = entropies[k - 1][lattice[k].without[skipped, -1]]
+    return entropies
 
 
 def joint_entropies(
@@ -188,28 +188,28 @@ class _Refinement:
         self.first = np.zeros(len(target))
         self.first[finest.first_rows()] = 1.0
 
-    def fill(self, found: Sequence[FloatArray]) -> None:
+    def fill(self, entropies: Sequence[FloatArray]) -> None:
         """Write H(Y|B) for every B that refines an open cell of its parent."""
         n_rows = len(self.target)
         everything = _Open(np.arange(n_rows), Partition.whole(n_rows), 0.0)
-        found[0][0], rest = self.measure(everything)
-        self.extend(found, 0, 0, 0, rest)
+        entropies[0][0], rest = self.measure(everything)
+        self.extend(entropies, 0, 0, 0, rest)
 
     def extend(
-        self, found: Sequence[FloatArray], size: int, place: int, begin: int, left: _Open
+        self, entropies: Sequence[FloatArray], size: int, place: int, begin: int, left: _Open
     ) -> None:
         """Append columns from `begin` on to the subset at `place` of layer `size`."""
         if size == self.largest or not len(left.rows):
             return
         columns = len(self.columns) - begin
         if count_subsets(columns, self.largest - size) * len(left.rows) <= _AT_ONCE:
-            self.finish(found, size, place, begin, left)
+            self.finish(entropies, size, place, begin, left)
             return
         for c in range(begin, len(self.columns)):
             child = int(self.start[c][size + 1]) + place
             part = left.part.refined(self.columns[c][left.rows], self.n_codes[c])
-            found[size + 1][child], rest = self.measure(_Open(left.rows, part, left.settled))
-            self.extend(found, size + 1, child, c + 1, rest)
+            entropies[size + 1][child], rest = self.measure(_Open(left.rows, part, left.settled))
+            self.extend(entropies, size + 1, child, c + 1, rest)
 
     def measure(self, now: _Open) -> tuple[float, _Open]:
         """Return H(Y|B) for these cells, and the rows of those that are not settled."""
@@ -225,13 +225,13 @@ class _Refinement:
         open_cells &= np.bincount(cell, self.first[now.rows], n_cells) > 1
         entropy_open = float(entropy[open_cells].sum())
         settled = now.settled + float(entropy.sum()) - entropy_open
-        kept = open_cells[cell]
+        in_open = open_cells[cell]
         number = np.cumsum(open_cells) - 1
-        part = Partition(number[cell[kept]], int(np.count_nonzero(open_cells)))
-        return settled + entropy_open, _Open(now.rows[kept], part, settled)
+        part = Partition(number[cell[in_open]], int(np.count_nonzero(open_cells)))
+        return settled + entropy_open, _Open(now.rows[in_open], part, settled)
 
     def finish(
-        self, found: Sequence[FloatArray], size: int, place: int, begin: int, left: _Open
+        self, layers: Sequence[FloatArray], size: int, place: int, begin: int, left: _Open
     ) -> None:
         """Append all further columns at once, on copies of the open rows."""
         sizes, places = np.array([size]), np.array([place])
@@ -253,7 +253,7 @@ class _Refinement:
         terms = weights * np.log2(of_set / of_both)
         entropies = left.settled + terms.reshape(-1, n_rows).sum(axis=1)
         for k in range(size + 1, int(sizes.max()) + 1):
-            found[k][places[sizes == k]] = entropies[sizes == k]
+            layers[k][places[sizes == k]] = entropies[sizes == k]
 
 
 def _doubled(part: Partition, growing: BoolArray, codes: IndexArray, n_codes: int) -> Partition:

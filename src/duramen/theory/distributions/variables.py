@@ -65,14 +65,14 @@ class Column:
         ValueError
             If no row has it.
         """
-        known = self.values.tolist()
-        for code, label in enumerate(known):
+        labels = self.values.tolist()
+        for code, label in enumerate(labels):
             if _equal(label, value):
                 return code
-        more = f", ... ({len(known)} in all)" if len(known) > _SHOWN_VALUES else ""
+        more = f", ... ({len(labels)} in all)" if len(labels) > _SHOWN_VALUES else ""
         raise ValueError(
             f"FiniteDistribution: {self.name} has no value {value!r}; it has "
-            f"{', '.join(map(repr, known[:_SHOWN_VALUES]))}{more}."
+            f"{', '.join(map(repr, labels[:_SHOWN_VALUES]))}{more}."
         )
 
     def equals(self, other: Column) -> bool:
@@ -161,8 +161,8 @@ class Columns:
         return partition
 
 
-def _equal(one: Any, other: Any) -> bool:
-    return bool(one == other) or (is_missing(one) and is_missing(other))
+def _equal(left: Any, other: Any) -> bool:
+    return bool(left == other) or (is_missing(left) and is_missing(other))
 
 
 IndexArray = NDArray[np.int64]

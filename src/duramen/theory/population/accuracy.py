@@ -607,15 +607,15 @@ class Routes:
         if self.growth.unseen == "node":
             table[self.dist.n_classes + self.n_nodes + here] = ending
         is_leaf: BoolArray = (wins.sum(axis=1) + stays == 0)[:, np.newaxis]
-        found = np.where(is_leaf, ending, 0.0)
+        risk = np.where(is_leaf, ending, 0.0)
         child = self.child[here]
         staying = np.flatnonzero(stays > 0)
-        found[staying] += stays[staying, np.newaxis] * table[child[staying, -1]]
+        risk[staying] += stays[staying, np.newaxis] * table[child[staying, -1]]
         for value, m in enumerate(self.feature_of.tolist()):
             some, rows = np.flatnonzero(wins[:, m] > 0), self.rows_with[value]
             going = table[child[some, value][:, np.newaxis], rows]
-            found[some[:, np.newaxis], rows] += wins[some, m][:, np.newaxis] * going
-        table[self.dist.n_classes + here] = found
+            risk[some[:, np.newaxis], rows] += wins[some, m][:, np.newaxis] * going
+        table[self.dist.n_classes + here] = risk
 
     def _replaced(
         self, layer: _Layer, nodes: IndexArray, table: FloatArray, shift: FloatArray

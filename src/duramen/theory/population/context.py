@@ -184,21 +184,21 @@ def population_context_importances(
 def check_context(function: str, dist: object) -> None:
     """Refuse anything but a distribution with a context of two values or more."""
     check_distribution(function, dist)
-    given = cast(FiniteDistribution, dist)
-    if given.context is None:
+    distribution = cast(FiniteDistribution, dist)
+    if distribution.context is None:
         raise refuse(
             function,
             "dist",
             "a distribution with a context",
-            repr(given).splitlines()[0],
+            repr(distribution).splitlines()[0],
             "FiniteDistribution.from_table(X, y, context=...) gives it one",
         )
-    if given.n_contexts < 2:
+    if distribution.n_contexts < 2:
         raise refuse(
             function,
             "dist",
             "a distribution with at least two values of the context",
-            cast("NDArray[np.generic]", given.context_values).tolist(),
+            cast("NDArray[np.generic]", distribution.context_values).tolist(),
             "a context that never changes has no effect",
         )
 
@@ -399,10 +399,10 @@ class CellWalk:
                 part = rows & value
                 size = np.bitwise_count(part).sum(axis=1, dtype=np.int64)
                 divides[:, f] |= (size > 0) & (size < n_rows)
-                kept = np.flatnonzero((size > 1) & (size < n_rows))
-                parents.append(kept)
-                features.append(np.full(len(kept), f))
-                parts.append(part[kept])
+                divided = np.flatnonzero((size > 1) & (size < n_rows))
+                parents.append(divided)
+                features.append(np.full(len(divided), f))
+                parts.append(part[divided])
         below, child = distinct(np.concatenate(parts))
         masses = self._masses(below)
         mixed = self._mixed(masses)
@@ -544,8 +544,8 @@ def _expected(dist: FiniteDistribution) -> tuple[FloatArray, FloatArray]:
     for k in range(p + 1):
         n_sets = float(min(comb(p, k), 10**300))
         n_drawn = int(min(_DRAWN, n_sets))
-        found = [_mixed_cells(dist, random.choice(p, k, replace=False)) for _ in range(n_drawn)]
-        left[k], closed[k], divided = n_sets * np.mean(found, axis=0)
+        drawn = [_mixed_cells(dist, random.choice(p, k, replace=False)) for _ in range(n_drawn)]
+        left[k], closed[k], divided = n_sets * np.mean(drawn, axis=0)
         barren = 0 if divided else barren + 1
         if barren == _BARREN:
             closed[p] = dist.n_rows / 2  # at most

@@ -383,7 +383,7 @@ class ConditioningTerms(Framed):
     @property
     def sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Size of each conditioning set, shape (M,)."""
-        return np.array([len(one) for one in self.sets], dtype=np.int64)
+        return np.array([len(set_) for set_ in self.sets], dtype=np.int64)
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame`, one row a conditioning set.
@@ -392,7 +392,7 @@ class ConditioningTerms(Framed):
         ``contribution``.
         """
         return {
-            "conditioning": [", ".join(one) for one in self.sets],
+            "conditioning": [", ".join(set_) for set_ in self.sets],
             "size": self.sizes,
             "weight": self.weights.copy(),
             "value": self.values.copy(),

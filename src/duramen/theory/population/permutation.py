@@ -68,10 +68,12 @@ def additive_mda(
     [0.0]
     """
     function = "additive_mda"
-    given = np.asarray(covariance, dtype=np.float64)
-    if given.ndim == 1 and feature_groups is not None:
+    values = np.asarray(covariance, dtype=np.float64)
+    if values.ndim == 1 and feature_groups is not None:
         raise refuse(function, "covariance", "a matrix when there are groups", covariance)
-    matrix = checked_matrix(function, np.diag(given) if given.ndim == 1 else given, definite=False)
+    matrix = checked_matrix(
+        function, np.diag(values) if values.ndim == 1 else values, definite=False
+    )
     return _importances(function, matrix, names, feature_groups, "additive")
 
 
@@ -206,20 +208,20 @@ def members_of(
 def _indices(
     function: str, name: str, group: Sequence[int | str], features: tuple[str, ...]
 ) -> list[int]:
-    found = []
+    members_of = []
     for member in group:
         if isinstance(member, str) and member in features:
-            found.append(features.index(member))
+            members_of.append(features.index(member))
         elif not isinstance(member, str) and 0 <= member < len(features):
-            found.append(int(member))
+            members_of.append(int(member))
         else:
             raise ValueError(
                 f"{function}: group {name!r} holds {member!r}; expected the name of a feature or "
                 f"an index in 0..{len(features) - 1}."
             )
-    if len(set(found)) < len(found) or not found:
+    if len(set(members_of)) < len(members_of) or not members_of:
         raise ValueError(f"{function}: group {name!r} must hold different features, got {group!r}.")
-    return found
+    return members_of
 
 
 def checked_matrix(function: str, matrix: FloatArray, *, definite: bool) -> FloatArray:

@@ -190,15 +190,15 @@ class _Trees:
                 progress(depth, start, len(everyone))
             batch = everyone[start : start + size]
             reached = np.array([level[t] for t in batch])
-            found = self.nodes.splits(batch)
-            wins, stays = self.choose(found, depth)
-            amount = reached * found.share * found.scale
+            splits = self.nodes.splits(batch)
+            wins, stays = self.choose(splits, depth)
+            amount = reached * splits.share * splits.scale
             column += np.bincount(
-                found.feature,
-                weights=amount[found.node] * wins * found.decrease,
+                splits.feature,
+                weights=amount[splits.node] * wins * splits.decrease,
                 minlength=self.nodes.n_features,
             )
-            _hand_down(below, batch, reached, found, wins, stays)
+            _hand_down(below, batch, reached, splits, wins, stays)
             if len(below) > self.max_nodes:
                 raise ValueError(
                     f"{self.function}: trees have more than max_nodes={self.max_nodes} distinct "
@@ -210,10 +210,10 @@ class _Trees:
             progress(depth, len(everyone), len(everyone))
         return column, below
 
-    def choose(self, found: Splits, depth: int) -> tuple[FloatArray, FloatArray]:
+    def choose(self, splits: Splits, depth: int) -> tuple[FloatArray, FloatArray]:
         """Return the probability of every split, and of every node to stay as it is."""
-        node, feature, decrease = found.node, found.feature, found.decrease
-        shape = (len(found.share), self.nodes.n_features)
+        node, feature, decrease = splits.node, splits.feature, splits.decrease
+        shape = (len(splits.share), self.nodes.n_features)
         wins, stays = np.zeros(len(node)), np.zeros(shape[0])
         if not len(node):
             return wins, stays
@@ -243,15 +243,15 @@ def _hand_down(
     below: dict[int, float],
     batch: list[int],
     reached: FloatArray,
-    found: Splits,
+    splits: Splits,
     wins: FloatArray,
     stays: FloatArray,
 ) -> None:
     """Add the children of the nodes, and the nodes that stay as they are, to those below."""
-    parents = found.node[found.split]
-    probabilities = reached[parents] * wins[found.split]
+    parents = splits.node[splits.split]
+    probabilities = reached[parents] * wins[splits.split]
     for i, rows, probability in zip(
-        parents.tolist(), found.rows, probabilities.tolist(), strict=True
+        parents.tolist(), splits.rows, probabilities.tolist(), strict=True
     ):
         if probability > 0:
             child = batch[i] & rows
@@ -358,7 +358,7 @@ class Nodes:
         empty = np.zeros(0, dtype=np.int64)
         node, feature, split, decrease = [empty], [empty], [empty], [np.zeros(0)]
         rows: list[int] = []
-        known: dict[tuple[int, ...], list[int]] = {}
+        rows_of: dict[tuple[int, ...], list[int]] = {}
         total = 0
         for at, values in _seen(np.any(cells > 0, axis=2), self.feature_of):
             groups = groupings(self.family, values.shape[1])
@@ -372,7 +372,7 @@ class Nodes:
             decrease.append(np.where(gain > _ROUNDING, gain, 0.0).ravel())
             pair, child = np.nonzero(np.count_nonzero(inside, axis=2) > 1)
             split.append(total + pair * n_splits + child // n_children)
-            going = [self._rows(known, tuple(seen), groups) for seen in values.tolist()]
+            going = [self._rows(rows_of, tuple(seen), groups) for seen in values.tolist()]
             rows += [going[i][c] for i, c in zip(pair.tolist(), child.tolist(), strict=True)]
             total += gain.size
         return Splits(
@@ -408,17 +408,17 @@ class Nodes:
         return share, cells.reshape(len(nodes), self.n_values, self.n_classes)
 
     def _rows(
-        self, known: dict[tuple[int, ...], list[int]], seen: tuple[int, ...], groups: FloatArray
+        self, rows_of: dict[tuple[int, ...], list[int]], seen: tuple[int, ...], groups: FloatArray
     ) -> list[int]:
         """Return the rows that go to each child of each split of the values seen."""
-        if seen not in known:
-            known[seen] = []
+        if seen not in rows_of:
+            rows_of[seen] = []
             for group in groups.reshape(-1, len(seen)):
                 going = 0
                 for place in np.flatnonzero(group).tolist():
                     going |= self.rows_of[seen[place]]
-                known[seen].append(going)
-        return known[seen]
+                rows_of[seen].append(going)
+        return rows_of[seen]
 
 
 def _seen(is_seen: BoolArray, feature_of: IndexArray) -> list[tuple[IndexArray, IndexArray]]:
@@ -430,11 +430,11 @@ def _seen(is_seen: BoolArray, feature_of: IndexArray) -> list[tuple[IndexArray, 
     owner = node * is_seen.shape[1] + feature_of[value]
     start = np.flatnonzero(np.diff(owner, prepend=-1))
     n_seen = np.diff(start, append=len(owner))
-    found = []
+    parts = []
     for m in np.unique(n_seen[n_seen > 1]).tolist():
         first = start[n_seen == m]
-        found.append((node[first], value[first[:, np.newaxis] + np.arange(m)]))
-    return found
+        parts.append((node[first], value[first[:, np.newaxis] + np.arange(m)]))
+    return parts
 
 
 def numbers_of_a_node(dist: FiniteDistribution, family: str) -> int:

@@ -175,8 +175,8 @@ def population_interactions(
         values[others, j] = -part(dist.marginal(others, keep_context=False))
         for code, label in enumerate(dist.labels[j].tolist()):
             probability = float(dist.weights[dist.codes[:, j] == code].sum())
-            known = dist.conditioned({j: label}).marginal(range(p - 1), keep_context=False)
-            values[others, j] += probability * part(known)
+            conditioned = dist.conditioned({j: label}).marginal(range(p - 1), keep_context=False)
+            values[others, j] += probability * part(conditioned)
         if progress is not None:
             progress((j + 1) / p)
     return PairInteractions(

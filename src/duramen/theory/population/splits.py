@@ -210,8 +210,8 @@ def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> Bo
     fresh[1:] = (node[1:] != node[:-1]) | (feature[1:] != feature[:-1])
     owner = np.cumsum(fresh) - 1
     best = np.maximum.reduceat(decrease, np.flatnonzero(fresh))[owner]
-    kept: BoolArray = decrease >= best - TIE
-    return kept
+    tied: BoolArray = decrease >= best - TIE
+    return tied
 
 
 def best_of_cuts(
@@ -294,15 +294,15 @@ def _unbeaten(below: FloatArray, equal: FloatArray, others: BoolArray, k: IndexA
     nodes, weights = np.polynomial.legendre.leggauss((most + 1) // 2)
     z = (nodes + 1.0) / 2.0
     # kept[q, i, c]: c others are kept and all lose, for the i-th z; for the last i, whoever wins.
-    kept = np.zeros((len(k), len(z) + 1, most))
-    kept[:, :, 0] = 1.0
+    masses = np.zeros((len(k), len(z) + 1, most))
+    masses[:, :, 0] = 1.0
     for j in range(others.shape[1]):
         r = (rate * others[:, j])[:, np.newaxis, np.newaxis]
         loses = np.ones((len(k), len(z) + 1, 1))
         loses[:, :-1, 0] = below[:, j, np.newaxis] + z * equal[:, j, np.newaxis]
-        kept[:, :, 1:] = (1.0 - r) * kept[:, :, 1:] + r * loses * kept[:, :, :-1]
-        kept[:, :, :1] *= 1.0 - r
-    ending = np.take_along_axis(kept, (k - 1)[:, np.newaxis, np.newaxis], axis=2)[:, :, 0]
+        masses[:, :, 1:] = (1.0 - r) * masses[:, :, 1:] + r * loses * masses[:, :, :-1]
+        masses[:, :, :1] *= 1.0 - r
+    ending = np.take_along_axis(masses, (k - 1)[:, np.newaxis, np.newaxis], axis=2)[:, :, 0]
     mean = ending[:, :-1] @ (weights / 2.0) / ending[:, -1]
     drawn: FloatArray = k / (n_others + 1) * mean
     return drawn

@@ -423,10 +423,10 @@ def _chain_step(p: int, q: int, r: int, a: int, i: int) -> FloatArray:
 def _clique_step(p: int, q: int, r: int, a: int, i: int) -> FloatArray:
     """P(i -> i+1) = C(p-r, q-r) / C(p-a, q-a) * (r-i) / r."""
     step = np.zeros(r - i + 1)
-    found = float(np.prod(ratio_of_places(p, q, np.arange(a, r)))) * (r - i) / r
-    step[0] = 1.0 - found
+    missed = float(np.prod(ratio_of_places(p, q, np.arange(a, r)))) * (r - i) / r
+    step[0] = 1.0 - missed
     if i < r:
-        step[1] = found
+        step[1] = missed
     return step
 
 

@@ -117,8 +117,8 @@ class Plan(Summarized):
     @property
     def cautions(self) -> tuple[str, ...]:
         """Limits on finitely many rows, in sentences."""
-        given = ("n_rows", "n_features", "subspace", "relevant", "n_classes")
-        return cautions(**{name: getattr(self, name) for name in given})
+        parameters = ("n_rows", "n_features", "subspace", "relevant", "n_classes")
+        return cautions(**{name: getattr(self, name) for name in parameters})
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain data that JSON can hold; infinity becomes None."""
@@ -145,7 +145,9 @@ class Plan(Summarized):
             ("a chain", "chain_trees"),
             ("all of degree 0", "marginal_trees"),
         ):
-            columns.append(Column(title, [_count(getattr(one, name)) for one in self.options]))
+            columns.append(
+                Column(title, [_count(getattr(option, name)) for option in self.options])
+            )
         below = tuple(f"- {words}" for words in self.reasons + self.cautions)
         return Summary((heading,), columns, below)
 
@@ -215,8 +217,10 @@ def plan(
         raise refuse(function, "bytes_per_value", "1, 2 or 4", bytes_per_value)
     classes = check_integer(function, "n_classes", n_classes, 1)
     delta = check_real(function, "risk", risk, 0.0, 1.0, ends="()")
-    given = keep if isinstance(keep, Iterable) else [keep]
-    fractions = sorted({check_real(function, "keep", fraction, 0.0, 1.0) for fraction in given})
+    fractions_asked = keep if isinstance(keep, Iterable) else [keep]
+    fractions = sorted(
+        {check_real(function, "keep", fraction, 0.0, 1.0) for fraction in fractions_asked}
+    )
     if not fractions:
         raise refuse(function, "keep", "at least one fraction", keep)
 
@@ -480,15 +484,15 @@ def comes_after(degree: int, counts: Mapping[int, int]) -> bool:
     return all(number >= i for i, number in enumerate(below, start=1))
 
 
-def _held_after(p: int, q: int, found: int, taken: int, companions: int) -> float:
+def _held_after(p: int, q: int, n_found: int, taken: int, companions: int) -> float:
     """Return the probability that a tree holds a feature and its companions, which were found.
 
     Of the `found` features, `taken` are kept at random; some companions are among these, the
     others and the feature itself have to be drawn from the rest.
     """
-    kept = hypergeometric(found, companions, taken)
-    rest = [_held(p, q, taken, companions - held + 1) for held in range(kept.size)]
-    return float(kept @ np.array(rest))
+    probabilities = hypergeometric(n_found, companions, taken)
+    rest = [_held(p, q, taken, companions - held + 1) for held in range(probabilities.size)]
+    return float(probabilities @ np.array(rest))
 
 
 def _held(p: int, q: int, taken: int, wanted: int) -> float:

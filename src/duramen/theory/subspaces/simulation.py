@@ -175,7 +175,7 @@ def _checked_sets(m: int, given: Any, r: int) -> list[frozenset[int]]:
                     f"other than {m} itself."
                 )
         sets.append(frozenset(map(int, members)))
-    if any(one < other for one in sets for other in sets):
+    if any(smaller < other for smaller in sets for other in sets):
         raise ValueError(
             f"simulate: {name} holds a set that contains another one, {given!r}; only minimal "
             "conditionings count. Hint: leave the larger one out."
@@ -286,15 +286,15 @@ class Simulation(Summarized):
         return total
 
     def _summary(self, rows: int) -> Summary:
-        found = self.found_at <= self.n_trees
-        complete = int(np.count_nonzero(found.all(axis=1)))
+        all_found = self.found_at <= self.n_trees
+        complete = int(np.count_nonzero(all_found.all(axis=1)))
         return Summary(
             (
                 f"Simulation: {self.n_repeats} ensembles of {self.n_trees} trees, "
                 f"p={self.n_features}, q={self.subspace}, K={self.max_features}, "
                 f"keep={self.keep:g}",
-                f"{found.sum(axis=1).mean():.4g} of {self.n_relevant} relevant features found on "
-                f"average; all of them in {complete} ensembles",
+                f"{all_found.sum(axis=1).mean():.4g} of {self.n_relevant} relevant features found "
+                f"on average; all of them in {complete} ensembles",
             )
         )
 
@@ -432,13 +432,13 @@ def _ensembles(grower: _Grower, places: int, n_trees: int, n_repeats: int) -> In
     """Return the tree that found each feature in each ensemble, shape (R, r)."""
     r = grower.network.r
     found_at = np.full((n_repeats, r), n_trees + 1, dtype=np.int64)
-    found = np.zeros((n_repeats, r), dtype=bool)
+    relevant = np.zeros((n_repeats, r), dtype=bool)
     grown = np.zeros(n_repeats, dtype=np.int64)
     active = np.arange(n_repeats)
     batch = 4
     while n_trees and active.size:
         batch = max(1, min(batch, n_trees, _CELLS // (active.size * r)))
-        new = grower.found_by_trees(np.repeat(found[active], batch, axis=0), places)
+        new = grower.found_by_trees(np.repeat(relevant[active], batch, axis=0), places)
         lucky = new.any(axis=1).reshape(active.size, batch)
         hit = lucky.any(axis=1)
         first = lucky.argmax(axis=1)
@@ -446,12 +446,12 @@ def _ensembles(grower: _Grower, places: int, n_trees: int, n_repeats: int) -> In
         hit &= grown[active] <= n_trees
         which = active[hit]
         fresh = new.reshape(active.size, batch, r)[hit, first[hit]]
-        found[which] |= fresh
+        relevant[which] |= fresh
         found_at[which] = np.where(fresh, grown[which, np.newaxis], found_at[which])
         # Batches as long as it takes some to find something.
         fraction = which.size / active.size
         batch = batch * 2 if fraction < 0.25 else batch // 2 if fraction > 0.75 else batch
-        active = active[(grown[active] < n_trees) & ~found[active].all(axis=1)]
+        active = active[(grown[active] < n_trees) & ~relevant[active].all(axis=1)]
     return found_at
 
 
@@ -470,26 +470,26 @@ class _Grower:
         levels = min(q, network.r) if self.skips_irrelevant else q
         self.none_active = _none_among_candidates(levels, min(q, network.r), candidates)
 
-    def found_by_trees(self, found: BoolArray, places: int) -> BoolArray:
+    def found_by_trees(self, relevant: BoolArray, places: int) -> BoolArray:
         """Return what N new trees find that was not in `found`, shape (N, r)."""
-        new = np.zeros_like(found)
-        kept = self._kept(found, places)
-        taken = kept.sum(axis=1)
+        new = np.zeros_like(relevant)
+        drawn = self._kept(relevant, places)
+        taken = drawn.sum(axis=1)
         r = self.network.r
         more = self.rng.hypergeometric(r - taken, self.p - r, self.q - taken)
         tree = np.flatnonzero(more)
-        held = kept[tree] | self._some_of(~kept[tree], more[tree])
-        useful = (held & ~found[tree]).any(axis=1)
+        held = drawn[tree] | self._some_of(~drawn[tree], more[tree])
+        useful = (held & ~relevant[tree]).any(axis=1)
         tree, held = tree[useful], held[useful]
-        new[tree] = self._grow(held, held & ~found[tree])
+        new[tree] = self._grow(held, held & ~relevant[tree])
         return new
 
-    def _kept(self, found: BoolArray, places: int) -> BoolArray:
-        number = found.sum(axis=1)
+    def _kept(self, relevant: BoolArray, places: int) -> BoolArray:
+        number = relevant.sum(axis=1)
         crowded = number > places
-        kept = found.copy()
-        kept[crowded] = self._some_of(found[crowded], np.full(crowded.sum(), places))
-        return kept
+        drawn = relevant.copy()
+        drawn[crowded] = self._some_of(relevant[crowded], np.full(crowded.sum(), places))
+        return drawn
 
     def _some_of(self, pool: BoolArray, number: IntArray) -> BoolArray:
         """Choose `number` members of each row of `pool` at random."""
@@ -501,7 +501,7 @@ class _Grower:
     def _grow(self, held: BoolArray, wanted: BoolArray) -> BoolArray:
         """Return which of the `wanted` features each tree finds among those it holds."""
         network = self.network
-        found = np.zeros_like(held)
+        useful_features = np.zeros_like(held)
         tree = np.arange(len(held))
         unused = held.copy()
         missing = np.tile(network.sizes, (len(held), 1))
@@ -520,7 +520,7 @@ class _Grower:
             useful = takes_active[row]
             pool = np.where(useful[:, np.newaxis], active[row], unused[row] & ~active[row])
             feature = np.where(pool, self.rng.random(pool.shape), -1.0).argmax(axis=1)
-            found[tree[row[useful]], feature[useful]] = True
+            useful_features[tree[row[useful]], feature[useful]] = True
             unused[row, feature] = False
             missing[row] -= network.holds[feature]
             active[row] = unused[row] & network.satisfied(missing[row])
@@ -535,7 +535,7 @@ class _Grower:
                     active[going],
                 )
                 irrelevant, n_active, n_idle = irrelevant[going], n_active[going], n_idle[going]
-        return found & wanted
+        return useful_features & wanted
 
 
 def _none_among_candidates(levels: int, most_active: int, K: int) -> FloatArray:

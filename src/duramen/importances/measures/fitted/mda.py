@@ -185,14 +185,14 @@ def mda(
     return cast(Importances, sums.over_all())
 
 
-def _choices(permutations: Permutations, score: str, **given: Any) -> dict[str, Any]:
+def _choices(permutations: Permutations, score: str, **choices: Any) -> dict[str, Any]:
     """Return what an importance is to remember of the arguments."""
     return {
-        "rows": given["rows"],
+        "rows": choices["rows"],
         "scoring": score,
-        "votes": given["votes"],
+        "votes": choices["votes"],
         "n_repeats": permutations.n_repeats,
-        "scaled": bool(given["scaled"]),
+        "scaled": bool(choices["scaled"]),
         "permutation_seed": permutations.seed,
     }
 

@@ -40,7 +40,7 @@ def relative_importances(
     subsets = learner.draw(n_subsets, seed)
     gained = np.empty(subsets.shape)
     accuracies = np.empty((n_subsets, learner.n_splits))
-    found: list[Edges] = []
+    edges: list[Edges] = []
     for start, forest in learner.forests(subsets, seed):
         nodes = Nodes(forest)
         ratio = gain_ratios(nodes)
@@ -51,11 +51,11 @@ def relative_importances(
         accuracies[run] = accuracy.reshape(-1, learner.n_splits)
         gained[run] = _by_subset(nodes, amount, subsets[run], learner)
         if graph:
-            found.append(edges_of(nodes, ratio))
+            edges.append(edges_of(nodes, ratio))
     return RelativeImportances(
         *_means(subsets.ravel(), gained.ravel(), learner.data.n_columns),
         accuracy=float(accuracies.mean()),
-        edges=_strongest_first(merged(found)),
+        edges=_strongest_first(merged(edges)),
     )
 
 
