@@ -13,6 +13,7 @@ from duramen.catalogue import Catalogue
 from duramen.io.formats.arrow import ARROW, PARQUET, is_folder
 from duramen.io.formats.excel import EXCEL
 from duramen.io.formats.format import Format, Request
+from duramen.io.formats.genotypes import BGEN, PGEN, VCZ
 from duramen.io.formats.h5ad import ANNDATA
 from duramen.io.formats.npy import NPY
 from duramen.io.formats.plink import PLINK
@@ -21,7 +22,8 @@ from duramen.io.formats.text_file import COMPRESSIONS, TextFile
 from duramen.support.arrow import pa
 
 catalogue = Catalogue(
-    "file format", (CSV, TSV, TEXT, GEO, PARQUET, ARROW, EXCEL, NPY, ANNDATA, PLINK)
+    "file format",
+    (CSV, TSV, TEXT, GEO, PARQUET, ARROW, EXCEL, NPY, ANNDATA, PLINK, PGEN, VCZ, BGEN),
 )
 """All file formats; ``register`` adds one."""
 
@@ -81,16 +83,20 @@ def suffix_of(head: bytes) -> str:
 
 def checked_file(path: Path, function: str, *uses: str) -> Format:
     """Return the format of a file that is to be read, which has one of the functions in `uses`."""
-    if path.is_dir() and not is_folder(path):
-        raise IsADirectoryError(f"{function}: {path} is a directory; give a file: {listed(*uses)}")
     if not path.exists():
         raise FileNotFoundError(f"{function}: there is no file {path}{_similar_file(path)}")
-    format_, last = format_of(path), path.suffix.lower()
+    format_ = format_of(path)
+    if path.is_dir() and not (is_folder(path) or (format_ is not None and format_.folder)):
+        raise IsADirectoryError(f"{function}: {path} is a directory; give a file: {listed(*uses)}")
+    last = path.suffix.lower()
     if format_ is None or not able(format_, *uses):
         what = f"the extension {last!r} of {path.name!r}"
         takers = "duramen rank, select and context"
         hint = "" if format_ is None else f". Hint: duramen pack makes a store of it, for {takers}"
-        if format_ is None and _is_text(path):
+        instead = _instead(path)
+        if instead:
+            hint = f". Hint: {instead}"
+        elif format_ is None and _is_text(path):
             hint = f". Hint: it begins as text; call it {path.stem}.txt"
         raise ValueError(
             f"{function}: {what if last else f'{path.name!r}, no extension,'} is not known; files "
@@ -141,6 +147,20 @@ def refuse_text_options(name: str, format_: Format | None, request: Request) -> 
             f"{request.function}: {request.of_text} must not be given for {name}, whose values "
             f"have types; it is for {text} files."
         )
+
+
+def _instead(path: Path) -> str:
+    """Return what to do instead with a file of another ending; "" where nothing is known."""
+    endings = {suffix.lower() for suffix in path.suffixes[-2:]}
+    return next(
+        (
+            format_.others[ending]
+            for format_ in catalogue
+            for ending in format_.others
+            if ending in endings
+        ),
+        "",
+    )
 
 
 def _is_text(path: Path) -> bool:

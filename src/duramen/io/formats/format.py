@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol, TypedDict
 
@@ -244,6 +244,10 @@ class Format(Entry):
         Of text, what lies between two fields; "" where the first lines tell it.
     layers : bool
         Whether a file holds several matrices, of which `layer` names one.
+    others : mapping
+        What to do instead with files of other endings that hold such tables, or belong to one.
+    folder : bool
+        Whether a table is a folder.
     sheets : bool
         Whether a file holds several sheets, of which `sheet` names one; `na_values` and
         `skip_rows` apply.
@@ -277,6 +281,8 @@ class Format(Entry):
     text: bool = False
     separator: str = ""
     layers: bool = False
+    others: Mapping[str, str] = field(default_factory=dict)
+    folder: bool = False
     sheets: bool = False
     begins: bytes = b""
 

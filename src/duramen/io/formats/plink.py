@@ -306,20 +306,21 @@ def samples_of_fam(samples: list[list[str]]) -> pa.Table:
     for name, words in zip(FAM_COLUMNS, zip(*samples, strict=True), strict=True):
         columns[name] = pa.array(words, pa.string())
         if name in ("sex", "phenotype"):
-            columns[name] = _numbers(words)
+            columns[name] = numbers_of_words(words, ("-9",))
     people = columns["IID"].to_pylist()
     named = ("IID",) if len(set(people)) == len(people) else ("FID", "IID")
     return named_rows(pa.table(columns), *named)
 
 
-def _numbers(words: tuple[str, ...]) -> pa.Array:
+def numbers_of_words(words: Sequence[str], missing: Sequence[str]) -> pa.Array:
+    """Return words as numbers where all are, else as text; some stand for a missing value."""
+    values = [None if word in missing else word for word in words]
     for kind in (int, float):
         try:
-            numbers = [kind(word) for word in words]
+            return pa.array([None if value is None else kind(value) for value in values])
         except ValueError:
             continue
-        return pa.array([None if number == -9 else number for number in numbers])
-    return pa.array(words, pa.string())
+    return pa.array(values, pa.string())
 
 
 class Names(Sequence[str]):
@@ -385,4 +386,11 @@ def _in_place(path: Path, function: str) -> BedColumns:
     return columns
 
 
-PLINK = Format("plink", "PLINK", (".bed",), groups=BedInput, columns=_in_place)
+PLINK = Format(
+    "plink",
+    "PLINK",
+    (".bed",),
+    groups=BedInput,
+    columns=_in_place,
+    others=dict.fromkeys((".bim", ".fam"), "give the .bed file"),
+)

@@ -1,0 +1,463 @@
+"""Genotypes of PLINK 2 (.pgen), VCF-Zarr (.vcz) and BGEN files, as input of `pack`.
+
+A column is a variant: the number of copies of its alleles other than the reference, or the expected
+number where the file has dosages or probabilities. This is A1 of the .bed file that PLINK 2 makes.
+"""
+
+from __future__ import annotations
+
+import io
+from abc import abstractmethod
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from duramen.io.formats.format import Format, Input, Request, named_rows
+from duramen.io.formats.plink import Names, numbers_of_words, read_fam, samples_of_fam
+from duramen.io.store import layout
+from duramen.io.store.reader import Runs, columns_within, offsets_of
+from duramen.support.arrays import FloatArray
+from duramen.support.arrow import pa
+from duramen.support.checks import extra_package
+
+_EXTRA = "genotypes"
+_CELL_BYTES = 40  # of a dosage: as read, as a number, its code, and room to sort
+_LINES = 1 << 15  # variants that are described together
+_MISSING_WORDS = ("NA", "nan", "-9", "NONE", ".")
+
+
+class VariantInput(Input):
+    """A file of variants, which gives neighboring ones together.
+
+    A subclass sets `n_rows`, `n_columns`, `files` and `where`, and describes its variants.
+    """
+
+    n_rows: int
+    title: str
+
+    def __init__(self, path: Path, request: Request) -> None:
+        self.path, self.function, self._budget = path, request.function, request.budget
+        if request.transpose:
+            raise ValueError(
+                f"{self.function}: transpose=True is not for {path.suffix} files: their variants "
+                "are columns, their samples rows"
+            )
+        with self._explained():
+            self._open(request)
+            self.names = Names(_runs(table["name"] for table in self._described()))
+        if len(self.names) != self.n_columns:
+            raise self._damaged(
+                f"{len(self.names)} variants are described, but it has {self.n_columns}"
+            )
+        if not (self.n_columns and self.n_rows):
+            raise ValueError(f"{self.function}: {path} is empty: it has no variants or no samples")
+
+    @abstractmethod
+    def _open(self, request: Request) -> None:
+        """Open the file, and set what tells its size."""
+
+    @abstractmethod
+    def _described(self) -> Iterator[dict[str, list[Any]]]:
+        """Yield name, chromosome, position and alleles of the variants, some at a time."""
+
+    @abstractmethod
+    def _dosages(self, begin: int, end: int) -> FloatArray:
+        """Return the copies of other alleles, NaN where missing; shape (end - begin, n_rows)."""
+
+    def variants(self) -> Iterator[pa.Table]:
+        """Yield chromosome, position and alleles, the alternative one first, as in .bim files."""
+        schema = layout.variants_schema()
+        with self._explained():
+            for table in self._described():
+                yield pa.table({name: table[name] for name in schema.names}, schema=schema)
+
+    def groups(self, start: int, work: Path) -> Iterator[FloatArray]:
+        """Yield neighboring variants."""
+        width = columns_within(self._budget, self.n_rows, _CELL_BYTES)
+        for begin in range(start, self.n_columns, width):
+            with self._explained():
+                dosages = self._dosages(begin, min(begin + width, self.n_columns))
+            yield dosages.T
+
+    def _damaged(self, reason: object) -> ValueError:
+        text = " ".join(str(reason).split())[:300]
+        return ValueError(
+            f"{self.function}: {self.path} is not a {self.title} file, or is damaged ({text})"
+        )
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn whatever a reader raises into a ValueError that names the file."""
+        try:
+            yield
+        except ModuleNotFoundError:
+            raise
+        except (Exception, MemoryError) as error:
+            if isinstance(error, ValueError | FileNotFoundError) and str(error).startswith(
+                f"{self.function}: "
+            ):
+                raise
+            raise self._damaged(error) from None
+
+
+def _runs(parts: Iterable[Sequence[str]]) -> Runs:
+    """Return names in their bytes."""
+    sizes, data = array("I"), bytearray()
+    for names in parts:
+        words = [layout.name_bytes(name) for name in names]
+        sizes.extend(map(len, words))
+        data += b"".join(words)
+    return Runs(offsets_of(np.frombuffer(sizes, dtype=np.uint32)), data=bytes(data))
+
+
+def _named(name: str, chromosome: str, position: int, alleles: Sequence[str]) -> str:
+    """Return the name of a variant: one without is called by its place and alleles."""
+    return name if name not in ("", ".") else ":".join((chromosome, str(position), *alleles))
+
+
+def _table(variants: Iterable[tuple[str, str, int, Sequence[str]]]) -> dict[str, list[Any]]:
+    """Return variants as columns, from name, chromosome, position and alleles of each."""
+    table: dict[str, list[Any]] = {
+        name: [] for name in ("name", "chromosome", "position", "allele_1", "allele_2")
+    }
+    for name, chromosome, position, alleles in variants:
+        reference, *others = alleles
+        row = (
+            _named(name, chromosome, position, alleles),
+            *(chromosome, position, ",".join(others), reference),
+        )
+        for column, value in zip(table.values(), row, strict=True):
+            column.append(value)
+    return table
+
+
+# --- PLINK 2 --------------------------------------------------------------------------------------
+
+
+class PgenInput(VariantInput):
+    """A .pgen file, with the .pvar (or .pvar.zst, .bim) and .psam (or .fam) beside it."""
+
+    title = "PLINK 2 .pgen"
+
+    def _open(self, request: Request) -> None:
+        pgenlib = extra_package("pgenlib", f"{self.function}: reading {self.path.name}", _EXTRA)
+        self._variants = self._beside(".pvar", ".pvar.zst", ".bim")
+        self._people = self._beside(".psam", ".fam")
+        self.where, self.files = str(self._variants), (self.path, self._variants, self._people)
+        counts = array("Q", [0])
+        for table in self._described():
+            others = table["allele_1"]
+            counts.extend(2 + alleles.count(",") for alleles in others)
+        offsets = np.cumsum(np.frombuffer(counts, dtype=np.uint64), dtype=np.uintp)
+        self._samples = read_psam(self._people, self.function)
+        self.n_rows = self._samples.num_rows
+        several = {"allele_idx_offsets": offsets} if np.any(np.diff(offsets) > 2) else {}
+        try:
+            self._reader = pgenlib.PgenReader(
+                str(self.path).encode(), raw_sample_ct=self.n_rows, **several
+            )
+        except RuntimeError as error:
+            raise self._damaged(error) from None
+        self.n_columns = self._reader.get_variant_ct()
+
+    def _beside(self, *suffixes: str) -> Path:
+        places = [self.path.with_suffix(suffix) for suffix in suffixes]
+        for place in places:
+            if place.is_file():
+                return place
+        raise FileNotFoundError(
+            f"{self.function}: there is no file {places[0]}; a .pgen file needs the .pvar and "
+            ".psam files of the same name in its folder"
+        )
+
+    def _described(self) -> Iterator[dict[str, list[Any]]]:
+        return read_pvar(self._variants, self.function)
+
+    def _dosages(self, begin: int, end: int) -> FloatArray:
+        copies = np.empty((end - begin, self.n_rows), dtype=np.float32)
+        self._reader.read_dosages_range(begin, end, copies, allele_idx=0)
+        missing = copies < 0
+        # Of the other alleles together, be it one or several.
+        dosages: FloatArray = np.subtract(2.0, copies, dtype=np.float64)
+        dosages[missing] = np.nan
+        return dosages
+
+    def samples(self) -> pa.Table:
+        """Return the .psam file as a table."""
+        return self._samples
+
+
+@contextmanager
+def _text(path: Path, function: str) -> Iterator[Iterator[list[str]]]:
+    """Open a file of words, compressed or not; give its lines without comments, as words."""
+    with (
+        pa.input_stream(str(path), compression="detect") as stream,
+        io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8") as text,
+    ):
+        try:
+            yield (line.split() for line in text if line.strip() and not line.startswith("##"))
+        except UnicodeDecodeError:
+            raise ValueError(f"{function}: {path} is not UTF-8 text") from None
+
+
+def _after_header(
+    lines: Iterator[list[str]], otherwise: dict[int, tuple[str, ...]]
+) -> tuple[tuple[str, ...], Iterator[list[str]]]:
+    """Return the names of the columns, and the lines below; without a header, by their number."""
+    first = next(lines, None)
+    if first is None:
+        return (), iter(())
+    if first[0].startswith("#"):
+        return (first[0][1:], *first[1:]), lines
+    names = otherwise.get(len(first), ())
+    return names, (line for part in ([first], lines) for line in part)
+
+
+_BIM = ("CHROM", "ID", "CM", "POS", "ALT", "REF")
+_PVAR = {6: _BIM, 5: tuple(name for name in _BIM if name != "CM")}
+
+
+def read_pvar(path: Path, function: str) -> Iterator[dict[str, list[Any]]]:
+    """Yield the variants of a .pvar or .bim file, some at a time."""
+    with _text(path, function) as words:
+        names, lines = _after_header(words, _PVAR)
+        needed = ("ID", "CHROM", "POS", "REF", "ALT")
+        if not set(needed) <= set(names):
+            raise ValueError(
+                f"{function}: {path} must have the columns #CHROM, POS, ID, REF and ALT; got "
+                f"{', '.join(names) or 'a first line of other words'}"
+            )
+        places = [names.index(name) for name in needed]
+        line = 0
+        while part := list(islice(lines, _LINES)):
+            try:
+                rows = [[row[place] for place in places] for row in part]
+                yield _table(
+                    (name, chromosome, int(position), (reference, *others.split(",")))
+                    for name, chromosome, position, reference, others in rows
+                )
+            except (IndexError, ValueError):
+                raise ValueError(
+                    f"{function}: {path} must have {len(names)} words per line, POS a position in "
+                    f"base pairs; it has another line near variant {line + 1}"
+                ) from None
+            line += len(part)
+
+
+def read_psam(path: Path, function: str) -> pa.Table:
+    """Return the samples of a .psam or .fam file, their IID (or FID and IID) as names."""
+    with _text(path, function) as words:
+        names, lines = _after_header(words, {})
+        if not names and path.suffix == ".fam":
+            return samples_of_fam(read_fam(path, function))
+        rows = list(lines)
+    if "IID" not in names or not rows:
+        raise ValueError(
+            f"{function}: {path} must begin with a line of names, #IID or #FID and IID among them, "
+            "and have a line per sample"
+        )
+    return _samples(path, function, names, rows, "FID", "IID")
+
+
+def _samples(
+    path: Path, function: str, names: Sequence[str], rows: list[list[str]], family: str, person: str
+) -> pa.Table:
+    """Return lines of words as sample annotations."""
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(names):
+            raise ValueError(
+                f"{function}: {path} has {len(row)} words for sample {number}, not {len(names)}: "
+                f"{', '.join(names)}"
+            )
+    words = dict(zip(names, zip(*rows, strict=True), strict=True))
+    table = pa.table(
+        {
+            name: pa.array(column, pa.string())
+            if name in (family, person)
+            else numbers_of_words(column, _MISSING_WORDS)
+            for name, column in words.items()
+        }
+    )
+    unique = len(set(words[person])) == len(rows) or family not in words
+    return named_rows(table, *((person,) if unique else (family, person)))
+
+
+# --- VCF-Zarr -------------------------------------------------------------------------------------
+
+
+class VczInput(VariantInput):
+    """A folder in the VCF-Zarr layout, as bio2zarr makes it; `layer` names a FORMAT field."""
+
+    title = "VCF-Zarr"
+
+    def _open(self, request: Request) -> None:
+        zarr = extra_package("zarr", f"{self.function}: reading {self.path.name}", _EXTRA)
+        self._root = root = zarr.open_group(str(self.path), mode="r")
+        self._calls = root["call_genotype"] if request.layer is None else self._field(request.layer)
+        n_variants, n_samples = self._calls.shape[:2]
+        self.n_columns, self.n_rows = int(n_variants), int(n_samples)
+        self.where = str(self.path)
+        # A store that was written anew has another file of its attributes.
+        self.files = tuple(place for place in sorted(self.path.glob("*")) if place.is_file()) or (
+            self.path,
+        )
+        self._contigs = [str(name) for name in root["contig_id"][:]]
+
+    def _field(self, layer: str) -> Any:
+        names = [name[5:] for name, array in self._root.arrays() if name.startswith("call_")]
+        numbers = [
+            name
+            for name in names
+            if self._root[f"call_{name}"].ndim in (2, 3)
+            and self._root[f"call_{name}"].dtype.kind in "iuf"
+        ]
+        if layer not in numbers:
+            raise ValueError(
+                f"{self.function}: {self.path} has no layer {layer!r}; its layers are "
+                f"{', '.join(sorted(numbers))}"
+            )
+        return self._root[f"call_{layer}"]
+
+    def _described(self) -> Iterator[dict[str, list[Any]]]:
+        root = self._root
+        for begin in range(0, self.n_columns, _LINES):
+            part = slice(begin, min(begin + _LINES, self.n_columns))
+            names = [str(name) for name in root["variant_id"][part]] if "variant_id" in root else []
+            chromosomes = root["variant_contig"][part].tolist()
+            positions = root["variant_position"][part].tolist()
+            yield _table(
+                (name, self._contigs[contig], position, [str(a) for a in alleles if a])
+                for name, contig, position, alleles in zip(
+                    names or [""] * len(positions),
+                    chromosomes,
+                    positions,
+                    root["variant_allele"][part],
+                    strict=True,
+                )
+            )
+
+    def _dosages(self, begin: int, end: int) -> FloatArray:
+        calls = np.asarray(self._calls[begin:end])
+        if calls.ndim == 2:
+            return np.where(calls < 0, np.nan, calls).astype(float)
+        if self._calls.name.rpartition("/")[2] != "call_genotype":
+            values = calls.astype(float)  # one value for each other allele
+            values[calls < 0] = np.nan
+            return np.asarray(np.nansum(values, axis=2) + 0 * values[:, :, 0])
+        missing = (calls == -1).any(axis=2) | (calls < 0).all(axis=2)  # -2 fills up smaller ploidy
+        dosages: FloatArray = (calls > 0).sum(axis=2).astype(float)
+        dosages[missing] = np.nan
+        return dosages
+
+    def samples(self) -> pa.Table:
+        """Return the names of the samples."""
+        names = [str(name) for name in self._root["sample_id"][:]]
+        return named_rows(pa.table({"sample_id": pa.array(names, pa.string())}), "sample_id")
+
+
+# --- BGEN -----------------------------------------------------------------------------------------
+
+
+class BgenInput(VariantInput):
+    """A .bgen file; a .sample file beside it has the annotations."""
+
+    title = "BGEN"
+
+    def _open(self, request: Request) -> None:
+        bgen = extra_package("bgen", f"{self.function}: reading {self.path.name}", _EXTRA)
+        self._reader = bgen.BgenReader(str(self.path))
+        beside = self.path.with_suffix(".sample")
+        self.where = str(self.path)
+        self.files = (self.path, beside) if beside.is_file() else (self.path,)
+        self.n_columns, self.n_rows = len(self._reader), int(self._reader.header.nsamples)
+        self._samples = self._people(beside)
+
+    def _people(self, beside: Path) -> pa.Table | None:
+        if beside.is_file():
+            samples = read_sample(beside, self.function)
+            if samples.num_rows != self.n_rows:
+                raise ValueError(
+                    f"{self.function}: {beside} has {samples.num_rows} samples, but {self.path} "
+                    f"has {self.n_rows}; they do not belong together"
+                )
+            return samples
+        if not self._reader.header.has_sample_ids:
+            return None
+        names = pa.array(list(self._reader.samples), pa.string())
+        return named_rows(pa.table({"sample_id": names}), "sample_id")
+
+    def _described(self) -> Iterator[dict[str, list[Any]]]:
+        for begin in range(0, self.n_columns, _LINES):
+            variants = map(
+                self._reader.__getitem__, range(begin, min(begin + _LINES, self.n_columns))
+            )
+            yield _table((v.rsid or v.varid, v.chrom, v.pos, v.alleles) for v in variants)
+
+    def _dosages(self, begin: int, end: int) -> FloatArray:
+        dosages = np.empty((end - begin, self.n_rows))
+        for row, number in enumerate(range(begin, end)):
+            variant = self._reader[number]
+            two = len(variant.alleles) == 2
+            dosages[row] = variant.alt_dosage if two else self._others(variant)
+        return dosages
+
+    def _others(self, variant: Any) -> FloatArray:
+        """Return the expected copies of other alleles than the first, of a variant of several."""
+        chances, count = variant.probabilities, len(variant.alleles)
+        if np.any(variant.ploidy != 2):
+            raise ValueError(
+                f"{self.function}: variant {variant.rsid} of {self.path} has {count} alleles and "
+                "samples that are not diploid; split it, for example with bcftools norm -m -"
+            )
+        if variant.is_phased:
+            of_haplotypes = chances.reshape(self.n_rows, 2, count)
+            return np.asarray(2.0 - of_haplotypes[:, :, 0].sum(axis=1))
+        # The genotypes are in the order (0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2), ...
+        others = [(a > 0) + (b > 0) for b in range(count) for a in range(b + 1)]
+        return np.asarray(chances @ np.array(others, dtype=float))
+
+    def samples(self) -> pa.Table | None:
+        """Return the .sample file, or the names in the .bgen file; None without either."""
+        return self._samples
+
+
+def read_sample(path: Path, function: str) -> pa.Table:
+    """Return the samples of an Oxford .sample file: names, types, then a line per sample."""
+    with _text(path, function) as words:
+        names, rows = next(words, []), list(words)
+    if len(names) < 2 or len(rows) < 2 or not set(rows[0]) <= set("0DCPB"):
+        raise ValueError(
+            f"{function}: {path} must have a line of names, one of types (0, D, C, P or B), and a "
+            "line per sample"
+        )
+    return _samples(path, function, names, rows[1:], names[0], names[1])
+
+
+PGEN = Format(
+    "pgen",
+    "PLINK 2",
+    (".pgen",),
+    groups=PgenInput,
+    others=dict.fromkeys((".pvar", ".psam"), "give the .pgen file"),
+)
+VCZ = Format(
+    "vcz",
+    "VCF-Zarr",
+    (".vcz",),
+    groups=VczInput,
+    layers=True,
+    folder=True,
+    others=dict.fromkeys(
+        (".vcf", ".bcf"),
+        "vcf2zarr convert, of the package bio2zarr, makes a .vcz folder; plink2 --vcf --make-bed "
+        "makes a .bed file",
+    ),
+)
+BGEN = Format(
+    "bgen", "BGEN", (".bgen",), groups=BgenInput, others={".sample": "give the .bgen file"}
+)
