@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import lasso_path
 
 import duramen as dm
-from duramen.selection.stability_selection import first_of_path, largest
+from duramen.selection.stability_selection import first_of_path, largest, with_artificial
 
 
 def lines(n=100, p=30, relevant=5, seed=0):
@@ -76,9 +76,52 @@ def test_groups_are_drawn_whole():
     assert np.array_equal(model.fit(data).frequency_, once)
 
 
+def test_knockoffs_have_the_correlations_of_their_features():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 12))
+    X[:, 1::2] = 0.8 * X[:, ::2] + 0.6 * X[:, 1::2]
+    data = dm.learning_set(X, X[:, 0])
+    subject = dm.StabilitySelection(artificial="knockoff")._open(data, None).subject
+    joined = with_artificial(subject, "knockoff", np.random.default_rng(1), "test")
+    r = np.corrcoef(np.stack([joined.values(j)[joined.codes(j)] for j in range(24)]))
+    neighbors = np.arange(0, 12, 2)
+    assert abs(r[neighbors + 12, neighbors + 13].mean() - 0.8) < 0.08  # of two knockoffs
+    assert abs(r[neighbors, neighbors + 13].mean() - 0.8) < 0.08  # of a feature and the other's
+    permuted = with_artificial(subject, "permuted", np.random.default_rng(1), "test")
+    r = np.corrcoef(np.stack([permuted.values(j)[permuted.codes(j)] for j in range(24)]))
+    assert np.abs(r[12:, :12]).max() < 0.25
+
+
+def test_proxies_are_selected_beside_permuted_copies_and_not_beside_knockoffs():
+    """Each direct feature has two proxies (r = .9); a forest divides importance among the three."""
+    proxies = {}
+    for artificial in ("permuted", "knockoff"):
+        counts = []
+        for seed in range(3):
+            random = np.random.default_rng(seed)
+            direct = random.normal(size=(200, 6))
+            both = np.repeat(direct, 2, axis=1)
+            X = np.hstack([direct, 0.9 * both + 0.44 * random.normal(size=both.shape)])
+            y = direct.sum(axis=1) + 0.5 * random.normal(size=200)
+            model = dm.StabilitySelection(
+                n_estimators=30, artificial=artificial, n_draws=20, n_per_draw=12, random_state=0
+            )
+            counts.append((model.fit(X, y).selected_ >= 6).sum())
+        proxies[artificial] = sum(counts)
+    assert proxies["knockoff"] < proxies["permuted"] / 2
+
+
+def test_knockoffs_of_restricted_rows_are_refused():
+    X, y = lines(40, 5)
+    data = dm.learning_set(X, y, groups=np.repeat(np.arange(20), 2))
+    with pytest.raises(ValueError, match="artificial must be 'permuted'"):
+        dm.StabilitySelection(artificial="knockoff").fit(data)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
+        ({"artificial": "shadow"}, "artificial must be"),
         ({"learner": "ridge"}, "learner must be"),
         ({"n_draws": 1}, "n_draws"),
         ({"alpha": 0}, "alpha"),

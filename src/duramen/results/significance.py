@@ -193,7 +193,10 @@ class Significance(FeatureResult[float]):
 
     def _tested(self) -> str:
         """Return the number of features, and of how many that were tested."""
-        count = counted(self.n_tests, "feature")
+        grouped = "feature_groups" in self.metadata
+        count = (
+            f"{self.n_tests:,} groups and features" if grouped else counted(self.n_tests, "feature")
+        )
         return count if len(self) == self.n_tests else f"{len(self)} of {count}"
 
     def _scored(self) -> list[Column]:

@@ -573,7 +573,8 @@ STABILITY_SELECTION = Selector(
     "StabilitySelection",
     title="stability selection with artificial features",
     words=(
-        "Each feature gets an artificial copy with permuted rows. In many draws of half of the "
+        "Each feature gets an artificial feature: a copy with permuted rows, or a knockoff, which "
+        "is correlated with the other features as the feature is. In many draws of half of the "
         "rows a forest or a lasso selects its best columns. A feature is selected when the "
         "fraction of the draws in which it is among them reaches a threshold: the one at which "
         "artificial features are fewest in proportion to features.",
@@ -588,6 +589,12 @@ STABILITY_SELECTION = Selector(
             "What selects in each draw of rows: forests or a lasso.",
             "forest",
             choices=("forest", "lasso"),
+        ),
+        Option(
+            "artificial",
+            "Artificial features: copies with permuted rows, or knockoffs.",
+            "permuted",
+            choices=("permuted", "knockoff"),
         ),
         count_option("draws", "Number of draws of rows; 100 by default.", "N", parameter="n_draws"),
         count_option(

@@ -11,19 +11,22 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.data.recoding import with_probes
+from duramen.data import EncodedTable
+from duramen.data.recoding import with_knockoffs, with_probes
 from duramen.jobs.batches import Steps
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.refitting import RefittingSelector
 from duramen.selection.selector import Account, Detail, linear_columns, numbers_of, standardized
+from duramen.significance.conditional_tests.knockoff_sampler import EstimatedKnockoffs
 from duramen.significance.measured import Measured
 from duramen.significance.resampling import Draw, SamplingUnits, subsample_size, subsamples
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray
 
 LEARNERS = ("forest", "lasso")
+ARTIFICIAL = {"permuted": "permuted copies", "knockoff": "knockoffs"}
 N_TREES = 100  # of a draw
 
 
@@ -31,9 +34,10 @@ N_TREES = 100  # of a draw
 class StabilitySelection(RefittingSelector):
     r"""Stability selection with artificial features (Stabl): features that are selected again.
 
-    The table is joined by an artificial copy of each feature, with permuted rows. In each of
-    `n_draws` draws of a part of the rows, a learner selects its q best of these 2p columns. With
-    :math:`f_j` the fraction of the draws in which column j is selected, a threshold t has
+    The table is joined by an artificial copy of each feature, with permuted rows, or by a knockoff
+    of it. In each of `n_draws` draws of a part of the rows, a learner selects its q best of these
+    2p columns. With :math:`f_j` the fraction of the draws in which column j is selected, a
+    threshold t has
 
     .. math:: \mathrm{FDP}_+(t) = \frac{1 + \#\{\text{artificial}: f_j \ge t\}}
         {\max(1, \#\{\text{features}: f_j \ge t\})},
@@ -54,6 +58,15 @@ class StabilitySelection(RefittingSelector):
         What selects in a draw: the q largest importances above 0 of a forest, or the q features
         that enter the path of the lasso first, of standardized columns. The lasso sees lines only,
         with fewer rows.
+    artificial : {"permuted", "knockoff"}, default="permuted"
+        Artificial features, drawn once for all draws of rows.
+
+        "permuted"
+            The feature with its rows permuted: independent of the target and of all features.
+        "knockoff"
+            Second-order Gaussian knockoffs of normal scores, as in
+            :func:`duramen.significance.knockoffs`: correlated with the other features as the
+            feature is, and independent of the target given the features.
     n_draws : int, default=100
         Number of draws of rows.
     subsample : int or float, default=0.5
@@ -83,7 +96,7 @@ class StabilitySelection(RefittingSelector):
     frequency_ : float64 array of shape (p,)
         That fraction, :math:`f_j`.
     artificial_frequency_ : float64 array of shape (p,)
-        That of the artificial copy of each feature.
+        That of the artificial feature of each feature.
     threshold_ : float
         Threshold t; infinite where nothing is selected.
     fdp_ : float
@@ -107,9 +120,11 @@ class StabilitySelection(RefittingSelector):
 
     Notes
     -----
-    *Null hypothesis.* The copies are independent of the target and of each other, so that a false
-    feature is one that is not associated with the target; a proxy of a relevant feature counts as
-    relevant. Where no feature is relevant, features and copies come in random order, and something
+    *Null hypothesis.* Permuted copies are independent of the target and of each other, so that a
+    false feature is one that is not associated with the target; a proxy of a relevant feature
+    counts as relevant. Knockoffs of proxies are proxies too, so that a false feature is one that is
+    independent of the target given all others, as far as their estimated distribution is right.
+    Where no feature is relevant, features and copies come in random order, and something
     is selected with probability .07 at ``alpha=0.25``, .03 at .2 and .16 at 1/3 (docs/guide/
     stability-selection.md, also for what is false among features beside relevant ones).
 
@@ -117,6 +132,9 @@ class StabilitySelection(RefittingSelector):
     ----------
     J. Hédou, I. Marić, G. Bellan et al. (2024). Discovery of sparse, reliable omic biomarkers with
     Stabl. Nature Biotechnology 42.
+
+    E. Candes, Y. Fan, L. Janson, J. Lv (2018). Panning for gold: model-X knockoffs for high
+    dimensional controlled variable selection. Journal of the Royal Statistical Society B 80.
 
     N. Meinshausen, P. Bühlmann (2010). Stability selection. Journal of the Royal Statistical
     Society B 72.
@@ -140,6 +158,7 @@ class StabilitySelection(RefittingSelector):
     n_estimators: int | None = None
     measure: str | Callable[..., Any] = "mdi"
     learner: str = "forest"
+    artificial: str = "permuted"
     n_draws: int = 100
     subsample: float = 0.5
     n_per_draw: int | None = None
@@ -167,11 +186,13 @@ class StabilitySelection(RefittingSelector):
         Raises
         ------
         TypeError, ValueError
-            If a parameter, X or y is not as described, the checkpoint is of another run, or the
-            lasso is to select among labels without an order.
+            If a parameter, X or y is not as described, the checkpoint is of another run, the lasso
+            is to select among labels without an order, or rows with strata or groups are to have
+            knockoffs.
         """
         owner = type(self).__name__
         learner = checks.check_choice(owner, "learner", self.learner, LEARNERS)
+        artificial = checks.check_choice(owner, "artificial", self.artificial, ARTIFICIAL)
         n_draws = checks.check_integer(owner, "n_draws", self.n_draws, 2)
         alpha = checks.check_real(owner, "alpha", self.alpha, 0.0, 1.0, ends="(]")
         opening = self._open(X, y)
@@ -184,13 +205,11 @@ class StabilitySelection(RefittingSelector):
         q = checks.check_optional_integer(owner, "n_per_draw", self.n_per_draw, 1)
         q = max(2, math.isqrt(2 * p)) if q is None else q
         random = np.random.default_rng(replicate_seed(opening.seed, OBSERVED))
-        table = subject.data.table
-        orders = [subject.exchangeability.permutation(random) for _ in range(p)]
-        joined = with_probes(table, np.arange(p), orders, function=owner)
+        joined = with_artificial(subject, artificial, random, owner)
         units = SamplingUnits.of(subject.data)
         size = subsample_size(self.subsample, units.count, units.n_classes, owner, units=units.name)
         task = SelectedOfDraw(
-            replace(subject, data=subject.data.with_table(joined, key=("copies", opening.seed))),
+            replace(subject, data=subject.data.with_table(joined, key=(artificial, opening.seed))),
             units.rows(subsamples(units.labels, units.count, size)),
             q,
             subject.data.target.responses() if learner == "lasso" else None,
@@ -201,14 +220,15 @@ class StabilitySelection(RefittingSelector):
             2 * p,
             all_draws(n_draws),
             learner=learner,
+            artificial=artificial,
             subsample=size,
             n_per_draw=q,
         )
         frequency = draws.mean(axis=0)
-        own, artificial = frequency[:p], frequency[p:]
+        own, of_artificial = frequency[:p], frequency[p:]
         thresholds = np.unique(own[own > 0])[::-1]
         n_selected = (own >= thresholds[:, np.newaxis]).sum(axis=1)
-        n_artificial = (artificial >= thresholds[:, np.newaxis]).sum(axis=1)
+        n_artificial = (of_artificial >= thresholds[:, np.newaxis]).sum(axis=1)
         fdp = (1 + n_artificial) / n_selected
         # Thresholds descend: of equal estimates that of the largest selection is taken.
         best = len(fdp) - 1 - int(np.argmin(fdp[::-1])) if len(fdp) else None
@@ -219,10 +239,12 @@ class StabilitySelection(RefittingSelector):
         history = {"threshold": thresholds, "fdp": fdp, "n_selected": n_selected}
         order = np.argsort(-own[selected], kind="stable")
         self._adopt(opening.data, selected[order], history)
-        self.frequency_, self.artificial_frequency_ = own, artificial
+        self.frequency_, self.artificial_frequency_ = own, of_artificial
         self.threshold_ = threshold
         self.fdp_ = math.nan if best is None else float(fdp[best])
-        identity = opening.identity(learner=learner, n_draws=n_draws, n_per_draw=q)
+        identity = opening.identity(
+            learner=learner, artificial=artificial, n_draws=n_draws, n_per_draw=q
+        )
         self.importances_ = Importances(
             subject.names, own, "selection frequency", "fraction of the draws", metadata=identity
         )
@@ -243,17 +265,40 @@ class StabilitySelection(RefittingSelector):
         return replace(
             account,
             run=f"{record.title}, {self.n_draws:,} draws of rows",
-            facts=estimate,
+            facts=(("artificial features", ARTIFICIAL[self.artificial]), *estimate),
             details=(
                 Detail("frequency", "fraction of the draws", self.frequency_),
                 Detail(
                     "artificial_frequency",
-                    "that of its artificial copy",
+                    "that of its artificial feature",
                     self.artificial_frequency_,
                 ),
             ),
             results={"threshold": self.threshold_, "fdp": self.fdp_} if count else {},
         )
+
+
+def with_artificial(
+    subject: Measured, artificial: str, random: np.random.Generator, owner: str
+) -> EncodedTable:
+    """Return the table with an artificial feature of each feature after the p features.
+
+    Raises
+    ------
+    ValueError
+        If rows with strata or groups are to have knockoffs.
+    """
+    table, columns = subject.data.table, np.arange(subject.data.n_columns)
+    if artificial == "permuted":
+        orders = [subject.exchangeability.permutation(random) for _ in columns]
+        return with_probes(table, columns, orders, function=owner)
+    if subject.exchangeability.restricted:
+        raise ValueError(
+            f"{owner}: artificial must be 'permuted' for rows with strata or groups, got "
+            f"{artificial!r}."
+        )
+    donors = EstimatedKnockoffs.of(table, "gaussian").donors(random)
+    return with_knockoffs(table, columns, donors, function=owner)
 
 
 def all_draws(n_draws: int) -> Steps[None]:

@@ -272,6 +272,7 @@ for kind, names, variants in (
         {
             "classes": {"n_draws": 10, "alpha": 1},
             "lasso, regression, missing values": {**NUMBERS, "learner": "lasso", "n_draws": 10},
+            "knockoffs": {"n_draws": 10, "alpha": 1, "artificial": "knockoff"},
         },
     ),
 ):

@@ -134,6 +134,7 @@ def _frequencies(**given: Any) -> Any:
 @case("max_t/regression", MAX_T, task="regression")
 @case("max_t/strata", MAX_T, strata=strata())
 @case("max_t/groups", MAX_T, groups=groups())
+@case("max_t/feature groups", MAX_T, feature_groups={"first": [0, 1, 2], "second": [3, 4]})
 def _step_down(task: str = "classification", **given: Any) -> Any:
     return extracts.adjusted(_tested(MAX_T, task, n_permutations=19, **given))
 

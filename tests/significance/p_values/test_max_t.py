@@ -529,6 +529,77 @@ def test_level_where_rows_are_exchangeable(balanced):
     assert abs(np.mean(taken) - 0.05) <= band(0.05, 2000)
 
 
+# --- groups of features -------------------------------------------------------------------------
+
+
+def in_groups(seed=0, n=60):
+    """A group of ten with one relevant member, a pair without any, eight features in no group."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 20))
+    y = 3 * X[:, 0] + random.normal(size=n)
+    return X, y, {"ten": list(range(10)), "two": ["x10", "x11"]}
+
+
+def test_groups_of_one_stage_are_those_of_the_definition():
+    X, y, groups = in_groups()
+    forest = dm.RandomForestRegressor(20, random_state=0)
+    matrix = dm.significance.permuted_importances(forest, X, y, n_permutations=19, random_state=3)
+    result = dm.significance.max_t(matrix, feature_groups=groups, marginal=False)
+    rows = np.vstack([matrix.importances.values, matrix.permuted])
+    sums = [rows[:, :10].sum(axis=1) / np.sqrt(10), rows[:, 10:12].sum(axis=1) / np.sqrt(2)]
+    top = standardized(np.column_stack([*sums, rows[:, 12:]]))
+    single = standardized(rows)
+    p_top, p_single = (step_down(z[0], z[1:]) for z in (top, single))
+    wanted = [
+        *p_top[:2],
+        *np.maximum(p_single[:10], p_top[0]),
+        *np.maximum(p_single[10:12], p_top[1]),
+        *p_top[2:],
+    ]
+    assert result.names == ("ten", "two", *matrix.names)
+    assert np.array_equal(result.p_adjusted, wanted)
+    assert np.allclose(result.scores[:2], [rows[0, :10].sum(), rows[0, 10:12].sum()])
+    assert result.metadata["feature_groups"] == {"ten": 10, "two": 2}
+
+
+def test_groups_of_one_feature_each_have_the_result_of_features():
+    X, y, _ = in_groups()
+    forest = dm.RandomForestRegressor(20, random_state=0)
+    plain = dm.significance.max_t(forest, X, y, n_permutations=19, marginal=False, random_state=1)
+    names = {name: [name] for name in plain.names}
+    grouped = dm.significance.max_t(
+        forest, X, y, n_permutations=19, marginal=False, random_state=1, feature_groups=names
+    )
+    assert grouped.names == plain.names
+    assert np.array_equal(grouped.p_adjusted, plain.p_adjusted)
+    assert np.array_equal(grouped.q_values, plain.q_values)
+    assert np.array_equal(grouped.details["stage"], plain.details["stage"])
+
+
+def test_members_are_not_confirmed_without_their_group_and_stages_keep_whole_groups():
+    X, y, groups = in_groups()
+    y = y + 0.8 * X[:, 10] + 0.6 * X[:, 15]
+    forest = dm.RandomForestRegressor(20, random_state=0)
+    result = dm.significance.max_t(
+        forest, X, y, n_permutations=39, random_state=0, feature_groups=groups
+    )
+    p = dict(zip(result.names, result.p_adjusted, strict=True))
+    for group, members in (("ten", range(10)), ("two", (10, 11))):
+        assert all(p[f"x{j}"] >= p[group] for j in members)
+    stage = dict(zip(result.names, result.details["stage"], strict=True))
+    assert stage["ten"] == 1
+    assert stage["x15"] > 1  # a feature in no group is tested with the groups
+
+
+def test_groups_that_overlap_or_are_not_balanced_are_refused():
+    X, y, groups = in_groups()
+    forest = dm.RandomForestRegressor(5)
+    with pytest.raises(ValueError, match="must not overlap"):
+        dm.significance.max_t(forest, X, y, feature_groups={**groups, "again": [0, 15]})
+    with pytest.raises(ValueError, match="balanced must be True"):
+        dm.significance.max_t(forest, X, y, feature_groups=groups, balanced=False)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("design", ["case-control", "balanced", "regression"])
 def test_level_where_weights_depend_on_the_target(design):

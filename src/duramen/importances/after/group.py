@@ -117,6 +117,14 @@ class Grouping:
         """Number of the group of each member."""
         return np.repeat(np.arange(self.sizes.size), self.sizes)
 
+    def combined(self, values: FloatArray, how: How) -> FloatArray:
+        """Return the sum, mean or maximum over the members of each group, shape (..., G)."""
+        of_members = values[..., self.members]
+        if how == "max":
+            return np.maximum.reduceat(of_members, self.starts, axis=-1)
+        sums: FloatArray = np.add.reduceat(of_members, self.starts, axis=-1)
+        return sums if how == "sum" else sums / self.sizes
+
     def choices(self, measure: str, how: How) -> dict[str, Any]:
         """Return the record of the groups for metadata."""
         sizes = dict(zip(self.names, self.sizes.tolist(), strict=True))
@@ -217,8 +225,7 @@ def _combined(importances: Importances, grouping: Grouping, how: How) -> Importa
         return replace(importances.take(best, names=grouping.names), standard_error=None)
 
     def combined(numbers: FloatArray) -> FloatArray:
-        sums: FloatArray = np.add.reduceat(numbers[grouping.members], grouping.starts, axis=0)
-        return sums if how == "sum" else (sums.T / grouping.sizes).T
+        return grouping.combined(numbers.T, how).T
 
     return replace(
         importances,

@@ -23,7 +23,6 @@ from duramen.significance.conditional_tests.cross_fitted import (
     folds_of,
 )
 from duramen.significance.conditional_tests.diagnosis import Diagnosis, diagnosis
-from duramen.significance.conditional_tests.hierarchy import HIERARCHICAL, Hypotheses
 from duramen.significance.conditional_tests.inference import (
     Predictions,
     all_rows,
@@ -40,6 +39,7 @@ from duramen.significance.conditional_tests.sampler import (
     Sampler,
     forest_for,
 )
+from duramen.significance.hypotheses import HIERARCHICAL, Hypotheses
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
 from duramen.significance.significance_test import SignificanceTest

@@ -21,7 +21,6 @@ from duramen.significance.conditional_tests.cross_fitted import (
     folds_of,
     lasso,
 )
-from duramen.significance.conditional_tests.hierarchy import Hypotheses
 from duramen.significance.conditional_tests.knockoff_sampler import (
     EstimatedKnockoffs,
     ExactKnockoffs,
@@ -29,6 +28,7 @@ from duramen.significance.conditional_tests.knockoff_sampler import (
     KnownKnockoffs,
 )
 from duramen.significance.conditional_tests.scores import Scores
+from duramen.significance.hypotheses import Hypotheses
 from duramen.significance.measured import Data, Measured, MeasureLike, measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray

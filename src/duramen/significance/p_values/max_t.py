@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from os import PathLike
 from typing import Any, NamedTuple
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.columns import counted
-from duramen.results.importances import PermutedImportances
+from duramen.results.importances import Importances, PermutedImportances
 from duramen.results.significance import AdjustedSignificance
 from duramen.significance.cost import announced
+from duramen.significance.hypotheses import Hypotheses
 from duramen.significance.measured import MeasureLike
 from duramen.significance.permuted_labels import (
     mean_variance,
@@ -64,6 +65,7 @@ def max_t(
     marginal: bool = True,
     max_stages: int = _MAX_STAGES,
     alpha: float = 0.05,
+    feature_groups: Any = None,
     strata: Any = None,
     groups: Any = None,
     random_state: Any = None,
@@ -110,6 +112,15 @@ def max_t(
     so for Gini importances of many classes and for MDA; docs/guide/max-t.md has measured rates.
     Features that are correlated with relevant ones are associated with the target, and found.
 
+    *Groups.* With `feature_groups` the groups, and the features in none, are tested as above, and
+    then the members of confirmed groups. The importance of a group is the sum of those of its
+    members, as in :func:`duramen.importances.group`, over the square root of their number before it
+    is standardized; its marginal statistic the largest of its members', standardized likewise, so
+    that large groups are not favored. The members have the step-down procedure of all p features in
+    the first stage, and an adjusted p-value no smaller than that of their group. The family-wise
+    error rate of the groups is at most alpha, and so is that of the features; that of both together
+    is at most 2 alpha (docs/guide/max-t.md has measured rates).
+
     Parameters
     ----------
     estimator : estimator of duramen, or PermutedImportances
@@ -134,6 +145,11 @@ def max_t(
         under permutation, so that features with many distinct values have no advantage over those
         with few. The standard deviation of a feature counts as no less than the root mean square
         over all features. Otherwise the statistic is the importance itself.
+    alpha : float
+        Level at which features are confirmed, in [0, 1].
+    feature_groups : mapping or array-like of shape (p,), optional
+        Groups that do not overlap, as for :func:`duramen.importances.group`; None or NaN for
+        features in none, which are tested with the groups. It needs ``balanced=True``.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
     groups : array-like of shape (n,), optional
@@ -157,7 +173,8 @@ def max_t(
         each feature alone, all from the last stage that tested the feature; `details` hold its
         number in "stage", the two statistics in "importance_statistic" and "marginal_statistic",
         and "null_mean" and "null_sd" of the importances in the first stage. ``evidence()`` tells
-        which of the statistics the verdict is due to.
+        which of the statistics the verdict is due to. With `feature_groups` the names are the
+        groups, and after them all features.
 
     Raises
     ------
@@ -194,12 +211,12 @@ def max_t(
     checks.check_flag(name, "marginal", marginal)
     alpha = checks.check_real(name, "alpha", alpha, 0, 1)
     choices: dict[str, Any] = {"balanced": balanced, "marginal": marginal, "alpha": alpha}
-    designed = partial(_Design, balanced=balanced, alpha=alpha)
+    designed = partial(_Design.of, feature_groups, balanced=balanced, alpha=alpha)
     marginals: FloatArray = np.empty((0, 0))
     if isinstance(estimator, PermutedImportances):
         first, choices["max_stages"] = estimator, 1
         marginals = _marginal_of(first) if marginal else marginals
-        design = designed(first.importances.values, marginals, len(first.permuted), 1)
+        design = designed(first.importances, marginals, len(first.permuted), 1)
         null = design.asked_for(first.permuted)
     else:
         n = checks.check_integer(name, "n_permutations", n_permutations, 1)
@@ -214,7 +231,7 @@ def max_t(
         importances = announced(refits, 1 + max_stages * n)
         marginals = permuted_marginal(refits, n) if marginal else marginals
         stages = max_stages if _permutes_rows(refits) else 1
-        design = designed(importances.values, marginals, n, stages)
+        design = designed(importances, marginals, n, stages)
         null = _permuted_scores(refits, design, choices)
         first = PermutedImportances(
             importances,
@@ -223,15 +240,18 @@ def max_t(
             metadata=refits.metadata(),
             notes=pivotality_notes(subject),
         )
-    result = _result(design.walk(null).stages, len(first.names))
-    of_stage = null[: design.n]
-    result["details"] |= {"null_mean": of_stage.mean(axis=0), "null_sd": of_stage.std(axis=0)}
+    result = design.result(null)
+    if feature_groups is not None:
+        tested = design.tested
+        choices["feature_groups"] = {
+            name: len(tested.features[h]) for h, name in enumerate(tested.groups)
+        }
     confirmed, notes = int(np.count_nonzero(result["p_adjusted"] <= alpha)), first.notes
     if first is estimator and confirmed:
         notes = (*notes, _ONE_STAGE.format(counted(confirmed, "feature")))
     return AdjustedSignificance(
-        names=first.names,
-        scores=first.importances.values,
+        names=design.tested.names,
+        scores=design.tested.pooled(first.importances.values),
         method=name,
         null=NULL + first.restrictions,
         unit=first.importances.unit,
@@ -259,7 +279,7 @@ def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -
     def ready(null: FloatArray) -> int:
         nonlocal rejected
         walk = design.walk(null)
-        rejected = walk.kept
+        rejected = design.features_of(walk.kept)
         return walk.until
 
     def task(b: int, _: int, rejected: IndexArray) -> FloatArray:
@@ -269,7 +289,7 @@ def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -
     return refits.run(
         task,
         n * design.max_stages,
-        len(design.observed),
+        len(subject.names),
         refits.metadata(**choices),
         ready=ready,
         arguments=lambda b: (rejected,),
@@ -376,18 +396,84 @@ class _Walk(NamedTuple):
 class _Design:
     """Stages of a test, as a function of the importances that are known so far."""
 
-    observed: FloatArray  # (p,), importances on the data
-    marginal: FloatArray  # (n + 1, p), marginal statistics, of the data first; empty without them
+    tested: Hypotheses  # features, or groups and features
+    importances: FloatArray  # (p,), on the data
+    marginals: FloatArray  # (n + 1, p), marginal statistics, of the data first; empty without them
     n: int  # permutations of a stage
     max_stages: int
     balanced: bool
     alpha: float
+
+    @classmethod
+    def of(
+        cls,
+        feature_groups: Any,
+        importances: Importances,
+        marginals: FloatArray,
+        n: int,
+        max_stages: int,
+        *,
+        balanced: bool,
+        alpha: float,
+    ) -> _Design:
+        """Check the groups, if there are any."""
+        name, grouped = "max_t", feature_groups is not None
+        tested = Hypotheses.of(importances.names, feature_groups, grouped, name)
+        if grouped and not balanced:
+            raise ValueError(
+                f"{name}: balanced must be True with feature_groups, as sums over large groups are "
+                "larger by chance, got False."
+            )
+        return cls(tested, importances.values, marginals, n, max_stages, balanced, alpha)
+
+    @cached_property
+    def observed(self) -> FloatArray:
+        """Return the importances on the data of what is tested first: groups, or features."""
+        return self._of_groups(self.importances)
+
+    @cached_property
+    def marginal(self) -> FloatArray:
+        """Return the marginal statistics of what is tested first, (n + 1, h)."""
+        if self.tested.parents is None or not self.marginals.size:
+            return self.marginals
+        largest = self.tested.pooled(self.marginals, "max")[:, self.tested.top]
+        return standardized(largest, 0.0)
+
+    def _of_groups(self, importances: FloatArray) -> FloatArray:
+        """Return importances of what is tested first, of groups as standardized ones need them.
+
+        The variance of a sum grows with the size of the group.
+        """
+        tested = self.tested
+        if tested.parents is None:
+            return importances
+        return (tested.pooled(importances) / np.sqrt(tested.sizes))[..., tested.top]
+
+    def features_of(self, confirmed: IndexArray) -> IndexArray:
+        """Return the features of what is confirmed."""
+        if self.tested.parents is None or not len(confirmed):
+            return confirmed
+        return np.concatenate([self.tested.features[h] for h in self.tested.top[confirmed]])
+
+    def result(self, null: FloatArray) -> dict[str, Any]:
+        """Return the fields of the result from the importances of all permutations."""
+        tested, of_stage = self.tested, null[: self.n]
+        result = _result(self.walk(null).stages, len(self.observed))
+        if tested.parents is not None:
+            single = Hypotheses(tested.names, tested.features)
+            features = replace(self, tested=single, max_stages=1).walk(of_stage)
+            of_features = _result(features.stages[:1], null.shape[1])
+            result = _nested(tested, tested.pooled(self.importances), result, of_features)
+        pooled = tested.pooled(of_stage)
+        result["details"] |= {"null_mean": pooled.mean(axis=0), "null_sd": pooled.std(axis=0)}
+        return result
 
     def walk(self, null: FloatArray) -> _Walk:
         """Return the stages that begin among the importances of these permutations.
 
         `null`, of shape (b, p), holds one permutation after the other, stage after stage.
         """
+        null = self._of_groups(null)
         looks = sorted({min(look, self.n) for look in (*_LOOKS, self.n)})
         stages, start = list[_Stage](), 0
         rejected, of_kept = np.empty(0, dtype=np.intp), np.empty((1 + self.n, 0))
@@ -486,6 +572,39 @@ def _result(stages: list[_Stage], p: int) -> dict[str, Any]:
     ranked = ranked[np.argsort(adjusted[ranked], kind="stable")]
     q_values[ranked] = np.maximum.accumulate(q_values[ranked])
     return {**numbers, "q_values": q_values, "details": details}
+
+
+def _nested(
+    tested: Hypotheses, scores: FloatArray, of_groups: dict[str, Any], of_features: dict[str, Any]
+) -> dict[str, Any]:
+    """Join the results of groups and of all features, whose members need a confirmed group.
+
+    A member has no smaller adjusted p-value and false discovery rate than its group.
+    """
+    top, members = tested.top, tested.members
+    own = np.array([tested.features[h][0] for h in members], dtype=np.intp)
+
+    def both(groups: FloatArray, features: FloatArray) -> FloatArray:
+        values = np.empty(len(tested))
+        values[top], values[members] = groups, features[own]
+        return values
+
+    details = {
+        name: both(values, of_features["details"][name])
+        for name, values in of_groups["details"].items()
+    }
+    numbers = {
+        name: both(of_groups[name], of_features[name])
+        for name in ("p_values", "p_adjusted", "statistics", "q_values")
+    }
+    assert tested.parents is not None
+    for name in ("p_adjusted", "q_values"):
+        values = numbers[name]
+        values[members] = np.maximum(values[members], values[tested.parents[members]])
+    by_statistic = (-scores, -numbers["statistics"])
+    order = np.lexsort((*by_statistic, details["stage"], numbers["p_adjusted"]))
+    numbers["q_values"][order] = np.maximum.accumulate(numbers["q_values"][order])
+    return {**numbers, "details": details}
 
 
 def step_down(observed: FloatArray, null: FloatArray) -> FloatArray:

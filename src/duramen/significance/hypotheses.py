@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from duramen.importances.after.group import grouping_of
+from duramen.importances.after.group import Grouping, How, grouping_of
 from duramen.results.fields import false_discovery
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -87,12 +88,12 @@ class Hypotheses:
             if name in names:
                 raise ValueError(
                     f"{function}: feature_groups must not have the name of a feature that is "
-                    f"tested too, got {name!r}. Hint: name the group otherwise, or members=False."
+                    f"tested too, got {name!r}. Hint: name the group otherwise."
                 )
             taken = features[parents[features] >= 0]
             if len(taken):
                 raise ValueError(
-                    f"{function}: feature_groups must not overlap with members=True, but "
+                    f"{function}: feature_groups must not overlap where members are tested, but "
                     f"{names[int(taken[0])]!r} is in several."
                 )
             parents[features] = g
@@ -104,6 +105,33 @@ class Hypotheses:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Number of features of each hypothesis, shape (H,)."""
+        return np.array([len(features) for features in self.features], dtype=np.int64)
+
+    @property
+    def top(self) -> IntArray:
+        """Hypotheses of a hierarchy about groups, and about features in none."""
+        return np.arange(len(self)) if self.parents is None else np.flatnonzero(self.parents < 0)
+
+    @property
+    def members(self) -> IntArray:
+        """Hypotheses of a hierarchy about members of groups."""
+        return np.setdiff1d(np.arange(len(self)), self.top)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the groups of a hierarchy."""
+        return self.names[: len(self) - len(self.single)] if self.parents is not None else ()
+
+    def pooled(self, values: FloatArray, how: How = "sum") -> FloatArray:
+        """Return numbers of hypotheses from those of features, shape (..., p)."""
+        features = np.concatenate(self.features)
+        if (self.sizes == 1).all():
+            return np.asarray(values[..., features])
+        return Grouping(self.names, features, self.sizes).combined(values, how)
 
     @property
     def single(self) -> IntArray:

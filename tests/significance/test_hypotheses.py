@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from duramen.significance import conditional
-from duramen.significance.conditional_tests.hierarchy import YEKUTIELI, Hypotheses
+from duramen.significance.hypotheses import YEKUTIELI, Hypotheses
 
 NAMES = tuple("abcdef")
 GROUPS = {"first": ["a", "b", "c"], "second": ["d", "e"]}
@@ -62,7 +62,7 @@ def test_the_false_discovery_rate_of_the_tree_is_below_its_bound():
     [
         (None, "members must be False without feature_groups"),
         ({"a": ["b", "c"]}, "must not have the name of a feature that is tested too, got 'a'"),
-        ({"g": ["a", "b"], "h": ["b", "c"]}, "must not overlap with members=True, but 'b'"),
+        ({"g": ["a", "b"], "h": ["b", "c"]}, "must not overlap where members are tested, but 'b'"),
     ],
 )
 def test_trees_that_are_none_are_refused(groups, message):
