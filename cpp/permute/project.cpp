@@ -163,6 +163,10 @@ class Projector {
       turns_[i - part.first] = turn;
       ++starts_[turn + 1];
     }
+    if (starts_[turns_[0] + 1] == part.last - part.first) {  // rows that stay together
+      next_.push_back(part);
+      return;
+    }
     for (std::uint32_t c = 0; c < n_children; ++c) starts_[c + 1] += starts_[c];
     places_.assign(starts_.begin(), starts_.end() - 1);
     for (std::uint32_t i = part.first; i < part.last; ++i) {

@@ -27,6 +27,7 @@ from duramen.importances.measures.fitted.minimal_depth import (
     minimal_depth_distribution,
 )
 from duramen.importances.measures.fitted.noising import NOISING, noising
+from duramen.importances.measures.fitted.shaff import SHAFF, shaff
 from duramen.importances.measures.fitted.sobol_mda import SOBOL_MDA, sobol_mda
 from duramen.importances.measures.fitted.vote_change import VOTE_CHANGE, vote_change
 from duramen.importances.measures.refitting.air import AIR, air
@@ -70,6 +71,7 @@ __all__ = [
     "relative_influence",
     "representatives",
     "sandri",
+    "shaff",
     "smooth",
     "sobol_mda",
     "vote_change",
@@ -79,7 +81,7 @@ catalogue = Catalogue(
     "measure",
     (
         *(MDI, MDI_OOB, MDA, VOTE_CHANGE, CONDITIONAL_MDA, FREQUENCY, MINIMAL_DEPTH, NOISING),
-        *(HOLDOUT_MDA, AIR, SANDRI, MCFS, PREDICTION_CHANGE, SOBOL_MDA, MDI_PLUS),
+        *(HOLDOUT_MDA, AIR, SANDRI, MCFS, PREDICTION_CHANGE, SOBOL_MDA, MDI_PLUS, SHAFF),
     ),
 )
 """All importance measures; ``register`` adds one."""

@@ -455,6 +455,7 @@ for measure in (
     "noising",
     "sobol-mda",
     "mdi-plus",
+    "shaff",
     "last-level",
 ):
     command(f"measure {measure}", f"{NETWORK} --measure {measure}", write_expression)

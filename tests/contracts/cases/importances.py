@@ -96,6 +96,16 @@ for task in TASKS:
         feature_groups={"first": ["a", "b"], "c": ["c"]},
         n_jobs=jobs(),
     )(_on_rows)
+    case(
+        f"shaff/{task}",
+        measures.shaff,
+        measure="shaff",
+        task=task,
+        feature_groups={"first": ["a", "b"]},
+        n_subsets=20,
+        random_state=1,
+        n_jobs=jobs(),
+    )(_on_rows)
     case(f"mdi_plus/{task}", measures.mdi_plus, measure="mdi_plus", task=task)(_on_rows)
     case(f"noising/{task} on all rows", measures.noising, measure="noising", task=task, rows=None)(
         _on_rows
