@@ -254,7 +254,7 @@ def _path_sets(forest: Forest, columns: list[IntArray]) -> Counter[int]:
 
 
 class _Worths:
-    """What sets of players explain of the variance of Y, row by row out of bag."""
+    """Variance of Y that sets of players explain, row by row out of bag."""
 
     def __init__(
         self,
