@@ -27,7 +27,11 @@ SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def evaluated(
-    folder: Path, resamples: int, trees: list[int], n_jobs: int
+    folder: Path,
+    resamples: int,
+    trees: list[int],
+    n_jobs: int,
+    measures: dict[str, str] = MEASURES,
 ) -> dm.evaluation.SelectionEvaluation:
     table = pq.read_table(folder / "data.parquet")
     data = dm.learning_set(table.drop_columns(["y"]), table.column("y").to_pylist())
@@ -35,7 +39,7 @@ def evaluated(
     methods = {
         f"{name}, T = {count:,}": dm.evaluation.Ranking(measure, forests[count])
         for count in trees
-        for name, measure in MEASURES.items()
+        for name, measure in measures.items()
     }
     return dm.evaluate_selection(
         methods,
@@ -45,7 +49,7 @@ def evaluated(
         test_size=0.1,
         random_state=0,
         n_jobs=n_jobs,
-        verbose=1,
+        verbose=int(sys.stderr.isatty()),
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 # A value that is a multiple of a unit up to rounding errors is not cut below it.
 _ROUNDING = 1e-9
@@ -33,6 +35,8 @@ class Value:
         multiple of one, which may be rounded or cut.
     error : float
         Largest difference by chance, where the printed value is of a finite forest.
+    tolerance : float
+        Largest difference that is allowed, where data or settings are not those of the paper.
     erratum : str
         Anchor in docs/errata.md, where the printed value is wrong.
     corrected : str
@@ -44,6 +48,7 @@ class Value:
     ours: float
     how: Literal["rounded", "cut", "above", "about"] = "rounded"
     error: float = 0.0
+    tolerance: float = 0.0
     erratum: str = ""
     corrected: str = ""
 
@@ -57,8 +62,9 @@ class Value:
             leading = self.ours / unit
             return float(wanted) in (unit * math.floor(leading), unit * round(leading))
         unit = 10.0 ** -decimals(wanted)
-        if self.error:
-            return abs(self.ours - float(wanted)) <= self.error + unit
+        if self.error or self.tolerance:
+            allowed = self.error + unit if self.error else self.tolerance + _ROUNDING
+            return abs(self.ours - float(wanted)) <= allowed
         return self.shown(decimals(wanted)) == f"{float(wanted):.{decimals(wanted)}f}"
 
     def shown(self, digits: int) -> str:
@@ -76,7 +82,71 @@ class Value:
             return f"as [corrected](errata.md#{self.erratum}): {self.corrected}"
         if self.error:
             return "within chance"
+        if self.tolerance:
+            return f"within {self.tolerance:g}"
         return "equal" if self.how in ("rounded", "cut") else "as printed"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the text or of a drawing, where no value is printed.
+
+    Attributes
+    ----------
+    what : str
+        Quantity, such as a difference of two scores.
+    ours : float
+        Its value, computed here.
+    relation : {">", "<"}
+        How it is to compare with `bound`.
+    bound : float
+        Bound, read off the drawing or the text.
+    exception : str
+        Anchor of the documentation that explains why the statement does not hold here; then its
+        opposite has to.
+    """
+
+    what: str
+    ours: float
+    relation: Literal[">", "<"]
+    bound: float
+    exception: str = ""
+
+    def agrees(self) -> bool:
+        """Tell whether the statement holds, or its opposite where an exception is documented."""
+        above, below = self.ours > self.bound, self.ours < self.bound
+        return above if (self.relation == ">") is not bool(self.exception) else below
+
+    def verdict(self) -> str:
+        """Return the word in the table."""
+        if not self.agrees():
+            return "DIFFERS"
+        return f"does not hold: [why]({self.exception})" if self.exception else "holds"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Size at which entries that take long are computed.
+
+    Attributes
+    ----------
+    data : Path
+        Folder of the data sets.
+    size : {"tiny", "default", "full"}
+        Tiny for tests, default for a run of minutes, full for the sizes of the paper.
+    n_jobs : int
+        Threads.
+    """
+
+    data: Path
+    size: Literal["tiny", "default", "full"] = "default"
+    n_jobs: int = 1
+
+    def of(self, tiny: Any, default: Any, full: Any = None) -> Any:
+        """Return what belongs to the size; the default where the full size is the same."""
+        return {"tiny": tiny, "default": default, "full": default if full is None else full}[
+            self.size
+        ]
 
 
 @dataclass(frozen=True)
@@ -92,16 +162,44 @@ class Entry:
     source : str
         Paper, table or equation.
     values : callable
-        Computes the values.
+        Computes the values; of entries that take long, from what `compute` returned.
     exact : bool
         Whether every printed digit is compared: a change of the last one would be noticed.
+    compute : callable, optional
+        Of entries that take long: computes a result that JSON can hold, at a `Scale`.
+    draw : callable, optional
+        Draws the figure from the same result, or without one, on a matplotlib figure.
+    figure : tuple
+        Width and height of the figure in inches.
+    note : str
+        Settings, and what differs from the paper.
+    needs : str
+        Folder of the data set that `compute` reads, if it does not ship.
     """
 
     name: str
     title: str
     source: str
-    values: Callable[[], Iterable[Value]]
+    values: Callable[..., Iterable[Value | Claim]]
     exact: bool = True
+    compute: Callable[[Scale], Any] | None = None
+    draw: Callable[..., None] | None = None
+    figure: tuple[float, float] = (9.0, 3.2)
+    note: str = ""
+    needs: str = ""
+
+    def outcome(self, scale: Scale, results: Path | None = None) -> tuple[Any, ...]:
+        """Return the arguments of `values` and `draw`; what is in the folder is read from it."""
+        if self.compute is None:
+            return ()
+        file = None if results is None else results / f"{self.name}.json"
+        if file is not None and file.exists():
+            return (json.loads(file.read_text(encoding="utf-8")),)
+        text = json.dumps(self.compute(scale), indent=None, separators=(",", ":"))
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text + "\n", encoding="utf-8")
+        return (json.loads(text),)
 
 
 def row(

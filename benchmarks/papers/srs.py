@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 import duramen as dm
-from benchmarks.papers.entries import Entry, Value
+from benchmarks.papers.entries import Claim, Entry, Scale, Value
+from benchmarks.srs import figure2
 
 # (p, q, r), RS, SRS. A text that begins with > is exceeded, one with e is an order of magnitude.
 CHAIN = [
@@ -50,7 +53,7 @@ def numbers(scenario: str, rows: list[tuple[tuple[int, int, int], str, str]]) ->
             yield Value(name, text, ours, how, erratum=erratum, corrected=corrected)
 
 
-ENTRIES = tuple(
+TABLES = tuple(
     Entry(
         f"srs-table-1-{scenario}",
         f"Expected number of trees, {scenario}",
@@ -62,4 +65,125 @@ ENTRIES = tuple(
         ("b", "clique", CLIQUE),
         ("c", "marginal", MARGINAL),
     )
+)
+
+
+# p, q, r and the trees of the panels of Figure 1, which prints none of them.
+PANELS: dict[Literal["chain", "clique", "marginal"], tuple[int, int, int, int]] = {
+    "chain": (1000, 100, 3, 200),
+    "clique": (1000, 100, 3, 3000),
+    "marginal": (1000, 100, 50, 100),
+}
+
+
+def expected_curves() -> dict[str, list[Any]]:
+    """Expected numbers of features found after each tree, by RS and by SRS."""
+    return {
+        scenario: [
+            dm.theory.found_curve(
+                scenario, n_features=p, subspace=q, n_relevant=r, keep=keep, n_trees=trees
+            )
+            for keep in (0, 1)
+        ]
+        for scenario, (p, q, r, trees) in PANELS.items()
+    }
+
+
+def figure_1() -> Iterator[Claim]:
+    """SRS finds more in chains and cliques, and fewer features that are relevant alone."""
+    for scenario, (without, keeping) in expected_curves().items():
+        gain = float(np.mean(keeping - without))
+        name = f"{scenario}: mean number found by SRS less RS"
+        yield Claim(name, gain, "<" if scenario == "marginal" else ">", 0)
+
+
+def draw_figure_1(figure: Any) -> None:
+    """Draw the expected numbers."""
+    curves = expected_curves()
+    for panel, (scenario, lines) in zip(figure.subplots(1, 3), curves.items(), strict=True):
+        for line, name in zip(lines, ("RS", "SRS"), strict=True):
+            panel.plot(line, label=name)
+        p, q, r, _ = PANELS[scenario]
+        panel.set_title(f"{scenario}: p = {p:,}, q = {q}, r = {r}", fontsize=9)
+        panel.set_xlabel("trees")
+    panel.legend(frameon=False)
+
+
+FULL = "guide/srs.md#20-features-among-50000"
+
+
+def f1(scale: Scale) -> Any:
+    """F1 of what was found of 20 relevant features, against iterations."""
+    features = scale.of(200, 2000, 50_000)
+    result = []
+    for seed in range(scale.of(1, 1, 2)):
+        for fraction, times in ((0.005, 1), (0.05, 10)):
+            q = max(2, int(features * fraction))
+            iterations = scale.of(40, 10_000 // times)
+            for alpha in figure2.ALPHAS:
+                setting = {"seed": seed, "q": q, "alpha": alpha, "iterations": iterations}
+                line = figure2.search(test="probe", features=features, **setting)
+                curve = figure2.f1_curve({**setting, **line})[
+                    iterations // 20 - 1 :: iterations // 20
+                ]
+                result.append(
+                    {
+                        **setting,
+                        "F1": [round(float(number), 4) for number in curve],
+                        "found": len(line["relevant"]),
+                        "relevant": sum(line["relevant"]),
+                    }
+                )
+    return result
+
+
+def f1_values(result: Any) -> Iterator[Claim]:
+    """SRS is above RS for both sizes of memory."""
+    last = {(line["seed"], line["q"], line["alpha"]): line["F1"][-1] for line in result}
+    for q in dict.fromkeys(line["q"] for line in result):
+        for alpha in figure2.ALPHAS[1:]:
+            gains = [last[seed, q, alpha] - last[seed, q, 0.0] for seed, _, a in last if a == alpha]
+            name = f"mean F1 of alpha = {alpha:g} less alpha = 0, q = {q}"
+            full = alpha == 1 and q < figure2.RELEVANT  # what was found takes all places
+            yield Claim(name, float(np.mean(gains)), ">", 0, FULL if full else "")
+
+
+def draw_f1(figure: Any, result: Any) -> None:
+    """Draw the curves of every data set."""
+    sizes = list(dict.fromkeys(line["q"] for line in result))
+    panels = figure.subplots(1, len(sizes), sharey=True)
+    for line in result:
+        panel = panels[sizes.index(line["q"])]
+        at = np.linspace(0, line["iterations"], len(line["F1"]) + 1)[1:]
+        color = f"C{figure2.ALPHAS.index(line['alpha'])}"
+        name = None if line["seed"] else f"alpha = {line['alpha']:g}"
+        panel.plot(at, line["F1"], color=color, linestyle="-:"[line["seed"] % 2], label=name)
+        panel.set(title=f"q = {line['q']}", xlabel="iterations", ylabel="F1")
+    panels[0].legend(frameon=False, fontsize=8)
+
+
+ENTRIES = (
+    *TABLES,
+    Entry(
+        "srs-figure-1",
+        "Expected number of features found",
+        "Figure 1; thesis, Figure 7.3.1",
+        figure_1,
+        exact=False,
+        draw=draw_figure_1,
+        note="Exact; the paper prints neither p, q nor r of its curves.",
+    ),
+    Entry(
+        "srs-figure-2",
+        "F1 of the features found",
+        "Figure 2; thesis, Figure 7.4.1",
+        f1_values,
+        exact=False,
+        compute=f1,
+        draw=draw_f1,
+        note=(
+            "2000 features and one data set, with `--full` the 50,000 of the paper and two; "
+            "q = .005 p and .05 p, one probe, L = 10, beta = 95 %."
+        ),
+    ),
 )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 import duramen as dm
-from benchmarks.papers.entries import Entry, Value, row
+from benchmarks.papers.entries import Claim, Entry, Scale, Value, row
 
 DEGREES = [f"degree {k}" for k in range(7)]
 TABLE_5_1 = {
@@ -90,14 +93,19 @@ def problem_2() -> Iterator[Value]:
         yield from row(name, printed, ours, effects.names)
 
 
-def primary_tumor() -> Iterator[Value]:
-    """Table 6.E.1, where cells without rows of the context are left out."""
+def complete_patients() -> tuple[Any, NDArray[Any], Any]:
+    """Return findings without sex, sites and sex of the 132 patients without missing values."""
     tumor = dm.datasets.load_primary_tumor()
     findings = tumor.X.to_pandas()
     complete = findings.notna().all(axis=1).to_numpy()
-    patients = dm.theory.FiniteDistribution.from_table(
-        findings[complete].drop(columns="sex"), tumor.y[complete], context=findings[complete]["sex"]
-    )
+    patients = findings[complete]
+    return patients.drop(columns="sex"), tumor.y[complete], patients["sex"]
+
+
+def primary_tumor() -> Iterator[Value]:
+    """Table 6.E.1, where cells without rows of the context are left out."""
+    table, sites, sex = complete_patients()
+    patients = dm.theory.FiniteDistribution.from_table(table, sites, context=sex)
     effects = dm.theory.population_context_importances(patients)
     labels = ["Imp", "Imp(.|0)", "Imp(.|1)", "Imp^|0|", "Imp^|1|", "Imp_s^0", "Imp_s^1"]
     table = np.vstack([effects.importances, effects.within, effects.absolute, effects.signed]).T
@@ -111,10 +119,304 @@ def primary_tumor() -> Iterator[Value]:
                 yield value
 
 
+def mediated() -> list[Claim]:
+    """A variable z between x and y: x is associated with y, and not given z."""
+    probabilities = np.zeros((2, 2, 2))
+    for x, z, y in np.ndindex(2, 2, 2):
+        probabilities[x, z, y] = 0.5 * (0.9 if z == x else 0.1) * (0.8 if y == z else 0.2)
+    path = dm.theory.FiniteDistribution.from_probabilities(probabilities, names=["x", "z", "y"])
+    return [
+        Claim("I(x; y), bits", path.mutual_information([0]), ">", 0.01),
+        Claim("I(x; y | z), bits", abs(path.mutual_information([0], given=[1])), "<", 1e-12),
+    ]
+
+
+def exclusive_or(moved: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return an exclusive or of 100 rows; one of its rows is moved or not."""
+    counts = {(0, 0): 26, (0, 1): 24 + moved, (1, 0): 25 - moved, (1, 1): 25}
+    X = np.repeat(np.array(list(counts)), list(counts.values()), axis=0)
+    return X, X[:, 0] ^ X[:, 1]
+
+
+def sums_of_decreases() -> dict[str, dict[str, Any]]:
+    """Return sums of decreases of a tree on both data sets, with and without weights of nodes."""
+    result = {}
+    for moved in (False, True):
+        tree = dm.RandomForestClassifier(
+            1, bootstrap=False, max_features=None, criterion="entropy", random_state=0
+        ).fit(*exclusive_or(moved))
+        forest = tree.forest_
+        unweighted = np.zeros(2)
+        for node in np.flatnonzero(forest.feature >= 0):
+            children = [forest.child[node], forest.child[node] + 1]
+            parts = forest.weight[children] / forest.weight[node]
+            below = float(parts @ forest.impurity[children])
+            unweighted[forest.feature[node]] += forest.impurity[node] - below
+        result["LS2" if moved else "LS1"] = {
+            "unweighted": unweighted,
+            "weighted": dm.importances.mdi(tree).values,
+        }
+    return result
+
+
+def instability() -> Iterator[Claim]:
+    """One moved row exchanges the features of the tree, and with them their importances."""
+    sums = sums_of_decreases()
+    for what in ("unweighted", "weighted"):
+        for name, sign in (("LS1", -1), ("LS2", 1)):
+            gap = float(sums[name][what] @ [1, -1])
+            relation = "<" if sign < 0 else ">"
+            yield Claim(f"{name}, {what} sum of X1 less X2, bits", gap, relation, 0.9 * sign)
+
+
+def draw_instability(figure: Any) -> None:
+    """Draw the sums as bars."""
+    sums = sums_of_decreases()
+    panels = figure.subplots(1, 2, sharey=True)
+    for panel, what in zip(panels, ("unweighted", "weighted"), strict=True):
+        for k, (name, values) in enumerate(sums.items()):
+            panel.bar(np.arange(2) + 0.35 * k, values[what], 0.3, label=name)
+        panel.set_xticks([0.17, 1.17], ["X1", "X2"])
+        panel.set_title(f"{what} sum of decreases (bits)", fontsize=9)
+    panel.legend(frameon=False)
+
+
+FAMILIES = ("multiway", "any", "ordered")
+
+
+def split_families() -> dict[tuple[int, str, int], Any]:
+    """Return importances of digits for |X1| = 2 and 4, splits and K."""
+    digits = dm.theory.examples.digits7()
+    X, y = np.repeat(digits.codes, 2, axis=0), np.repeat(np.arange(10), 2)
+    X = np.array(X, dtype=np.int64)
+    doubled = X.copy()
+    doubled[:, 0] = 2 * X[:, 0] + np.tile([0, 1], 10)
+    return {
+        (size, family, K): dm.theory.population_importances(
+            dm.theory.FiniteDistribution.from_table(table, y), splits=family, max_features=K
+        ).values
+        for size, table in ((2, X), (4, doubled))
+        for family in FAMILIES
+        for K in (1, 7)
+    }
+
+
+def binary_splits() -> Iterator[Claim]:
+    """Figure 5.5, of which the text states the order."""
+    values = split_families()
+    for family in ("any", "ordered"):
+        apart = float(np.abs(values[2, family, 1] - values[2, "multiway", 1]).max())
+        yield Claim(
+            f"|X1| = 2, K = 1, {family} against multiway, largest difference", apart, "<", 1e-12
+        )
+    for K in (1, 7):
+        multiway = values[4, "multiway", K]
+        for family in ("any", "ordered"):
+            change = values[4, family, K] - multiway
+            yield Claim(f"|X1| = 4, K = {K}, X1, {family} less multiway", float(change[0]), "<", 0)
+            yield Claim(f"|X1| = 4, K = {K}, X7, {family} less multiway", float(change[6]), ">", 0)
+            others = float(np.abs(change[1:6]).max())
+            yield Claim(f"|X1| = 4, K = {K}, X2 to X6, {family}, largest change", others, "<", 0.02)
+    apart = float(values[4, "any", 1][0] - values[4, "ordered", 1][0])
+    yield Claim("|X1| = 4, K = 1, X1, any less ordered", apart, "<", 0)
+
+
+def draw_binary_splits(figure: Any) -> None:
+    """Draw the importances as bars."""
+    values = split_families()
+    panels = figure.subplots(2, 3, sharex=True, sharey=True)
+    for (size, family, K), heights in values.items():
+        panel = panels[int(K == 7), FAMILIES.index(family)]
+        panel.bar(np.arange(1, 8) + 0.38 * (size == 4), heights, 0.36, label=f"|X1| = {size}")
+        panel.set_title(f"{family}, K = {K}", fontsize=9)
+    panels[0, 0].legend(frameon=False, fontsize=8)
+
+
+def problem_1() -> Iterator[Value]:
+    """Table 6.2."""
+    effects = dm.theory.population_context_importances(dm.theory.examples.problem_1(), empty="zero")
+    table = {
+        "Imp": ("1.0 0.125 0.125", effects.importances),
+        "Imp(.|0)": ("1.0 0.5 0.0", effects.within[0]),
+        "Imp(.|1)": ("1.0 0.0 0.5", effects.within[1]),
+        "Imp^|0|": ("0.0 0.375 0.125", effects.absolute[0]),
+        "Imp^0": ("0.0 -0.375 0.125", effects.plain[0]),
+        "Imp^|1|": ("0.0 0.125 0.375", effects.absolute[1]),
+        "Imp^1": ("0.0 0.125 -0.375", effects.plain[1]),
+        "Imp^Xc": ("0.0 -0.125 -0.125", effects.overall),
+    }
+    for name, (printed, ours) in table.items():
+        yield from row(name, printed, ours, effects.names)
+
+
+# Imp, Imp(X|xc) twice, Imp^|xc| twice, Imp_s twice.
+TABLE_6_4 = {
+    "age": "0.2974 0.2942 0.2900 0.1505 0.1717 0.0032 0.0074",
+    "histologic-type": "0.3513 0.1354 0.4005 0.2265 0.1183 0.2159 -0.0492",
+    "degree-of-diffe": "0.4415 0.3725 0.4070 0.1827 0.1724 0.0690 0.0345",
+    "bone": "0.2452 0.2342 0.2220 0.1088 0.0845 0.0110 0.0232",
+    "bone-marrow": "0.0188 0.0190 0.0131 0.0128 0.0105 -0.0001 0.0057",
+    "lung": "0.1677 0.1837 0.1420 0.1134 0.1079 -0.0160 0.0257",
+    "pleura": "0.1474 0.1132 0.1127 0.0613 0.1026 0.0342 0.0348",
+    "peritoneum": "0.3171 0.2954 0.2084 0.0939 0.1516 0.0216 0.1087",
+    "liver": "0.2300 0.1844 0.2784 0.0888 0.1382 0.0456 -0.0483",
+    "brain": "0.0466 0.0334 0.0566 0.0403 0.0279 0.0131 -0.0101",
+    "skin": "0.0679 0.0310 0.0786 0.0426 0.0420 0.0369 -0.0107",
+    "neck": "0.2183 0.0774 0.2255 0.1562 0.0710 0.1409 -0.0071",
+    "supraclavicular": "0.1701 0.1807 0.1344 0.0942 0.0738 -0.0106 0.0357",
+    "axillar": "0.1339 0.1236 0.0846 0.0748 0.0663 0.0103 0.0493",
+    "mediastinum": "0.1826 0.1752 0.1613 0.1129 0.0867 0.0074 0.0213",
+    "abdominal": "0.2558 0.2883 0.1512 0.1419 0.1526 -0.0325 0.1046",
+}
+SIGNIFICANT = {
+    ("histologic-type", 0): "0.000 0.000",
+    ("neck", 0): "0.000 0.000",
+    ("peritoneum", 1): "0.000 0.000",
+    ("abdominal", 1): "0.028 0.003",
+}
+
+
+def tumor_forests(scale: Scale) -> Any:
+    """Means and deviations over forests of 1000 trees, and the p-values of one."""
+    patients, sites, sex = complete_patients()
+    tables = []
+    for seed in range(scale.of(2, 20)):
+        effects = dm.context_importances(
+            patients,
+            sites,
+            sex,
+            n_estimators=scale.of(20, 1000),
+            n_permutations=scale.of(19, 1000) if seed == 0 else 0,
+            permute="all",
+            empty="zero",
+            plain=False,
+            random_state=seed,
+            n_jobs=scale.n_jobs,
+        )
+        parts = [effects.importances, *effects.conditional, *effects.absolute, *effects.signed]
+        tables.append(np.vstack(parts).T)
+        if seed == 0:
+            p_values = [effects.absolute_p_values.tolist(), effects.signed_p_values.tolist()]
+            names = list(effects.names)
+    return {
+        "names": names,
+        "mean": np.mean(tables, axis=0).round(6).tolist(),
+        "deviation": np.std(tables, axis=0, ddof=1).round(6).tolist(),
+        "p": p_values,
+    }
+
+
+def tumor_values(result: Any) -> Iterator[Value | Claim]:
+    """Table 6.4: values of a forest of 1000 trees, and the p-values of at most .05."""
+    labels = ["Imp", "Imp(.|0)", "Imp(.|1)", "Imp^|0|", "Imp^|1|", "Imp_s^0", "Imp_s^1"]
+    for name, printed in TABLE_6_4.items():
+        i = result["names"].index(name)
+        for k, (label, text) in enumerate(zip(labels, printed.split(), strict=True)):
+            error = 4 * result["deviation"][i][k]
+            yield Value(f"{name}, {label}", text, result["mean"][i][k], error=error)
+    absolute, signed = (np.array(table) for table in result["p"])
+    for (name, context), printed in SIGNIFICANT.items():
+        i = result["names"].index(name)
+        for label, text, table in zip(
+            ("|.|", "_s"), printed.split(), (absolute, signed), strict=True
+        ):
+            value = float(table[context, i])
+            yield Value(f"p-value of Imp{label}^{context}, {name}", text, value, tolerance=0.02)
+    others = int((absolute <= 0.05).sum()) - len(SIGNIFICANT)
+    yield Claim("other p-values of Imp|.| of at most .05", others, "<", 1)
+
+
+def interactions(scale: Scale) -> Any:
+    """Numbers of links between 32 genes at level .05, with subtypes as they are and permuted."""
+    table = pq.read_table(scale.data / "tcga-gbm-verhaak840" / "data.parquet").to_pandas()
+    table = table[table["y"].isin(["Mesenchymal", "Proneural"])]
+    subtype = table.pop("y").to_numpy()
+    random = np.random.default_rng(0)
+    genes = table.iloc[:, random.choice(table.shape[1], scale.of(4, 32), replace=False)]
+    result = {}
+    for name, context in (("subtypes", subtype), ("permuted", random.permutation(subtype))):
+        network = dm.context_network(
+            genes,
+            context,
+            n_estimators=scale.of(10, 100, 1000),
+            n_permutations=scale.of(19, 99, 1000),
+            permute="all",
+            plain=False,
+            random_state=0,
+            n_jobs=scale.n_jobs,
+        )
+        p_values = [effects.absolute_p_values for effects in network.analyses.values()]
+        contexts = next(iter(network.analyses.values())).contexts
+        counts = np.sum([(p <= 0.05).sum(axis=1) for p in p_values], axis=0)
+        result[name] = dict(zip(map(str, contexts), map(int, counts), strict=True))
+    return result
+
+
+def interaction_values(result: Any) -> Iterator[Claim]:
+    """The printed 49 and 26 of 992 links are about those of permuted subtypes."""
+    for context, count in result["permuted"].items():
+        yield Claim(f"links with p <= .05, permuted subtypes, {context}", count, ">", 20)
+        yield Claim(f"the same, {context}", count, "<", 90)
+
+
 ENTRIES = (
     Entry("thesis-table-5-1", "Importances by interaction degree", "Table 5.1", degrees),
     Entry("thesis-example-5-1", "A noisy copy of an exclusive or", "Example 5.1", example_5_1),
     Entry("thesis-example-5-2", "Multiway and binary splits", "Example 5.2", example_5_2),
     Entry("thesis-table-6-3", "Effects of a context, problem 2", "Table 6.3", problem_2),
     Entry("thesis-table-6-e-1", "Effects of sex, primary tumor", "Table 6.E.1", primary_tumor),
+    Entry(
+        "thesis-figure-2-1",
+        "An intermediate variable",
+        "Figure 2.1",
+        mediated,
+        exact=False,
+    ),
+    Entry(
+        "thesis-figure-3-8",
+        "Instability of one tree",
+        "Figure 3.8",
+        instability,
+        exact=False,
+        draw=draw_instability,
+        note="100 rows of an exclusive or, of which LS2 has one moved; one tree each.",
+    ),
+    Entry(
+        "thesis-figure-5-5",
+        "Importances by families of splits",
+        "Figure 5.5",
+        binary_splits,
+        exact=False,
+        draw=draw_binary_splits,
+        figure=(9.0, 4.5),
+        note="Infinitely many trees in place of 10,000.",
+    ),
+    Entry("thesis-table-6-2", "Effects of a context, problem 1", "Table 6.2", problem_1),
+    Entry(
+        "thesis-table-6-4",
+        "Effects of sex by 1000 trees, primary tumor",
+        "Table 6.4",
+        tumor_values,
+        exact=False,
+        compute=tumor_forests,
+        note=(
+            "Means of 20 forests of 1000 totally randomized trees; the tolerance is four "
+            "standard deviations of a forest. Nodes without rows of a context count as 0, and sex "
+            "is permuted among all rows, as in the thesis."
+        ),
+    ),
+    Entry(
+        "thesis-figure-6-1",
+        "Links that depend on the subtype",
+        "Figure 6.1",
+        interaction_values,
+        exact=False,
+        compute=interactions,
+        note=(
+            "The 32 genes of the thesis are not at hand: 32 others are drawn. It finds 49 and 26 "
+            "of 992 links at level .05; about so many are found where the subtypes are permuted. "
+            "100 trees and 99 permutations, 1000 with `--full`."
+        ),
+        needs="tcga-gbm-verhaak840",
+    ),
 )

@@ -41,7 +41,8 @@ def cells(path: Path) -> Given:
 
 SETS: dict[str, tuple[str, Callable[[Path], Given]]] = {
     "arcene": ("arcene", from_parquet),
-    "madelon": ("madelon", functools.partial(from_parquet, rows=2000)),  # the training rows
+    "arcene, 100 rows": ("arcene", functools.partial(from_parquet, rows=100)),  # of the thesis
+    "madelon": ("madelon", functools.partial(from_parquet, rows=2000)),
     "colon": ("alon-colon", from_parquet),
     "leukemia": ("golub-leukemia", from_parquet),
     "srbct": ("khan-srbct", from_parquet),
@@ -65,22 +66,38 @@ def table(data: str, name: str) -> Given:
     return dm.encode(X), y
 
 
-def ensemble(method: str, p: int, seed: int) -> Any:
+def ensemble(
+    method: str,
+    p: int,
+    seed: int,
+    iterations: dict[float, int] = ITERATIONS,
+    trees: int = TREES,
+    n_jobs: int | None = None,
+) -> Any:
     kind, *numbers = method.split()
     if kind == "SRS":
         q, alpha = map(float, numbers)
         return dm.SequentialRandomSubspace(
-            n_estimators=ITERATIONS[q],
+            n_estimators=iterations[q],
             n_subspace_features=max(1, round(q * p)),
             keep=alpha,
             relevance="probe",
             random_state=seed,
         )
     forest = {"RF": dm.RandomForestClassifier, "ET": dm.ExtraTreesClassifier}[kind]
-    return forest(TREES, max_features=max(1, round(float(numbers[0]) * p)), random_state=seed)
+    return forest(
+        trees, max_features=max(1, round(float(numbers[0]) * p)), random_state=seed, n_jobs=n_jobs
+    )
 
 
-def accuracies(data: str, name: str, split: int) -> dict[str, float]:
+def accuracies(
+    data: str,
+    name: str,
+    split: int,
+    iterations: dict[float, int] = ITERATIONS,
+    trees: int = TREES,
+    n_jobs: int | None = None,
+) -> dict[str, float]:
     X, y = table(data, name)
     rows = np.random.default_rng(split).permutation(len(y))
     half = len(y) // 2
@@ -88,7 +105,9 @@ def accuracies(data: str, name: str, split: int) -> dict[str, float]:
     given, other = X.take_rows(learn), X.take_rows(test)
     right = {}
     for method in METHODS:
-        fitted = ensemble(method, X.n_columns, split).fit(given, y[learn])
+        fitted = ensemble(method, X.n_columns, split, iterations, trees, n_jobs).fit(
+            given, y[learn]
+        )
         right[method] = float(np.mean(fitted.predict(other) == y[test]))
     return right
 

@@ -29,13 +29,15 @@ TESTS = ("decoy", "probe")
 
 
 @functools.lru_cache(maxsize=1)
-def problem(seed: int) -> tuple[Any, NDArray[Any], NDArray[np.bool_]]:
-    data = dm.datasets.madelon_like(ROWS, n_probes=FEATURES - RELEVANT, random_state=seed)
+def problem(seed: int, features: int = FEATURES) -> tuple[Any, NDArray[Any], NDArray[np.bool_]]:
+    data = dm.datasets.madelon_like(ROWS, n_probes=features - RELEVANT, random_state=seed)
     return dm.encode(data.X), data.y, np.isin(data.names, data.relevant)
 
 
-def search(seed: int, q: int, alpha: float, test: str, iterations: int) -> dict[str, Any]:
-    X, y, relevant = problem(seed)
+def search(
+    seed: int, q: int, alpha: float, test: str, iterations: int, features: int = FEATURES
+) -> dict[str, Any]:
+    X, y, relevant = problem(seed, features)
     start = time.perf_counter()
     model = dm.SequentialRandomSubspace(
         n_estimators=iterations,

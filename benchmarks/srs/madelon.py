@@ -40,7 +40,10 @@ def table(path: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
     return X.astype(np.float64), y
 
 
-def search(path: str, split: int, p: int, alpha: float, iterations: int) -> dict[str, Any]:
+def problem(
+    path: str, split: int, p: int
+) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
+    """Return 1500 rows with p features, their classes, and which features are relevant."""
     X, y = table(path)
     random = np.random.default_rng(split)
     rows = random.permutation(len(y))[:ROWS]
@@ -49,6 +52,11 @@ def search(path: str, split: int, p: int, alpha: float, iterations: int) -> dict
     noise = np.flatnonzero(~relevant[: X.shape[1]])
     drawn = random.choice(noise, p - X.shape[1])
     X = np.hstack([X, *(random.permutation(X[:, j])[:, None] for j in drawn)])
+    return X, y, relevant
+
+
+def search(path: str, split: int, p: int, alpha: float, iterations: int) -> dict[str, Any]:
+    X, y, relevant = problem(path, split, p)
     model = dm.SequentialRandomSubspace(
         n_estimators=iterations,
         n_subspace_features=SUBSPACE,
@@ -57,7 +65,13 @@ def search(path: str, split: int, p: int, alpha: float, iterations: int) -> dict
         relevance="decoy" if alpha else "probe",
         random_state=split,
     ).fit(X[:LEARN], y[:LEARN])
-    every = iterations // STAGES
+    return staged(model, X, y, relevant, iterations // STAGES)
+
+
+def staged(
+    model: Any, X: NDArray[Any], y: NDArray[Any], relevant: NDArray[np.bool_], every: int
+) -> dict[str, Any]:
+    """Return area and accuracy of a fitted search after every so many iterations."""
     ranked, said = model.staged_importances(every), model.staged_predict(X[LEARN:], every)
     return {
         "auprc": [float(average_precision_score(relevant, values)) for values in ranked],
