@@ -126,6 +126,25 @@ class Hypotheses:
         """Names of the groups of a hierarchy."""
         return self.names[: len(self) - len(self.single)] if self.parents is not None else ()
 
+    def labels(self, names: tuple[str, ...], function: str) -> IntArray:
+        """Return the hypothesis that each feature is part of, others after these, shape (p,).
+
+        Raises
+        ------
+        ValueError
+            If groups overlap.
+        """
+        labels = len(self) + np.arange(len(names))
+        for h, features in enumerate(self.features):
+            taken = features[labels[features] < len(self)]
+            if len(taken):
+                raise ValueError(
+                    f"{function}: feature_groups must not overlap, but {names[int(taken[0])]!r} is "
+                    "in several."
+                )
+            labels[features] = h
+        return labels
+
     def pooled(self, values: FloatArray, how: How = "sum") -> FloatArray:
         """Return numbers of hypotheses from those of features, shape (..., p)."""
         features = np.concatenate(self.features)

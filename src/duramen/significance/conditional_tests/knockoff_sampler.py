@@ -108,7 +108,9 @@ class EstimatedKnockoffs:
     curved: list[IntArray]
 
     @classmethod
-    def of(cls, table: EncodedTable, kind: KnockoffKind) -> EstimatedKnockoffs:
+    def of(
+        cls, table: EncodedTable, kind: KnockoffKind, labels: IntArray | None = None
+    ) -> EstimatedKnockoffs:
         """Estimate the distribution of the columns.
 
         Parameters
@@ -118,6 +120,8 @@ class EstimatedKnockoffs:
         kind : {"auto", "gaussian", "forest"}
             Features that are drawn one after the other: nominal ones ("gaussian"), also those that
             depend on squares or cubes of others ("auto"), or all.
+        labels : int64 array of shape (p,), optional
+            Group of each feature: a group is swapped with its knockoffs as a whole.
         """
         scores = Scores.of(table)
         nodewise = Nodewise.of(scores)
@@ -139,7 +143,9 @@ class EstimatedKnockoffs:
         return cls(
             Sampler(table, nodewise, None, alone, 0, nodewise.residuals),
             np.flatnonzero(~of_alone),
-            SecondOrder.of(rest / spread),
+            SecondOrder.of(
+                rest / spread, None if labels is None else np.repeat(labels, widths)[~of_alone]
+            ),
             explained,
             spread,
             np.flatnonzero(alone),

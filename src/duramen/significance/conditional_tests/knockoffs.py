@@ -99,7 +99,9 @@ def knockoffs(
         ones of shape (n, p), such as a `MarkovChain`.
     feature_groups : mapping or array-like of shape (p,), optional
         Features that are tested together, as for :func:`duramen.importances.group`: whether a
-        group tells something that the features outside it do not. Their importances are added.
+        group tells something that the features outside it do not. Groups must not overlap.
+        Gaussian knockoffs are then such that groups can be swapped as a whole, which makes those of
+        correlated members less like these. The importances of the members are added.
     n_draws : int
         Number of draws of knockoffs, with a forest of 2p columns each. With 1 the selected features
         are those of knockoff+.
@@ -151,6 +153,8 @@ def knockoffs(
     rate control. Journal of the Royal Statistical Society B 86. R. Wang, A. Ramdas (2022). False
     discovery rate control with e-values. Journal of the Royal Statistical Society B 84. A. Spector,
     L. Janson (2022). Powerful knockoffs via minimizing reconstructability. Annals of Statistics 50.
+    R. Dai, R. F. Barber (2016). The knockoff filter for FDR control in group-sparse and multitask
+    regression. ICML.
 
     Examples
     --------
@@ -173,7 +177,8 @@ def knockoffs(
     tested = Hypotheses.of(data.names, feature_groups, False, function)
     names, hypotheses = tested.names, tested.features
     seed = execution.seed()
-    fitted = _fitted(sampler, data.table, function)
+    grouped = feature_groups is not None
+    fitted = _fitted(sampler, data.table, tested.labels(data.names, function) if grouped else None)
     notes = list(fitted.notes)
     if len(names) * alpha < 1.0:
         notes.append(
@@ -250,12 +255,13 @@ def adjusted(e: FloatArray) -> FloatArray:
 
 
 def _fitted(
-    sampler: Any, table: EncodedTable, function: str
+    sampler: Any, table: EncodedTable, labels: IntArray | None
 ) -> EstimatedKnockoffs | ExactKnockoffs:
-    """Return the sampler that is asked for."""
+    """Return the sampler that is asked for, of groups of features by their labels."""
+    function = "knockoffs"
     if isinstance(sampler, str):
         checks.check_choice(function, "sampler", sampler, get_args(KnockoffKind))
-        return EstimatedKnockoffs.of(table, sampler)  # type: ignore[arg-type]
+        return EstimatedKnockoffs.of(table, sampler, labels)  # type: ignore[arg-type]
     if not hasattr(sampler, "knockoffs"):
         raise TypeError(
             f'{function}: sampler must be "auto", "gaussian", "forest" or an object with a method '

@@ -5,6 +5,11 @@ With the covariance S of the columns Z and a diagonal matrix D, knockoffs are no
 same covariances when columns are swapped with their knockoffs. D is a multiple of the variance
 of each column given all others, that with the least sum of the variances of each column and each
 knockoff given all other columns and knockoffs (Spector and Janson 2022).
+
+Of groups of columns, covariances must stay when all columns of a group are swapped with their
+knockoffs: D may have blocks (Dai and Barber 2016). They are a multiple of the covariance of each
+group given all other columns, so that the knockoffs of columns that are nearly copies of each other
+need not be nearly copies of these.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 
 MOST_DENSE = 1000
 """Columns up to which matrices of all pairs are computed."""
@@ -27,21 +32,23 @@ class SecondOrder:
 
     The covariance of the scaled columns is :math:`V diag(\mu) V^T`, and `outside` times the
     identity on what is orthogonal to V, so that a draw of q columns takes n q r operations. Beyond
-    `MOST_DENSE` columns V are the right singular vectors of n rows, and D a multiple of I.
+    `MOST_DENSE` columns V are the right singular vectors of n rows, and D a multiple of I, which is
+    right for groups too.
 
     Attributes
     ----------
     values : float64 array of shape (n, q)
         Columns of mean 0 and variance 1, about.
-    scale : float64 array of shape (q,)
-        Standard deviation of each column given the others, in whose multiples V is; or ones.
+    scale : float64 array of shape (q,), or of shape (q, q) for groups
+        Standard deviation of each column given the others, in whose multiples V is; or ones. Of
+        groups the square root of their covariance given the others, a symmetric matrix of blocks.
     vectors : float64 array of shape (q, r)
         V.
     sizes : float64 array of shape (r,)
         :math:`\mu`.
     outside : float
     strength : float
-        Multiple of ``scale**2`` that is D.
+        Multiple of the square of `scale` that is D.
     """
 
     values: FloatArray
@@ -52,16 +59,24 @@ class SecondOrder:
     strength: float
 
     @classmethod
-    def of(cls, values: FloatArray) -> SecondOrder:
-        """Estimate the covariance of columns of mean 0 and variance 1, about, and choose D."""
+    def of(cls, values: FloatArray, labels: IntArray | None = None) -> SecondOrder:
+        """Estimate the covariance of columns of mean 0 and variance 1, about, and choose D.
+
+        `labels` are the groups of the q columns; None for columns that are swapped by themselves.
+        """
         n, q = values.shape
         if not q:
             return cls(values, np.ones(0), np.zeros((0, 0)), np.ones(0), 1.0, 1.0)
         shrinkage = max(ledoit_wolf(values), _LEAST_SHRINKAGE)
         if q <= MOST_DENSE:
             covariance = (1.0 - shrinkage) * values.T @ values / n + shrinkage * np.eye(q)
-            scale = 1.0 / np.sqrt(np.linalg.inv(covariance).diagonal())
-            sizes, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+            precision = np.linalg.inv(covariance)
+            if labels is None:
+                scale = 1.0 / np.sqrt(precision.diagonal())
+                sizes, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+            else:
+                scale, whitening = _roots_of_blocks(precision, labels)
+                sizes, vectors = np.linalg.eigh(whitening @ covariance @ whitening)
         else:
             _, singular, right = np.linalg.svd(values, full_matrices=False)
             scale, vectors = np.ones(q), right.T
@@ -72,25 +87,42 @@ class SecondOrder:
     @property
     def mean(self) -> FloatArray:
         """Mean of the knockoffs of each row given its columns, shape (n, q)."""
-        scaled = self.values / self.scale
+        scaled = self._scaled
         inside = scaled @ self.vectors
         shrunk = self.strength * inside * (1.0 / self.sizes - 1.0 / self.outside)
         scaled = (1.0 - self.strength / self.outside) * scaled - shrunk @ self.vectors.T
-        return np.asarray(scaled * self.scale)
+        return self._unscaled(scaled)
 
     def noise(self, random: np.random.Generator) -> FloatArray:
         """Draw knockoffs less their mean, shape (n, q)."""
         inside, outside = self._deviations
         normal = random.normal(size=self.values.shape)
         of_vectors = (normal @ self.vectors) * (inside - outside)
-        return np.asarray((outside * normal + of_vectors @ self.vectors.T) * self.scale)
+        return self._unscaled(outside * normal + of_vectors @ self.vectors.T)
 
     @property
     def noise_deviation(self) -> FloatArray:
         """Standard deviation of the noise of each column, shape (q,)."""
         inside, outside = self._deviations
-        variance = outside**2 + np.square(self.vectors) @ (inside**2 - outside**2)
-        return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * self.scale)
+        if self.scale.ndim == 1:
+            variance = outside**2 + np.square(self.vectors) @ (inside**2 - outside**2)
+            return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * self.scale)
+        mixed = np.square(self.scale @ self.vectors) @ (inside**2 - outside**2)
+        variance = outside**2 * np.square(self.scale).sum(axis=1) + mixed
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+
+    @property
+    def _scaled(self) -> FloatArray:
+        """Columns on the scale on which D is a multiple of I, shape (n, q)."""
+        if self.scale.ndim == 1:
+            return np.asarray(self.values / self.scale)
+        return np.asarray(np.linalg.solve(self.scale, self.values.T).T)
+
+    def _unscaled(self, scaled: FloatArray) -> FloatArray:
+        """Return columns of the scale of D on their own, shape (n, q)."""
+        if self.scale.ndim == 1:
+            return np.asarray(scaled * self.scale)
+        return np.asarray(scaled @ self.scale)
 
     @property
     def _deviations(self) -> tuple[FloatArray, float]:
@@ -104,8 +136,13 @@ def _strength(scale: FloatArray, vectors: FloatArray, sizes: FloatArray, outside
     r"""Return the multiple g of D that has the least :math:`tr D^{-1} + tr (2 S - D)^{-1}`."""
     from scipy.optimize import minimize_scalar
 
-    weights = np.square(vectors).T @ (1.0 / scale**2)
-    total = float((1.0 / scale**2).sum())
+    if scale.ndim == 1:
+        weights = np.square(vectors).T @ (1.0 / scale**2)
+        total = float((1.0 / scale**2).sum())
+    else:
+        whitening = np.linalg.inv(scale)
+        weights = np.square(whitening @ vectors).sum(axis=0)
+        total = float(np.square(whitening).sum())
     rest = max(len(scale) - len(sizes), 0)
     least = min(float(sizes.min()), outside) if rest else float(sizes.min())
 
@@ -115,6 +152,20 @@ def _strength(scale: FloatArray, vectors: FloatArray, sizes: FloatArray, outside
 
     best = minimize_scalar(variance, bounds=(0.0, 2.0 * least), method="bounded")
     return float(best.x)
+
+
+def _roots_of_blocks(precision: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the roots of the covariances of groups given all others, and their inverses, (q, q).
+
+    The covariance of a group given all others is the inverse of its block of the precision matrix.
+    """
+    root, whitening = np.zeros_like(precision), np.zeros_like(precision)
+    for label in np.unique(labels):
+        block = np.ix_(labels == label, labels == label)
+        sizes, vectors = np.linalg.eigh(precision[block])
+        root[block] = (vectors / np.sqrt(sizes)) @ vectors.T
+        whitening[block] = (vectors * np.sqrt(sizes)) @ vectors.T
+    return root, whitening
 
 
 def ledoit_wolf(values: FloatArray) -> float:
