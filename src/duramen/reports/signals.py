@@ -293,6 +293,7 @@ class GroupImportances:
     of_features: Importances | None  # MDA of single features, where it was computed
     source: str  # the file that names them, or how they were found
     direct: ConditionalSignificance | None = None  # test of each given the features outside it
+    tested: AdjustedSignificance | None = None  # groups of several features
 
     @property
     def sums(self) -> FloatArray | None:
@@ -312,9 +313,30 @@ class GroupImportances:
         columns["n_features"] = [len(self.members[name]) for name in best.names]
         if self.sums is not None:
             columns["sum_of_features"] = self.sums[order]
-        columns.update({column.name: column.values for column in self._given_others(best.names)})
+        tested = (*self._verdicts(best.names), *self._given_others(best.names))
+        columns.update({column.name: column.values for column in tested})
         columns["features"] = [";".join(self.members[name]) for name in best.names]
         return columns
+
+    def _verdicts(self, names: Sequence[str]) -> list[Column]:
+        """Return verdict and adjusted p-value of groups; groups of one feature are in its table."""
+        if self.tested is None:
+            return []
+        place = {name: i for i, name in enumerate(self.tested.names)}
+        rows = [place.get(name) for name in names]
+        verdicts, p_values = self.tested.verdicts(), self.tested.p_adjusted
+        numbers = np.array([np.nan if i is None else p_values[i] for i in rows])
+        cells = ["" if np.isnan(number) else f"{number:.2g}" for number in numbers]
+        words = ["" if i is None else verdicts[i] for i in rows]
+        return [
+            Column("verdict", words, "words", name="verdict"),
+            Column(
+                "p adjusted",
+                cells,
+                name="p_adjusted",
+                numbers=pa.array(numbers, mask=np.isnan(numbers)),
+            ),
+        ]
 
     def _given_others(self, names: Sequence[str]) -> list[Column]:
         """Return verdict, p and q of groups given the features outside them, if they were tested.
@@ -368,7 +390,7 @@ class GroupImportances:
             columns.append(Column("std. error", fixed(best.standard_error, 2), minor=1))
         if self.sums is not None:
             columns.append(Column("sum of single features", fixed(self.sums[order], 4), minor=1))
-        columns += self._given_others(best.names)
+        columns += (*self._verdicts(best.names), *self._given_others(best.names))
         listed = [joined(list(self.members[name]), shown=_MEMBERS) for name in best.names]
         columns.append(Column("members", listed, "words", minor=1))
         note = self._note(len(best))

@@ -72,6 +72,7 @@ class Verdict:
     result: Significance | ErrorRates  # of the features that were ranked, in any order
     measure: str  # as its function is called; "" of a test that is about none
     notes: tuple[str, ...] = ()  # what was to be said when it was computed
+    of_groups: AdjustedSignificance | None = None  # groups that were tested before their members
 
     @property
     def test(self) -> SignificanceTest:

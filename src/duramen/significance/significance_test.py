@@ -42,7 +42,8 @@ class SignificanceTest(Entry):
         Whether it is about the table and the target alone, and suits no measure; it is given an
         estimator if it takes one.
     of_groups : bool
-        Whether ``duramen rank`` has it test groups of features in place of features.
+        Whether ``duramen rank`` has it test groups of features: in place of features, or before
+        them.
     permutes : bool
         Whether nearly all of its forests are grown on a permuted target, which takes longer: their
         trees are deeper than those on the data as they are.

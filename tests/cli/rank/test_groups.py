@@ -83,6 +83,26 @@ def test_the_conditional_error_rate_ranks_the_groups_of_any_forest(folder, tmp_p
     assert not (tmp_path / "out" / "result-groups.csv").exists()
 
 
+def test_the_default_test_has_verdicts_of_groups_beside_those_of_their_members(folder, tmp_path):
+    words = ["--target", "y", "--trees", TREES, "--feature-groups", folder / "groups.csv"]
+    result, record = done(tmp_path / "out", "rank", folder / "t.parquet", *words)
+    verdict = {row["name"]: row["verdict"] for row in of_groups(tmp_path / "out")}
+    assert verdict == {"=signal": "confirmed", "rest": "noise", "x2": ""}
+    assert "groups were tested first, and 1 of 2 are confirmed" in " ".join(result.stderr.split())
+    assert record["settings"]["significance"]["feature_groups"] == {"=signal": 2, "rest": 2}
+    with (tmp_path / "out" / "result.csv").open(encoding="utf-8", newline="") as file:
+        of_features = {row["name"]: row["verdict"] for row in csv.DictReader(file)}
+    assert set(of_features) == {f"x{j}" for j in range(5)}
+    assert of_features["x0"] == "confirmed"
+    table = pq.read_table(folder / "t.parquet").to_pandas()
+    groups = {"=signal": ["x0", "x1"], "rest": ["x3", "x4"]}
+    report = dm.rank(table, target="y", feature_groups=groups, n_estimators=TREES, n_jobs=1)
+    assert "groups were tested first" in " ".join(report.notes)
+    # A group with the name of a feature: the test is of features alone.
+    own = dm.rank(table, target="y", feature_groups={"x0": ["x0", "x1"]}, n_estimators=TREES)
+    assert "groups were tested first" not in " ".join(own.notes)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -366,6 +366,8 @@ def _grouped(
         of_groups = importances_of(feature_groups, inputs, computed)
     if computed.direct is not None:
         of_groups = replace(of_groups, direct=computed.direct.of_groups)
+    if computed.tested is not None:
+        of_groups = replace(of_groups, tested=computed.tested.of_groups)
     return replace(computed, feature_groups=of_groups)
 
 
@@ -556,6 +558,8 @@ def rank(
     check_exchanges(request, problem.data)
     if grouping is not None:
         checks.places_of(list(grouping.of_feature), problem.data.names, "rank: feature_groups")
+    if request is not None:
+        request = request.with_groups(grouping, problem.data.names)
     asked = RankingRequest(
         name,
         measures_of(measure),

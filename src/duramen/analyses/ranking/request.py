@@ -79,6 +79,20 @@ class Request:
                 f"more for an error rate up to .05, got {self.permutations}"
             )
 
+    def with_groups(self, feature_groups: Groups | None, features: Sequence[str]) -> Request:
+        """Return the request for these groups, if the test is of groups.
+
+        The default test is of features alone where a group has the name of one.
+        """
+        named = set() if feature_groups is None else set(feature_groups.of_feature.values())
+        unfit = not self.test.of_groups or (self.default and not named.isdisjoint(features))
+        return replace(self, feature_groups=None if unfit else feature_groups)
+
+    @property
+    def tests_groups(self) -> bool:
+        """True if the user named a test of groups."""
+        return self.test.of_groups and not self.default
+
     def measure(self, chosen: Sequence[Measure], estimator: Any) -> Measure | None:
         """Return the measure that is tested: the first of these that suits the test, or of all.
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from duramen.analyses.execution import Execution, Wording
 from duramen.analyses.ranking.request import Request
@@ -58,8 +61,27 @@ def run_test(
     name = "" if measure is None else measure.name
     if request.feature_groups is None:
         return Verdict(result, name, notes)
+    if isinstance(result, AdjustedSignificance):
+        return _hierarchical(result, inputs.data.names, name, notes)
     notes = (*notes, _about_groups(result))
     return Verdict(request.feature_groups.spread(result), name, notes)
+
+
+def _hierarchical(
+    result: AdjustedSignificance, features: Sequence[str], measure: str, notes: tuple[str, ...]
+) -> Verdict:
+    """Return the verdicts of groups beside those of their members."""
+    place = {name: i for i, name in enumerate(result.names)}
+    groups = [name for name in result.names if name not in set(features)]
+    of_groups = result.take(np.array([place[name] for name in groups], dtype=np.intp))
+    chosen = of_groups.selected(LEVEL, "fwer")
+    listed = f": {', '.join(chosen[:10])}{', ...' if len(chosen) > 10 else ''}" if chosen else ""
+    note = (
+        f"{result.method}: groups were tested first, and {len(chosen):,} of {len(groups):,} are "
+        f"confirmed{listed}; the features of a group are confirmed if they and their group are"
+    )
+    of_features = result.take(np.array([place[name] for name in features], dtype=np.intp))
+    return Verdict(of_features, measure, (*notes, note), of_groups)
 
 
 def _of_rows(request: Request, inputs: Inputs, wording: Wording, client: Any) -> Any:

@@ -326,8 +326,9 @@ class Grouping(Representing):
 
     feature_groups: Path | None = option(
         None,
-        "Groups of features, each permuted as a whole for its MDA, and tested as a whole with "
-        "--direct: a file of two columns, the features and the group of each, such as groups.csv; "
+        "Groups of features, each permuted as a whole for its MDA, and tested as a whole by max-t, "
+        "conditional-error-rate and --direct: a file of two columns, the features and the group of "
+        "each, such as groups.csv; "
         "a .gmt file of gene sets that do not overlap, of which features that are not in the table "
         "are left out; or clusters, those of --clusters. None by default.",
         metavar="FILE",
@@ -540,7 +541,7 @@ def requested(
 ) -> Request | None:
     """Return the test to run: the one asked for, or the default; None with ``--no-test``.
 
-    Tests that rank groups take these; others are of single features. `resampled` tells whether
+    Tests of groups take these; others are of single features. `resampled` tells whether
     forests on parts of the rows are grown as well, which use groups and the checkpoint.
     """
     from duramen.significance import catalogue
@@ -652,7 +653,7 @@ def _check(options: Options) -> Asked:
     feature_groups = None if file is None or options.signals.of_clusters else read_groups(file)
     resampled = bool(options.resampling.asked) or options.test.direct
     request = requested(options.test, checkpoint, feature_groups, resampled=resampled)
-    if options.signals.of_clusters and request is not None and request.test.of_groups:
+    if options.signals.of_clusters and request is not None and request.tests_groups:
         raise ValueError(
             f"--feature-groups clusters and --significance {request.test.option} do not go "
             "together: the clusters follow from the ranking that would be tested. Hint: "
@@ -675,6 +676,9 @@ def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
     if feature_groups is not None:
         feature_groups = in_table(feature_groups, problem.data.names)
         check_groups(feature_groups, problem.data.names, problem.target)
+    test = asked.request
+    if test is not None:
+        test = test.with_groups(feature_groups, problem.data.names)
     execution = work.execution(quiet, clock)
     n_trees = options.growth.n_trees(problem.data.n_rows)
     estimator = make_forest(
@@ -686,7 +690,7 @@ def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
     request = RankingRequest(
         options.growth.forest,
         options.measure,
-        asked.request,
+        test,
         options.resampling.request(),
         options.signals.request(),
         options.test.direct,

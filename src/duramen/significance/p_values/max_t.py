@@ -638,6 +638,7 @@ MAX_T = SignificanceTest(
     least=19,
     most_trees=50,
     default=True,
+    of_groups=True,
     permutes=True,
     announces=True,
 )
