@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -50,6 +51,48 @@ std::ptrdiff_t add_views(duramen::Encoder& encoder, std::span<const duramen::Col
   }
   if (outcome == duramen::Encoder::kInterrupted) throw nb::python_error();
   return outcome;
+}
+
+// The columns of a sparse matrix that is stored by columns, rows ascending in each.
+std::ptrdiff_t add_sparse(duramen::Encoder& encoder, const Vector<std::int64_t>& starts,
+                          const AnyArray& rows, const AnyArray& values) {
+  const duramen::Scalar type = scalar_of(values);
+  const std::size_t p = starts.shape(0) - 1;
+  const bool long_rows = scalar_of(rows) == duramen::Scalar::int64;
+  need(long_rows || scalar_of(rows) == duramen::Scalar::int32, "rows are not int32 or int64");
+  need(starts.shape(0) > 0 && rows.ndim() == 1 && values.ndim() == 1 &&
+           rows.shape(0) == values.shape(0) && starts.data()[0] == 0 &&
+           std::is_sorted(starts.data(), starts.data() + p + 1) &&
+           static_cast<std::size_t>(starts.data()[p]) == values.shape(0),
+       "starts does not divide rows and values");
+  need(values.shape(0) == 0 || (rows.stride(0) == 1 && values.stride(0) == 1),
+       "rows and values are not contiguous");
+  const auto ascend = [&]<class Row>(const Row* row) {
+    for (std::size_t j = 0; j < p; ++j) {
+      Row last = -1;
+      for (std::int64_t i = starts.data()[j]; i < starts.data()[j + 1]; ++i) {
+        if (row[i] <= last) return false;
+        last = row[i];
+      }
+      if (last >= static_cast<Row>(encoder.n_rows())) return false;
+    }
+    return true;
+  };
+  need(long_rows ? ascend(static_cast<const std::int64_t*>(rows.data()))
+                 : encoder.n_rows() <= INT32_MAX &&
+                       ascend(static_cast<const std::int32_t*>(rows.data())),
+       "the rows of a column do not ascend, or one is not of the table");
+  const auto size = static_cast<std::ptrdiff_t>(duramen::size_of(type));
+  const std::ptrdiff_t row_size = long_rows ? 8 : 4;
+  std::vector<duramen::ColumnView> views;
+  views.reserve(p);
+  for (std::size_t j = 0; j < p; ++j) {
+    const std::int64_t begin = starts.data()[j];
+    views.push_back({static_cast<const char*>(values.data()) + size * begin, size, type,
+                     static_cast<const char*>(rows.data()) + row_size * begin, long_rows,
+                     static_cast<std::size_t>(starts.data()[j + 1] - begin)});
+  }
+  return add_views(encoder, views);
 }
 
 // A NumPy array that takes over the buffer's memory.
@@ -102,6 +145,9 @@ void bind_encode(nb::module_& module) {
           nb::arg("matrix"),
           "Encode a matrix's columns; the index of the first that cannot be encoded, or -1.")
       .def(
+          "add_sparse", &add_sparse, nb::arg("starts"), nb::arg("rows"), nb::arg("values"),
+          "Encode columns of which the values are given at rows that ascend; others hold zero.")
+      .def(
           "add_codes",
           [](Encoder& self, const Vector<std::uint32_t>& codes, std::uint32_t n_values,
              bool missing) {
@@ -116,14 +162,24 @@ void bind_encode(nb::module_& module) {
             const std::size_t n = self.n_rows(), p = self.n_columns();
             const std::size_t n_values = self.values.size();
             const auto block = [n](auto& codes) { return take(codes, codes.size() / n, n); };
+            const std::size_t k = self.width.size();
+            const auto flat = [](auto& buffer) { return take(buffer, buffer.size()); };
+            std::tuple sparse{take(self.bits, k, (n + 63) / 64),
+                              take(self.frequent, k),
+                              take(self.width, k),
+                              take(self.begin, k),
+                              flat(self.entries8),
+                              flat(self.entries16),
+                              flat(self.entries32)};
             return std::tuple{std::tuple{block(self.narrow), block(self.middle), block(self.wide)},
+                              std::move(sparse),
                               take(self.block_of, p),
                               take(self.slot, p),
                               take(self.values, n_values),
                               take(self.offsets, p + 1),
                               take(self.missing_of, p)};
           },
-          "((u8, u16, u32), block_of, slot, values, offsets, missing); the encoder is then empty.");
+          "((u8, u16, u32), sparse, block_of, slot, values, offsets, missing); the encoder is then empty.");
 }
 
 }  // namespace duramen::python

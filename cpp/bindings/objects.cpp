@@ -2,13 +2,18 @@
 #include "bindings/objects.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 
 #include <algorithm>
+#include <bit>
+#include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "bindings/bind.hpp"
+#include "data/digest.hpp"
 #include "grow/bag.hpp"
 
 namespace duramen::python {
@@ -36,10 +41,50 @@ Rows::Rows(const Schema& schema) : schema_(schema) {
   view.missing = schema.missing.data();
 }
 
+SparseColumns::SparseColumns(std::size_t n_rows, Matrix<std::uint64_t> bits,
+                             Vector<std::uint32_t> frequent, Vector<std::uint8_t> width,
+                             Vector<std::int64_t> begin, Vector<std::uint8_t> entries8,
+                             Vector<std::uint16_t> entries16, Vector<std::uint32_t> entries32)
+    : n_rows(n_rows),
+      n_columns(bits.shape(0)),
+      bits_(std::move(bits)),
+      frequent_(std::move(frequent)),
+      width_(std::move(width)),
+      begin_(std::move(begin)),
+      entries8_(std::move(entries8)),
+      entries16_(std::move(entries16)),
+      entries32_(std::move(entries32)) {
+  constexpr std::size_t kWord = duramen::SparseColumns::kWord;
+  const std::size_t n_words = (n_rows + kWord - 1) / kWord;
+  need(bits_.shape(1) == n_words && frequent_.shape(0) == n_columns &&
+           width_.shape(0) == n_columns && begin_.shape(0) == n_columns,
+       "the fields of the sparse columns differ in their size");
+  const std::size_t sizes[3] = {entries8_.shape(0), entries16_.shape(0), entries32_.shape(0)};
+  auto before = std::make_shared<std::vector<std::uint32_t>>(n_columns * n_words);
+  const std::uint64_t beyond = n_rows % kWord == 0 ? 0 : ~std::uint64_t{0} << (n_rows % kWord);
+  for (std::size_t k = 0; k < n_columns; ++k) {
+    const std::uint64_t* words = bits_.data() + k * n_words;
+    std::uint32_t count = 0;
+    for (std::size_t w = 0; w < n_words; ++w) {
+      (*before)[k * n_words + w] = count;
+      count += static_cast<std::uint32_t>(std::popcount(words[w]));
+    }
+    need(n_words == 0 || (words[n_words - 1] & beyond) == 0, "an entry lies beyond the rows");
+    const std::int64_t first = begin_.data()[k];
+    need(width_.data()[k] < 3 && first >= 0 &&
+             static_cast<std::size_t>(first) + count <= sizes[width_.data()[k]],
+         "the entries of a sparse column are not there");
+  }
+  before_ = std::move(before);
+  view = {n_words,       bits_.data(),     before_->data(),   frequent_.data(), width_.data(),
+          begin_.data(), entries8_.data(), entries16_.data(), entries32_.data()};
+}
+
 Table::Table(const Schema& schema, Matrix<std::uint8_t> block8, Matrix<std::uint16_t> block16,
              Matrix<std::uint32_t> block32, Vector<std::uint8_t> block_of,
-             Vector<std::int64_t> slot)
+             Vector<std::int64_t> slot, const SparseColumns* sparse)
     : Rows(schema),
+      sparse_(sparse ? std::optional(*sparse) : std::nullopt),
       block8_(std::move(block8)),
       block16_(std::move(block16)),
       block32_(std::move(block32)),
@@ -51,15 +96,19 @@ Table::Table(const Schema& schema, Matrix<std::uint8_t> block8, Matrix<std::uint
        "the fields of the table differ in their number of columns");
   need(block16_.shape(1) == n_rows && block32_.shape(1) == n_rows,
        "the blocks of the table differ in their number of rows");
-  const std::size_t sizes[3] = {block8_.shape(0), block16_.shape(0), block32_.shape(0)};
+  need(sparse == nullptr || sparse->n_rows == n_rows,
+       "the sparse columns differ from the others in their number of rows");
+  const std::size_t sizes[4] = {block8_.shape(0), block16_.shape(0), block32_.shape(0),
+                                sparse ? sparse->n_columns : 0};
   for (std::size_t j = 0; j < p; ++j) {
     const std::uint8_t block = block_of_.data()[j];
-    need(block < 3 && static_cast<std::size_t>(slot_.data()[j]) < sizes[block],
+    need(block < 4 && static_cast<std::size_t>(slot_.data()[j]) < sizes[block],
          "a column of the table lies in none of its blocks");
   }
   view.block8 = block8_.data();
   view.block16 = block16_.data();
   view.block32 = block32_.data();
+  if (sparse_) view.sparse = sparse_->view;
   view.block_of = block_of_.data();
   view.slot = slot_.data();
 }
@@ -189,11 +238,46 @@ void bind_objects(nb::module_& module) {
                     Vector<std::uint8_t>>(),
            lent("cut_values"), lent("value_offsets"), lent("kinds"), lent("missing"));
   nb::class_<Rows>(module, "Rows", "Rows that go down trees: a Table, or Values.");
+  nb::class_<SparseColumns>(module, "SparseColumns", "Columns that are stored by their entries.")
+      .def(nb::init<std::size_t, Matrix<std::uint64_t>, Vector<std::uint32_t>, Vector<std::uint8_t>,
+                    Vector<std::int64_t>, Vector<std::uint8_t>, Vector<std::uint16_t>,
+                    Vector<std::uint32_t>>(),
+           nb::arg("n_rows"), lent("bits"), lent("frequent"), lent("width"), lent("begin"),
+           lent("entries8"), lent("entries16"), lent("entries32"));
   nb::class_<Table, Rows>(module, "Table", "Rows by their codes.")
       .def(nb::init<const Schema&, Matrix<std::uint8_t>, Matrix<std::uint16_t>,
-                    Matrix<std::uint32_t>, Vector<std::uint8_t>, Vector<std::int64_t>>(),
+                    Matrix<std::uint32_t>, Vector<std::uint8_t>, Vector<std::int64_t>,
+                    const SparseColumns*>(),
            nb::arg("schema"), lent("block8"), lent("block16"), lent("block32"), lent("block_of"),
-           lent("slot"));
+           lent("slot"), nb::arg("sparse").none() = nb::none())
+      .def(
+          "digest",
+          [](const Table& self, unsigned width) {
+            duramen::Digest digest;
+            std::size_t n_columns = 0;
+            for (std::size_t j = 0; j < self.view.n_columns; ++j) {
+              const std::uint32_t n_codes = self.view.n_codes(j);
+              if (width != (n_codes <= 0x100 ? 0U : n_codes <= 0x10000 ? 1U : 2U)) continue;
+              ++n_columns;
+              self.view.visit_column(j, [&](auto codes) {
+                const auto add = [&]<class Code>(Code) {
+                  std::vector<Code> dense(self.n_rows);
+                  for (std::size_t i = 0; i < dense.size(); ++i) {
+                    dense[i] = static_cast<Code>(codes[i]);
+                  }
+                  digest.add(reinterpret_cast<const char*>(dense.data()),
+                             dense.size() * sizeof(Code));
+                };
+                if (width == 0) add(std::uint8_t{});
+                if (width == 1) add(std::uint16_t{});
+                if (width == 2) add(std::uint32_t{});
+              });
+            }
+            const auto result = digest.finish();
+            return std::tuple{n_columns, result[0], result[1]};
+          },
+          nb::arg("width"),
+          "Columns whose codes need 8 (width 0), 16 (1) or 32 bits (2), and the digest of them.");
   nb::class_<Values, Rows>(module, "Values", "Rows by their values, in the terms of a schema.")
       .def(nb::init<const Schema&, Matrix<double>>(), nb::arg("schema"), lent("values"));
   nb::class_<Target>(module, "Target",

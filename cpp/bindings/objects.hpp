@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
+#include <vector>
 
 #include "bindings/arrays.hpp"
 #include "data/table.hpp"
@@ -45,11 +47,35 @@ struct Rows {
   Schema schema_;
 };
 
-struct Table : Rows {
-  Table(const Schema& schema, Matrix<std::uint8_t> block8, Matrix<std::uint16_t> block16,
-        Matrix<std::uint32_t> block32, Vector<std::uint8_t> block_of, Vector<std::int64_t> slot);
+// Columns that are stored by their entries (data/table.hpp).
+struct SparseColumns {
+  SparseColumns(std::size_t n_rows, Matrix<std::uint64_t> bits, Vector<std::uint32_t> frequent,
+                Vector<std::uint8_t> width, Vector<std::int64_t> begin,
+                Vector<std::uint8_t> entries8, Vector<std::uint16_t> entries16,
+                Vector<std::uint32_t> entries32);
+
+  duramen::SparseColumns view;
+  std::size_t n_rows = 0;
+  std::size_t n_columns = 0;
 
  private:
+  Matrix<std::uint64_t> bits_;
+  Vector<std::uint32_t> frequent_;
+  Vector<std::uint8_t> width_;
+  Vector<std::int64_t> begin_;
+  Vector<std::uint8_t> entries8_;
+  Vector<std::uint16_t> entries16_;
+  Vector<std::uint32_t> entries32_;
+  std::shared_ptr<const std::vector<std::uint32_t>> before_;
+};
+
+struct Table : Rows {
+  Table(const Schema& schema, Matrix<std::uint8_t> block8, Matrix<std::uint16_t> block16,
+        Matrix<std::uint32_t> block32, Vector<std::uint8_t> block_of, Vector<std::int64_t> slot,
+        const SparseColumns* sparse);
+
+ private:
+  std::optional<SparseColumns> sparse_;
   Matrix<std::uint8_t> block8_;
   Matrix<std::uint16_t> block16_;
   Matrix<std::uint32_t> block32_;

@@ -73,12 +73,16 @@ struct Coded {
   std::uint32_t n_codes = 0;
   bool missing = false;
   bool rejected = false;
+  std::uint32_t frequent = 0;  // of a sparse column: the most frequent code
+  std::size_t n_entries = 0;   // and the number of rows with another one
 };
 
 // Sorts and counts the values of one column at a time, in memory that it keeps.
 class ColumnCoder {
  public:
-  explicit ColumnCoder(std::size_t n_rows) : n_(n_rows) {
+  // The number of values of the columns to come, 1 or more.
+  void set_size(std::size_t n) {
+    n_ = n;
     if (n_ <= kSmall) {
       const std::size_t padded = (n_ + kLanes - 1) / kLanes * kLanes;
       small_.resize(padded);
@@ -86,7 +90,8 @@ class ColumnCoder {
     }
   }
 
-  // codes: n_rows places; values: as many. With missing values the last value is of no meaning.
+  // codes: as many places as values; values: as well. With missing values the last value is of no
+  // meaning.
   template <class T>
   Coded encode(const T* x, std::uint32_t* codes, double* values) {
     if (n_ <= kSmall) return encode_by_counting_ranks(x, codes, values);
@@ -328,7 +333,7 @@ class ColumnCoder {
     }
   }
 
-  std::size_t n_;
+  std::size_t n_ = 0;
   std::vector<double> small_;
   std::vector<std::int64_t> rank_;
   std::vector<std::uint64_t> keys_, words_, spare_, distinct_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <bit>
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "data/column_coder.hpp"
+#include "data/table.hpp"
 
 namespace duramen {
 namespace {
@@ -48,6 +50,7 @@ void gather(const ColumnView& first, std::size_t width, std::size_t n_rows, T* t
 }
 
 bool side_by_side(const ColumnView& a, const ColumnView& b) {
+  if (a.rows != nullptr || b.rows != nullptr) return false;
   const auto size = static_cast<std::ptrdiff_t>(size_of(a.type));
   return a.type == b.type && a.stride == b.stride && a.stride != size && b.data == a.data + size;
 }
@@ -64,6 +67,42 @@ std::vector<Tile> cut_into_tiles(std::span<const ColumnView> columns, std::size_
   return tiles;
 }
 
+template <class Row>
+void scatter(const Row* rows, std::size_t count, const std::uint32_t* from, std::uint32_t* to) {
+  for (std::size_t i = 0; i < count; ++i) to[rows[i]] = from[i];
+}
+
+// Codes of a sparse column at every row. `own` is memory that is kept.
+template <class T>
+Coded encode_sparse(const ColumnView& view, std::size_t n_rows, ColumnCoder& coder,
+                    std::vector<std::uint32_t>& own, std::uint32_t* codes, double* values) {
+  const std::size_t count = view.n_values;
+  const std::size_t n_zeros = n_rows - count;
+  const T* x = reinterpret_cast<const T*>(view.data);
+  std::vector<T> room(x, x + count);
+  if (n_zeros > 0) room.push_back(T{0});
+  own.resize(room.size());
+  coder.set_size(room.size());
+  Coded coded = coder.encode(room.data(), own.data(), values);
+  if (coded.rejected) return coded;
+  // Every row counts, the last place for all rows of no value.
+  std::vector<std::size_t> counts(coded.n_codes, 0);
+  for (std::size_t i = 0; i < count; ++i) ++counts[own[i]];
+  if (n_zeros > 0) {
+    counts[own[count]] += n_zeros;
+    std::fill_n(codes, n_rows, own[count]);
+  }
+  const auto most = std::max_element(counts.begin(), counts.end());
+  coded.frequent = static_cast<std::uint32_t>(most - counts.begin());
+  coded.n_entries = n_rows - *most;
+  if (view.long_rows) {
+    scatter(static_cast<const std::int64_t*>(view.rows), count, own.data(), codes);
+  } else {
+    scatter(static_cast<const std::int32_t*>(view.rows), count, own.data(), codes);
+  }
+  return coded;
+}
+
 }  // namespace
 
 std::size_t size_of(Scalar type) {
@@ -76,21 +115,44 @@ Encoder::Encoder(std::size_t n_rows, unsigned n_threads)
   offsets.data()[0] = 0;
 }
 
-void Encoder::place(std::uint32_t n_values, bool missing) {
+bool Encoder::stays_sparse(const ColumnView& view, const Coded& column) const {
+  return view.rows != nullptr && n_rows_ > kSparseRows &&
+         static_cast<double>(column.n_entries) <= kSparseDensity * static_cast<double>(n_rows_);
+}
+
+void Encoder::place(std::uint32_t n_values, bool missing, const Coded* sparse) {
   const std::size_t column = n_columns();
   const std::uint64_t n_codes = std::uint64_t{n_values} + missing;
-  const std::uint8_t block = n_codes <= 0x100 ? 0 : n_codes <= 0x10000 ? 1 : 2;
-  const std::size_t used = block == 0 ? narrow.size() : block == 1 ? middle.size() : wide.size();
-  if (block == 0) narrow.extend(n_rows_);
-  if (block == 1) middle.extend(n_rows_);
-  if (block == 2) wide.extend(n_rows_);
+  const std::uint8_t of_width = n_codes <= 0x100 ? 0 : n_codes <= 0x10000 ? 1 : 2;
+  const std::uint8_t block = sparse ? Table::kSparse : of_width;
+  const auto lengthen = [](auto& buffer, std::size_t by) {
+    const std::size_t used = buffer.size();
+    buffer.extend(by);
+    return used;
+  };
+  const auto lengthen_block = [&](auto& codes, auto& entries) {
+    return sparse ? lengthen(entries, sparse->n_entries) : lengthen(codes, n_rows_) / n_rows_;
+  };
+  std::size_t used = of_width == 0   ? lengthen_block(narrow, entries8)
+                     : of_width == 1 ? lengthen_block(middle, entries16)
+                                     : lengthen_block(wide, entries32);
+  if (sparse) {
+    bits.extend(n_words());
+    const std::size_t k = lengthen(width, 1);
+    begin.extend(1);
+    frequent.extend(1);
+    width.data()[k] = of_width;
+    begin.data()[k] = static_cast<std::int64_t>(used);
+    frequent.data()[k] = sparse->frequent;
+    used = k;
+  }
   values.extend(n_values);
   block_of.extend(1);
   slot.extend(1);
   missing_of.extend(1);
   offsets.extend(1);
   block_of.data()[column] = block;
-  slot.data()[column] = static_cast<std::int64_t>(used / n_rows_);
+  slot.data()[column] = static_cast<std::int64_t>(used);
   missing_of.data()[column] = missing;
   offsets.data()[column + 1] = offsets.data()[column] + n_values;
 }
@@ -104,6 +166,31 @@ void Encoder::write_codes(std::size_t column, const std::uint32_t* codes) {
   if (block_of.data()[column] == 0) write(narrow);
   if (block_of.data()[column] == 1) write(middle);
   if (block_of.data()[column] == 2) write(wide);
+}
+
+void Encoder::write_entries(std::size_t column, const std::uint32_t* codes) {
+  const auto k = static_cast<std::size_t>(slot.data()[column]);
+  const std::uint32_t most = frequent.data()[k];
+  std::uint64_t* words = bits.data() + k * n_words();
+  const auto write = [&](auto& entries) {
+    auto* to = entries.data() + begin.data()[k];
+    using Code = std::remove_reference_t<decltype(*to)>;
+    for (std::size_t w = 0; w < n_words(); ++w) {
+      std::uint64_t word = 0;
+      const std::size_t first = 64 * w;
+      const std::size_t last = std::min(first + 64, n_rows_);
+      for (std::size_t i = first; i < last; ++i) {
+        word |= static_cast<std::uint64_t>(codes[i] != most) << (i - first);
+      }
+      words[w] = word;
+      for (; word != 0; word &= word - 1) {
+        *to++ = static_cast<Code>(codes[first + static_cast<std::size_t>(std::countr_zero(word))]);
+      }
+    }
+  };
+  if (width.data()[k] == 0) write(entries8);
+  if (width.data()[k] == 1) write(entries16);
+  if (width.data()[k] == 2) write(entries32);
 }
 
 bool Encoder::add_codes(std::span<const std::uint32_t> codes, std::uint32_t n_values,
@@ -153,13 +240,20 @@ std::ptrdiff_t Encoder::add(std::span<const ColumnView> columns,
   };
 
   const auto encode_tiles = [&](std::size_t first, std::size_t last, ColumnCoder& coder,
-                                std::vector<double>& room) {
+                                std::vector<double>& room, std::vector<std::uint32_t>& own) {
     const std::size_t offset = tiles[first].begin;
     for (std::size_t t; (t = first + next_tile++) < last;) {
       const Tile tile = tiles[t];
       const ColumnView& view = columns[tile.begin];
       with_scalar(view.type, [&](auto zero) {
         using T = decltype(zero);
+        if (view.rows != nullptr) {
+          const std::size_t at = (tile.begin - offset) * n_rows_;
+          coded[tile.begin - offset] = encode_sparse<T>(view, n_rows_, coder, own,
+                                                        codes.data() + at, distinct.data() + at);
+          return;
+        }
+        coder.set_size(n_rows_);
         const T* x = reinterpret_cast<const T*>(view.data);
         if (view.stride != static_cast<std::ptrdiff_t>(sizeof(T))) {
           room.resize((sizeof(T) * n_rows_ * width + sizeof(double) - 1) / sizeof(double));
@@ -183,7 +277,8 @@ std::ptrdiff_t Encoder::add(std::span<const ColumnView> columns,
         outcome = static_cast<std::ptrdiff_t>(j);
         stop = true;
       } else {
-        place(column.n_codes - column.missing, column.missing);
+        const bool sparse = stays_sparse(columns[j], column);
+        place(column.n_codes - column.missing, column.missing, sparse ? &column : nullptr);
       }
     }
     const auto now = std::chrono::steady_clock::now();
@@ -202,19 +297,24 @@ std::ptrdiff_t Encoder::add(std::span<const ColumnView> columns,
       const std::size_t column = column_before + j;
       const std::int64_t* offset = offsets.data() + column;
       std::copy_n(distinct.data() + at, offset[1] - offset[0], values.data() + offset[0]);
-      write_codes(column, codes.data() + at);
+      if (block_of.data()[column] == Table::kSparse) {
+        write_entries(column, codes.data() + at);
+      } else {
+        write_codes(column, codes.data() + at);
+      }
     }
   };
 
   const auto work = [&](unsigned thread) {
     std::vector<double> room;
+    std::vector<std::uint32_t> own;
     std::unique_ptr<ColumnCoder> coder;
     for (std::size_t first = 0; first < tiles.size(); first += tiles_a_batch) {
       const std::size_t last = std::min(first + tiles_a_batch, tiles.size());
       const std::size_t begin = tiles[first].begin, end = tiles[last - 1].end;
       try {
-        if (!coder) coder = std::make_unique<ColumnCoder>(n_rows_);
-        encode_tiles(first, last, *coder, room);
+        if (!coder) coder = std::make_unique<ColumnCoder>();
+        encode_tiles(first, last, *coder, room, own);
       } catch (...) {
         fail();
       }

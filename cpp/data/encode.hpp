@@ -17,6 +17,8 @@
 
 namespace duramen {
 
+struct Coded;
+
 // A growing array of plain numbers whose memory can be given away. It grows by realloc, which moves
 // pages and copies nothing where the system can, so that codes never lie in memory twice.
 template <class T>
@@ -64,12 +66,21 @@ enum class Scalar : std::uint8_t { float64, float32, int64, int32, int16, uint8 
 
 std::size_t size_of(Scalar type);
 
-// One column lying in someone else's memory; `stride` is the number of bytes from row to row.
+// One column lying in someone else's memory; `stride` is the number of bytes from row to row. Of a
+// sparse column, whose values follow each other, the rows ascend; other rows hold zero.
 struct ColumnView {
   const char* data;
   std::ptrdiff_t stride;
   Scalar type;
+  const void* rows = nullptr;  // null: every row in its order
+  bool long_rows = false;      // int64, not int32
+  std::size_t n_values = 0;    // that are given, of a sparse column
 };
+
+// Columns that came sparse and have at most this proportion of entries stay so (table.hpp); in
+// tables of few rows they do not, as growth would unpack them.
+inline constexpr std::size_t kSparseRows = 256;
+inline constexpr double kSparseDensity = 0.25;
 
 class Encoder {
  public:
@@ -78,7 +89,7 @@ class Encoder {
   static constexpr std::ptrdiff_t kAccepted = -1;
   static constexpr std::ptrdiff_t kInterrupted = -2;
 
-  // Encodes the columns. Returns kAccepted; or the index, among these columns, of the first one
+  // Encodes the columns, dense or sparse. Returns kAccepted; or the index, among these columns, of the first one
   // that cannot be encoded (an infinity, or an integer beyond 2^53 that float64 cannot hold); or
   // kInterrupted once `interrupted`, asked ten times a second by the calling thread, said yes.
   // After anything but kAccepted the encoder is of no further use.
@@ -94,16 +105,27 @@ class Encoder {
   Buffer<std::uint8_t> narrow;      // (k8, n_rows)
   Buffer<std::uint16_t> middle;     // (k16, n_rows)
   Buffer<std::uint32_t> wide;       // (k32, n_rows)
+  Buffer<std::uint64_t> bits;       // (k, n_words) the entries of the k sparse columns: see table.hpp
+  Buffer<std::uint8_t> entries8;    // their codes, column after column, by their width
+  Buffer<std::uint16_t> entries16;  //
+  Buffer<std::uint32_t> entries32;  //
+  Buffer<std::uint8_t> width;       // (k,)
+  Buffer<std::int64_t> begin;       // (k,) where those of a column begin
+  Buffer<std::uint32_t> frequent;   // (k,)
   Buffer<double> values;            // distinct values, column after column
   Buffer<std::int64_t> offsets;     // (p + 1,) where each column's values begin
-  Buffer<std::uint8_t> block_of;    // (p,) 0 narrow, 1 middle, 2 wide
+  Buffer<std::uint8_t> block_of;    // (p,) 0 narrow, 1 middle, 2 wide, 3 sparse
   Buffer<std::int64_t> slot;        // (p,) row in that block
   Buffer<std::uint8_t> missing_of;  // (p,) 1 where some value is missing
 
  private:
-  // Finds the place of a column with `n_values` values and appends its description.
-  void place(std::uint32_t n_values, bool missing);
+  // Finds the place of a column with `n_values` values and appends its description. Of a column
+  // that is stored sparse, `sparse` tells of its entries.
+  void place(std::uint32_t n_values, bool missing, const Coded* sparse = nullptr);
+  bool stays_sparse(const ColumnView& view, const Coded& column) const;
   void write_codes(std::size_t column, const std::uint32_t* codes);
+  void write_entries(std::size_t column, const std::uint32_t* codes);
+  std::size_t n_words() const { return (n_rows_ + 63) / 64; }
 
   std::size_t n_rows_;
   unsigned n_threads_;

@@ -266,18 +266,17 @@ class DecoyContest {
     const ColumnAt& at = columns_[column];
     if (!at.ordered) return false;
     const bool few = few_values(column);
-    const T* values = working_.column(column);
     const std::size_t stride = table_.n_rows / kTries + 1;
     taken_.clear();
     without_.clear();
     for (std::uint32_t i = 0; i < node_->n_rows(); ++i) {
       std::size_t steps = 1 + at.n_uses;
       std::uint32_t row = row_after(node_rows_[i], steps);
-      bool suits = !few || left(at, values[row], column);
+      bool suits = !few || left(at, working_.at(column, row), column);
       for (std::size_t tries = 1; tries < kTries && !suits; ++tries) {
         steps += stride;
         row = row_after(node_rows_[i], steps);
-        suits = left(at, values[row], column);
+        suits = left(at, working_.at(column, row), column);
       }
       later_rows_[i] = row;
       (suits ? taken_ : without_).push_back(i);

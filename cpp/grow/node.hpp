@@ -93,7 +93,10 @@ class ClassNode {
     segments_only_ = kWhole && settings.cut == Cut::random && settings.splits == Family::ordered &&
                      !settings.bootstrap && problem.weights == nullptr;
     for (std::size_t j = 0; j < problem.table.n_columns; ++j) {
-      if (problem.table.kind(j) != Kind::numeric) segments_only_ = false;
+      // The class of an entry of a sparse column is looked up.
+      if (problem.table.kind(j) != Kind::numeric || problem.table.is_sparse(j)) {
+        segments_only_ = false;
+      }
     }
   }
 

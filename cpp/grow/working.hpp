@@ -23,16 +23,20 @@ constexpr std::size_t kRowMajorBytes = std::size_t{1} << 28;
 template <class T>
 class Working {
  public:
-  explicit Working(const Table& table) : n_rows_(table.n_rows), n_columns_(table.n_columns) {
+  explicit Working(const Table& table)
+      : table_(table), n_rows_(table.n_rows), n_columns_(table.n_columns) {
     dense_ = sizeof(T) == 1 && n_rows_ <= kDenseRows;
     stride_ = dense_ ? (n_rows_ + kLane - 1) / kLane * kLane : n_rows_;
-    const T* in_place = dense_ ? nullptr : contiguous(table);
+    std::size_t n_here = n_columns_;  // columns that lie here
+    if (n_rows_ > kDenseRows && table.any_sparse()) n_here = leave_sparse();
+    const T* in_place = dense_ ? nullptr : contiguous();
     if (in_place == nullptr) {
-      storage_.assign(stride_ * n_columns_, T{});
+      storage_.assign(stride_ * n_here, T{});
       for (std::size_t j = 0; j < n_columns_; ++j) {
-        T* out = storage_.data() + j * stride_;
+        if (sparse(j)) continue;
+        T* out = storage_.data() + place(j) * stride_;
         const double* values = table.values(j);
-        table.visit_column(j, [&](const auto* codes) {
+        table.visit_column(j, [&](auto codes) {
           for (std::size_t i = 0; i < n_rows_; ++i) {
             if constexpr (std::numeric_limits<T>::is_integer) {
               out[i] = static_cast<T>(codes[i]);
@@ -52,14 +56,39 @@ class Working {
         collides_[j] = distinct_when_rounded(table, j) ? 0 : 1;
       }
     }
-    if (!dense_ && n_rows_ * n_columns_ * sizeof(T) <= kRowMajorBytes) transpose();
+    const bool fits = n_rows_ * n_columns_ * sizeof(T) <= kRowMajorBytes;
+    if (!dense_ && places_.empty() && fits) transpose();
   }
 
-  const T* column(std::size_t j) const { return columns_ + j * stride_; }
+  // Of columns that are not sparse.
+  const T* column(std::size_t j) const { return columns_ + place(j) * stride_; }
   const T* rows() const { return row_major_.empty() ? nullptr : row_major_.data(); }
   std::size_t n_columns() const { return n_columns_; }
   std::size_t stride() const { return stride_; }
   bool dense() const { return dense_; }
+
+  // Columns that are read from their entries, as the table has them.
+  bool any_sparse() const { return !places_.empty(); }
+  bool sparse(std::size_t j) const { return any_sparse() && places_[j] < 0; }
+  // Calls use(codes, element) with the codes of a sparse column and what makes them a T.
+  template <class Use>
+  void with_sparse(std::size_t j, Use&& use) const {
+    table_.visit_sparse(j, [&](auto codes) {
+      if constexpr (std::numeric_limits<T>::is_integer) {
+        use(codes, [](std::uint32_t code) { return static_cast<T>(code); });
+      } else {
+        use(codes,
+            [values = table_.values(j)](std::uint32_t code) { return static_cast<T>(values[code]); });
+      }
+    });
+  }
+  // Of any column, by row.
+  T at(std::size_t j, std::size_t row) const {
+    if (!sparse(j)) return column(j)[row];
+    T result{};
+    with_sparse(j, [&](auto codes, auto element) { result = element(codes[row]); });
+    return result;
+  }
 
   // Distinct values of a column of a dense table in single precision, filled up with infinities, or
   // null where they do not tell the values apart.
@@ -83,21 +112,34 @@ class Working {
   }
 
  private:
-  // The block itself where it already is the whole table in this type.
-  const T* contiguous(const Table& table) const {
+  std::size_t place(std::size_t j) const {
+    return any_sparse() ? static_cast<std::size_t>(places_[j]) : j;
+  }
+
+  // Gives the columns that are not sparse their places; returns how many there are.
+  std::size_t leave_sparse() {
+    places_.resize(n_columns_);
+    std::int64_t next = 0;
+    for (std::size_t j = 0; j < n_columns_; ++j) places_[j] = table_.is_sparse(j) ? -1 : next++;
+    return static_cast<std::size_t>(next);
+  }
+
+  // The block itself where it already is all of the columns that lie here, in this type.
+  const T* contiguous() const {
     constexpr std::uint8_t block = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : 2;
     if constexpr (!std::numeric_limits<T>::is_integer) return nullptr;
     for (std::size_t j = 0; j < n_columns_; ++j) {
-      if (table.block_of[j] != block || table.slot[j] != static_cast<std::int64_t>(j)) {
+      if (sparse(j)) continue;
+      if (table_.block_of[j] != block || table_.slot[j] != static_cast<std::int64_t>(place(j))) {
         return nullptr;
       }
     }
     if constexpr (sizeof(T) == 1) {
-      return reinterpret_cast<const T*>(table.block8);
+      return reinterpret_cast<const T*>(table_.block8);
     } else if constexpr (sizeof(T) == 2) {
-      return reinterpret_cast<const T*>(table.block16);
+      return reinterpret_cast<const T*>(table_.block16);
     } else {
-      return reinterpret_cast<const T*>(table.block32);
+      return reinterpret_cast<const T*>(table_.block32);
     }
   }
 
@@ -148,7 +190,9 @@ class Working {
     }
   }
 
+  const Table& table_;
   std::size_t n_rows_, n_columns_, stride_ = 0, value_stride_ = 0;
+  std::vector<std::int64_t> places_;  // of the columns here, -1 for sparse ones; none: all in order
   bool dense_ = false;
   const T* columns_ = nullptr;
   std::vector<T> storage_;

@@ -109,7 +109,7 @@ class Batch<CodeRows> {
     for (std::size_t first = 0; first < n; first += kRows) {
       const std::size_t last = std::min(n, first + kRows);
       for (std::size_t slot = 0; slot < width; ++slot) {
-        table_.visit_column(columns_[slot], [&](const auto* codes) {
+        table_.visit_column(columns_[slot], [&](auto codes) {
           for (std::size_t rank = first; rank < last; ++rank) {
             codes_[rank * width + slot] = codes[paths_->row(order[rank])];
           }

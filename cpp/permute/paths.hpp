@@ -92,7 +92,7 @@ class Paths {
       const bool ordered = (tree_->split[node] & kFamilyMask) == static_cast<int>(Family::ordered);
       if (ordered && rows_.table.missing[column] == 0) {
         const std::uint32_t cut = tree_->cut[node];
-        rows_.table.visit_column(column, [&](const auto* codes) {
+        rows_.table.visit_column(column, [&](auto codes) {
           for (std::uint32_t i = 0; i < n; ++i) sides[i] = codes[rows[i]] > cut ? 1 : 0;
         });
         return;

@@ -20,10 +20,21 @@ class ColumnEncoder:
     def __init__(self, n_rows: int, n_threads: int = 1) -> None: ...
     def add(self, columns: list[NDArray[np.generic]]) -> int: ...
     def add_matrix(self, matrix: NDArray[np.generic]) -> int: ...
+    def add_sparse(
+        self, starts: Ints, rows: NDArray[np.integer], values: NDArray[np.generic]
+    ) -> int: ...
     def add_codes(self, codes: Numbers, n_values: int, missing: bool) -> None: ...
     def finish(
         self,
-    ) -> tuple[tuple[Bytes, NDArray[np.uint16], Numbers], Bytes, Ints, Floats, Ints, Bytes]: ...
+    ) -> tuple[
+        tuple[Bytes, NDArray[np.uint16], Numbers],
+        tuple[NDArray[np.uint64], Numbers, Bytes, Ints, Bytes, NDArray[np.uint16], Numbers],
+        Bytes,
+        Ints,
+        Floats,
+        Ints,
+        Bytes,
+    ]: ...
 
 # objects: arrays are lent, checked once, and used by any number of calls
 
@@ -34,6 +45,19 @@ class Schema:
 
 class Rows: ...
 
+class SparseColumns:
+    def __init__(
+        self,
+        n_rows: int,
+        bits: NDArray[np.uint64],
+        frequent: Numbers,
+        width: Bytes,
+        begin: Ints,
+        entries8: Bytes,
+        entries16: NDArray[np.uint16],
+        entries32: Numbers,
+    ) -> None: ...
+
 class Table(Rows):
     def __init__(
         self,
@@ -43,7 +67,9 @@ class Table(Rows):
         block32: Numbers,
         block_of: Bytes,
         slot: Ints,
+        sparse: SparseColumns | None = None,
     ) -> None: ...
+    def digest(self, width: int) -> tuple[int, int, int]: ...
 
 class Values(Rows):
     def __init__(self, schema: Schema, values: Floats) -> None: ...

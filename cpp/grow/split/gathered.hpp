@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -14,6 +15,30 @@
 
 namespace duramen {
 
+// The entries of a sparse column at the rows of a node, in no order of meaning. All other rows of
+// the node have the most frequent code.
+template <class T>
+struct NodeEntries {
+  std::vector<std::uint32_t> at;  // the row within the node
+  std::vector<T> codes;
+  std::uint32_t size = 0;
+  std::uint32_t n_rows = 0;  // of the node
+  T frequent{};
+
+  bool all_rows() const { return size == n_rows; }
+
+  // The least and the largest code of the node.
+  std::pair<T, T> range() const {
+    T low = all_rows() ? codes[0] : frequent;
+    T high = low;
+    for (std::uint32_t e = 0; e < size; ++e) {
+      low = codes[e] < low ? codes[e] : low;
+      high = codes[e] > high ? codes[e] : high;
+    }
+    return {low, high};
+  }
+};
+
 template <class T>
 class Gathered {
  public:
@@ -24,17 +49,71 @@ class Gathered {
         n_columns_(working.n_columns()),
         side_stride_(problem.table.n_rows + kPadding),
         buffer_(side_stride_ * (std::is_integral_v<T> ? 1 : kSide)),
-        row_starts_(problem.table.n_rows) {}
+        row_starts_(problem.table.n_rows) {
+    if (!working.any_sparse()) return;
+    distinct_rows_ = problem.decoys.cycle == nullptr;
+    n_words_ = problem.table.sparse.n_words;
+    node_bits_.resize(n_words_);
+    positions_.resize(problem.table.n_rows);
+    for (NodeEntries<T>& entries : entries_) {
+      entries.at.resize(problem.table.n_rows);
+      entries.codes.resize(problem.table.n_rows);
+    }
+  }
 
   void start_node(const std::uint32_t* rows, std::uint32_t n) {
     by_row_ = working_.rows() != nullptr && n * n_columns_ * sizeof(T) <= kRowMajorNodeBytes;
     if (by_row_) {
       for (std::uint32_t i = 0; i < n; ++i) row_starts_[i] = rows[i] * n_columns_;
     }
+    if (working_.any_sparse()) mark_node(rows, n);
+  }
+
+  bool sparse(std::size_t column) const { return working_.sparse(column); }
+
+  // The entries of a sparse column at the node that was started; valid until the next call with
+  // the same side.
+  const NodeEntries<T>& entries(std::size_t column, const std::uint32_t* rows, std::uint32_t n,
+                                std::size_t side = 0) {
+    NodeEntries<T>& result = entries_[side];
+    result.n_rows = n;
+    std::uint32_t size = 0;
+    working_.with_sparse(column, [&](auto codes, auto element) {
+      std::uint32_t* at = result.at.data();
+      T* out = result.codes.data();
+      result.frequent = element(codes.frequent);
+      if (!by_bits_) {
+        for (std::uint32_t i = 0; i < n; ++i) {
+          const std::size_t w = rows[i] / SparseColumns::kWord;
+          const std::uint64_t word = codes.bits[w];
+          const std::uint64_t bit = std::uint64_t{1} << (rows[i] % SparseColumns::kWord);
+          if ((word & bit) == 0) continue;
+          at[size] = i;
+          out[size++] = element(codes.entry(w, word, bit));
+        }
+        return;
+      }
+      for (std::size_t w = 0; w < n_words_; ++w) {
+        const std::uint64_t word = codes.bits[w];
+        for (std::uint64_t left = word & node_bits_[w]; left != 0; left &= left - 1) {
+          const auto row = SparseColumns::kWord * w + static_cast<std::size_t>(std::countr_zero(left));
+          at[size] = positions_[row];
+          out[size++] = element(codes.entry(w, word, left & -left));
+        }
+      }
+    });
+    result.size = size;
+    return result;
   }
 
   // One column; returns the least and the largest.
   std::pair<T, T> gather(std::size_t column, const std::uint32_t* rows, std::uint32_t n) {
+    if (sparse(column)) {
+      const NodeEntries<T>& found = entries(column, rows, n);
+      std::fill_n(buffer_.data(), n, found.frequent);
+      for (std::uint32_t e = 0; e < found.size; ++e) buffer_[found.at[e]] = found.codes[e];
+      return found.range();
+    }
     if (by_row_) {
       const T* base = working_.rows() + column;
       return gather_from(n, buffer_.data(), [&](std::uint32_t i) { return base[row_starts_[i]]; });
@@ -45,7 +124,11 @@ class Gathered {
 
   // Calls use(read) with what reads the code of a column at row i of the node.
   template <class Use>
-  auto with_reader(std::size_t column, const std::uint32_t* rows, Use&& use) const {
+  auto with_reader(std::size_t column, const std::uint32_t* rows, std::uint32_t n, Use&& use) {
+    if (sparse(column)) {
+      gather(column, rows, n);
+      return use([codes = buffer_.data()](std::uint32_t i) { return codes[i]; });
+    }
     if (by_row_) {
       return use([base = working_.rows() + column, starts = row_starts_.data()](std::uint32_t i) {
         return base[starts[i]];
@@ -57,11 +140,16 @@ class Gathered {
   // What was gathered last, of one column.
   const T* codes() const { return buffer_.data(); }
 
-  // Gathers several columns, each to its side, with the least and the largest of each.
+  // Gathers several columns, each to its side, with the least and the largest of each. Of a sparse
+  // column the entries are gathered.
   void gather_side_by_side(const std::uint32_t* columns, std::size_t count,
                            const std::uint32_t* rows, std::uint32_t n, std::pair<T, T>* ranges) {
     if (!by_row_ || count != kSide) {
       for (std::size_t c = 0; c < count; ++c) {
+        if (sparse(columns[c])) {
+          ranges[c] = entries(columns[c], rows, n, c).range();
+          continue;
+        }
         const T* base = by_row_ ? working_.rows() + columns[c] : working_.column(columns[c]);
         ranges[c] =
             by_row_ ? gather_from(n, side(c), [&](std::uint32_t i) { return base[row_starts_[i]]; })
@@ -87,6 +175,7 @@ class Gathered {
   }
 
   T* side(std::size_t c) { return buffer_.data() + c * side_stride_; }
+  const NodeEntries<T>& entries_of_side(std::size_t c) const { return entries_[c]; }
 
  private:
   // Nodes whose rows fit the cache are read from the rows: children find them there again.
@@ -117,9 +206,30 @@ class Gathered {
             std::max(std::max(high[0], high[1]), std::max(high[2], high[3]))};
   }
 
+  // The words of a column are compared with those of the node where that is quicker than a look at
+  // each of its rows.
+  void mark_node(const std::uint32_t* rows, std::uint32_t n) {
+    by_bits_ = distinct_rows_ && kRowsAWord * n >= n_words_;
+    if (!by_bits_) return;
+    std::fill(node_bits_.begin(), node_bits_.end(), 0U);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const std::uint32_t row = rows[i];
+      node_bits_[row / SparseColumns::kWord] |= std::uint64_t{1} << (row % SparseColumns::kWord);
+      positions_[row] = i;
+    }
+  }
+
+  static constexpr std::size_t kRowsAWord = 1;  // words that take as long as a row
+
   const Working<T>& working_;
   std::size_t n_columns_, side_stride_;
   bool by_row_ = false;
+  bool by_bits_ = false;        // the node is marked
+  bool distinct_rows_ = false;  // no node has a row twice
+  std::size_t n_words_ = 0;
+  std::vector<std::uint64_t> node_bits_;
+  std::vector<std::uint32_t> positions_;  // of the rows within the node, where it is marked
+  NodeEntries<T> entries_[kSide];
   std::vector<T> buffer_;
   std::vector<std::size_t> row_starts_;
 };

@@ -42,6 +42,7 @@ class OrderedSplits {
     plain_ = settings_.cut == Cut::best && settings_.min_samples_leaf == 1 &&
              !settings_.tests_by_chi_square() && settings_.n_best_splits == 1 &&
              problem.decoys.cycle == nullptr;
+    by_entries_ = settings_.n_best_splits == 1 && problem.decoys.cycle == nullptr;
   }
 
   // Every cut of a column goes into a list from now on.
@@ -118,7 +119,9 @@ class OrderedSplits {
         }
       } else if constexpr (!std::is_integral_v<T>) {
         if (draws[c] == Draw::scored) {
-          draws[c] = score_cut(node, gathered_.side(c), cuts[c]);
+          draws[c] = gathered_.sparse(columns[c])
+                         ? score_entries(node, gathered_.entries_of_side(c), cuts[c])
+                         : score_cut(node, gathered_.side(c), cuts[c]);
         } else if (working_.collides(columns[c])) {
           draws[c] = code_cut(node, columns[c], rows, random, cuts[c]);
         }
@@ -136,8 +139,11 @@ class OrderedSplits {
   Draw one_random_cut(const Node& node, std::uint32_t column, const std::uint32_t* rows,
                       Random& random, Split& cut) {
     std::pair<T, T> range;
+    const bool by_entries = !kDensePossible && may_use_entries(column);
     if constexpr (kDensePossible) {
       range = dense_.range(working_.column(column));
+    } else if (by_entries) {
+      range = gathered_.entries(column, rows, node.n_rows()).range();
     } else {
       range = gather_range(column, rows, node.n_rows());
     }
@@ -147,14 +153,18 @@ class OrderedSplits {
     }
     cut = drawn_cut(column, range.first, range.second, random);
     if constexpr (kDensePossible) return Draw::scored;
+    if (by_entries) return score_entries(node, gathered_.entries_of_side(0), cut);
     return score_cut(node, codes(), cut);
   }
 
   // The same for one column of codes, with missing values or without; false where it is constant.
   bool random_cut(const Node& node, std::size_t column, const std::uint32_t* rows, Random& random,
                   Split& best, std::uint64_t& n_scored) {
-    const auto [low, high] = gather_range(column, rows, node.n_rows());
     Split cut;
+    const bool by_entries = may_use_entries(column);
+    const auto [low, high] = by_entries
+                                 ? gathered_.entries(column, rows, node.n_rows()).range()
+                                 : gather_range(column, rows, node.n_rows());
     if (low == high) {
       if (std::is_integral_v<T> || !working_.collides(column)) return false;
       const Draw draw = code_cut(node, column, rows, random, cut);
@@ -168,7 +178,9 @@ class OrderedSplits {
       }
     }
     cut = drawn_cut(column, low, high, random);
-    if (score_cut(node, codes(), cut) == Draw::scored) take_in(node, best, cut, n_scored);
+    const Draw draw = by_entries ? score_entries(node, gathered_.entries_of_side(0), cut)
+                                 : score_cut(node, codes(), cut);
+    if (draw == Draw::scored) take_in(node, best, cut, n_scored);
     return true;
   }
 
@@ -177,7 +189,7 @@ class OrderedSplits {
     if constexpr (kPlainPossible) {
       if (plain_ && table_.missing[column] == 0) {
         if (node.n_rows() <= FewRows<Node>::kMost) {
-          return gathered_.with_reader(column, rows, [&](auto read) {
+          return gathered_.with_reader(column, rows, node.n_rows(), [&](auto read) {
             return few_.find_best(node, column, read, random, best);
           });
         }
@@ -187,6 +199,15 @@ class OrderedSplits {
             return true;
           }
         }
+      }
+    }
+    if constexpr (kEntriesPossible) {
+      if (may_use_entries(column)) {
+        const NodeEntries<T>& entries = gathered_.entries(column, rows, node.n_rows());
+        const auto [low, high] = entries.range();
+        if (low == high) return false;
+        sorted_.find_best(node, column, entries, low, high, random, best, n_scored);
+        return true;
       }
     }
     const auto [low, high] = gather_range(column, rows, node.n_rows());
@@ -251,6 +272,17 @@ class OrderedSplits {
  private:
   static constexpr bool kPlainPossible =
       std::is_integral_v<T> && !Node::kClasses && Node::kWhole && !ScoresRows<Node>;
+
+  // Sums of whole weights, and of moments with them, are exact: what the rows of the most frequent
+  // code add up to is the rest of the node.
+  static constexpr bool kEntriesPossible = Node::kWhole && !ScoresRows<Node>;
+
+  // Whether the splits of a column are scored by its entries. Where any code is missing, or more
+  // than the best split is asked for, all rows are looked at.
+  bool may_use_entries(std::size_t column) const {
+    return kEntriesPossible && by_entries_ && gathered_.sparse(column) &&
+           table_.missing[column] == 0;
+  }
 
   T missing_code(std::size_t column) const { return static_cast<T>(table_.n_values(column)); }
 
@@ -333,6 +365,60 @@ class OrderedSplits {
       n_first += goes_first(table_codes_[i]) ? 1 : 0;
     if (!large_enough(n_first, node.n_rows())) return Draw::forbidden;
     cut.score = scoring_ ? score_of(node, table_codes_.data(), goes_first) : 0.0;
+    return Draw::scored;
+  }
+
+  // Scores a drawn cut of a sparse column: the rows that are on the other side than those of the
+  // most frequent code, and the rest.
+  Draw score_entries(const Node& node, const NodeEntries<T>& entries, Split& cut) {
+    if constexpr (kEntriesPossible) {
+      const T limit = limit_of(cut);
+      const bool rest_first = entries.frequent <= limit;
+      const auto other_side = [&](std::uint32_t e) {
+        return (entries.codes[e] <= limit) != rest_first;
+      };
+      if (settings_.min_samples_leaf > 1) {
+        std::uint32_t count = 0;
+        for (std::uint32_t e = 0; e < entries.size; ++e) count += other_side(e) ? 1 : 0;
+        if (!large_enough(count, node.n_rows())) return Draw::forbidden;
+      }
+      cut.score = 0.0;
+      if (!scoring_) return Draw::scored;
+      if constexpr (Node::kClasses) {
+        const auto& totals = node.totals();
+        counts_.assign(totals.size(), Weight{0});
+        for (std::uint32_t e = 0; e < entries.size; ++e) {
+          const std::uint32_t i = entries.at[e];
+          counts_[node.groups()[i]] += other_side(e) ? node.weights()[i] : Weight{0};
+        }
+        cut.score = node.with_terms([&](auto terms) {
+          double first_terms = 0.0;
+          double second_terms = 0.0;
+          Weight first{0};
+          for (std::size_t k = 0; k < totals.size(); ++k) {
+            const Weight count = rest_first ? totals[k] - counts_[k] : counts_[k];
+            first += count;
+            first_terms += terms.term(count);
+            second_terms += terms.term(totals[k] - count);
+          }
+          return terms.join(first_terms, first) + terms.join(second_terms, node.whole() - first);
+        });
+      } else {
+        Weight first{0};
+        double sum = 0.0;
+        for (std::uint32_t e = 0; e < entries.size; ++e) {
+          const std::uint32_t i = entries.at[e];
+          const bool in = other_side(e);
+          first += in ? node.weights()[i] : Weight{0};
+          sum += in ? node.moments()[i] : 0.0;
+        }
+        if (rest_first) {
+          first = node.whole() - first;
+          sum = node.sum() - sum;
+        }
+        cut.score = node.join(sum, first) + node.join(node.sum() - sum, node.whole() - first);
+      }
+    }
     return Draw::scored;
   }
 
@@ -445,8 +531,10 @@ class OrderedSplits {
   const Working<T>& working_;
   bool use_dense_ = false;
   bool plain_ = false;  // every cut of best cuts is allowed, and no more is asked than the best
+  bool by_entries_ = false;  // sparse columns may be looked at by their entries alone
   Gathered<T> gathered_;
   std::vector<std::uint32_t> table_codes_;
+  std::vector<Weight> counts_;
   std::vector<std::uint64_t> words_;
   SortedCuts<T, Node> sorted_;
   FewRows<Node> few_;

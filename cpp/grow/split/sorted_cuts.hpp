@@ -11,6 +11,7 @@
 #include "grow/problem.hpp"
 #include "grow/split/best_splits.hpp"
 #include "grow/split/candidate.hpp"
+#include "grow/split/gathered.hpp"
 #include "grow/split/sorting.hpp"
 #include "impurity.hpp"
 #include "lanes.hpp"
@@ -71,6 +72,36 @@ class SortedCuts {
     if (some_missing) scan(node, column, codes, n, n_seen, true, random, best, n_scored);
   }
 
+  // The same of a sparse column without missing values, whose most frequent code stands for all of
+  // its rows at once. The cuts and their scores are those of all rows.
+  void find_best(const Node& node, std::size_t column, const NodeEntries<T>& entries, T low, T high,
+                 Random& random, Split& best, std::uint64_t& n_scored) {
+    const std::uint32_t m = entries.size;
+    const std::uint32_t n = node.n_rows();
+    if (m > 0) sorter_.sort(entries.codes.data(), m, low, high, order_.data());
+    std::uint32_t rest = 0;  // place of the rows that are no entries
+    while (rest < m && entries.codes[order_[rest]] < entries.frequent) ++rest;
+    const std::uint32_t n_items = entries.all_rows() ? m : m + 1;
+    if (entries.all_rows()) rest = m;
+    for (std::uint32_t i = 0; i < rest; ++i) sorted_[i] = entries.codes[order_[i]];
+    if (!entries.all_rows()) sorted_[rest] = entries.frequent;
+    for (std::uint32_t i = rest; i < m; ++i) sorted_[i + 1] = entries.codes[order_[i]];
+    for (std::uint32_t i = 0; i < m; ++i) order_[i] = entries.at[order_[i]];
+    const std::uint32_t n_cuts = n_items - 1;
+    // Cut i leaves i + 1 rows in child 0, and those of the most frequent code from `rest` on.
+    const std::uint32_t more = n - n_items;
+    const std::uint32_t leaf = settings_.min_samples_leaf;
+    const auto rows_first = [&](std::uint32_t i) { return i + 1 + (i >= rest ? more : 0); };
+    std::uint32_t begin = 0;
+    std::uint32_t end = n_cuts;
+    while (begin < end && rows_first(begin) < leaf) ++begin;
+    while (begin < end && n - rows_first(end - 1) < leaf) --end;
+    if (begin >= end) return;
+    score_items(node, m, rest, n_cuts);
+    ties_ = 0;
+    choose(node, column, begin, end, false, random, best, n_scored);
+  }
+
  private:
   // Scores every cut along order_. Rows n_seen.. are missing: behind the last cut, or, with
   // missing_first, counted to child 0 from the start.
@@ -87,7 +118,13 @@ class SortedCuts {
     if (begin >= end) return;
     for (std::uint32_t i = 0; i <= n_cuts; ++i) sorted_[i] = codes[order_[i]];
     score_cuts(node, n, n_seen, missing_first, n_cuts);
+    choose(node, column, begin, end, missing_first, random, best, n_scored);
+  }
 
+  // Takes the best of the cuts begin..end - 1, whose scores are known, if it is better than the
+  // best so far.
+  void choose(const Node& node, std::size_t column, std::uint32_t begin, std::uint32_t end,
+              bool missing_first, Random& random, Split& best, std::uint64_t& n_scored) {
     if (has_equal_neighbours(sorted_.data() + begin, end - begin)) {
       for (std::uint32_t i = begin; i < end; ++i) {
         if (sorted_[i] == sorted_[i + 1]) scores_[i] = kNone;
@@ -111,12 +148,12 @@ class SortedCuts {
       ties_ = 0;
       least = top - margin_.of(node, top);
     }
-    std::uint32_t chosen = n;
+    std::uint32_t chosen = end;
     for (std::uint32_t i = begin; i < end; ++i) {
       if (!(scores_[i] >= least) || sorted_[i] == sorted_[i + 1]) continue;
       if (++ties_ == 1 || random.below(ties_) == 0) chosen = i;
     }
-    if (chosen == n) return;
+    if (chosen == end) return;
     best.take_cut(column, top, sorted_[chosen], sorted_[chosen + 1]);
     best.missing_first = missing_first;
   }
@@ -168,43 +205,121 @@ class SortedCuts {
         firsts_[i] = first;
         sums_[i] = sum;
       }
-      const double all = node.sum();
-      const double whole = static_cast<double>(node.whole());
-      for (std::uint32_t i = 0; i < n_cuts; ++i) {
-        const double left = static_cast<double>(firsts_[i]);
-        const double other = all - sums_[i];
-        scores_[i] =
-            score_of_two<Node::kWhole>(sums_[i] * sums_[i], left, other * other, whole - left);
-      }
+      score_moments(node, n_cuts);
     }
   }
+
+  // The same of m entries, in order_, and, after the first `rest` of them, all other rows at once.
+  void score_items(const Node& node, std::uint32_t m, std::uint32_t rest, std::uint32_t n_cuts) {
+    const std::uint32_t* order = order_.data();
+    if constexpr (ScoresRows<Node>) {
+      return;
+    } else if constexpr (Node::kClasses) {
+      if (node.n_groups() == 2) {
+        Pair<Weight> others{node.whole(), node.totals()[0]};
+        for (std::uint32_t e = 0; e < m; ++e) {
+          others.weight -= pairs_[order[e]].weight;
+          others.zero -= pairs_[order[e]].zero;
+        }
+        Pair<Weight> sum{};
+        for (std::uint32_t i = 0; i < n_cuts; ++i) {
+          sum += i == rest ? others : pairs_[order[i < rest ? i : i - 1]];
+          pair_sums_[i] = sum;
+        }
+        node.with_terms([&](auto terms) { score_two_classes(node, terms, n_cuts); });
+        return;
+      }
+      others_ = node.totals();
+      for (std::uint32_t e = 0; e < m; ++e) {
+        others_[node.groups()[order[e]]] -= node.weights()[order[e]];
+      }
+      node.with_terms([&](auto terms) {
+        ClassMoves moves(node, terms, counts_);
+        for (std::uint32_t i = 0; i < n_cuts; ++i) {
+          if (i == rest) {
+            for (std::uint32_t k = 0; k < others_.size(); ++k) moves.move(k, others_[k]);
+          } else {
+            const std::uint32_t at = order[i < rest ? i : i - 1];
+            moves.move(node.groups()[at], node.weights()[at]);
+          }
+          scores_[i] = moves.score();
+        }
+      });
+    } else {
+      const Weight* weights = node.weights();
+      const double* moments = node.moments();
+      Weight other_weight = node.whole();
+      double other_sum = node.sum();
+      for (std::uint32_t e = 0; e < m; ++e) {
+        other_weight -= weights[order[e]];
+        other_sum -= moments[order[e]];
+      }
+      Weight first{0};
+      double sum = 0.0;
+      for (std::uint32_t i = 0; i < n_cuts; ++i) {
+        const std::uint32_t at = order[i < rest ? i : i == rest ? 0 : i - 1];
+        first += i == rest ? other_weight : weights[at];
+        sum += i == rest ? other_sum : moments[at];
+        firsts_[i] = first;
+        sums_[i] = sum;
+      }
+      score_moments(node, n_cuts);
+    }
+  }
+
+  void score_moments(const Node& node, std::uint32_t n_cuts) {
+    const double all = node.sum();
+    const double whole = static_cast<double>(node.whole());
+    for (std::uint32_t i = 0; i < n_cuts; ++i) {
+      const double left = static_cast<double>(firsts_[i]);
+      const double other = all - sums_[i];
+      scores_[i] =
+          score_of_two<Node::kWhole>(sums_[i] * sums_[i], left, other * other, whole - left);
+    }
+  }
+
+  // The score of a cut while weight of one class after another passes over to child 0: only the
+  // terms of that class change.
+  template <class Terms>
+  class ClassMoves {
+   public:
+    ClassMoves(const Node& node, Terms terms, std::vector<Weight>& counts)
+        : totals_(node.totals()), whole_(node.whole()), terms_(terms), counts_(counts) {
+      counts_.assign(totals_.size(), Weight{0});
+      for (const Weight total : totals_) second_terms_ += terms_.term(total);
+    }
+    void move(std::uint32_t k, Weight weight) {
+      const Weight before = counts_[k];
+      const Weight after = before + weight;
+      first_terms_ += terms_.term(after) - terms_.term(before);
+      second_terms_ += terms_.term(totals_[k] - after) - terms_.term(totals_[k] - before);
+      counts_[k] = after;
+      first_ += weight;
+    }
+    double score() const {
+      return terms_.join(first_terms_, first_) + terms_.join(second_terms_, whole_ - first_);
+    }
+
+   private:
+    const std::vector<Weight>& totals_;
+    Weight whole_, first_{0};
+    double first_terms_ = 0.0, second_terms_ = 0.0;
+    Terms terms_;
+    std::vector<Weight>& counts_;
+  };
 
   // Class after class, each row that passes over changes the terms of its own. Rows from..n-1 in
   // order are in child 0 from the start.
   template <class Terms>
   void score_classes(const Node& node, Terms terms, std::uint32_t from, std::uint32_t n,
                      std::uint32_t n_cuts) {
-    const std::vector<Weight>& totals = node.totals();
-    counts_.assign(totals.size(), Weight{0});
     const std::uint32_t* order = order_.data();
-    const Weight whole = node.whole();
-    Weight first{0};
-    double first_terms = 0.0;
-    double second_terms = 0.0;
-    for (const Weight total : totals) second_terms += terms.term(total);
-    const auto move = [&](std::uint32_t at) {
-      const std::uint32_t k = node.groups()[at];
-      const Weight before = counts_[k];
-      const Weight after = before + node.weights()[at];
-      first_terms += terms.term(after) - terms.term(before);
-      second_terms += terms.term(totals[k] - after) - terms.term(totals[k] - before);
-      counts_[k] = after;
-      first += node.weights()[at];
-    };
+    ClassMoves moves(node, terms, counts_);
+    const auto move = [&](std::uint32_t at) { moves.move(node.groups()[at], node.weights()[at]); };
     for (std::uint32_t i = from; i < n; ++i) move(order[i]);
     for (std::uint32_t i = 0; i < n_cuts; ++i) {
       move(order[i]);
-      scores_[i] = terms.join(first_terms, first) + terms.join(second_terms, whole - first);
+      scores_[i] = moves.score();
     }
   }
 
@@ -238,7 +353,7 @@ class SortedCuts {
   std::uint32_t ties_ = 0;  // cuts of the column that are as good as the best
   std::vector<std::uint32_t> order_;
   std::vector<T> sorted_;
-  std::vector<Weight> firsts_, counts_;
+  std::vector<Weight> firsts_, counts_, others_;
   std::vector<Pair<Weight>> pairs_, pair_sums_;
   std::vector<double> scores_, sums_;
   Sorter<T> sorter_;

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
 from duramen.data.schema import KINDS, KernelOwner, Schema
+from duramen.data.sparse_columns import CODE_TYPES, SPARSE, SparseColumns
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.support.provenance import fingerprint
+from duramen.support.provenance import ArrayDigest, fingerprint
 from duramen.support.text import quoted
 
 # Columns of more values than these, on average, are copied one by one, fewer all at once.
@@ -41,9 +42,9 @@ class EncodedTable(Summarized, KernelOwner):
     blocks : tuple of ndarray, uint8 (k8, n), uint16 (k16, n) and uint32 (k32, n)
         The codes; one row of a block is one column of the table, held in the narrowest type.
     block_of : ndarray of uint8, shape (p,)
-        Which block holds the column.
+        Which block holds the column; 3 for a sparse column.
     slot : ndarray of int64, shape (p,)
-        Which row of that block.
+        Which row of that block, or which of the sparse columns.
     cut_values : ndarray of float64, shape (sum of m_j,)
         Sorted distinct values of the numeric columns, 0..m_j-1 for the others.
     value_offsets : ndarray of int64, shape (p + 1,)
@@ -55,6 +56,8 @@ class EncodedTable(Summarized, KernelOwner):
         1 where the column has missing values; it then has m_j + 1 codes.
     named : bool
         Whether the names were given, by the table or the user, or are ``x0``, ``x1``, ...
+    sparse : SparseColumns, optional
+        Columns of a sparse matrix that are stored by the rows without their most frequent code.
 
     Examples
     --------
@@ -77,6 +80,7 @@ class EncodedTable(Summarized, KernelOwner):
     labels: Mapping[int, NDArray[Any]]
     missing: NDArray[np.uint8]
     named: bool = True
+    sparse: SparseColumns | None = None
 
     @property
     def n_columns(self) -> int:
@@ -109,11 +113,16 @@ class EncodedTable(Summarized, KernelOwner):
     @cached_property
     def kernel(self) -> _kernel.Table:
         """The table as it is lent to the kernel."""
-        return _kernel.Table(self.schema.kernel, *self.blocks, self.block_of, self.slot)
+        sparse = None if self.sparse is None else self.sparse.kernel
+        return _kernel.Table(self.schema.kernel, *self.blocks, self.block_of, self.slot, sparse)
 
     def codes(self, j: int) -> NDArray[Any]:
-        """Return codes of the j-th column; a read-only view of shape (n,)."""
-        view: NDArray[Any] = self.blocks[self.block_of[j]][self.slot[j]]
+        """Return codes of the j-th column, of shape (n,); read-only, and a view unless sparse."""
+        view: NDArray[Any]
+        if self.sparse is not None and self.block_of[j] == SPARSE:
+            view = self.sparse.codes(int(self.slot[j]))
+        else:
+            view = self.blocks[self.block_of[j]][self.slot[j]]
         view.flags.writeable = False
         return view
 
@@ -154,10 +163,15 @@ class EncodedTable(Summarized, KernelOwner):
         block_of = self.block_of[chosen]
         slot = np.empty(len(chosen), dtype=np.int64)
         blocks: list[Any] = []
-        for number in range(3):
+        for number in range(len(CODE_TYPES)):
             here = block_of == number
             slot[here] = np.arange(np.count_nonzero(here))
             blocks.append(self.blocks[number][self.slot[chosen[here]]])
+        sparse = None
+        here = block_of == SPARSE
+        if self.sparse is not None and here.any():
+            slot[here] = np.arange(np.count_nonzero(here))
+            sparse = self.sparse.take_columns(self.slot[chosen[here]])
         numbers = chosen.tolist()
         values, offsets = self._values_of(chosen)
         return replace(
@@ -173,7 +187,42 @@ class EncodedTable(Summarized, KernelOwner):
             if self.labels
             else {},
             missing=self.missing[chosen],
+            sparse=sparse,
         )
+
+    def dense(self) -> EncodedTable:
+        """Return the same table without sparse columns, in the layout that it would have without.
+
+        Examples
+        --------
+        >>> import duramen as dm
+        >>> table = dm.encode([[0.5, 7.0], [0.1, 7.0]])
+        >>> table.dense() is table
+        True
+        """
+        if self.sparse is None:
+            return self
+        width, slot = self._dense_layout
+        blocks: list[Any] = []
+        for number, dtype in enumerate(CODE_TYPES):
+            members = np.flatnonzero(width == number)
+            block = np.empty((len(members), self.n_rows), dtype=dtype)
+            for row, j in zip(block, members.tolist(), strict=True):
+                row[:] = self.codes(j)
+            blocks.append(block)
+        narrow, middle, wide = blocks
+        return replace(self, blocks=(narrow, middle, wide), block_of=width, slot=slot, sparse=None)
+
+    @property
+    def _dense_layout(self) -> tuple[NDArray[np.uint8], IntArray]:
+        """The block and the row in it of each column, were none of them sparse."""
+        n_codes = self.n_codes()
+        width = np.where(n_codes <= 2**8, 0, np.where(n_codes <= 2**16, 1, 2)).astype(np.uint8)
+        slot = np.empty(self.n_columns, dtype=np.int64)
+        for number in range(len(CODE_TYPES)):
+            here = width == number
+            slot[here] = np.arange(np.count_nonzero(here))
+        return width, slot
 
     def _values_of(self, chosen: IntArray) -> tuple[FloatArray, IntArray]:
         """Return the values of columns, one after the other, and where each begins and ends."""
@@ -194,34 +243,48 @@ class EncodedTable(Summarized, KernelOwner):
             np.take(middle, chosen, axis=1),
             np.take(wide, chosen, axis=1),
         )
-        return replace(self, n_rows=len(chosen), blocks=taken)
+        sparse = None if self.sparse is None else self.sparse.take_rows(chosen)
+        return replace(self, n_rows=len(chosen), blocks=taken, sparse=sparse)
 
     def fingerprint(self) -> str:
         """Return 64 hexadecimal digits that depend on shape, names, kinds, codes and values.
 
-        The same on every machine; see `duramen.support.provenance`.
+        The same on every machine, and the same of sparse columns; see
+        `duramen.support.provenance`.
         """
         return self._fingerprint
 
     @cached_property
     def _fingerprint(self) -> str:
         labels = [text for j in sorted(self.labels) for text in (str(j), self.labels[j])]
+        blocks: tuple[Any, ...] = self.blocks
+        block_of, slot = self.block_of, self.slot
+        if self.sparse is not None:
+            block_of, slot = self._dense_layout
+            blocks = tuple([self._digest(number) for number in range(len(CODE_TYPES))])
         return fingerprint(
             repr(self.shape),
             "\0".join(self.names),
             " ".join(self.kinds),
-            *self.blocks,
-            self.block_of,
-            self.slot,
+            *blocks,
+            block_of,
+            slot,
             self.cut_values,
             self.value_offsets,
             self.missing,
             *labels,
         )
 
+    def _digest(self, number: int) -> ArrayDigest:
+        """Return the digest of a block, were no column sparse."""
+        n_columns, *digest = self.kernel.digest(number)
+        first, second = digest
+        return ArrayDigest(np.dtype(CODE_TYPES[number]), (n_columns, self.n_rows), first, second)
+
     def nbytes(self) -> int:
         """Return bytes of codes and values."""
-        return sum(block.nbytes for block in self.blocks) + self.cut_values.nbytes
+        sparse = 0 if self.sparse is None else self.sparse.nbytes()
+        return sum(block.nbytes for block in self.blocks) + sparse + self.cut_values.nbytes
 
     def __len__(self) -> int:
         return self.n_rows

@@ -19,8 +19,10 @@ from duramen.data.columns import (
 from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
 from duramen.data.schema import check_names, default_names, resolve_kinds
-from duramen.data.sources import Source, is_anndata, matrix_of, open_source
+from duramen.data.sources import Source, SparseSource, is_anndata, matrix_of, open_source
+from duramen.data.sparse_columns import SparseColumns
 from duramen.data.text_numbers import StrayValues, stray_values, warn_of_stray_values
+from duramen.support.arrays import IntArray
 from duramen.support.checks import check_jobs
 
 _PENDING_BYTES = 1 << 25  # columns wait for the kernel in groups of so many bytes a thread
@@ -131,22 +133,24 @@ def encode_source(
     labels: dict[int, NDArray[Any]] = {}
     resolved: tuple[str, ...]
     integral: dict[int, bool] = {}
-    if source.matrix is not None and not _needs_columns(source.matrix, asked):
-        outcome = encoder.add_matrix(source.matrix)
+    stored = source.stored
+    whole = source.matrix if stored is None else stored.values
+    if whole is not None and not _needs_columns(whole, asked):
+        outcome = encoder.add_matrix(whole) if stored is None else encoder.add_sparse(*stored)
         if outcome >= 0:
-            raise ValueError(_rejection(source.matrix, function, chosen[outcome]))
+            raise ValueError(_rejection(whole, function, chosen[outcome]))
         resolved = ("numeric",) * source.n_columns
         if set(asked) != {None}:
             resolved = tuple([kind or "numeric" for kind in asked])
-            integral = dict.fromkeys(range(source.n_columns), source.matrix.dtype.kind != "f")
+            integral = dict.fromkeys(range(source.n_columns), whole.dtype.kind != "f")
     else:
         group = pending * n_threads
         resolved, integral = _add_columns(encoder, source, chosen, asked, labels, group, function)
-    blocks, block_of, slot, values, offsets, missing = encoder.finish()
-    for j, whole in integral.items():
+    blocks, sparse, block_of, slot, values, offsets, missing = encoder.finish()
+    for j, of_integers in integral.items():
         if resolved[j] != "numeric":  # numbers as categories: their values become labels
             own = values[offsets[j] : offsets[j + 1]]
-            labels[j] = own.astype(np.int64) if whole else own.copy()
+            labels[j] = own.astype(np.int64) if of_integers else own.copy()
             own[:] = np.arange(len(own))
     return EncodedTable(
         n_rows=source.n_rows,
@@ -160,7 +164,23 @@ def encode_source(
         labels=labels,
         missing=missing,
         named=named,
+        sparse=_sparse_columns(source.n_rows, *sparse),
     )
+
+
+def _sparse_columns(
+    n_rows: int,
+    bits: NDArray[np.uint64],
+    frequent: NDArray[np.uint32],
+    width: NDArray[np.uint8],
+    begin: IntArray,
+    *entries: NDArray[Any],
+) -> SparseColumns | None:
+    """Return the columns that the encoder left sparse, None where there are none."""
+    if not len(width):
+        return None
+    narrow, middle, wide = entries
+    return SparseColumns(n_rows, bits, frequent, width, begin, (narrow, middle, wide))
 
 
 def _add_columns(
@@ -238,7 +258,7 @@ def _beyond_exact(array: NDArray[Any]) -> bool:
 
 def _needs_columns(matrix: NDArray[Any], asked: Sequence[str | None]) -> bool:
     """Return whether the matrix cannot go to the kernel as a whole."""
-    return not set(asked) <= {None, "numeric"} and _beyond_exact(matrix)
+    return not set(asked) <= {None, "numeric"} and bool(matrix.size) and _beyond_exact(matrix)
 
 
 def _rejection(array: NDArray[Any], function: str, name: str) -> str:
@@ -258,8 +278,11 @@ def _check_size(source: Source, function: str) -> None:
             f"{function}: X has {source.n_rows} rows; at most 2**32 - 2 can be encoded: "
             "take a sample of the rows"
         )
+    n_bytes = source.n_rows * source.n_columns
+    if isinstance(source, SparseSource):  # the sparse columns have 3/16 of a byte a row
+        n_bytes = min(n_bytes, n_bytes * 3 // 16 + source.n_stored)
     require_memory(
-        source.n_rows * source.n_columns,
+        n_bytes,
         what=f"a table of {shape[0]} x {shape[1]} codes",
         function=function,
         hint="take fewer columns or rows",

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
+from duramen.data.sparse_columns import CODE_TYPES, SPARSE, joined_columns
 from duramen.support.text import quoted
-
-_TYPES = (np.uint8, np.uint16, np.uint32)
 
 
 def with_ordinal(
@@ -35,7 +34,7 @@ def with_ordinal(
         number = int(np.searchsorted([2**8, 2**16], len(names) + int(missing[j])))
         block_of[j], slot[j] = number, heights[number]
         heights[number] += 1
-        blocks[number].append(codes.astype(_TYPES[number])[np.newaxis])
+        blocks[number].append(codes.astype(CODE_TYPES[number])[np.newaxis])
         kinds[j], labels[j] = "ordinal", names
         values[j] = np.arange(len(names), dtype=np.float64)
     joined: list[NDArray[Any]] = [np.concatenate(parts) for parts in blocks]
@@ -75,7 +74,15 @@ def with_permuted(
         return changed
 
     narrow, middle, wide = table.blocks
-    return replace(table, blocks=(permuted(0, narrow), permuted(1, middle), permuted(2, wide)))
+    blocks = (permuted(0, narrow), permuted(1, middle), permuted(2, wide))
+    sparse = table.sparse
+    slots = table.slot[chosen[table.block_of[chosen] == SPARSE]]
+    if sparse is not None and slots.size:
+        n = table.n_rows
+        places = np.broadcast_to(np.arange(n), (sparse.n_columns, n)).copy()
+        places[slots] = permutation
+        sparse = sparse.take_rows(places)
+    return replace(table, blocks=blocks, sparse=sparse)
 
 
 def with_shadows(
@@ -158,7 +165,15 @@ def _beside(
         for number, block in enumerate(list[Any](copies.blocks))
     ]
     narrow, middle, wide = blocks
-    copies = replace(copies, names=_new_names(table.names, names), blocks=(narrow, middle, wide))
+    sparse = copies.sparse
+    if sparse is not None:
+        sparse = sparse.take_rows(places[copies.block_of == SPARSE])
+    copies = replace(
+        copies,
+        names=_new_names(table.names, names),
+        blocks=(narrow, middle, wide),
+        sparse=sparse,
+    )
     return joined(table, copies, function)
 
 
@@ -177,7 +192,8 @@ def joined(left: EncodedTable, right: EncodedTable, function: str) -> EncodedTab
         )
     if both := sorted(set(left.names) & set(right.names)):
         raise ValueError(f"{function}: column {quoted(both[0])} occurs twice.")
-    heights = np.array([len(block) for block in left.blocks], dtype=np.int64)
+    n_sparse = 0 if left.sparse is None else left.sparse.n_columns
+    heights = np.array([*[len(block) for block in left.blocks], n_sparse], dtype=np.int64)
     pairs: Any = zip(left.blocks, right.blocks, strict=True)
     narrow, middle, wide = map(np.concatenate, pairs)
     p = left.n_columns
@@ -195,6 +211,7 @@ def joined(left: EncodedTable, right: EncodedTable, function: str) -> EncodedTab
         labels={**left.labels, **{p + j: values for j, values in right.labels.items()}},
         missing=np.concatenate([left.missing, right.missing]),
         named=True,
+        sparse=joined_columns(left.sparse, right.sparse),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from duramen.data.columns import Column, from_arrow, from_objects, numbers, refusal
 from duramen.data.schema import names_of_labels
 from duramen.support import checks
-from duramen.support.arrays import array_of, unmasked
+from duramen.support.arrays import IntArray, array_of, unmasked
 from duramen.support.arrow import pa
 from duramen.support.text import first_line
 
@@ -30,12 +30,30 @@ class Source(Protocol):
     def matrix(self) -> NDArray[Any] | None:
         """All columns at once, in a type that the kernel reads, where they lie so."""
 
+    @property
+    def stored(self) -> Stored | None:
+        """All columns at once, where they are sparse."""
+
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
         """Return the j-th column.
 
         `name` and `function` are for errors; `kind` is what the user named the column, which
         decides about the order of its categories.
         """
+
+
+class Stored(NamedTuple):
+    """Values of a sparse matrix that are stored, column after column; all others are 0."""
+
+    starts: IntArray  # of the columns, and the number of values
+    rows: NDArray[np.integer]  # ascending within a column
+    values: NDArray[Any]  # in a type that the kernel reads
+
+    def part(self, begin: int, end: int) -> Stored:
+        """Return the columns from `begin` to `end`."""
+        starts = self.starts[begin : end + 1]
+        here = slice(int(starts[0]), int(starts[-1]))
+        return Stored(starts - starts[0], self.rows[here], self.values[here])
 
 
 def open_source(X: Any, function: str) -> ArraySource | SparseSource | FrameSource:
@@ -84,6 +102,7 @@ class ArraySource:
     """A NumPy array of two dimensions."""
 
     names: tuple[str, ...] | None = None
+    stored: Stored | None = None
 
     def __init__(self, X: NDArray[Any], function: str) -> None:
         self.n_rows, self.n_columns = X.shape
@@ -108,7 +127,7 @@ class ArraySource:
 
 
 class SparseSource:
-    """A scipy sparse matrix; one column at a time is made dense."""
+    """A scipy sparse matrix, whose columns are read from what is stored of them."""
 
     names: tuple[str, ...] | None = None
     matrix: NDArray[Any] | None = None
@@ -134,6 +153,17 @@ class SparseSource:
     @cached_property
     def _numbers(self) -> NDArray[Any]:
         return numbers(self._columns.data, function=self._function)
+
+    @property
+    def n_stored(self) -> int:
+        """Number of values that are stored, before duplicates are added up."""
+        return int(self._original.nnz)
+
+    @cached_property
+    def stored(self) -> Stored | None:
+        """All columns at once."""
+        columns = self._columns
+        return Stored(columns.indptr.astype(np.int64), columns.indices, self._numbers)
 
     def _dense(self, j: int, data: NDArray[Any]) -> NDArray[Any]:
         begin, end = self._columns.indptr[j : j + 2]
@@ -176,6 +206,8 @@ def _check_sparse(X: Any, function: str) -> None:
 
 class FrameSource:
     """A pandas, polars or pyarrow table, or any other that narwhals reads eagerly."""
+
+    stored: Stored | None = None
 
     def __init__(self, frame: Any, labels: Sequence[Any], function: str) -> None:
         self.n_rows, self.n_columns = frame.shape

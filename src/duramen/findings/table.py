@@ -20,11 +20,13 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.finding import Finding, columns, them
 from duramen.data.schema import KINDS
+from duramen.data.sparse_columns import SPARSE
 from duramen.data.text_numbers import StrayValues, StrayValuesWarning
 from duramen.findings.target import of_leaks, of_target
 from duramen.io.store.column_store import ColumnStore
-from duramen.support.arrays import IntArray
+from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.arrow import pa
+from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
 
 NODE = 10
@@ -569,7 +571,19 @@ def _duplicates(table: EncodedTable) -> list[Finding]:
         for i in candidates:
             alike[block[slots[i]].tobytes()].append(int(members[i]))
         duplicates += [same for same in alike.values() if len(same) > 1]
+    duplicates += _sparse_duplicates(table, varied)
     return [_duplicate(_names(table, np.array(same))) for same in sorted(duplicates)]
+
+
+def _sparse_duplicates(table: EncodedTable, varied: BoolArray) -> list[list[int]]:
+    """Return the same of sparse columns, which are alike where what is stored of them is."""
+    if table.sparse is None:
+        return []
+    alike: dict[str, list[int]] = defaultdict(list)
+    for j in np.flatnonzero((table.block_of == SPARSE) & varied).tolist():
+        contents = np.frombuffer(table.sparse.contents(int(table.slot[j])), dtype=np.uint8)
+        alike[fingerprint(contents)].append(j)
+    return [same for same in alike.values() if len(same) > 1]
 
 
 def _duplicate(names: tuple[str, ...]) -> Finding:

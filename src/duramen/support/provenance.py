@@ -10,7 +10,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,16 @@ def _version(name: str) -> str | None:
         return None
 
 
-def fingerprint(*parts: str | NDArray[Any] | None) -> str:
+class ArrayDigest(NamedTuple):
+    """What an array adds to a fingerprint, of one that is not in memory as a whole."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    first: int
+    second: int
+
+
+def fingerprint(*parts: str | NDArray[Any] | ArrayDigest | None) -> str:
     """Return a fingerprint of texts and arrays in this order.
 
     It is made to notice that data changed by accident, not to withstand forgery: arrays enter it
@@ -61,7 +70,7 @@ def fingerprint(*parts: str | NDArray[Any] | None) -> str:
 
     Parameters
     ----------
-    *parts : str, ndarray or None
+    *parts : str, ndarray, ArrayDigest or None
         Arrays of objects enter by the printed form of their entries, all others by type, shape
         and bytes.
 
@@ -74,6 +83,8 @@ def fingerprint(*parts: str | NDArray[Any] | None) -> str:
     for part in parts:
         if isinstance(part, np.ndarray):
             total.update(_of_array(part))
+        elif isinstance(part, ArrayDigest):
+            total.update(_of_digest(part))
         else:
             total.update(repr(part).encode())
         total.update(b"\n")
@@ -84,8 +95,12 @@ def _of_array(array: NDArray[Any]) -> bytes:
     if array.dtype == object:
         return repr(array.tolist()).encode()
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    first, second = _kernel.digest(flat)
-    return f"{array.dtype.str} {array.shape} {first:016x}{second:016x}".encode()
+    return _of_digest(ArrayDigest(array.dtype, array.shape, *_kernel.digest(flat)))
+
+
+def _of_digest(digest: ArrayDigest) -> bytes:
+    halves = f"{digest.first:016x}{digest.second:016x}"
+    return f"{digest.dtype.str} {digest.shape} {halves}".encode()
 
 
 def frozen_metadata(owner: str, metadata: Mapping[str, Any]) -> Mapping[str, Any]:

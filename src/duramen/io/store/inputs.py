@@ -110,6 +110,7 @@ class Part:
         self.matrix: NDArray[Any] | None = (
             None if source.matrix is None else source.matrix[:, begin:end]
         )
+        self.stored = None if source.stored is None else source.stored.part(begin, end)
         self._source, self._begin = source, begin
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:

@@ -184,6 +184,7 @@ class Columns:
 
 def columns_of(table: EncodedTable, shared: SharedLists) -> Columns:
     """Put the columns of a table into the form of the disk; new lists become shared ones."""
+    table = table.dense()
     records = np.zeros(table.n_columns, dtype=COLUMN)
     records["flags"] = table.block_of | table.kind_codes << 2 | table.missing << 4
     records["n_values"] = np.diff(table.value_offsets)
