@@ -78,9 +78,9 @@ std::ptrdiff_t add_sparse(duramen::Encoder& encoder, const Vector<std::int64_t>&
     }
     return true;
   };
-  need(long_rows ? ascend(static_cast<const std::int64_t*>(rows.data()))
-                 : encoder.n_rows() <= INT32_MAX &&
-                       ascend(static_cast<const std::int32_t*>(rows.data())),
+  need(long_rows
+           ? ascend(static_cast<const std::int64_t*>(rows.data()))
+           : encoder.n_rows() <= INT32_MAX && ascend(static_cast<const std::int32_t*>(rows.data())),
        "the rows of a column do not ascend, or one is not of the table");
   const auto size = static_cast<std::ptrdiff_t>(duramen::size_of(type));
   const std::ptrdiff_t row_size = long_rows ? 8 : 4;
@@ -144,9 +144,8 @@ void bind_encode(nb::module_& module) {
           },
           nb::arg("matrix"),
           "Encode a matrix's columns; the index of the first that cannot be encoded, or -1.")
-      .def(
-          "add_sparse", &add_sparse, nb::arg("starts"), nb::arg("rows"), nb::arg("values"),
-          "Encode columns of which the values are given at rows that ascend; others hold zero.")
+      .def("add_sparse", &add_sparse, nb::arg("starts"), nb::arg("rows"), nb::arg("values"),
+           "Encode columns of which the values are given at rows that ascend; others hold zero.")
       .def(
           "add_codes",
           [](Encoder& self, const Vector<std::uint32_t>& codes, std::uint32_t n_values,
@@ -179,7 +178,8 @@ void bind_encode(nb::module_& module) {
                               take(self.offsets, p + 1),
                               take(self.missing_of, p)};
           },
-          "((u8, u16, u32), sparse, block_of, slot, values, offsets, missing); the encoder is then empty.");
+          "((u8, u16, u32), sparse, block_of, slot, values, offsets, missing); the encoder is then "
+          "empty.");
 }
 
 }  // namespace duramen::python

@@ -249,8 +249,8 @@ std::ptrdiff_t Encoder::add(std::span<const ColumnView> columns,
         using T = decltype(zero);
         if (view.rows != nullptr) {
           const std::size_t at = (tile.begin - offset) * n_rows_;
-          coded[tile.begin - offset] = encode_sparse<T>(view, n_rows_, coder, own,
-                                                        codes.data() + at, distinct.data() + at);
+          coded[tile.begin - offset] =
+              encode_sparse<T>(view, n_rows_, coder, own, codes.data() + at, distinct.data() + at);
           return;
         }
         coder.set_size(n_rows_);

@@ -89,10 +89,10 @@ class Encoder {
   static constexpr std::ptrdiff_t kAccepted = -1;
   static constexpr std::ptrdiff_t kInterrupted = -2;
 
-  // Encodes the columns, dense or sparse. Returns kAccepted; or the index, among these columns, of the first one
-  // that cannot be encoded (an infinity, or an integer beyond 2^53 that float64 cannot hold); or
-  // kInterrupted once `interrupted`, asked ten times a second by the calling thread, said yes.
-  // After anything but kAccepted the encoder is of no further use.
+  // Encodes the columns, dense or sparse. Returns kAccepted; or the index, among these columns, of
+  // the first one that cannot be encoded (an infinity, or an integer beyond 2^53 that float64
+  // cannot hold); or kInterrupted once `interrupted`, asked ten times a second by the calling
+  // thread, said yes. After anything but kAccepted the encoder is of no further use.
   std::ptrdiff_t add(std::span<const ColumnView> columns, const std::function<bool()>& interrupted);
 
   // Takes a column that is coded already: codes < n_values, or = n_values where `missing`.
@@ -102,11 +102,11 @@ class Encoder {
   std::size_t n_rows() const { return n_rows_; }
   std::size_t n_columns() const { return block_of.size(); }
 
-  Buffer<std::uint8_t> narrow;      // (k8, n_rows)
-  Buffer<std::uint16_t> middle;     // (k16, n_rows)
-  Buffer<std::uint32_t> wide;       // (k32, n_rows)
-  Buffer<std::uint64_t> bits;       // (k, n_words) the entries of the k sparse columns: see table.hpp
-  Buffer<std::uint8_t> entries8;    // their codes, column after column, by their width
+  Buffer<std::uint8_t> narrow;    // (k8, n_rows)
+  Buffer<std::uint16_t> middle;   // (k16, n_rows)
+  Buffer<std::uint32_t> wide;     // (k32, n_rows)
+  Buffer<std::uint64_t> bits;     // (k, n_words) the entries of the k sparse columns: see table.hpp
+  Buffer<std::uint8_t> entries8;  // their codes, column after column, by their width
   Buffer<std::uint16_t> entries16;  //
   Buffer<std::uint32_t> entries32;  //
   Buffer<std::uint8_t> width;       // (k,)

@@ -14,9 +14,9 @@ enum class Kind : std::uint8_t { numeric = 0, ordinal = 1, nominal = 2 };
 struct SparseColumns {
   static constexpr std::size_t kWord = 64;
 
-  std::size_t n_words = 0;                  // of each column
-  const std::uint64_t* bits = nullptr;      // column after column
-  const std::uint32_t* before = nullptr;    // per word: entries of the column in the words before it
+  std::size_t n_words = 0;                // of each column
+  const std::uint64_t* bits = nullptr;    // column after column
+  const std::uint32_t* before = nullptr;  // per word: entries of the column in the words before it
   const std::uint32_t* frequent = nullptr;  // per column: the most frequent code
   const std::uint8_t* width = nullptr;      // per column: 0, 1 or 2, for codes of 8, 16 or 32 bits
   const std::int64_t* begin = nullptr;      // per column: its first entry among those of its width

@@ -77,8 +77,9 @@ class Working {
       if constexpr (std::numeric_limits<T>::is_integer) {
         use(codes, [](std::uint32_t code) { return static_cast<T>(code); });
       } else {
-        use(codes,
-            [values = table_.values(j)](std::uint32_t code) { return static_cast<T>(values[code]); });
+        use(codes, [values = table_.values(j)](std::uint32_t code) {
+          return static_cast<T>(values[code]);
+        });
       }
     });
   }

@@ -1,5 +1,6 @@
-"""Sparse columns: the codes, forests, importances and predictions of the dense table, bit for bit."""
+"""Sparse columns: codes, forests, importances and predictions of the dense table, bit for bit."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -9,13 +10,12 @@ from tests.faults.problems import draw_estimator, draw_weights
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.data.encoded import EncodedTable
+from duramen.data import EncodedTable, recoding
 from duramen.data.sparse_columns import SPARSE
+from duramen.findings.table import _duplicates
 from duramen.forests import GrowthSettings, grow
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.growth import Guidance, grow_beside_decoys
-
-REASONS = ("weight", "max_features", "min_samples", "splits", "stop_", "n_best", "leaf")
 
 
 def draw_table(random, n, p):
@@ -63,6 +63,7 @@ def same_forests(forest, other):
         assert getattr(forest, name).tobytes() == getattr(other, name).tobytes(), name
 
 
+@pytest.mark.filterwarnings("ignore")  # of estimators and weights that were drawn at random
 @pytest.mark.parametrize("part", range(4))
 def test_same_forests_on_200_random_tables(part):
     n_sparse = n_grown = 0
@@ -93,9 +94,201 @@ def test_same_forests_on_200_random_tables(part):
         assert forest.predict(matrix).tobytes() == other.predict(X).tobytes()
         if hasattr(other, "oob_score_"):
             np.testing.assert_array_equal(forest.oob_score_, other.oob_score_)
-        importances = [
-            dm.importances.mdi(fit, given, y) for fit, given in ((forest, table), (other, dense))
-        ]
-        assert importances[0].values.tobytes() == importances[1].values.tobytes()
+        importances = (forest.feature_importances_, other.feature_importances_)
+        assert importances[0].tobytes() == importances[1].tobytes()
     assert n_sparse > 100
     assert n_grown > 35
+
+
+def counts(n=400, p=9, seed=0):
+    random = np.random.default_rng(seed)
+    X = np.where(random.random((n, p)) < 0.12, random.poisson(3, (n, p)), 0).astype(float)
+    X[:, 8] = random.normal(size=n)  # stays dense among the sparse ones
+    return X, dm.encode(sparse.csc_matrix(X)), dm.encode(X)
+
+
+def test_what_is_stored():
+    X, table, dense = counts()
+    assert table.block_of.tolist() == [SPARSE] * 8 + [1]
+    assert table.sparse.nbytes() < dense.blocks[0].nbytes / 2
+    assert table.sparse.counts().tolist() == np.count_nonzero(X[:, :8], axis=0).tolist()
+    assert dense.sparse is None
+    assert dense.dense() is dense
+    # Few rows, or many entries: dense as before.
+    assert dm.encode(sparse.csr_matrix(X[:256])).sparse is None
+    assert (
+        dm.encode(sparse.csr_matrix(np.random.default_rng(0).normal(size=X.shape))).sparse is None
+    )
+    frequent = np.full((400, 1), 7.0)
+    frequent[::9] = np.arange(45)[:, np.newaxis]
+    assert dm.encode(sparse.csr_matrix(frequent)).sparse.frequent.tolist() == [7]
+
+
+@one_test
+@pytest.mark.parametrize("kinds", ["nominal", "ordinal", {0: "nominal", 8: "ordinal"}])
+@pytest.mark.parametrize("dtype", [np.int64, np.float32, bool])
+def test_categories(kinds, dtype):
+    X = counts()[0].round().astype(dtype)
+    table, dense = dm.encode(sparse.csr_array(X), kinds=kinds), dm.encode(X, kinds=kinds)
+    assert table.sparse is not None
+    same_tables(table, dense)
+    assert all(np.array_equal(table.labels[j], dense.labels[j]) for j in dense.labels)
+    large = sparse.csc_array(np.where(X == 0, 0, 2**60 + X.astype(np.int64)))
+    if kinds == "nominal":  # whole numbers that float64 cannot hold
+        same_tables(dm.encode(large, kinds=kinds), dm.encode(large.toarray(), kinds=kinds))
+
+
+def test_rejections():
+    X = sparse.csc_matrix(counts()[0])
+    X.data[5] = np.inf
+    with pytest.raises(ValueError, match="'x0' contains infinity"):
+        dm.encode(X)
+    X = sparse.csc_matrix(([2**60], ([1], [2])), shape=(300, 4))
+    with pytest.raises(ValueError, match=r"'x2' holds integers beyond 2\*\*53"):
+        dm.encode(X)
+
+
+def test_duplicate_entries_are_added_up():
+    X = counts()[0]
+    rows, columns = np.nonzero(X)
+    halves = np.tile(X[rows, columns] / 2, 2)
+    matrix = sparse.coo_matrix((halves, (np.tile(rows, 2), np.tile(columns, 2))), X.shape)
+    same_tables(dm.encode(matrix), dm.encode(X))
+    csc = sparse.csc_matrix(X)
+    csc.indices[: csc.indptr[1]] = csc.indices[: csc.indptr[1]][::-1].copy()
+    csc.data[: csc.indptr[1]] = csc.data[: csc.indptr[1]][::-1].copy()
+    csc.has_sorted_indices = False
+    same_tables(dm.encode(csc), dm.encode(X))
+
+
+CHANGES = {
+    "rows": lambda t: t.take_rows(np.arange(0, 390, 3)),
+    "repeated rows": lambda t: t.take_rows(np.arange(800) % 400),
+    "mask": lambda t: t.take_rows(np.arange(400) % 5 > 0),
+    "columns": lambda t: t.take_columns([8, 3, 1]),
+    "no sparse column": lambda t: t.take_columns([8]),
+    "copies": lambda t: t.copies(np.array([1, 1, 8, 0])),
+    "permuted": lambda t: recoding.with_permuted(t, [2, 8], np.arange(400)[::-1]),
+    "shadows": lambda t: recoding.with_shadows(t, np.roll(np.arange(400), 7)),
+    "probes": lambda t: recoding.with_probes(t, [2, 8], [np.arange(400)[::-1]] * 2),
+    "knockoffs": lambda t: recoding.with_knockoffs(t, [2, 8], [[5] * 400, [6] * 400]),
+    "ordinal": lambda t: recoding.with_ordinal(t, {2: (np.arange(400) % 3, np.array([*"abc"]))}),
+    "pickled": lambda t: pickle.loads(pickle.dumps(t)),
+}
+
+
+@one_test
+@pytest.mark.parametrize("change", list(CHANGES))
+def test_changed_tables(change):
+    _, table, dense = counts()
+    changed, expected = CHANGES[change](table), CHANGES[change](dense)
+    assert isinstance(changed, EncodedTable)
+    assert changed.names == expected.names
+    assert changed.kinds == expected.kinds
+    for j in range(expected.n_columns):
+        np.testing.assert_array_equal(changed.codes(j), expected.codes(j))
+    y = np.arange(changed.n_rows) % 3
+    fits = [dm.ExtraTreesClassifier(3, random_state=1).fit(t, y) for t in (changed, expected)]
+    if change not in ("copies", "no sparse column"):
+        assert changed.sparse is not None
+    same_forests(fits[0].forest_, fits[1].forest_)
+
+
+def test_decoys_and_guidance():
+    X, table, dense = counts()
+    random = np.random.default_rng(0)
+    y = (X[:, 0] + X[:, 1] + X[:, 8] + random.normal(size=400) > 0.5).astype(int)
+    cycle, judged = random.permutation(400).astype(np.uint32), np.arange(9) != 4
+    for cut in ("best", "random"):
+        settings = GrowthSettings(cut=cut, max_features=9)
+        decoys = [
+            grow_beside_decoys(
+                dm.learning_set(t, y), settings, tree=2, seed=3, cycle=cycle, judged=judged
+            )
+            for t in (table, dense)
+        ]
+        same_forests(decoys[0][0], decoys[1][0])
+        assert np.count_nonzero(decoys[0][1]) > 3
+        assert decoys[0][1].tobytes() == decoys[1][1].tobytes()
+        guided = [
+            grow(
+                dm.learning_set(t, y),
+                replace(settings, max_features=3),
+                n_trees=5,
+                seed=3,
+                guidance=Guidance(np.linspace(1, 2, 9)),
+            )
+            for t in (table, dense)
+        ]
+        same_forests(*guided)
+
+
+@one_test
+@pytest.mark.parametrize("kind", [dm.RandomSurvivalForest, dm.ExtraSurvivalTrees])
+def test_survival(kind):
+    X, table, dense = counts()
+    random = np.random.default_rng(1)
+    times = random.exponential(1 + X[:, 0]).round(1) + 0.1
+    y = np.column_stack([times, random.random(400) < 0.7])
+    fits = [kind(3, random_state=0, min_samples_leaf=9).fit(t, y) for t in (table, dense)]
+    same_forests(fits[0].forest_, fits[1].forest_)
+
+
+MEASURES = {
+    "mda": lambda f, X, y: dm.importances.mda(f, X, y),
+    "conditional_mda": lambda f, X, y: dm.importances.conditional_mda(f, X, y),
+    "mdi_oob": lambda f, X, y: dm.importances.mdi_oob(f, X, y),
+    "local_mdi": lambda f, X, y: dm.importances.local_mdi(f, X, y),
+    "sobol_mda": lambda f, X, y: dm.importances.sobol_mda(f, X, y),
+}
+
+
+@one_test
+@pytest.mark.parametrize("measure", [name for name in MEASURES if hasattr(dm.importances, name)])
+def test_measures(measure):
+    X, table, dense = counts()
+    y = X[:, 0] + X[:, 8] - X[:, 1]
+    results = []
+    for t in (table, dense):
+        forest = dm.RandomForestRegressor(6, random_state=0).fit(t, y)
+        results.append(MEASURES[measure](forest, t, y).values)
+    np.testing.assert_array_equal(results[0], results[1])
+    assert np.count_nonzero(results[0]) > 5
+
+
+def test_duplicates_and_stores(tmp_path):
+    X, _, _ = counts()
+    X[:, 3] = 2 * X[:, 1]  # the same order
+    table, dense = dm.encode(sparse.csc_matrix(X)), dm.encode(X)
+    assert _duplicates(table) == _duplicates(dense) != []
+    for name, given in {"encoded": table, "matrix": sparse.csr_matrix(X)}.items():
+        store = dm.pack(given, tmp_path / name)
+        assert store.as_table().fingerprint() == dense.fingerprint()
+
+
+def test_threads():
+    X, table, _ = counts()
+    fits = [
+        dm.RandomForestClassifier(12, random_state=0, n_jobs=n_jobs).fit(table, X[:, 0] > 0)
+        for n_jobs in (1, 2)
+    ]
+    same_forests(fits[0].forest_, fits[1].forest_)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_anndata_in_memory_and_backed(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    X, _, dense = counts()
+    path = tmp_path / "cells.h5ad"
+    cells = anndata.AnnData(sparse.csr_matrix(X))
+    cells.write_h5ad(path)
+    backed = anndata.read_h5ad(path, backed="r")
+    for given in (cells, backed):
+        table = dm.encode(given, names=dense.names)
+        assert table.sparse is not None
+        assert [table.codes(j).tobytes() for j in range(9)] == [
+            dense.codes(j).tobytes() for j in range(9)
+        ]
+    backed.file.close()
+    store = dm.pack(path, tmp_path / "store")
+    np.testing.assert_array_equal(store.as_table().codes(1), dense.codes(1))

@@ -56,7 +56,7 @@ class Gathered {
     node_bits_.resize(n_words_);
     positions_.resize(problem.table.n_rows);
     for (NodeEntries<T>& entries : entries_) {
-      entries.at.resize(problem.table.n_rows);
+      entries.at.resize(problem.table.n_rows + kPadding);
       entries.codes.resize(problem.table.n_rows);
     }
   }
@@ -83,20 +83,25 @@ class Gathered {
       T* out = result.codes.data();
       result.frequent = element(codes.frequent);
       if (!by_bits_) {
+        // Without a branch for a row: which ones are entries is as good as random.
         for (std::uint32_t i = 0; i < n; ++i) {
-          const std::size_t w = rows[i] / SparseColumns::kWord;
-          const std::uint64_t word = codes.bits[w];
-          const std::uint64_t bit = std::uint64_t{1} << (rows[i] % SparseColumns::kWord);
-          if ((word & bit) == 0) continue;
+          const std::uint64_t word = codes.bits[rows[i] / SparseColumns::kWord];
           at[size] = i;
-          out[size++] = element(codes.entry(w, word, bit));
+          size += static_cast<std::uint32_t>(word >> (rows[i] % SparseColumns::kWord) & 1);
+        }
+        for (std::uint32_t e = 0; e < size; ++e) {
+          const std::uint32_t row = rows[at[e]];
+          const std::size_t w = row / SparseColumns::kWord;
+          const std::uint64_t bit = std::uint64_t{1} << (row % SparseColumns::kWord);
+          out[e] = element(codes.entry(w, codes.bits[w], bit));
         }
         return;
       }
       for (std::size_t w = 0; w < n_words_; ++w) {
         const std::uint64_t word = codes.bits[w];
         for (std::uint64_t left = word & node_bits_[w]; left != 0; left &= left - 1) {
-          const auto row = SparseColumns::kWord * w + static_cast<std::size_t>(std::countr_zero(left));
+          const auto row =
+              SparseColumns::kWord * w + static_cast<std::size_t>(std::countr_zero(left));
           at[size] = positions_[row];
           out[size++] = element(codes.entry(w, word, left & -left));
         }

@@ -162,9 +162,8 @@ class OrderedSplits {
                   Split& best, std::uint64_t& n_scored) {
     Split cut;
     const bool by_entries = may_use_entries(column);
-    const auto [low, high] = by_entries
-                                 ? gathered_.entries(column, rows, node.n_rows()).range()
-                                 : gather_range(column, rows, node.n_rows());
+    const auto [low, high] = by_entries ? gathered_.entries(column, rows, node.n_rows()).range()
+                                        : gather_range(column, rows, node.n_rows());
     if (low == high) {
       if (std::is_integral_v<T> || !working_.collides(column)) return false;
       const Draw draw = code_cut(node, column, rows, random, cut);

@@ -41,9 +41,9 @@ def encode(
     ----------
     X : table of shape (n, p)
         A two-dimensional NumPy array or list of rows; a pandas, polars or pyarrow table; a scipy
-        sparse matrix, which is never made dense as a whole; an AnnData, whose matrix ``X`` has the
-        rows and whose variables are the columns; an `EncodedTable`, which is returned as it is; or
-        a `ColumnStore`, which is mapped into memory.
+        sparse matrix, whose columns stay sparse where few rows differ; an AnnData, whose matrix
+        ``X`` has the rows and whose variables are the columns; an `EncodedTable`, which is returned
+        as it is; or a `ColumnStore`, which is mapped into memory.
     names : iterable of str, optional
         Names of the columns; by default those of the table, else ``x0``, ``x1``, ...
     kinds : str, mapping or sequence, optional
