@@ -79,9 +79,9 @@ def test_same_forests_on_200_random_tables(part):
         weights = draw_weights(random, n)
         estimator = draw_estimator(random, n_classes, y.tolist(), n_trees=3)
         fits = []
-        for given in (table, dense):
+        for form in (table, dense):
             try:
-                fits.append(estimator.set_params(n_jobs=None).fit(given, y, sample_weight=weights))
+                fits.append(estimator.set_params(n_jobs=None).fit(form, y, sample_weight=weights))
             except ValueError as error:
                 fits.append(str(error))
             estimator = type(estimator)(**estimator.get_params())
@@ -261,8 +261,8 @@ def test_duplicates_and_stores(tmp_path):
     X[:, 3] = 2 * X[:, 1]  # the same order
     table, dense = dm.encode(sparse.csc_matrix(X)), dm.encode(X)
     assert _duplicates(table) == _duplicates(dense) != []
-    for name, given in {"encoded": table, "matrix": sparse.csr_matrix(X)}.items():
-        store = dm.pack(given, tmp_path / name)
+    for name, form in {"encoded": table, "matrix": sparse.csr_matrix(X)}.items():
+        store = dm.pack(form, tmp_path / name)
         assert store.as_table().fingerprint() == dense.fingerprint()
 
 
@@ -283,8 +283,8 @@ def test_anndata_in_memory_and_backed(tmp_path):
     cells = anndata.AnnData(sparse.csr_matrix(X))
     cells.write_h5ad(path)
     backed = anndata.read_h5ad(path, backed="r")
-    for given in (cells, backed):
-        table = dm.encode(given, names=dense.names)
+    for form in (cells, backed):
+        table = dm.encode(form, names=dense.names)
         assert table.sparse is not None
         assert [table.codes(j).tobytes() for j in range(9)] == [
             dense.codes(j).tobytes() for j in range(9)

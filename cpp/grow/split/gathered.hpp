@@ -114,10 +114,10 @@ class Gathered {
   // One column; returns the least and the largest.
   std::pair<T, T> gather(std::size_t column, const std::uint32_t* rows, std::uint32_t n) {
     if (sparse(column)) {
-      const NodeEntries<T>& found = entries(column, rows, n);
-      std::fill_n(buffer_.data(), n, found.frequent);
-      for (std::uint32_t e = 0; e < found.size; ++e) buffer_[found.at[e]] = found.codes[e];
-      return found.range();
+      const NodeEntries<T>& own = entries(column, rows, n);
+      std::fill_n(buffer_.data(), n, own.frequent);
+      for (std::uint32_t e = 0; e < own.size; ++e) buffer_[own.at[e]] = own.codes[e];
+      return own.range();
     }
     if (by_row_) {
       const T* base = working_.rows() + column;

@@ -54,7 +54,7 @@ def _version(name: str) -> str | None:
 
 
 class ArrayDigest(NamedTuple):
-    """What an array adds to a fingerprint, of one that is not in memory as a whole."""
+    """Type, shape and digest of an array that is not in memory as a whole."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
