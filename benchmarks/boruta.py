@@ -126,8 +126,10 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=99)
     parser.add_argument("--data-sets", type=int, default=200)
-    given = parser.parse_args()
-    what = speed(given.seeds, given.rounds) if given.what == "speed" else null(given.data_sets)
+    options = parser.parse_args()
+    what = (
+        speed(options.seeds, options.rounds) if options.what == "speed" else null(options.data_sets)
+    )
     return 0 if what else 1
 
 

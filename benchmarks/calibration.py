@@ -76,8 +76,8 @@ def of_permuted(method: str, estimator: Any = None, **options: Any) -> Run:
 
     def run(X: EncodedTable, y: NDArray[Any], seed: int, folder: Path) -> Any:
         shared = folder / f"{options.get('measure', 'mdi')}.npz"
-        kept = refitted(method, estimator, n_permutations=RUNS, checkpoint=shared, **options)
-        return kept(X, y, seed, folder)
+        refit = refitted(method, estimator, n_permutations=RUNS, checkpoint=shared, **options)
+        return refit(X, y, seed, folder)
 
     return run
 
@@ -116,9 +116,9 @@ def single_candidate(n_trees: int = TREES) -> Run:
 def intervals(estimator: Any = None, n_resamples: int = 30) -> Run:
     test = refitted("confidence_intervals", estimator, measure="mda", n_resamples=n_resamples)
 
-    def run(*given: Any) -> Any:
+    def run(*arguments: Any) -> Any:
         """P-values of single features; `Intervals.significance` refuses to adjust so few."""
-        result = test(*given)
+        result = test(*arguments)
         return Significance(result.names, result.values, result.p_values, result.method, NULL)
 
     return run
@@ -194,17 +194,19 @@ def outcomes(
     return task
 
 
-def rows(methods: Sequence[Method], found: Float, null: str, shape: tuple[int, int]) -> list[Row]:
+def rows(
+    methods: Sequence[Method], outcomes: Float, null: str, shape: tuple[int, int]
+) -> list[Row]:
     """One row a method: rates over the data sets, and the band of a binomial count.
 
     A p-value a feature is judged by the worst of the features that are followed.
     """
-    n = len(found)
+    n = len(outcomes)
     table = []
     for k, method in enumerate(methods):
-        some, share, *followed = found.reshape(n, len(methods), WIDTH)[:, k].T
+        some, share, *followed = outcomes.reshape(n, len(methods), WIDTH)[:, k].T
         each = method.promise == "each"
-        rates = [float(one.mean()) for one in followed] if each else [float(some.mean())]
+        rates = [float(hits.mean()) for hits in followed] if each else [float(some.mean())]
         low, high = stats.binom.interval(1 - 0.01 / len(rates), n, LEVEL)
         table.append(
             {

@@ -243,21 +243,23 @@ def memory(frames: NDArray[Any], jobs: int) -> float:
 
 def inferred(frames: NDArray[Any], step: str, asked: argparse.Namespace) -> dm.Network:
     """Infer the network of a row of the table; few frames take a shrunk covariance."""
-    given = dict(STEPS[step] or {})
+    settings = dict(STEPS[step] or {})
     if step in ("averaged", "full", "full, directed"):
-        given["thresholds"] = THRESHOLDS[:: asked.every]
+        settings["thresholds"] = THRESHOLDS[:: asked.every]
     few = len(frames) < 10 * frames.shape[1]
-    if few and "precision" in given:
-        given["precision"] = "auto"
+    if few and "precision" in settings:
+        settings["precision"] = "auto"
     if STEPS[step] is None:
         weights = dm.networks.connectome.partial_correlation(
             frames, precision="auto" if few else "exact"
         )
         names = tuple(f"N{i + 1}" for i in range(frames.shape[1]))
         return dm.Network(names, weights, directed=False)
-    if given.get("method") == "genie3":
-        given["estimator"] = dm.RandomForestRegressor(asked.trees, max_features="sqrt", max_depth=3)
-    return dm.connectome(frames, n_jobs=asked.jobs, **given)
+    if settings.get("method") == "genie3":
+        settings["estimator"] = dm.RandomForestRegressor(
+            asked.trees, max_features="sqrt", max_depth=3
+        )
+    return dm.connectome(frames, n_jobs=asked.jobs, **settings)
 
 
 def with_directions(undirected: dm.Network, frames: NDArray[Any], jobs: int) -> dm.Network:

@@ -97,23 +97,23 @@ def rates(problem: str, kind: str, task: str, scheme: str, n_sets: int) -> dict[
             taken[effect].append((p <= LEVEL + 1e-9).mean(axis=0))
         taken["relevance"].append(result.relevance_p_value <= LEVEL + 1e-9)
         taken["note"].append(any(text in note for note in result.notes for text in NOTED))
-    return {what: np.mean(found, axis=0).tolist() for what, found in taken.items()}
+    return {what: np.mean(values, axis=0).tolist() for what, values in taken.items()}
 
 
-def kept(folder: Path, cell: Sequence[str], n_sets: int) -> dict[str, Any]:
+def cached(folder: Path, cell: Sequence[str], n_sets: int) -> dict[str, Any]:
     """Return the rates of a cell, from the folder if they are there."""
     file = folder / f"{'-'.join(cell).replace(' ', '_')}-{n_sets}.json"
     if not file.exists():
         file.write_text(json.dumps(rates(*cell, n_sets)))
-    found: dict[str, Any] = json.loads(file.read_text())
-    return found
+    result: dict[str, Any] = json.loads(file.read_text())
+    return result
 
 
-def shown(found: dict[str, Any], problem: str) -> list[str]:
+def shown(rates: dict[str, Any], problem: str) -> list[str]:
     """Return the cells of a table: of nulls the mean over features and the worst one."""
     if problem == DEPENDENT:
-        return [f"{found[effect][1]:.2f}" for effect in EFFECTS]
-    return [f"{np.mean(found[effect]):.3f} ({max(found[effect]):.3f})" for effect in EFFECTS]
+        return [f"{rates[effect][1]:.2f}" for effect in EFFECTS]
+    return [f"{np.mean(rates[effect]):.3f} ({max(rates[effect]):.3f})" for effect in EFFECTS]
 
 
 def main() -> int:
@@ -128,7 +128,7 @@ def main() -> int:
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for problem, kind, task in itertools.product((*NULLS, DEPENDENT), KINDS, TASKS):
         for scheme in options.schemes:
-            result = kept(options.out, (problem, kind, task, scheme), options.data_sets)
+            result = cached(options.out, (problem, kind, task, scheme), options.data_sets)
             cells = " | ".join(shown(result, problem))
             line = f"| {problem} | {kind}, {task} | {scheme} | {cells} | {result['note']:.2f} |"
             print(line, flush=True)

@@ -237,10 +237,10 @@ def measured(setting: Setting, scheme: str, seed: int) -> list[float]:
     dependent = setting.draw(seed)[3]
     row: list[float] = []
     for p_values in SCHEMES[scheme](setting, seed).values():
-        strict, found = (adjusted(p_values, rate) <= LEVEL + 1e-9 for rate in ("fwer", "fdr"))
+        strict, discovered = (adjusted(p_values, rate) <= LEVEL + 1e-9 for rate in ("fwer", "fdr"))
         row += [float(strict[:, ~dependent].any())]
-        row += [found[:, ~dependent].sum() / max(1, found.sum())]
-        row += [float(found[:, dependent].any(axis=0).mean()) if dependent.any() else 0.0]
+        row += [discovered[:, ~dependent].sum() / max(1, discovered.sum())]
+        row += [float(discovered[:, dependent].any(axis=0).mean()) if dependent.any() else 0.0]
     return row
 
 

@@ -227,8 +227,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--frames", type=int, default=179_500)
     parser.add_argument("--runs", type=int, default=20)
-    given = parser.parse_args()
-    resemblance(given.data, given.frames, given.runs)
+    options = parser.parse_args()
+    resemblance(options.data, options.frames, options.runs)
 
 
 if __name__ == "__main__":

@@ -136,10 +136,10 @@ def with_relevant(problem: Problem, trees: int = TREES) -> Callable[[int, int], 
     def task(_: int, seed: int) -> Float:
         X, y, relevant = problem(np.random.default_rng(seed))
         verdicts = np.array(answer(X, y, seed, trees).verdicts(LEVEL))
-        sure, found = verdicts == "confirmed", verdicts != "noise"
-        false = np.count_nonzero(found & ~relevant) / max(1, np.count_nonzero(found))
+        sure, reported = verdicts == "confirmed", verdicts != "noise"
+        false = np.count_nonzero(reported & ~relevant) / max(1, np.count_nonzero(reported))
         return np.array(
-            [sure[relevant].mean(), found[relevant].mean(), false, (sure & ~relevant).any()]
+            [sure[relevant].mean(), reported[relevant].mean(), false, (sure & ~relevant).any()]
         )
 
     return task
@@ -161,8 +161,8 @@ class Bench:
         self.missed = list[str]()
 
     def run(self, name: str, task: Callable[[int, int], Float], count: int, width: int) -> Float:
-        kept = self.folder / f"{''.join(c if c.isalnum() else '-' for c in name)}.npz"
-        plan, identity = Plan(1, kept), {"name": name, "trees": [TREES, NULL_TREES]}
+        checkpoint = self.folder / f"{''.join(c if c.isalnum() else '-' for c in name)}.npz"
+        plan, identity = Plan(1, checkpoint), {"name": name, "trees": [TREES, NULL_TREES]}
         return run_replicates(
             task, count, width, seed=0, identity=identity, plan=plan, function="default_answer"
         )

@@ -152,9 +152,9 @@ def task_of(
                 random_state=seed % 2**32,
             )
             verdicts = np.array(test.verdicts(LEVEL))
-            sure, found = verdicts == "confirmed", verdicts != "noise"
-            row += [time.process_time() - start, sure[relevant].mean(), found[relevant].mean()]
-            row += [np.count_nonzero(found & ~relevant) / max(1, np.count_nonzero(found))]
+            sure, reported = verdicts == "confirmed", verdicts != "noise"
+            row += [time.process_time() - start, sure[relevant].mean(), reported[relevant].mean()]
+            row += [np.count_nonzero(reported & ~relevant) / max(1, np.count_nonzero(reported))]
             row += [float((sure & ~relevant).any())]
         return np.array(row)
 

@@ -51,8 +51,8 @@ def task(_: int, seed: int) -> Float:
             random_state=seed % 2**32,
         )
         verdicts = np.array(test.verdicts(LEVEL))
-        sure, found = verdicts == "confirmed", verdicts != "noise"
-        row += [sure[relevant].mean(), found[relevant].mean(), float((sure & ~relevant).any())]
+        sure, reported = verdicts == "confirmed", verdicts != "noise"
+        row += [sure[relevant].mean(), reported[relevant].mean(), float((sure & ~relevant).any())]
     return np.array(row)
 
 
@@ -62,7 +62,7 @@ def main() -> int:
     parser.add_argument("--data-sets", type=int, default=100)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    kept = options.out / f"depth-{options.data_sets}.npz"
+    checkpoint = options.out / f"depth-{options.data_sets}.npz"
     identity = {"depths": list(DEPTHS), "trees": TREES, "coefficient": COEFFICIENT}
     result = run_replicates(
         task,
@@ -70,7 +70,7 @@ def main() -> int:
         3 * len(DEPTHS),
         seed=0,
         identity=identity,
-        plan=Plan(1, kept),
+        plan=Plan(1, checkpoint),
         function="depth",
     ).reshape(options.data_sets, len(DEPTHS), 3)
     means, errors = result.mean(axis=0), result.std(axis=0, ddof=1) / np.sqrt(options.data_sets)

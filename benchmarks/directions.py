@@ -176,7 +176,7 @@ def called(setting: Setting, groups: bool) -> Callable[[int, int], Float]:
             with mock.patch("duramen.effects.direction.turn_p_value", between_groups):
                 described.append(directions(forest, data))
         words = {"non-monotone": 1.0, "up": 2.0, "down": 2.0}
-        return np.array([[words.get(d.kind, 0.0) for d in found] for found in described])
+        return np.array([[words.get(d.kind, 0.0) for d in directions] for directions in described])
 
     return lambda b, seed: task(b, seed).ravel()
 

@@ -25,26 +25,26 @@ def operations(inputs: Path, own: Path) -> dict[str, pairs.Operation]:
     import duramen as dm
 
     random = np.random.default_rng(0)
-    found: dict[str, pairs.Operation] = {}
+    by_name: dict[str, pairs.Operation] = {}
     for case in cases.CASES:
         n_trees = FORESTS.get((case.data, case.forest, case.candidates))
         if n_trees is not None:
             cases.load(case.data)
-            found[case.name] = partial(cases.fit, "duramen", case, n_trees, 0)
+            by_name[case.name] = partial(cases.fit, "duramen", case, n_trees, 0)
     X = random.integers(0, 2, (500, 17))
     for criterion, values in CRITERIA.items():
         y = random.integers(0, values, 500)
         dist = dm.theory.FiniteDistribution.from_table(X, y)
         walk: Any = dm.theory.population_importances
-        found[f"lattice, {criterion}"] = partial(walk, dist, criterion=criterion, n_jobs=1)
+        by_name[f"lattice, {criterion}"] = partial(walk, dist, criterion=criterion, n_jobs=1)
     rows, numbers = cases.load("300 x 30 regression")
     forest = dm.RandomForestRegressor(50, random_state=0, n_jobs=1)
     test = dm.significance.altmann
     for measure in ("mdi", "mda"):
-        found[f"altmann, regression, {measure}"] = partial(
+        by_name[f"altmann, regression, {measure}"] = partial(
             test, forest, rows, numbers, measure=measure, n_permutations=20, random_state=0
         )
-    return found
+    return by_name
 
 
 if __name__ == "__main__":

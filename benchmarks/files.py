@@ -63,14 +63,14 @@ def operations(inputs: Path, own: Path) -> dict[str, Operation]:
     rows = {"class": random.choice(["ill", "well"], ROWS), "age": random.normal(size=ROWS)}
     wide, long = own / "wide.store", own / "long.store"
     dm.pack(inputs / "wide.npy", wide, samples=_table(rows), overwrite=True)
-    known = {f"s{j}": random.normal(size=LONG_ROWS) for j in range(LONG_COLUMNS)}
-    known["name"] = np.array([f"row{i}" for i in range(LONG_ROWS)])
-    dm.pack(random.normal(size=(LONG_ROWS, 2)), long, samples=_table(known), overwrite=True)
+    annotations = {f"s{j}": random.normal(size=LONG_ROWS) for j in range(LONG_COLUMNS)}
+    annotations["name"] = np.array([f"row{i}" for i in range(LONG_ROWS)])
+    dm.pack(random.normal(size=(LONG_ROWS, 2)), long, samples=_table(annotations), overwrite=True)
     X, y = random.normal(size=(5000, 20)), random.integers(0, 2, 5000)
     large = dm.RandomForestClassifier(200, random_state=0).fit(X, y).forest_
     many = dm.ExtraTreesClassifier(20_000, random_state=0).fit(X[:60], y[:60]).forest_
     store, everything = dm.open_store(wide), np.arange(COLUMNS)
-    found: dict[str, Operation] = {
+    by_name: dict[str, Operation] = {
         f"pack a CSV of {ROWS} x {TEXT_COLUMNS:,}": _pack(inputs / "wide.csv", own),
         f"pack an .npy of {ROWS} x {COLUMNS:,}": _pack(inputs / "wide.npy", own),
         f"pack an .arrow of {LONG_ROWS:,} x {LONG_COLUMNS}": _pack(inputs / "long.arrow", own),
@@ -84,12 +84,12 @@ def operations(inputs: Path, own: Path) -> dict[str, Operation]:
     for name, forest in {"200 trees of 5000 rows": large, "20,000 trees of 60 rows": many}.items():
         path = own / f"{name[:6].strip()}.npz"
         forest.save(path)
-        found[f"save {name}"] = _saving(forest, path)
-        found[f"load {name}"] = _loading(Forest, path)
+        by_name[f"save {name}"] = _saving(forest, path)
+        by_name[f"load {name}"] = _loading(Forest, path)
     for kind in ("arrow", "feather", "parquet"):
         path = inputs / f"long.{kind}"
-        found[f"read .{kind} of {LONG_ROWS:,} x {LONG_COLUMNS}"] = _reading(read_table, path)
-    return found
+        by_name[f"read .{kind} of {LONG_ROWS:,} x {LONG_COLUMNS}"] = _reading(read_table, path)
+    return by_name
 
 
 def _table(columns: dict[str, Any]) -> Any:

@@ -127,9 +127,9 @@ def measured_once(cell: Cell) -> Callable[[int, int], Float]:
 def grown(cell: Cell, table: dm.EncodedTable, y: NDArray[Any], seed: int) -> Float:
     """MDA and MDI of one forest with their variances over forests: (measures, 2, FEATURES)."""
     forest = cell.forest(seed).fit(table, y)
-    found = (dm.importances.mda(forest, table, y), dm.importances.mdi(forest))
-    rows = [[one.values, np.square(one.standard_error)] for one in found]
-    mdi = found[1].values
+    measured = (dm.importances.mda(forest, table, y), dm.importances.mdi(forest))
+    rows = [[result.values, np.square(result.standard_error)] for result in measured]
+    mdi = measured[1].values
     return np.array([*rows, [mdi / mdi.sum(), np.zeros(FEATURES)]])
 
 
@@ -154,12 +154,17 @@ def intervals_of(cell: Cell, kinds: Sequence[str] = KINDS) -> Callable[[int, int
         row = []
         for of_all, of_some in zip(observed, np.swapaxes(replicates, 0, 1), strict=True):
             noise = of_some[:, 1].mean(axis=0)
-            given = Replicated(of_all[0], of_some[:, 0], of_all[1], noise, n, cell.n_trees)
-            error, freedom = standard_error(given, scale_of(size, n, True), "subsampling")
+            replicated = Replicated(of_all[0], of_some[:, 0], of_all[1], noise, n, cell.n_trees)
+            error, freedom = standard_error(replicated, scale_of(size, n, True), "subsampling")
             row += [error, t_tails(of_all[0], error, freedom)]
             for kind in kinds:
                 low, high, _ = ends(
-                    given, error, freedom, method="subsampling", kind=kind, confidence_level=LEVEL
+                    replicated,
+                    error,
+                    freedom,
+                    method="subsampling",
+                    kind=kind,
+                    confidence_level=LEVEL,
                 )
                 row += [low, high]
         return np.concatenate(row)
@@ -189,7 +194,7 @@ def coverage(
     kinds: Sequence[str] = KINDS,
 ) -> Coverage:
     """Draw data sets, and look how often intervals cover the mean of `truth` other data sets."""
-    known = run_replicates(
+    truths = run_replicates(
         measured_once(cell),
         truth,
         len(MEASURES) * FEATURES,
@@ -209,9 +214,9 @@ def coverage(
         function="intervals",
         unit="data set",
     ).reshape(data_sets, len(MEASURES), groups, FEATURES)
-    expected = dict(zip(MEASURES, known.mean(axis=0), strict=True))
+    expected = dict(zip(MEASURES, truths.mean(axis=0), strict=True))
     result = Coverage(
-        expected, dict(zip(MEASURES, known.std(axis=0, ddof=1), strict=True)), {}, {}, {}, {}
+        expected, dict(zip(MEASURES, truths.std(axis=0, ddof=1), strict=True)), {}, {}, {}, {}
     )
     for i, measure in enumerate(MEASURES):
         result.error[measure], result.p_values[measure] = actual[:, i, 0], actual[:, i, 1]
@@ -222,19 +227,23 @@ def coverage(
     return result
 
 
-def lines(cell: Cell, found: Coverage) -> list[str]:
+def lines(cell: Cell, estimated: Coverage) -> list[str]:
     """Rows of the table of coverage, one a measure and a role."""
     z, rows = 2 * stats.norm.ppf((1 + LEVEL) / 2), []
     for measure in MEASURES:
         for role, columns in ROLES.items():
             at = list(columns)
-            ratio = (found.error[measure].mean(axis=0) / found.deviation[measure])[at].mean()
+            ratio = (estimated.error[measure].mean(axis=0) / estimated.deviation[measure])[
+                at
+            ].mean()
             cells = [cell.problem, measure, str(cell.n_rows), role, f"{ratio:.2f}"]
-            for kind in [k for m, k in found.covers if m == measure]:
-                share = found.covers[measure, kind][:, at].mean()
-                width = found.width[measure, kind].mean(axis=0) / (z * found.deviation[measure])
+            for kind in [k for m, k in estimated.covers if m == measure]:
+                share = estimated.covers[measure, kind][:, at].mean()
+                width = estimated.width[measure, kind].mean(axis=0) / (
+                    z * estimated.deviation[measure]
+                )
                 cells.append(f"{short(share)} ({width[at].mean():.2f})")
-            rejected = (found.p_values[measure][:, at] <= 1 - LEVEL).mean()
+            rejected = (estimated.p_values[measure][:, at] <= 1 - LEVEL).mean()
             cells.append(short(rejected) if measure == "mda" else "-")
             rows.append(f"| {' | '.join(cells)} |")
     return rows
@@ -318,8 +327,8 @@ def main() -> int:
     for n_rows in options.sizes:
         for problem in options.problems:
             cell = Cell(problem, n_rows)
-            kept = Plan(checkpoint=options.out / f"{problem}-{n_rows}")
-            result = coverage(cell, options.data_sets, options.truth, seed=n_rows, plan=kept)
+            plan = Plan(checkpoint=options.out / f"{problem}-{n_rows}")
+            result = coverage(cell, options.data_sets, options.truth, seed=n_rows, plan=plan)
             print("\n".join(lines(cell, result)), flush=True)
             for measure in MEASURES:
                 covers = result.covers[measure, "wilson"]

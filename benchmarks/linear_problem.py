@@ -45,7 +45,7 @@ class Row:
     spread: float
 
 
-def found(
+def n_found(
     draw: int, sizes: Sequence[int], max_features: str | int, n_jobs: int, df: str
 ) -> list[tuple[int, int]]:
     """Return true and false discoveries in one draw, for each number of trees."""
@@ -73,7 +73,7 @@ def run(
     """Return a row for each number of candidates and of trees; draw d has seed d."""
     rows = []
     for max_features in candidates:
-        counts = np.array([found(d, sizes, max_features, n_jobs, df) for d in range(draws)])
+        counts = np.array([n_found(d, sizes, max_features, n_jobs, df) for d in range(draws)])
         right, wrong = counts[:, :, 0], counts[:, :, 1]
         rates = wrong / np.maximum(right + wrong, 1)
         for i, size in enumerate(sizes):
@@ -96,9 +96,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--df", choices=("classes", "pearson"), default="classes")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     start = time.perf_counter()
-    rows = run(draws=given.draws, n_jobs=given.jobs, df=given.df)
+    rows = run(draws=options.draws, n_jobs=options.jobs, df=options.df)
     print("| K | T | found, with a weight | found, without | false discovery rate |")
     print("| --- | --- | --- | --- | --- |")
     for row in rows:
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"| {row.max_features} | {row.n_trees} | {row.true_discoveries:.2f} "
             f"| {row.false_discoveries:.2f} | {rate} |"
         )
-    print(f"\n{given.draws} draws, {time.perf_counter() - start:.0f} s")
+    print(f"\n{options.draws} draws, {time.perf_counter() - start:.0f} s")
     return int(any(row.false_discovery_rate >= LEVEL for row in rows))
 
 

@@ -136,14 +136,14 @@ def main() -> None:
             settings = {"kind": RandomForestRegressor, **forest}
             kind, measures = settings.pop("kind"), settings.pop("measures")
             for measure in measures:
-                found = genie3(
+                network = genie3(
                     made.expression,
                     estimator=kind(options.trees, **settings),
                     measure=measure,
                     random_state=seed,
                     n_jobs=options.jobs,
                 ).weights
-                for scaling, weights in (("", found), (", by variance", by_variance(found))):
+                for scaling, weights in (("", network), (", by variance", by_variance(network))):
                     area = (
                         average_precision_score(made.links[off], weights[off]),
                         roc_auc_score(made.links[off], weights[off]),

@@ -71,9 +71,9 @@ def dream4(data: Path, seeds: int, jobs: int) -> None:
                 network = dm.genie3(
                     made.expression, names=made.names, random_state=seed, n_jobs=jobs, **settings
                 )
-                one = network.score(made.links)
+                scores = network.score(made.links)
                 right = network.orientation(made.links).fraction
-                results.append((one.aupr, one.auroc, one.early_precision, right))
+                results.append((scores.aupr, scores.auroc, scores.early_precision, right))
             mean, spread = np.mean(results, axis=0), np.std(results, axis=0)
             cells = " | ".join(f"{m:.4f} ± {s:.4f}" for m, s in zip(mean, spread, strict=True))
             print(f"| {number} | {name} | {cells} |")
@@ -96,11 +96,11 @@ def discoveries(data: Path, trees: int, permutations: int, jobs: int) -> None:
             n_jobs=jobs,
             **PUBLISHED_SETTINGS,
         )
-        found = network.q_values() <= 0.1
-        false = found & ~made.links
+        discovered = network.q_values() <= 0.1
+        false = discovered & ~made.links
         kind = _kinds(made.links)
         none = ~made.links & ~np.eye(len(made.names), dtype=np.bool_)
-        n, n_false = int(found.sum()), int(false.sum())
+        n, n_false = int(discovered.sum()), int(false.sum())
         cells = [
             f"{(kind[false] == k).sum() / max(1, n_false):.2f} ({(kind[none] == k).mean():.2f})"
             for k in range(len(kinds))
@@ -131,10 +131,10 @@ def forest_scores(X: FloatArray, y: FloatArray, trees: int, seed: int, jobs: int
 
     forest = RandomForestRegressor(trees, max_features="sqrt", n_jobs=jobs, random_state=seed)
     forest.fit(X, (y - y.mean()) / y.std())
-    found: FloatArray = np.mean(
+    scores: FloatArray = np.mean(
         [tree.tree_.compute_feature_importances(normalize=False) for tree in forest], axis=0
     )
-    return found
+    return scores
 
 
 def without(X: FloatArray, j: int) -> FloatArray:
@@ -173,9 +173,11 @@ def speed(repeats: int, jobs: int, trees: int, targets: int) -> None:
     pool: Any = Parallel(n_jobs=jobs)
 
     def program(seed: int) -> float:
-        one = delayed(forest_scores)
+        scored = delayed(forest_scores)
         return up * timed(
-            lambda: pool(one(without(made, j), made[:, j], trees, seed, 1) for j in range(targets))
+            lambda: pool(
+                scored(without(made, j), made[:, j], trees, seed, 1) for j in range(targets)
+            )
         )
 
     def with_ranger(seed: int) -> float:  # on one thread each, and as if threads cost nothing
@@ -198,9 +200,9 @@ def speed(repeats: int, jobs: int, trees: int, targets: int) -> None:
         for name, run in sides.items():
             times[name].append(run(seed))
     mine = np.median(times["duramen"])
-    for name, found in times.items():
-        each = ", ".join(f"{seconds:.2f}" for seconds in found)
-        middle = np.median(found)
+    for name, durations in times.items():
+        each = ", ".join(f"{seconds:.2f}" for seconds in durations)
+        middle = np.median(durations)
         print(f"{name}: {middle:.2f} s ({each}); {middle / mine:.1f} times duramen")
     print(f"of 56 s (published program) and 11 s (ranger): {56 / mine:.1f} and {11 / mine:.1f}")
 
@@ -239,8 +241,10 @@ def peers(data: Path, jobs: int, trees: int, seeds: int, targets: int) -> None:
     factors = (data / "tfs.txt").read_text().split()
     edges = pq.read_table(data / "gold_edges.parquet").to_pydict()
     gold = list(zip(edges["regulator"], edges["target"], strict=True))
-    known = sorted(set(edges["target"]) & set(names))
-    chosen = sorted(np.random.default_rng(0).choice(known, targets, replace=False).tolist())
+    targets_in_gold = sorted(set(edges["target"]) & set(names))
+    chosen = sorted(
+        np.random.default_rng(0).choice(targets_in_gold, targets, replace=False).tolist()
+    )
     place = {name: j for j, name in enumerate(names)}
     sources = sorted(place[name] for name in factors)
     areas: dict[str, list[tuple[float, float]]] = {"duramen": [], "scikit-learn": []}
@@ -263,8 +267,8 @@ def peers(data: Path, jobs: int, trees: int, seeds: int, targets: int) -> None:
             own = seed * len(names) + j
             weights[inputs, j] = forest_scores(values[:, inputs], values[:, j], trees, own, jobs)
         for name, network in (("duramen", ours), ("scikit-learn", ours.reweighted(weights))):
-            one = network.score(gold)
-            areas[name].append((one.aupr, one.auroc))
+            scores = network.score(gold)
+            areas[name].append((scores.aupr, scores.auroc))
     print(f"{targets} targets, {trees} trees a target, {seeds} seeds; AUPR and AUROC")
     for name, area in areas.items():
         mean, spread = np.mean(area, axis=0), np.std(area, axis=0, ddof=1)

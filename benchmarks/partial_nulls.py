@@ -168,15 +168,15 @@ def task_of(setting: Setting, trees: int, permutations: int) -> Callable[[int, i
         result = default_result(drawn, seed, **size, **setting.growth)
         seconds = time.process_time() - start
         verdicts, relevant = np.array(result.verdicts(LEVEL)), drawn.relevant
-        confirmed, found = verdicts == "confirmed", verdicts != "noise"
-        false = np.count_nonzero(found & ~relevant)
+        confirmed, reported = verdicts == "confirmed", verdicts != "noise"
+        false = np.count_nonzero(reported & ~relevant)
         return np.array(
             [
                 (confirmed & ~relevant).any(),
                 false > 0,
-                false / max(1, np.count_nonzero(found)),
+                false / max(1, np.count_nonzero(reported)),
                 confirmed[relevant].mean(),
-                found[relevant].mean(),
+                reported[relevant].mean(),
                 len(result.notes) > 0,
                 seconds,
             ],

@@ -53,23 +53,23 @@ def evaluated(
     )
 
 
-def printed(found: dm.evaluation.SelectionEvaluation) -> None:
-    names = list(dict.fromkeys(found.methods))
+def printed(evaluation: dm.evaluation.SelectionEvaluation) -> None:
+    names = list(dict.fromkeys(evaluation.methods))
     print("| features |" + "".join(f" {name}: BCR | KI |" for name in names))
     print("| --- |" + " --- | --- |" * len(names))
-    mean = found.mean()
+    mean = evaluation.mean()
     for place, size in enumerate(SIZES):
         cells = []
         for name in names:
-            row = found.rows(name)[place]
-            cells.append(f" {mean[row]:.3f} | {found.kuncheva[row]:.3f} |")
+            row = evaluation.rows(name)[place]
+            cells.append(f" {mean[row]:.3f} | {evaluation.kuncheva[row]:.3f} |")
         print(f"| {size:,} |{''.join(cells)}")
     for name in names:
-        enough = found.enough(name)
+        enough = evaluation.enough(name)
         print(
             f"{name}: {enough.n_features} features are enough ({enough.confidence_level:.0%} "
             f"interval {enough.low} to {enough.high}), best {enough.best}; "
-            f"{found.seconds[name]:.2f} s a ranking"
+            f"{evaluation.seconds[name]:.2f} s a ranking"
         )
 
 

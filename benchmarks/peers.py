@@ -87,8 +87,8 @@ def peer_seconds(case: cases.Case, n_trees: int, seed: int, clock: str) -> float
     measured = seconds(PEER, case, n_trees, seed, clock)
     if n_trees == case.n_trees:
         return measured
-    one = seconds(PEER, case, 1, seed, clock)
-    return one + (measured - one) * (case.n_trees - 1) / (n_trees - 1)
+    single_tree = seconds(PEER, case, 1, seed, clock)
+    return single_tree + (measured - single_tree) * (case.n_trees - 1) / (n_trees - 1)
 
 
 def run(case: cases.Case, plan: Plan) -> Row:

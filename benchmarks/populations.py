@@ -159,9 +159,9 @@ def _standardized(columns: Float) -> Float:
 
 def measured(name: str, n_data_sets: int, trees: int, out: Path) -> dict[str, Float]:
     """Outcomes of each data set, by variant: shape (data sets, 3)."""
-    known = list(variants(PROBLEMS[name](np.random.default_rng(0), False), trees, 0))
+    names = list(variants(PROBLEMS[name](np.random.default_rng(0), False), trees, 0))
 
-    def one(replicate: int) -> Float:
+    def outcome_of(replicate: int) -> Float:
         data = PROBLEMS[name](np.random.default_rng([replicate, 3]), replicate % 2 == 1)
         rows = []
         for variant in variants(data, trees, 1000 * replicate).values():
@@ -179,19 +179,19 @@ def measured(name: str, n_data_sets: int, trees: int, out: Path) -> dict[str, Fl
     place = out / f"{name}.npz"
     done: list[Float] = list(np.load(place)["done"]) if place.is_file() else []
     for replicate in range(len(done), n_data_sets):
-        done.append(one(replicate))
+        done.append(outcome_of(replicate))
         np.savez(place, done=np.array(done))
     result = np.array(done[:n_data_sets])
-    return {variant: result[:, i] for i, variant in enumerate(known)}
+    return {variant: result[:, i] for i, variant in enumerate(names)}
 
 
-def summary(found: Mapping[str, Float]) -> str:
+def summary(by_variant: Mapping[str, Float]) -> str:
     lines = ["| variant | single SNPs | any | power |", "| --- | --- | --- | --- |"]
-    for variant, outcomes in found.items():
+    for variant, outcomes in by_variant.items():
         cells = []
         for values in outcomes.T:
-            known = values[~np.isnan(values)]
-            cells.append(f"{known.mean():.3f} ({known.std() / np.sqrt(len(known)):.3f})")
+            defined = values[~np.isnan(values)]
+            cells.append(f"{defined.mean():.3f} ({defined.std() / np.sqrt(len(defined)):.3f})")
         lines.append(f"| {variant} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -258,22 +258,22 @@ def fraction(results: Mapping[str, Result], method: str | None) -> float:
     return results[OWN].power / power if power > 0 else np.inf
 
 
-def print_powers(found: Mapping[str, Mapping[str, Result]]) -> None:
+def print_powers(by_problem: Mapping[str, Mapping[str, Result]]) -> None:
     print("| problem | method | power | FDR | valid | processor s |")
     print("| --- |" + " --- |" * 5)
-    for name, results in found.items():
+    for name, results in by_problem.items():
         for method, r in results.items():
             cells = [f"{r.power:.2f} ({r.power_error:.2f})", f"{r.fdr:.3f} ({r.fdr_error:.3f})"]
             cells += ["yes" if r.valid else "**no**", f"{r.seconds:.2f}"]
             print(f"| {name} | {method} | {' | '.join(cells)} |")
 
 
-def print_fractions(found: Mapping[str, Mapping[str, Result]]) -> list[str]:
+def print_fractions(by_problem: Mapping[str, Mapping[str, Result]]) -> list[str]:
     """Print the default test beside the best valid methods, and return what misses the bar."""
     missed = []
     print(f"\n| problem | {OWN} | best valid | fraction | best valid at .05 | fraction |")
     print("| --- |" + " --- |" * 5)
-    for name, results in found.items():
+    for name, results in by_problem.items():
         own = results[OWN]
         cells = [f"{own.power:.2f}{'' if own.valid else ', not valid'}"]
         for level in (1.0, LEVEL):

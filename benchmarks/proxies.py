@@ -120,11 +120,11 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     chosen.out.mkdir(parents=True, exist_ok=True)
     run = tests(chosen.trees)
-    run = {test: one for test, one in run.items() if test in (chosen.tests or run)}
+    run = {test: compute for test, compute in run.items() if test in (chosen.tests or run)}
     some = f"-{'-'.join(chosen.tests)}" if chosen.tests else ""
     for name, draw in PROBLEMS.items():
         start = time.perf_counter()
-        found, kinds = rates(
+        by_cell, kinds = rates(
             run,
             draw,
             chosen.data_sets,
@@ -134,8 +134,8 @@ def main(arguments: list[str] | None = None) -> int:
             adjusted=ADJUSTED,
         )
         print(f"\n{name}: {chosen.data_sets} data sets, {time.perf_counter() - start:.0f} s\n")
-        print(markdown(found, kinds, [""], FAMILIES), flush=True)
-        errors = [error for cell in found.values() for _, error in cell.values()]
+        print(markdown(by_cell, kinds, [""], FAMILIES), flush=True)
+        errors = [error for cell in by_cell.values() for _, error in cell.values()]
         print(f"\nlargest standard error {np.nanmax(errors):.3f}")
     return 0
 

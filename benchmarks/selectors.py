@@ -97,13 +97,14 @@ def correlated(seed: int, p: int) -> Noise:
 
 
 NOISE: dict[str, Callable[[int, int], Noise]] = {
-    one.__name__: one for one in (normal, skewed, unbalanced, mixed, correlated, few_rows)
+    problem.__name__: problem
+    for problem in (normal, skewed, unbalanced, mixed, correlated, few_rows)
 }
 
 
-def sizes(name: str, given: dict[str, Any], kind: str, p: int, data_sets: int) -> Iterator[int]:
+def sizes(name: str, settings: dict[str, Any], kind: str, p: int, data_sets: int) -> Iterator[int]:
     for seed in range(data_sets):
-        model = catalogue[name].make(**given, random_state=seed, n_jobs=1)
+        model = catalogue[name].make(**settings, random_state=seed, n_jobs=1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield int(model.fit(*NOISE[kind](seed, p)).support_.sum())
@@ -120,14 +121,14 @@ def null(methods: list[str], kinds: list[str], data_sets: int) -> None:
                     null_row(name, variant, kind, p, data_sets)
 
 
-def null_row(name: str, given: dict[str, Any], kind: str, p: int, data_sets: int) -> None:
+def null_row(name: str, settings: dict[str, Any], kind: str, p: int, data_sets: int) -> None:
     start = time.process_time()
-    result = np.array(list(sizes(name, given, kind, p, data_sets)))
+    result = np.array(list(sizes(name, settings, kind, p, data_sets)))
     seconds = (time.process_time() - start) / data_sets
     k = int((result > 0).sum())
     low = beta.ppf(0.025, k, data_sets - k + 1) if k else 0.0
     high = beta.ppf(0.975, k + 1, data_sets - k) if k < data_sets else 1.0
-    words = ", ".join(f"{key}={value}" for key, value in given.items())
+    words = ", ".join(f"{key}={value}" for key, value in settings.items())
     print(
         f"| {catalogue[name].option} | {words} | {kind} | {p} | {k / data_sets:.3f} | "
         f"{low:.3f} to {high:.3f} | {result.mean():.2f} | {seconds:.2f} |",
@@ -200,7 +201,7 @@ def copies(seed: int, n: int = ROWS) -> Problem:
     return X, y.astype(int), [[j, j + 3, j + 6] for j in range(3)]
 
 
-PROBLEMS = {one.__name__: one for one in (madelon, linear, xor, blocks, copies)}
+PROBLEMS = {problem.__name__: problem for problem in (madelon, linear, xor, blocks, copies)}
 
 
 def halves(X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -218,7 +219,7 @@ def minimal_f1(chosen: NDArray[np.bool_], groups: list[list[int]]) -> float:
 def row(name: str, problem: str, data_sets: int, n: int, own: dict[str, Any]) -> str:
     """Cells of a selector on a problem."""
     record = catalogue[name]
-    known = inspect.signature(record.kind).parameters
+    parameters = inspect.signature(record.kind).parameters
     options = {
         "n_estimators": TREES,
         "random_state": 0,
@@ -226,8 +227,8 @@ def row(name: str, problem: str, data_sets: int, n: int, own: dict[str, Any]) ->
         **SETTINGS.get(name, {}),
         **own,
     }
-    options = {key: value for key, value in options.items() if key in known}
-    found, minimal, supports, seconds = [], [], [], 0.0
+    options = {key: value for key, value in options.items() if key in parameters}
+    selections, minimal, supports, seconds = [], [], [], 0.0
     for seed in range(data_sets):
         X, y, groups = PROBLEMS[problem](seed, n)
         X = halves(X) if name == "markov_boundary" else X
@@ -243,18 +244,23 @@ def row(name: str, problem: str, data_sets: int, n: int, own: dict[str, Any]) ->
         relevant[[j for group in groups for j in group]] = True
         chosen = model.support_[place]
         ranking = model.importances_.values[place]
-        found.append(dm.selection.scores(chosen, relevant, ranking=ranking))
+        selections.append(dm.selection.scores(chosen, relevant, ranking=ranking))
         minimal.append(minimal_f1(chosen, groups))
         supports.append(chosen)
     nogueira = dm.significance.stability(supports).nogueira if data_sets > 1 else np.nan
     shown = [
-        np.nanmean([one.precision for one in found]) if any(map(np.any, supports)) else np.nan,
-        *(np.mean([getattr(one, key) for one in found]) for key in ("recall", "f1")),
+        np.nanmean([selection.precision for selection in selections])
+        if any(map(np.any, supports))
+        else np.nan,
+        *(
+            np.mean([getattr(selection, key) for selection in selections])
+            for key in ("recall", "f1")
+        ),
         np.mean(minimal),
-        np.mean([one.auprc for one in found]),
+        np.mean([selection.auprc for selection in selections]),
     ]
     cells = " | ".join("" if np.isnan(x) else f"{x:.2f}" for x in shown)
-    size = np.mean([one.sum() for one in supports])
+    size = np.mean([support.sum() for support in supports])
     stable = "" if np.isnan(nogueira) else f"{nogueira:.2f}"
     return f"{cells} | {size:.1f} | {stable} | {seconds / data_sets:.2f} |"
 
@@ -285,17 +291,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("what", choices=("null", "truth"))
     parser.add_argument("--data-sets", type=int)
-    parser.add_argument("--methods", nargs="*", choices=[one.name for one in catalogue])
+    parser.add_argument("--methods", nargs="*", choices=[record.name for record in catalogue])
     parser.add_argument("--kinds", nargs="*", choices=list(NOISE), default=list(NOISE))
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--subspace", type=int)
     parser.add_argument("--problems", nargs="*", choices=list(PROBLEMS), default=list(PROBLEMS))
-    given = parser.parse_args()
-    if given.what == "null":
-        null(given.methods or list(VARIANTS), given.kinds, given.data_sets or 200)
+    arguments = parser.parse_args()
+    if arguments.what == "null":
+        null(arguments.methods or list(VARIANTS), arguments.kinds, arguments.data_sets or 200)
     else:
-        methods = given.methods or [one.name for one in catalogue]
-        truth(methods, given.problems, given.data_sets or 5, given.rows, given.subspace)
+        methods = arguments.methods or [record.name for record in catalogue]
+        truth(
+            methods,
+            arguments.problems,
+            arguments.data_sets or 5,
+            arguments.rows,
+            arguments.subspace,
+        )
 
 
 if __name__ == "__main__":

@@ -52,12 +52,12 @@ def with_rows(draw: Draw, copies: tuple[int, int]) -> Draw:
     """Each row so many times, from the first number to the second; a block is one original."""
 
     def repeated(random: Generator) -> Problem:
-        one = draw(random)
+        problem = draw(random)
         original = np.repeat(
-            np.arange(len(one.y)), random.integers(copies[0], copies[1] + 1, len(one.y))
+            np.arange(len(problem.y)), random.integers(copies[0], copies[1] + 1, len(problem.y))
         )
         rows = {"groups": original}
-        return Problem(one.X.iloc[original], one.y[original], one.relevant, rows)
+        return Problem(problem.X.iloc[original], problem.y[original], problem.relevant, rows)
 
     return repeated
 

@@ -176,8 +176,8 @@ def main(arguments: list[str] | None = None) -> int:
         run = tests(chosen.trees, classes=name != "families")
         if name == "covariate":  # those of permuted targets, which are fast
             run = {test: run[test] for test in ("altmann", CORRELATION, "max_t", "fdr_curve")}
-        run = {test: one for test, one in run.items() if test in (chosen.tests or run)}
-        found, kinds = rates(
+        run = {test: compute for test, compute in run.items() if test in (chosen.tests or run)}
+        by_cell, kinds = rates(
             run,
             PROBLEMS[name],
             chosen.data_sets,
@@ -186,26 +186,26 @@ def main(arguments: list[str] | None = None) -> int:
             checkpoint=chosen.out / f"{name}-{chosen.trees}{some}.npz",
         )
         print(f"\n{name}: {chosen.data_sets} data sets, {time.perf_counter() - start:.0f} s\n")
-        print(markdown(found, kinds, list(variants(name)), FAMILIES), flush=True)
-        errors = [error for cell in found.values() for _, error in cell.values()]
+        print(markdown(by_cell, kinds, list(variants(name)), FAMILIES), flush=True)
+        errors = [error for cell in by_cell.values() for _, error in cell.values()]
         print(f"\nlargest standard error {np.nanmax(errors):.3f}")
-        missed += bars_missed(name, found)
+        missed += bars_missed(name, by_cell)
     for line in missed:
         print(f"missed: {line}")
     return int(bool(missed))
 
 
-def bars_missed(name: str, found: Rates) -> list[str]:
+def bars_missed(name: str, by_cell: Rates) -> list[str]:
     """What is taken too often with strata or groups, or not often enough without."""
     missed = []
-    for (test, variant), kinds in found.items():
+    for (test, variant), kinds in by_cell.items():
         watched = [kind for kind in kinds if (kind == "any") == (test in FAMILIES)]
         for kind in watched if variant.startswith("with") else ():
             rate, error = kinds[kind]
             if rate > 0.05 + 3.3 * max(error, 0.01) and (name, test) not in POOLED:
                 missed.append(f"{name}, {test} {variant}: {rate:.3f} of {kind}")
-    if name == "populations" and ("altmann", "rows exchanged") in found:
-        rate, _ = found["altmann", "rows exchanged"]["markers"]
+    if name == "populations" and ("altmann", "rows exchanged") in by_cell:
+        rate, _ = by_cell["altmann", "rows exchanged"]["markers"]
         if rate <= 0.3:
             missed.append(f"{name}, altmann: {rate:.3f} of markers without strata")
     return missed

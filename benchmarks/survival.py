@@ -86,7 +86,9 @@ def compare(name: str, X: NDArray[np.float64], y: NDArray[Any]) -> bool:
     error = np.std(ours - theirs, ddof=1) / np.sqrt(len(ours))
     pairs = [(seconds(own, X, y, k), seconds(peer, X, y, k)) for k in range(ROUNDS)]
     ratio = statistics.median(b / a for a, b in pairs)
-    tree, tree_of_peer = (1000 * statistics.median(one) / TREES for one in zip(*pairs, strict=True))
+    tree, tree_of_peer = (
+        1000 * statistics.median(seconds) / TREES for seconds in zip(*pairs, strict=True)
+    )
     bags = [
         statistics.mean(make(k, oob_score=True).fit(X, y).oob_score_ for k in range(ROUNDS))
         for make in (own, peer)

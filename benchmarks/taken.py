@@ -114,9 +114,9 @@ def rates(
         data = draw(random)
         table, results = dm.encode(data.X), []
         for name, variant in cells:
-            given = {key: data.rows[label] for key, label in variants[variant].items()}
+            labels = {key: data.rows[label] for key, label in variants[variant].items()}
             try:
-                result = tests[name](table, data.y, seed_b % 2**32, given)
+                result = tests[name](table, data.y, seed_b % 2**32, labels)
             except (TypeError, ValueError) as error:
                 if not any(why in str(error) for why in REFUSALS):
                     raise
@@ -148,7 +148,7 @@ def rates(
 
 
 def markdown(
-    found: Rates,
+    by_cell: Rates,
     kinds: Sequence[str],
     variants: Sequence[str],
     families: Sequence[str] = (),
@@ -160,9 +160,11 @@ def markdown(
     """
     heads = ["test", *(f"{kind}, {v}" if v else kind for kind in kinds for v in variants)]
     lines = [heads, ["---"] * len(heads)]
-    for name in dict.fromkeys(test for test, _ in found):
+    for name in dict.fromkeys(test for test, _ in by_cell):
         cells = [
-            short(np.nan if kind == kinds[-1] and name not in families else found[name, v][kind][0])
+            short(
+                np.nan if kind == kinds[-1] and name not in families else by_cell[name, v][kind][0]
+            )
             for kind in kinds
             for v in variants
         ]

@@ -54,7 +54,7 @@ def main() -> None:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         record = json.loads((out / "run.json").read_text(encoding="utf-8"))
     processor = used.ru_utime + used.ru_stime
-    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
+    load = ", ".join(f"{average:.1f}" for average in os.getloadavg())
     print(f"steps (s): {json.dumps(record['timings'])}")
     print(
         f"{asked.rows:,} rows, {record['settings']['n_estimators']} trees: {wall:.0f} s, "

@@ -26,7 +26,7 @@ from duramen.forests.settings import SPLITS
 HEADING = "    Parameters\n    ----------\n"
 BLOCK = re.compile(re.escape(HEADING) + r"(?:    \S.*\n(?:        \S.*\n)+)+")
 ENTRY = re.compile(r"    (\S.*)\n((?:        \S.*\n)+)")
-TEXTS = {one.name: one for one in PARAMETERS}
+TEXTS = {parameter.name: parameter for parameter in PARAMETERS}
 
 PACKAGES = ("duramen.importances", "duramen.significance", "duramen.context", "duramen.plots")
 SHARED = {
@@ -198,13 +198,13 @@ def shared_block(function: Callable[..., Any], block: str) -> str:
     texts = texts_of(function)
     for match in ENTRY.finditer(block.removeprefix(HEADING)):
         names, _, kind = match[1].partition(" : ")
-        own = [one for one in names.split(", ") if function.__name__ in OWN.get(one, ())]
-        shared = [one for one in names.split(", ") if one in texts and one not in own]
+        own = [name for name in names.split(", ") if function.__name__ in OWN.get(name, ())]
+        shared = [name for name in names.split(", ") if name in texts and name not in own]
         if not kind or not shared:
             lines.append(match[0])
             continue
-        lines += [f"    {one} : {kind}\n{match[2]}" for one in own]
-        lines += [entry(one, *texts[one]) for one in shared]
+        lines += [f"    {name} : {kind}\n{match[2]}" for name in own]
+        lines += [entry(name, *texts[name]) for name in shared]
     return HEADING + "".join(lines)
 
 
@@ -233,7 +233,7 @@ def rewritten(thing: Any, source: str) -> str:
     head, rest = source[: start.start()], source[start.start() :]
     if inspect.isclass(thing):
         return head + BLOCK.sub(lambda _: parameter_block(thing), rest, count=1)
-    return head + BLOCK.sub(lambda found: shared_block(thing, found[0]), rest, count=1)
+    return head + BLOCK.sub(lambda match: shared_block(thing, match[0]), rest, count=1)
 
 
 def main(write: bool) -> int:

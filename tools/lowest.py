@@ -24,7 +24,10 @@ def main() -> None:
     """Print them."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].values()
-    for requirement in (*project["dependencies"], *(one for extra in extras for one in extra)):
+    for requirement in (
+        *project["dependencies"],
+        *(requirement for extra in extras for requirement in extra),
+    ):
         print(lowest(requirement))
 
 

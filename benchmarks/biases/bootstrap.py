@@ -157,12 +157,12 @@ def importances_by_sampling(data_sets: int, seed: int) -> Table:
     rows = []
     for trees in TREES_GROWN:
         for sampling in SAMPLINGS:
-            found: dict[str, list[Float]] = {}
+            samples: dict[str, list[Float]] = {}
             for d in range(data_sets):
                 X, y = problem(np.random.default_rng([seed, d]))
                 for name, values in measured(X, y, trees, sampling, d).items():
-                    found.setdefault(name, []).append(values)
-            for name, each in found.items():
+                    samples.setdefault(name, []).append(values)
+            for name, each in samples.items():
                 values = np.array(each)
                 ahead = float(np.mean(values[:, -1] > values[:, 0]))
                 rows.append([trees, sampling, name, *values.mean(axis=0).tolist(), ahead])

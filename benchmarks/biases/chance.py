@@ -42,7 +42,7 @@ def mean_information(
 ) -> float:
     """Mean plug-in information, in bits, of independent variables of these probabilities."""
     joint = np.multiply.outer(np.asarray(values), np.asarray(classes)).ravel()
-    parts = (mean_entropy(one, n_rows, bootstrap=bootstrap) for one in (values, classes, joint))
+    parts = (mean_entropy(codes, n_rows, bootstrap=bootstrap) for codes in (values, classes, joint))
     return next(parts) + next(parts) - next(parts)
 
 
@@ -67,7 +67,7 @@ def simulated(task: Task, data_sets: int, seed: int) -> Float:
     """Results of a task for so many data sets, one after the other, shape (data_sets, ...)."""
     shape: list[tuple[int, ...]] = []
 
-    def one(_: int, own: int) -> Float:
+    def data_set(_: int, own: int) -> Float:
         result = np.asarray(task(np.random.default_rng(own), own % 2**32), dtype=np.float64)
         shape[:] = [result.shape]
         return result.ravel()
@@ -75,20 +75,20 @@ def simulated(task: Task, data_sets: int, seed: int) -> Float:
     width = np.asarray(task(np.random.default_rng(0), 0)).size
     plan = Plan(1)
     result = run_replicates(
-        one, data_sets, width, seed=seed, identity={}, plan=plan, function="biases"
+        data_set, data_sets, width, seed=seed, identity={}, plan=plan, function="biases"
     )
     return result.reshape(data_sets, *shape[0])
 
 
 def importances(measures: Sequence[str], estimator: Any, data: Any, seed: int) -> Float:
     """Importances of a data set by measures of the catalogue, of shape (measures, p)."""
-    given = dm.importances.Inputs(estimator, data, seed, 1)
-    known = [dm.importances.catalogue[name] for name in measures]
-    if not all(result.refits for result in known):
+    inputs = dm.importances.Inputs(estimator, data, seed, 1)
+    records = [dm.importances.catalogue[name] for name in measures]
+    if not all(result.refits for result in records):
         estimator.fit(data)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "vote_change: p-values shrink")  # they are not used
-        results = [result(given.unfitted() if result.refits else given) for result in known]
+        results = [result(inputs.unfitted() if result.refits else inputs) for result in records]
     return np.array(
         [result.scores if hasattr(result, "scores") else result.values for result in results]
     )
@@ -97,8 +97,8 @@ def importances(measures: Sequence[str], estimator: Any, data: Any, seed: int) -
 def of_forest(forest: Any, X: Any, y: Any) -> list[Float]:
     """Importances of the rows that a forest was grown on: MDI, MDI of out-of-bag rows, MDA."""
     measures = dm.importances
-    found = (measures.mdi(forest), measures.mdi(forest, X, y, rows="oob"))
-    return [one.values for one in (*found, measures.mda(forest, X, y))]
+    by_measure = (measures.mdi(forest), measures.mdi(forest, X, y, rows="oob"))
+    return [result.values for result in (*by_measure, measures.mda(forest, X, y))]
 
 
 def max_t_of(
@@ -138,7 +138,7 @@ def flatness(values: Float, groups: Groups) -> tuple[float, float]:
 def null_table(
     title: str,
     measures: Sequence[str],
-    found: Float,
+    importances: Float,
     kinds: Sequence[str],
     groups: Groups | None = None,
 ) -> Table:
@@ -149,16 +149,18 @@ def null_table(
     groups = [[j] for j in range(len(kinds))] if groups is None else groups
     rows: list[list[Cell]] = []
     for i, name in enumerate(measures):
-        means = grouped(found[:, i], groups).mean(axis=0)
+        means = grouped(importances[:, i], groups).mean(axis=0)
         label = dm.importances.catalogue[name].words.title
-        rows.append([label, *means.tolist(), *flatness(found[:, i], groups)])
+        rows.append([label, *means.tolist(), *flatness(importances[:, i], groups)])
     heads = ["measure", *kinds, "largest deviation (sd)", "in standard errors"]
     return Table(title, heads, rows, digits=4)
 
 
-def first_table(title: str, measures: Sequence[str], found: Float, kinds: Sequence[str]) -> Table:
+def first_table(
+    title: str, measures: Sequence[str], importances: Float, kinds: Sequence[str]
+) -> Table:
     """Fraction of data sets in which a feature of each kind is ranked first; ties are divided."""
-    best = found == found.max(axis=-1, keepdims=True)
+    best = importances == importances.max(axis=-1, keepdims=True)
     fractions = (best / best.sum(axis=-1, keepdims=True)).mean(axis=0)
     rows = [
         [dm.importances.catalogue[name].words.title, *fractions[i].tolist()]

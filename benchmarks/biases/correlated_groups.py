@@ -63,8 +63,8 @@ def of_copies() -> Table:
             }
         )
         mdi, mda = population_importances(dist), population_mda(dist)
-        given = population_mda(dist, given="associated")
-        values = [mdi["X1"], mdi["X2"], mda["X1"], mda["X2"], given["X1"], given["X2"]]
+        conditional = population_mda(dist, given="associated")
+        values = [mdi["X1"], mdi["X2"], mda["X1"], mda["X2"], conditional["X1"], conditional["X2"]]
         rows.append([extra + 1, *values, (extra + 1) * mdi["X1"]])
     heads = [
         *("identical features", "MDI of each", "MDI of X2", "MDA of each", "MDA of X2"),
@@ -86,8 +86,8 @@ def of_members(sizes: tuple[int, ...] = (1, 2, 3, 4, 5)) -> Table:
             hidden=["Z1", "Z2"],
         )
         mdi, mda = population_importances(dist), population_mda(dist)
-        given = population_mda(dist, given="associated")
-        values = [mdi["A0"], size * mdi["A0"], mdi["B"], mda["A0"], mda["B"], given["A0"]]
+        conditional = population_mda(dist, given="associated")
+        values = [mdi["A0"], size * mdi["A0"], mdi["B"], mda["A0"], mda["B"], conditional["A0"]]
         rows.append([size, *values])
     heads = [
         *("members", "MDI of each", "MDI of the group", "MDI of B", "MDA of each", "MDA of B"),
@@ -112,8 +112,10 @@ def of_bystander() -> Table:
         for K in (1, 2):
             mdi = population_importances(dist, max_features=K)
             row += [mdi["cause"], mdi["bystander"]]
-        mda, given = population_mda(dist), population_mda(dist, given="associated")
-        rows.append([*row, mda["cause"], mda["bystander"], given["cause"], given["bystander"]])
+        mda, conditional = population_mda(dist), population_mda(dist, given="associated")
+        rows.append(
+            [*row, mda["cause"], mda["bystander"], conditional["cause"], conditional["bystander"]]
+        )
     parts = ("MDI, K = 1", "MDI, K = 2", "MDA, K = 1", "conditional MDA")
     heads = ["same value", *(f"{part}: {who}" for part in parts for who in ("cause", "bystander"))]
     return Table(
@@ -181,8 +183,8 @@ def of_representatives(X: Float, y: Classes, seed: int) -> Float:
     return chosen.spread(dm.importances.mda(forest.fit(on), on)).values
 
 
-def by_size(found: Float) -> Table:
-    means = found.mean(axis=0)
+def by_size(importances: Float) -> Table:
+    means = importances.mean(axis=0)
     sizes = np.array([*SIZES, NOISE])
     rows: list[list[Cell]] = []
     for name, row in zip(MEASURES, means, strict=False):

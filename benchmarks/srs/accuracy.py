@@ -102,11 +102,11 @@ def accuracies(
     rows = np.random.default_rng(split).permutation(len(y))
     half = len(y) // 2
     learn, test = rows[:half], rows[half:]
-    given, other = X.take_rows(learn), X.take_rows(test)
+    learning, other = X.take_rows(learn), X.take_rows(test)
     right = {}
     for method in METHODS:
         fitted = ensemble(method, X.n_columns, split, iterations, trees, n_jobs).fit(
-            given, y[learn]
+            learning, y[learn]
         )
         right[method] = float(np.mean(fitted.predict(other) == y[test]))
     return right
@@ -130,13 +130,13 @@ def show(results: list[dict[str, Any]]) -> None:
             print(f"| {first} | " + " | ".join(cells) + " |")
 
 
-def versus(one: str, other: str, sets: list[list[dict[str, Any]]]) -> str:
+def versus(method: str, other: str, sets: list[list[dict[str, Any]]]) -> str:
     """On how many sets one method is better, not different, and worse."""
-    if one == other:
+    if method == other:
         return ""
     counts = {1: 0, 0: 0, -1: 0}
     for group in sets:
-        ours = np.array([split[one] for split in group])
+        ours = np.array([split[method] for split in group])
         theirs = np.array([split[other] for split in group])
         differ = (ours != theirs).any() and ttest_rel(ours, theirs).pvalue < LEVEL
         counts[int(np.sign(ours.mean() - theirs.mean())) if differ else 0] += 1

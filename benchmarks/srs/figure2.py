@@ -56,9 +56,9 @@ def search(
 def f1_curve(result: dict[str, Any]) -> NDArray[np.float64]:
     """F1 after each iteration."""
     entered, relevant = np.array(result["entered"], dtype=int), np.array(result["relevant"], int)
-    found = np.bincount(entered, minlength=result["iterations"] + 1)[1:].cumsum()
+    n_found = np.bincount(entered, minlength=result["iterations"] + 1)[1:].cumsum()
     true = np.bincount(entered, weights=relevant, minlength=result["iterations"] + 1)[1:].cumsum()
-    curve: NDArray[np.float64] = 2 * true / (RELEVANT + found)
+    curve: NDArray[np.float64] = 2 * true / (RELEVANT + n_found)
     return curve
 
 

@@ -32,8 +32,8 @@ def searched(X: Any, y: NDArray[Any], alpha: float, seed: int) -> Any:
 def differentiation(genotypes: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:
     """F_ST of each SNP: populations count by their size; missing calls are left out."""
     classes = np.unique(y)
-    share = np.array([np.mean(y == one) for one in classes])
-    frequency = np.array([np.nanmean(genotypes[y == one], axis=0) / 2 for one in classes])
+    share = np.array([np.mean(y == label) for label in classes])
+    frequency = np.array([np.nanmean(genotypes[y == label], axis=0) / 2 for label in classes])
     mean = share @ frequency
     between = share @ (frequency - mean) ** 2
     return between / np.maximum(mean * (1 - mean), 1e-12)
@@ -64,10 +64,10 @@ def main() -> int:
         random = np.random.default_rng(split)
         order = random.permutation(len(y))
         learn, test = order[: len(y) // 2], order[len(y) // 2 :]
-        given, other = table.take_rows(learn), table.take_rows(test)
+        learning, other = table.take_rows(learn), table.take_rows(test)
         row = {}
         for alpha in (0.0, 0.5):
-            model = searched(given, y[learn], alpha, split)
+            model = searched(learning, y[learn], alpha, split)
             row[f"SRS, alpha {alpha:g}"] = np.mean(model.predict(other) == y[test])
         result = np.sort(model.selected_)
         sets = {
@@ -79,7 +79,7 @@ def main() -> int:
         }
         for name, columns in sets.items():
             forest = dm.ExtraTreesClassifier(TREES, random_state=split)
-            forest.fit(given.take_columns(columns), y[learn])
+            forest.fit(learning.take_columns(columns), y[learn])
             row[name] = np.mean(forest.predict(other.take_columns(columns)) == y[test])
         row["found"] = len(result)
         rows.append(row)

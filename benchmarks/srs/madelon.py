@@ -92,10 +92,10 @@ def show(results: list[dict[str, Any]]) -> None:
     print("| features | alpha | iterations | splits | AUPRC at T/10, T/2, T | accuracy | found |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for (p, alpha), group in grouped(results).items():
-        areas = np.array([one["auprc"] for one in group])
+        areas = np.array([run["auprc"] for run in group])
         error = areas[:, -1].std(ddof=1) / np.sqrt(len(group)) if len(group) > 1 else np.nan
-        accuracy = np.mean([one["accuracy"][-1] for one in group])
-        result = np.mean([[one["found"], one["found relevant"]] for one in group], axis=0)
+        accuracy = np.mean([run["accuracy"][-1] for run in group])
+        result = np.mean([[run["found"], run["found relevant"]] for run in group], axis=0)
         at = ", ".join(f"{areas[:, k].mean():.3f}" for k in (1, 9, 19))
         print(
             f"| {p} | {alpha:g} | {group[0]['iterations']} | {len(group)} | {at} +- {error:.3f} | "
@@ -113,7 +113,7 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
         column = sorted(ITERATIONS).index(p)
         at = np.arange(1, STAGES + 1) * group[0]["iterations"] // STAGES
         for row, what in enumerate(("auprc", "accuracy")):
-            means = np.mean([one[what] for one in group], axis=0)
+            means = np.mean([run[what] for run in group], axis=0)
             panels[row, column].plot(at, means, color=colours[alpha], label=f"alpha {alpha:g}")
         panels[0, column].set_title(f"{p - 20} irrelevant features")
         panels[1, column].set_xlabel("iterations")

@@ -71,8 +71,8 @@ class Positive:
     decoy: ClassVar[bool] = False
 
     def passes(self, evidence: Evidence) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = evidence.total > 1e-9  # rounding aside
-        return found
+        passed: NDArray[np.bool_] = evidence.total > 1e-9  # rounding aside
+        return passed
 
 
 def distribution(scenario: str, r: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -123,9 +123,9 @@ def searched(
     return course
 
 
-def trees_until_found(*given: Any) -> int:
+def trees_until_found(*arguments: Any) -> int:
     """As `searched` takes: the number of trees."""
-    return len(searched(*given).sizes)
+    return len(searched(*arguments).sizes)
 
 
 def mean(values: list[int]) -> str:
@@ -138,15 +138,20 @@ def table_1(replicates: int) -> None:
     print("| --- | --- | --- | --- | --- | --- |")
     for number, (scenario, p, q, r) in enumerate(TABLE):
         for keep in (0, 1):
-            given: dict[str, Any] = {"n_features": p, "subspace": q, "n_relevant": r, "keep": keep}
-            exact = expected_trees(scenario, **given)
+            scenario_settings: dict[str, Any] = {
+                "n_features": p,
+                "subspace": q,
+                "n_relevant": r,
+                "keep": keep,
+            }
+            exact = expected_trees(scenario, **scenario_settings)
             row = f"| {scenario} | {p}, {q}, {r} | {keep} | {exact:.6g} |"
             if exact > MOST:
                 print(f"{row} not simulated | |")
                 continue
             run = simulate(
                 scenario,
-                **given,
+                **scenario_settings,
                 n_trees=int(20 * exact),
                 n_repeats=replicates if exact > 5000 else 5 * replicates,
                 random_state=2 * number + keep,

@@ -21,16 +21,18 @@ def parser(name: str, description: str | None) -> argparse.ArgumentParser:
     return options
 
 
-def run(work: Callable[..., Task], tasks: Iterable[Task], kept: Path, processes: int) -> list[Task]:
+def run(
+    work: Callable[..., Task], tasks: Iterable[Task], file_of_tasks: Path, processes: int
+) -> list[Task]:
     """Give what ``work(**task)`` gave for each task, with the task itself.
 
     Tasks whose result is in the file `kept` are not run again.
     """
-    done = read(kept)
+    done = read(file_of_tasks)
     wanted = [task for task in tasks if _key(task) not in done]
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    file_of_tasks.parent.mkdir(parents=True, exist_ok=True)
     fork = multiprocessing.get_context("fork")  # functions of the module that was started
-    with kept.open("a") as file, ProcessPoolExecutor(processes, mp_context=fork) as pool:
+    with file_of_tasks.open("a") as file, ProcessPoolExecutor(processes, mp_context=fork) as pool:
         waiting = {pool.submit(work, **task): task for task in wanted}
         for answer in as_completed(waiting):
             task, result = waiting[answer], answer.result()
@@ -41,11 +43,11 @@ def run(work: Callable[..., Task], tasks: Iterable[Task], kept: Path, processes:
     return list(done.values())
 
 
-def read(kept: Path) -> dict[str, Task]:
+def read(file_of_tasks: Path) -> dict[str, Task]:
     """Results by task."""
-    if not kept.exists():
+    if not file_of_tasks.exists():
         return {}
-    lines = [json.loads(line) for line in kept.read_text().splitlines()]
+    lines = [json.loads(line) for line in file_of_tasks.read_text().splitlines()]
     return {_key(task): {**task, **result} for task, result in lines}
 
 

@@ -86,10 +86,10 @@ def assert_same(report, out):
     own = {name: value for name, value in run["settings"].items() if name != "notes"}
     assert {name: record["settings"].get(name) for name in own} == own
     kinds = [
-        (finding["kind"], finding["columns"], finding["found"]) for finding in record["findings"]
+        (finding["kind"], finding["columns"], finding["message"]) for finding in record["findings"]
     ]
     assert [
-        (finding["kind"], finding["columns"], finding["found"]) for finding in run["findings"]
+        (finding["kind"], finding["columns"], finding["message"]) for finding in run["findings"]
     ] == kinds
     assert report.references == tuple(record["references"])
 

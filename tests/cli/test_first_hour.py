@@ -227,7 +227,7 @@ def test_a_mistake_is_named_with_the_option_that_answers_it(case, tmp_path):
     else:
         assert told[0].startswith("note: ")
         record = json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8"))
-        assert any(what in one["found"] and flag in one["hint"] for one in record["findings"])
+        assert any(what in one["message"] and flag in one["hint"] for one in record["findings"])
         report = (tmp_path / "out/report.html").read_text(encoding="utf-8")
         assert report.index("Look at the data") < report.index("Ranking")
     if flag.endswith("NAME"):
@@ -447,7 +447,7 @@ def test_rare_alleles_are_told_of(packed, tmp_path):
         *("--measure", "mdi"),
     )
     [found] = unequal(record)
-    assert "minor-allele frequencies from 0.0" in found["found"]
+    assert "minor-allele frequencies from 0.0" in found["message"]
     assert "note: read as counts of alleles" in result.stderr
 
 

@@ -65,8 +65,8 @@ def test_numbers_are_read(name):
     assert table["x"].to_pylist() == numbers
     assert finding.kind == "numbers in text"
     assert finding.columns == ("x",)
-    assert finding.found.startswith("column 'x' has numbers as text, such as ")
-    assert words in finding.found
+    assert finding.message.startswith("column 'x' has numbers as text, such as ")
+    assert words in finding.message
     kept, found = numbers_in_text(pa.table({"x": texts}), as_text=["x"])
     assert kept["x"].to_pylist() == texts
     assert found == ()
@@ -91,7 +91,7 @@ def test_several_units_are_named_and_stay():
     table, (finding,) = numbers_in_text(pa.table({"x": texts}))
     assert table["x"].to_pylist() == texts
     assert finding.kind == "several units"
-    assert "'mg/dl' in 60 rows, 'mmol/l' in 2 rows" in finding.found
+    assert "'mg/dl' in 60 rows, 'mmol/l' in 2 rows" in finding.message
 
 
 def test_files_are_read_so(tmp_path):
@@ -115,7 +115,7 @@ def test_labels_that_are_alike_are_merged():
     labels = ["Yes", "No", "yes", " No", "Yes", "no  ", "No", None]
     column, finding = merged_labels(pa.array(labels), "ill")
     assert column.to_pylist() == ["Yes", "No", "Yes", "No", "Yes", "No", "No", None]
-    assert "'yes' (1 row) into 'Yes'" in finding.found
+    assert "'yes' (1 row) into 'Yes'" in finding.message
     assert merged_labels(pa.array(["a", "b"]), "y")[1] is None
     assert merged_labels(pa.array([1, 2]), "y")[1] is None
 
@@ -133,7 +133,7 @@ def test_labels_that_are_alike_are_merged():
     ],
 )
 def test_a_code_outside_is_named(y, code):
-    results = [one.found for one in of_target(y) if one.kind == "code outside"]
+    results = [one.message for one in of_target(y) if one.kind == "code outside"]
     assert (code in results[0]) if code else not results
 
 
@@ -158,7 +158,7 @@ def test_points_separate_thousands_beside_decimal_commas():
     table = pa.table({"income": values})
     read, found = numbers_in_text(table, decimal=",")
     assert read["income"].to_pylist() == [5416, 61072, 28812, 99001, 1250]
-    assert "points separate thousands" in found[0].found
+    assert "points separate thousands" in found[0].message
     # Beside larger numbers without one, a point may be a decimal point.
     mixed, _ = numbers_in_text(pa.table({"income": [*values, "7000,5"]}), decimal=",")
     assert mixed["income"].to_pylist() == [*values, "7000,5"]

@@ -55,10 +55,10 @@ def test_the_sentence_names_both_ends_and_the_ratio():
     result = unequal_values(table, "frequency")
     assert result.kind == "unequal values"
     assert result.columns == ("sex", "age")
-    assert "'sex' has 2 distinct values, the most frequent in 50% of the rows" in result.found
-    assert "'age' has 200, the most frequent in less than 1%" in result.found
-    assert result.found.endswith("those like 'age' get more frequency than those like 'sex'")
-    assert unequal_values(table).found.endswith("'sex', up to about 9.0 times as much")
+    assert "'sex' has 2 distinct values, the most frequent in 50% of the rows" in result.message
+    assert "'age' has 200, the most frequent in less than 1%" in result.message
+    assert result.message.endswith("those like 'age' get more frequency than those like 'sex'")
+    assert unequal_values(table).message.endswith("'sex', up to about 9.0 times as much")
 
 
 def test_genotypes_are_told_of_by_their_allele_frequencies():
@@ -67,9 +67,9 @@ def test_genotypes_are_told_of_by_their_allele_frequencies():
     turned = 2 - rare  # the other allele is the minor one
     for one in (rare, turned):
         result = unequal_values(dm.encode(np.column_stack([genotypes, one])))
-        assert "minor-allele frequencies from 0.01 ('x1') to 0.45 ('x0')" in result.found
+        assert "minor-allele frequencies from 0.01 ('x1') to 0.45 ('x0')" in result.message
     zeros_and_ones = dm.encode(np.column_stack([binary(0.5), rare]))
-    assert "allele" not in unequal_values(zeros_and_ones).found
+    assert "allele" not in unequal_values(zeros_and_ones).message
 
 
 def test_a_few_odd_columns_among_many_are_passed_over():
@@ -103,7 +103,7 @@ def test_stores_and_large_tables_are_sampled_evenly(tmp_path):
     store = dm.pack(codes, tmp_path / "s")
     for table in (store, dm.encode(codes)):
         result = unequal_values(table)
-        assert "minor-allele frequencies" in result.found
+        assert "minor-allele frequencies" in result.message
     assert unequal_values(dm.pack(codes[:, 1::2], tmp_path / "t")) is None
 
 

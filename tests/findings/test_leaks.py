@@ -86,7 +86,7 @@ def test_leaks_are_told_of(case):
     (finding,) = told(X, y)
     assert finding.kind == "leak"
     assert finding.columns == ("x",)
-    assert words in finding.found
+    assert words in finding.message
 
 
 @one_test

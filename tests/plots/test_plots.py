@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from tests.grid import one_test
 
 from duramen import Importances
-from duramen.plots import by_degree, found, oob_error, ranking
+from duramen.plots import by_degree, found_curves, oob_error, ranking
 from duramen.plots.importances import folded
 
 
@@ -103,7 +103,7 @@ def test_oob_error_of_zero_draws():
 
 def test_found_draws_a_line_a_setting_and_one_stands_out():
     curves = {"alpha = 0": np.linspace(0, 2, 50), "alpha = 1": np.linspace(0, 3, 50)}
-    ax = found(curves, best="alpha = 1")
+    ax = found_curves(curves, best="alpha = 1")
     assert [text.get_text() for text in ax.get_legend().get_texts()] == list(curves)
     for line, curve in zip(ax.lines, curves.values(), strict=True):
         np.testing.assert_array_equal(line.get_xdata(), np.arange(50))
@@ -112,12 +112,12 @@ def test_found_draws_a_line_a_setting_and_one_stands_out():
     assert best.get_linewidth() > plain.get_linewidth()
     assert best.get_color() != plain.get_color()
     assert ax.get_ylim()[1] > 3
-    assert found(curves).lines[0].get_linewidth() == best.get_linewidth()
+    assert found_curves(curves).lines[0].get_linewidth() == best.get_linewidth()
 
 
 def test_found_thins_long_curves_and_keeps_their_ends():
     curve = np.sqrt(np.arange(100_001.0))
-    (line,) = found({"a": curve}).lines
+    (line,) = found_curves({"a": curve}).lines
     trees = line.get_xdata()
     assert (trees[0], trees[-1], len(trees)) == (0, 100_000, 400)
     np.testing.assert_array_equal(line.get_ydata(), curve[trees])
@@ -125,7 +125,7 @@ def test_found_thins_long_curves_and_keeps_their_ends():
 
 def test_found_draws_what_is_short_or_nothing():
     for curve in ([0.0], [0.0, 0.0]):
-        assert "<svg" in drawn(found({"$a$": curve}))
+        assert "<svg" in drawn(found_curves({"$a$": curve}))
 
 
 @pytest.mark.parametrize("plot", [ranking, by_degree])
@@ -137,7 +137,7 @@ def test_draws_on_given_axes(plot):
 def test_oob_error_draws_on_given_axes():
     ax = Figure().add_subplot()
     assert oob_error([0.5, 0.4], ax=ax) is ax
-    assert found({"a": [0, 1]}, ax=ax) is ax
+    assert found_curves({"a": [0, 1]}, ax=ax) is ax
 
 
 @pytest.mark.parametrize("plot", [ranking, by_degree])
@@ -170,12 +170,12 @@ def test_refuses_what_cannot_be_drawn():
         with pytest.raises(ValueError, match="one number per tree"):
             oob_error(errors)
     with pytest.raises(ValueError, match="at least one curve"):
-        found({})
+        found_curves({})
     for curve in ([], [np.nan], [[0.1]]):
         with pytest.raises(ValueError, match="'a' is not"):
-            found({"a": curve})
+            found_curves({"a": curve})
     with pytest.raises(ValueError, match="best must be one of"):
-        found({"a": [0.0, 1.0]}, best="b")
+        found_curves({"a": [0.0, 1.0]}, best="b")
 
 
 @pytest.mark.slow

@@ -227,7 +227,7 @@ def compare(
     )  # fmt: skip
     checks.check_integer("compare", "n_estimators", n_estimators, 1)
     problem = problem_of("compare", X, y, columns, n_jobs=n_jobs, seed=execution.random_state)
-    notes += problem.told
+    notes += problem.remarks
     if methods is None:
         methods = {**{name: name for name in COMPARED}, ALL: None}
     forest = random_forest(problem.task, n_estimators)
@@ -256,7 +256,7 @@ def compare(
         compared,
         command=call,
         settings=record,
-        more=noted(compared.problem.told),
+        more=noted(compared.problem.remarks),
         notes=tuple(dict.fromkeys(notes)),
     )
     if compared.stop is not None:

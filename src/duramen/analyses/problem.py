@@ -35,7 +35,7 @@ class Problem(Generic[TableT]):
     variants: pa.Table | None = None  # places of columns on the genome, as `ColumnStore.variants`
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def remarks(self) -> tuple[str, ...]:
         """Remarks on the data: notes and findings."""
         return (*self.notes, *map(str, self.findings))
 

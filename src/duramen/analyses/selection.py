@@ -321,7 +321,7 @@ def select(
     problem = problem_of(
         "select", X, y, columns, n_jobs=n_jobs, seed=execution.random_state, stored=True
     )
-    notes += problem.told
+    notes += problem.remarks
     if problem.data.exchangeability.restricted and not request.record.exchanges:
         from duramen.selection import catalogue
 
@@ -334,7 +334,7 @@ def select(
     report = report_of(
         chosen,
         command=call,
-        settings=noted(chosen.problem.told),
+        settings=noted(chosen.problem.remarks),
         notes=tuple(dict.fromkeys(notes)),
     )
     if chosen.stop is not None:
@@ -342,7 +342,7 @@ def select(
     return report
 
 
-def _requested(given: Any, execution: Execution) -> SelectionRequest:
+def _requested(selector: Any, execution: Execution) -> SelectionRequest:
     """Return the selector that is asked for, not fitted, with its record."""
     work = {
         "random_state": execution.random_state,
@@ -351,8 +351,8 @@ def _requested(given: Any, execution: Execution) -> SelectionRequest:
         "checkpoint": execution.checkpoint,
         "verbose": execution.verbose,
     }
-    if given is None or isinstance(given, str):
-        name = SELECTOR if given is None else given.replace("-", "_")
+    if selector is None or isinstance(selector, str):
+        name = SELECTOR if selector is None else selector.replace("-", "_")
         names = [entry.name for entry in catalogue]
         record = catalogue[checks.check_choice("select", "selector", name, names)]
         for option in ("client", "checkpoint"):
@@ -363,27 +363,29 @@ def _requested(given: Any, execution: Execution) -> SelectionRequest:
         memory = {"memory": MEMORY} if default else {}
         made: BaseSelector = record.make(**settings, **memory)
         return SelectionRequest(record, made, default, settles_patience=default)
-    if not isinstance(given, BaseSelector):
+    if not isinstance(selector, BaseSelector):
         raise TypeError(
             "select: selector must be a selector of duramen or its name, got "
-            f"{type(given).__name__}. Hint: dm.evaluate_selection takes those of scikit-learn."
+            f"{type(selector).__name__}. Hint: dm.evaluate_selection takes those of scikit-learn."
         )
-    alike = [entry for entry in catalogue if entry.kind is type(given)]
+    alike = [entry for entry in catalogue if entry.kind is type(selector)]
     if not alike:
         raise TypeError(
-            f"select: {type(given).__name__} is not in duramen.selection.records; register its "
+            f"select: {type(selector).__name__} is not in duramen.selection.records; register its "
             "record there."
         )
-    parameters = given.get_params(deep=False)
+    parameters = selector.get_params(deep=False)
     for option in ("client", "checkpoint"):
         if work[option] is not None and option not in parameters:
             raise ValueError(
-                f"select: {option} does not apply to {type(given).__name__}; leave it out."
+                f"select: {option} does not apply to {type(selector).__name__}; leave it out."
             )
-    record = next((one for one in alike if one.parameters.items() <= parameters.items()), alike[0])
+    record = next(
+        (entry for entry in alike if entry.parameters.items() <= parameters.items()), alike[0]
+    )
     left_open = {
         name: value
         for name, value in work.items()
         if name in parameters and parameters[name] in (None, 0) and value is not None
     }
-    return SelectionRequest(record, clone(given).set_params(**left_open))
+    return SelectionRequest(record, clone(selector).set_params(**left_open))

@@ -227,12 +227,12 @@ def declared(
             yield _named(attribute, defaults or {}, section), hints[attribute.name]
 
 
-def given(options: Any) -> Iterator[tuple[Declared, Any]]:
+def option_values(options: Any) -> Iterator[tuple[Declared, Any]]:
     """Yield the options of an instance with their values."""
     for attribute in fields(options):
         value = getattr(options, attribute.name)
         if "group" in attribute.metadata:
-            yield from given(value)
+            yield from option_values(value)
         elif "declared" in attribute.metadata:
             yield _named(attribute, {}), value
 
@@ -243,7 +243,7 @@ def command_line(command: str, options: Any, **settled: Any) -> str:
     `settled` has values that the run settled, by the name of the field; None leaves the option out.
     """
     words = ["duramen", command]
-    for option, value in given(options):
+    for option, value in option_values(options):
         if option.name in settled:
             words += option.words(settled[option.name])
         elif option.echo == "always" or (option.echo == "changed" and value != option.default):
@@ -257,7 +257,7 @@ def recorded(options: Any, **settled: Any) -> dict[str, Any]:
     `settled` has the values that the run settled, by the name of the field.
     """
     record = {}
-    for option, value in given(options):
+    for option, value in option_values(options):
         value = settled.get(option.name, value)
         if option.echo == "changed" and value == option.default:
             continue
@@ -271,7 +271,7 @@ def given_paths(options: Any) -> dict[str, str]:
     """Return the files that options name, as they were given, by the option or argument."""
     return {
         option.name if option.argument else option.word: str(value)
-        for option, value in given(options)
+        for option, value in option_values(options)
         if value is not None
         and option.echo != "never"
         and (option.argument or (isinstance(value, Path) and str(value) != option.keyword))
@@ -287,7 +287,7 @@ def without_use(words: Sequence[str], why: str) -> ValueError:
 
 def parameters(options: Any) -> dict[str, Any]:
     """Return the values of options by the parameters in Python that they set."""
-    return {option.parameter: value for option, value in given(options)}
+    return {option.parameter: value for option, value in option_values(options)}
 
 
 def built(kind: type[Any], values: Mapping[str, Any], **more: Any) -> Any:
@@ -328,9 +328,11 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
         ):
             run(built(kind, settled, **more))
 
-    declarations = [one.as_parameter(hint) for one, hint in declared(kind)]
+    declarations = [option.as_parameter(hint) for option, hint in declared(kind)]
     context = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    command.__annotations__ = {one.name: one.annotation for one in (context, *declarations)}
+    command.__annotations__ = {
+        parameter.name: parameter.annotation for parameter in (context, *declarations)
+    }
     cast("Any", command).__signature__ = Signature([context, *declarations])
     return command
 

@@ -129,7 +129,7 @@ class Outcome:
         survival = self.events is not None
         findings = of_target(self.values, self.name, "regression" if survival else task)
         if stray and task == "auto":
-            findings = [one for one in findings if one.kind != "target identifier"]
+            findings = [finding for finding in findings if finding.kind != "target identifier"]
             findings += stray_findings(stray, file, OF_TARGET)
         if survival:
             findings += of_target(self.events, self.event_name, "classification")
@@ -153,7 +153,7 @@ class Outcome:
         if self.events is None:
             return encode_target(self.values, task, function=naming)
         naming += f" and --{EVENT}"
-        columns = (target_array(one, function=naming) for one in (self.values, self.events))
+        columns = (target_array(column, function=naming) for column in (self.values, self.events))
         return SurvivalTarget(*survival_codes(*columns, function=naming))
 
 
@@ -228,16 +228,16 @@ def encoded(
     outcome = Outcome(source.target, source.column, source.event_name, source.event)
     meant = task != "auto" or source.target in source.as_text
     stray = None if meant else stray_values_of(source.target, source.column)
-    found = [*others, *outcome.findings(task, [stray] if stray else [], source.name)]
+    remarks = [*others, *outcome.findings(task, [stray] if stray else [], source.name)]
     if population:
-        found = [one for one in found if one.kind in OF_READING]
+        remarks = [finding for finding in remarks if finding.kind in OF_READING]
     table, findings = looked(
         command,
         source,
         categorical,
         jobs,
         keep_identifiers,
-        found,
+        remarks,
         population=population,
         leaks=None if population else partial(outcome.leaks, task=task),
     )
@@ -332,7 +332,7 @@ def looked(
         with stray_columns() as stray:
             table = encode(features, kinds=nominal, n_jobs=jobs)
         findings += stray_findings(stray, source.name)
-        explained = [*categorical, *texts, *(one.name for one in stray)]
+        explained = [*categorical, *texts, *(finding.name for finding in stray)]
         findings += [] if population else of_codes(table, explained)
         findings += [] if leaks is None else leaks(table)
     return inspected(command, table, findings, source.name, source.target, keep_identifiers)
@@ -341,7 +341,7 @@ def looked(
 def inspected(
     command: str,
     table: Any,
-    found: Sequence[Finding],
+    raw: Sequence[Finding],
     file: str,
     target: str,
     keep_identifiers: bool,
@@ -350,8 +350,8 @@ def inspected(
     from duramen.findings.table import left_out
     from duramen.io.store.column_store import without_names
 
-    findings = look(command, found, file, keep_identifiers=keep_identifiers)
-    gone = () if keep_identifiers else left_out(found)
+    findings = look(command, raw, file, keep_identifiers=keep_identifiers)
+    gone = () if keep_identifiers else left_out(raw)
     if len(set(gone)) == table.n_columns:
         raise ValueError(
             f"duramen {command}: no column is left besides the target {target} and columns that "
@@ -411,19 +411,19 @@ def look(
 
     notices = []
     findings = raw if keep_identifiers else without_identifiers(raw, _KEEPS)
-    for one in findings:
-        if one.kind == IDENTIFIER and not keep_identifiers:
-            notices.append(one)
+    for finding in findings:
+        if finding.kind == IDENTIFIER and not keep_identifiers:
+            notices.append(finding)
             continue
-        hint = (answers or {}).get(one.kind) or _hint(one, file, command)
-        refused = one.refused and not (keep_identifiers and one.kind == _TARGET)
-        notices.append(replace(one, hint=hint, refused=refused))
-    refused_ones = [one for one in notices if one.refused]
+        hint = (answers or {}).get(finding.kind) or _hint(finding, file, command)
+        refused = finding.refused and not (keep_identifiers and finding.kind == _TARGET)
+        notices.append(replace(finding, hint=hint, refused=refused))
+    refused_ones = [notice for notice in notices if notice.refused]
     if refused_ones:
         error = ValueError(f"duramen {command}: {file}: {'; '.join(map(str, refused_ones))}")
-        for one in notices:
-            if not one.refused:
-                error.add_note(str(one))
+        for finding in notices:
+            if not finding.refused:
+                error.add_note(str(finding))
         raise error
     return in_order(notices)
 

@@ -91,9 +91,9 @@ class Reading:
                 f"{self.separator!r}"
             )
         there = [format_ for file in files if file is not None and (format_ := _format(file))]
-        words = any(one.text or one.sheets for one in there)
-        typed = any(one.read is not None for one in there)
-        if self.sheet is not None and not any(one.sheets for one in there):
+        words = any(format_.text or format_.sheets for format_ in there)
+        typed = any(format_.read is not None for format_ in there)
+        if self.sheet is not None and not any(format_.sheets for format_ in there):
             raise ValueError("--sheet is for workbooks, such as .xlsx files; leave it out")
         of_text = {
             "--na": bool(self.na) and not typed,
@@ -104,7 +104,7 @@ class Reading:
             "--member": self.member is not None,
         }
         for word, asked in of_text.items():
-            if asked and not any(one.text for one in there):
+            if asked and not any(format_.text for format_ in there):
                 raise ValueError(
                     f"{word} is for CSV and TSV files; the values of other files have types"
                 )
@@ -400,5 +400,5 @@ def stray_findings(
     if rest:
         more = f"{len(rest):,} more columns of text are nearly numbers: {', '.join(rest[:_SHOWN])}"
         what = f"{more}{', ...' if len(rest) > _SHOWN else ''}"
-        made.append(replace(made[0], columns=rest, found=what, values=()))
+        made.append(replace(made[0], columns=rest, message=what, values=()))
     return made

@@ -114,13 +114,13 @@ def read_stored(
     event_name, events = next(iter(labelled.pop(EVENT, {}).items()), ("", None))
     outcome = Outcome(target, values, event_name, events)
     where = "" if annotations.samples is None else annotations.samples.name
-    found = outcome.findings(task, stray, where)
+    remarks = outcome.findings(task, stray, where)
     if population:
-        found = [one for one in found if one.kind in OF_READING]
+        remarks = [finding for finding in remarks if finding.kind in OF_READING]
     else:
-        found += [*of_values, *outcome.leaks(left, task)]
+        remarks += [*of_values, *outcome.leaks(left, task)]
     left, findings = inspected(
-        command, left, [*of_text, *found], str(name), target, keep_identifiers
+        command, left, [*of_text, *remarks], str(name), target, keep_identifiers
     )
     encoded = outcome.encoded(command, task)
     rows, said = settle(labelled, encoded.labels)

@@ -117,9 +117,9 @@ def _by_group(cells: IntArray, groups: IntArray) -> IntArray:
     Groups with one cell throughout have the same label whatever their size.
     """
     labels: dict[tuple[int, ...], int] = {}
-    found = np.empty(len(cells), dtype=np.int64)
+    group_labels = np.empty(len(cells), dtype=np.int64)
     for rows in _rows_of_groups(groups):
         own = cells[rows].tolist()
         key = tuple(own[:1] if len(set(own)) == 1 else own)
-        found[rows] = labels.setdefault(key, len(labels))
-    return found
+        group_labels[rows] = labels.setdefault(key, len(labels))
+    return group_labels

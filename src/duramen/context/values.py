@@ -75,26 +75,28 @@ def _is_quantity(values: NDArray[Any], n_bins: int) -> bool:
 
 
 def split_off(
-    table: EncodedTable, given: Any, n_bins: int, function: str
+    table: EncodedTable, values_of_context: Any, n_bins: int, function: str
 ) -> tuple[EncodedTable, Context]:
     """Read the context, and take it out of the table if it is one of its columns."""
-    if given is None:
+    if values_of_context is None:
         raise ValueError(
             f"{function}: context must be given: a column of X by name, or one value for each row."
         )
-    if isinstance(given, str):
-        given = [given]
-    if _are_names(given):
-        _check_single([_position(table, name, function) for name in given], function)
-        j = _position(table, given[0], function)
-        context = read_context(_column(table, j), table.n_rows, n_bins, function, given[0])
+    if isinstance(values_of_context, str):
+        values_of_context = [values_of_context]
+    if _are_names(values_of_context):
+        _check_single([_position(table, name, function) for name in values_of_context], function)
+        j = _position(table, values_of_context[0], function)
+        context = read_context(
+            _column(table, j), table.n_rows, n_bins, function, values_of_context[0]
+        )
         rest = [k for k in range(table.n_columns) if k != j]
         if not rest:
             raise ValueError(f"{function}: X must have a column besides the context, got none.")
         return table.take_columns(rest), context
-    if not _is_table(given):
-        return table, read_context(given, table.n_rows, n_bins, function)
-    columns = _columns(given)
+    if not _is_table(values_of_context):
+        return table, read_context(values_of_context, table.n_rows, n_bins, function)
+    columns = _columns(values_of_context)
     _check_single(columns, function)
     name, values = columns[0]
     return table, read_context(values, table.n_rows, n_bins, function, name)
@@ -134,12 +136,12 @@ def _columns(value: Any) -> Sequence[tuple[str, Any]]:
 
 def _column(table: EncodedTable, j: int) -> NDArray[Any]:
     """The values of a column: whole numbers as such, as tables hold all of them as floats."""
-    known = table.values(j)
+    distinct = table.values(j)
     if table.kinds[j] == "numeric":
-        numbers = np.asarray(known, dtype=np.float64)
+        numbers = np.asarray(distinct, dtype=np.float64)
         if (np.abs(numbers) <= _EXACT).all() and (numbers == np.rint(numbers)).all():
-            known = numbers.astype(np.int64)
-    values: NDArray[Any] = objects([*known.tolist(), None])[table.codes(j)]
+            distinct = numbers.astype(np.int64)
+    values: NDArray[Any] = objects([*distinct.tolist(), None])[table.codes(j)]
     return values
 
 

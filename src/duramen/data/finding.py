@@ -24,7 +24,7 @@ class Finding:
         "labels merged"; of a file "separator".
     columns : tuple of str
         The columns that it is about.
-    found : str
+    message : str
         What was found, a sentence without its full stop.
     hint : str
         What to do about it.
@@ -42,13 +42,13 @@ class Finding:
 
     kind: str
     columns: tuple[str, ...]
-    found: str
+    message: str
     hint: str
     refused: bool = False
     values: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.found}. Hint: {self.hint}"
+        return f"{self.message}. Hint: {self.hint}"
 
 
 def columns(names: Sequence[str]) -> str:

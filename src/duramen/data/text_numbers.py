@@ -282,7 +282,7 @@ def numbers_in_text(
     >>> read, found = numbers_in_text(table)
     >>> read.to_pydict()["bmi"]
     [27.2, 31.0, None, 19.0, 22.0, 25.0]
-    >>> print(found[0].found[:47])
+    >>> print(found[0].message[:47])
     column 'bmi' has numbers as text, such as '27.2
     """
     findings = []

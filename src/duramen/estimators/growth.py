@@ -35,13 +35,13 @@ class Growth:
     seed: int
     n_threads: int
     guidance: Guidance | None = None
-    kept: Forest | None = None  # first trees that there are already
+    grown: Forest | None = None  # first trees that there are already
     cluster: Cluster | None = None  # what grows the trees, if not the threads of this process
 
     @property
     def first(self) -> int:
         """Number of the first tree to grow."""
-        return 0 if self.kept is None else self.kept.n_trees
+        return 0 if self.grown is None else self.grown.n_trees
 
     @property
     def n_missing(self) -> int:
@@ -56,7 +56,7 @@ class Growth:
     def forest(self, report: Callable[[int], None] | None = None) -> Forest:
         """Grow the trees that are missing, and return all of them."""
         return completed(
-            self.kept, self.n_trees, lambda count: self.trees(self.first, count, report)
+            self.grown, self.n_trees, lambda count: self.trees(self.first, count, report)
         )
 
     def trees(self, first: int, count: int, report: Callable[[int], None] | None = None) -> Forest:
@@ -73,7 +73,7 @@ class Growth:
                 progress=report,
                 guidance=self.guidance,
             )
-        there = replace(self, n_threads=1, kept=None, cluster=None)
+        there = replace(self, n_threads=1, grown=None, cluster=None)
         at_a_time = self.cluster.at_a_time
         size = max(1, count // (_JOBS * at_a_time))
         stop = first + count
@@ -95,7 +95,7 @@ class Growth:
 
         None where they would not, judging by the first ones, or depend on each other.
         """
-        own = self.guidance is None and self.kept is None and not self.data.target.censored
+        own = self.guidance is None and self.grown is None and not self.data.target.censored
         largest = most_tree_bytes(self.data.target.n_values, self.settings, self.data.table)
         if not own or largest * self.n_trees <= most_bytes:
             return None

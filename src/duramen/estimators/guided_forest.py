@@ -114,12 +114,12 @@ class _Guided(BaseForest):
         self, data: LearningSet[EncodedTable], settings: GrowthSettings, seed: int, n_threads: int
     ) -> Guidance:
         owner, p = self._owner, data.n_columns
-        given = self.feature_weights
+        requested = self.feature_weights
         if self.warm_start and hasattr(self, "forest_"):
             weights = self._kept_weights()
-        elif isinstance(given, str):
-            checks.check_choice(owner, "feature_weights", given, ("importance", "enriched"))
-            if given == "enriched":
+        elif isinstance(requested, str):
+            checks.check_choice(owner, "feature_weights", requested, ("importance", "enriched"))
+            if requested == "enriched":
                 p_values = association_p_values(data.table, data.target, owner)
                 weights = enriched_weights(p_values)
             else:
@@ -129,7 +129,7 @@ class _Guided(BaseForest):
                 )
                 weights = importance_weights(mean_decreases(first).values)
         else:
-            weights = _checked(owner, given, p)
+            weights = _checked(owner, requested, p)
         guidance = Guidance(np.ascontiguousarray(weights))
         guidance.refuse(settings, owner)
         self._weights = guidance.weights

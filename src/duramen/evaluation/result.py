@@ -110,7 +110,7 @@ class SelectionEvaluation(Result):
         settle(self, "metadata", frozen_metadata(owner, self.metadata))
         shape = (self.n_resamples, n_rows)
         if self.cuts.shape != (n_rows,) or any(
-            one.shape != shape for one in (self.sizes, *scores.values())
+            figures.shape != shape for figures in (self.sizes, *scores.values())
         ):
             raise ValueError(f"{owner}: scores and sizes must have shape (B, R), got {shape}.")
 

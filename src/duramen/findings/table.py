@@ -96,7 +96,7 @@ def unequal_values(
     >>> import duramen as dm
     >>> from duramen.findings.table import unequal_values
     >>> table = dm.encode([[i % 2, i] for i in range(40)], names=["sex", "age"])
-    >>> print(unequal_values(table).found)
+    >>> print(unequal_values(table).message)
     'sex' has 2 distinct values, the most frequent in 50% of the rows, and 'age' has 40, the most \
 frequent in 2%: among features without any association with the target, those like 'age' get more \
 MDI than those like 'sex', up to about 9.0 times as much
@@ -254,7 +254,7 @@ def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]
         X, stray = _encoded_without(X, dates)
         findings += map(of_stray, stray)
     if X is not None:
-        findings += of_codes(X, [one.name for one in stray])
+        findings += of_codes(X, [values.name for values in stray])
         unequal = unequal_values(X, named=names_in(findings))
         findings += [] if unequal is None else [unequal]
         findings += [] if y is None else of_leaks(X, y, target, "auto")
@@ -263,12 +263,14 @@ def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]
 
 def names_in(findings: Iterable[Finding]) -> frozenset[str]:
     """Return the columns that findings name."""
-    return frozenset(name for one in findings for name in one.columns)
+    return frozenset(name for finding in findings for name in finding.columns)
 
 
 def left_out(findings: Iterable[Finding]) -> tuple[str, ...]:
     """Return the columns that look like identifiers, which analyses leave out by default."""
-    return tuple(name for one in findings if one.kind == IDENTIFIER for name in one.columns)
+    return tuple(
+        name for finding in findings if finding.kind == IDENTIFIER for name in finding.columns
+    )
 
 
 def without_identifiers(findings: Iterable[Finding], keep: str) -> list[Finding]:
@@ -278,20 +280,24 @@ def without_identifiers(findings: Iterable[Finding], keep: str) -> list[Finding]
     """
     findings = list(findings)
     gone, remaining = frozenset(left_out(findings)), []
-    for one in findings:
-        if one.kind == IDENTIFIER:
-            it = "it was" if len(one.columns) == 1 else "they were"
-            hint = keep.format(them(one.columns))
-            one = replace(one, found=f"{one.found}: {it} left out", hint=hint, refused=False)
-        elif one.columns and gone.issuperset(one.columns):
+    for finding in findings:
+        if finding.kind == IDENTIFIER:
+            it = "it was" if len(finding.columns) == 1 else "they were"
+            hint = keep.format(them(finding.columns))
+            finding = replace(
+                finding, message=f"{finding.message}: {it} left out", hint=hint, refused=False
+            )
+        elif finding.columns and gone.issuperset(finding.columns):
             continue
-        remaining.append(one)
+        remaining.append(finding)
     return remaining
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Put what is refused first, then columns that may be recorded because of the target."""
-    return tuple(sorted(findings, key=lambda one: (not one.refused, one.kind != "leak")))
+    return tuple(
+        sorted(findings, key=lambda finding: (not finding.refused, finding.kind != "leak"))
+    )
 
 
 def _encoded_without(
@@ -323,7 +329,7 @@ def _encoded_without(
 def dates_of(X: Any) -> tuple[str, ...]:
     """Return the names of the columns of dates and times of a data frame."""
     if type(X).__module__.partition(".")[0] == "pyarrow":
-        return tuple(one.name for one in X.schema if pa.types.is_temporal(one.type))
+        return tuple(column.name for column in X.schema if pa.types.is_temporal(column.type))
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -383,15 +389,15 @@ def of_codes(table: Codes, named: Sequence[str] = ()) -> list[Finding]:
 def _few_of_a_kind(findings: Sequence[Finding]) -> list[Finding]:
     """Keep the first findings of a kind, and gather the others in one."""
     kinds: dict[str, list[Finding]] = defaultdict(list)
-    for one in findings:
-        kinds[one.kind].append(one)
+    for finding in findings:
+        kinds[finding.kind].append(finding)
     few = []
     for ones in kinds.values():
         few += ones[:_OF_A_KIND]
         if rest := ones[_OF_A_KIND:]:
-            names = tuple(name for one in rest for name in one.columns)
+            names = tuple(name for finding in rest for name in finding.columns)
             what = f"likewise {columns(names)} ({ones[0].kind})"
-            few.append(replace(ones[0], columns=names, found=what, values=()))
+            few.append(replace(ones[0], columns=names, message=what, values=()))
     return few
 
 

@@ -227,7 +227,7 @@ def merged_labels(column: Any, name: str) -> tuple[Any, Finding | None]:
     >>> column, finding = merged_labels(pa.array(["yes", "Yes ", "no", "yes"]), "ill")
     >>> column.to_pylist()
     ['yes', 'yes', 'no', 'yes']
-    >>> print(finding.found)
+    >>> print(finding.message)
     target 'ill' has labels that differ by case or spaces only, merged: 'Yes ' (1 row) into 'yes'
     """
     column = without_dictionary(column)

@@ -27,7 +27,7 @@ CRITERIA = (
     Criterion("log_rank", "log-rank statistic", "chi-square", "survival", ("log_rank",), True),
 )
 
-IMPURITIES = tuple(one for one in CRITERIA if not one.scored)
+IMPURITIES = tuple(criterion for criterion in CRITERIA if not criterion.scored)
 
 
 def criterion_named(name: str) -> Criterion:

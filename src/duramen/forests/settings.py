@@ -30,9 +30,9 @@ FAMILIES = (
 
 
 # Names, each in the order of the kernel.
-CRITERION_NAMES = tuple(one.name for one in CRITERIA)
+CRITERION_NAMES = tuple(criterion.name for criterion in CRITERIA)
 CUTS = ("best", "random", "pert")
-SPLITS = tuple(one.name for one in FAMILIES)
+SPLITS = tuple(family.name for family in FAMILIES)
 
 
 @dataclass(frozen=True, slots=True)

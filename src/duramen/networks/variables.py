@@ -121,24 +121,24 @@ def encoded(
     return table
 
 
-def _transposed(given: Any, names: Any, function: str) -> tuple[Any, Any]:
+def _transposed(expression: Any, names: Any, function: str) -> tuple[Any, Any]:
     """Turn genes by samples into samples by genes; a first column of text holds the names."""
     import narwhals.stable.v2 as nw
 
-    if isinstance(given, EncodedTable) or hasattr(given, "as_table"):
+    if isinstance(expression, EncodedTable) or hasattr(expression, "as_table"):
         raise ValueError(
-            f'{function}: genes="rows" is for arrays and data frames, got {type(given).__name__}. '
-            "Hint: encode the table of samples by genes."
+            f'{function}: genes="rows" is for arrays and data frames, got '
+            f"{type(expression).__name__}. Hint: encode the table of samples by genes."
         )
-    frame = nw.from_native(given, eager_only=True, pass_through=True)
+    frame = nw.from_native(expression, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
-        return np.asarray(given).T, names
+        return np.asarray(expression).T, names
     columns = list(frame.columns)
     labels = None
     if not frame[columns[0]].dtype.is_numeric():
         labels, columns = list(map(str, frame[columns[0]].to_list())), columns[1:]
-    elif hasattr(given, "index") and given.index.dtype.kind in "OUT":
-        labels = list(map(str, given.index))
+    elif hasattr(expression, "index") and expression.index.dtype.kind in "OUT":
+        labels = list(map(str, expression.index))
     text = [name for name in columns if not frame[name].dtype.is_numeric()]
     if text:
         raise ValueError(

@@ -6,7 +6,7 @@ from duramen.plots.context import (
     effects_in_context,
     links_in_context,
 )
-from duramen.plots.curves import found, oob_error, selection_curves
+from duramen.plots.curves import found_curves, oob_error, selection_curves
 from duramen.plots.direct import direct_features
 from duramen.plots.effects import against_target, effect
 from duramen.plots.importances import (
@@ -38,7 +38,7 @@ __all__ = [
     "direct_features",
     "effect",
     "effects_in_context",
-    "found",
+    "found_curves",
     "interaction_matrix",
     "links_in_context",
     "manhattan",

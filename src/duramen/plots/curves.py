@@ -21,7 +21,7 @@ _POINTS = 400
 _DASHES = ((4.0, 2.0), (1.0, 1.5), (6.0, 2.0, 1.0, 2.0), (2.0, 3.0))
 
 
-def found(
+def found_curves(
     curves: Mapping[str, ArrayLike], *, best: str | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the number of features found after 0, 1, 2, ... trees, one line a setting.
@@ -48,7 +48,8 @@ def found(
     Examples
     --------
     >>> import duramen as dm
-    >>> ax = dm.plots.found({"alpha = 0": [0, 1, 1.5], "alpha = 1": [0, 1, 2]}, best="alpha = 1")
+    >>> curves = {"alpha = 0": [0, 1, 1.5], "alpha = 1": [0, 1, 2]}
+    >>> ax = dm.plots.found_curves(curves, best="alpha = 1")
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('number of trees', 'features found')
     """
@@ -56,13 +57,14 @@ def found(
     for name, line in lines.items():
         if line.ndim != 1 or not line.size or not np.isfinite(line).all():
             raise ValueError(
-                f"plots.found: each curve must be finite numbers, one per tree; {name!r} is not."
+                f"plots.found_curves: each curve must be finite numbers, one per tree; {name!r} "
+                "is not."
             )
     if not lines:
-        raise ValueError("plots.found: curves must hold at least one curve, got none.")
+        raise ValueError("plots.found_curves: curves must hold at least one curve, got none.")
     chosen = next(iter(lines)) if best is None else best
     if chosen not in lines:
-        raise ValueError(f"plots.found: best must be one of {list(lines)}, got {best!r}.")
+        raise ValueError(f"plots.found_curves: best must be one of {list(lines)}, got {best!r}.")
     ax = axes_or_new(ax, 6.4, 2.8)
     others = 0
     for name, line in lines.items():
@@ -90,7 +92,7 @@ def _places(n: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     return np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(np.intp))
 
 
-FOUND = figure(found, (), lambda *_: Layout(2.5, 6))
+FOUND = figure(found_curves, (), lambda *_: Layout(2.5, 6))
 
 
 def oob_error(errors: ArrayLike, *, what: str = "out-of-bag error", ax: Axes | None = None) -> Axes:

@@ -50,7 +50,7 @@ def subject(run: Run, *more: str) -> tuple[str, ...]:
 
 def looked_at(run: Run) -> tuple[Prose, ...]:
     """Return the section that begins a report: what a look at the data found, if anything."""
-    lines = tuple(f"{finding['found']}. Hint: {finding['hint']}." for finding in run.findings)
+    lines = tuple(f"{finding['message']}. Hint: {finding['hint']}." for finding in run.findings)
     lines = tuple(line[0].upper() + line[1:] for line in lines)
     return (Prose("Look at the data", lines, points=True, caution=True),) if lines else ()
 

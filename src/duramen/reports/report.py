@@ -476,7 +476,7 @@ class Run:
     references : sequence of str
         Sources of the methods, to be cited.
     findings : sequence of mappings
-        What a look at the data found: ``"kind"``, ``"columns"``, ``"found"``, ``"hint"`` and
+        What a look at the data found: ``"kind"``, ``"columns"``, ``"message"``, ``"hint"`` and
         ``"values"`` of each `duramen.data.Finding`.
     """
 

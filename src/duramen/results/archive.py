@@ -104,12 +104,12 @@ def _members(file: IO[bytes]) -> dict[str, NDArray[Any]]:
         if sum(member.file_size for member in members) > size:
             raise ValueError("its members claim more bytes than it has")
         arrays = {}
-        for one in members:
-            with archive.open(one) as member:
+        for entry in members:
+            with archive.open(entry) as member:
                 array: NDArray[Any] = npy.read_array(member, allow_pickle=False)
                 if member.read(1):  # also checks the CRC-32 of the member
-                    raise ValueError(f"{one.filename} has more bytes than its array")
-            arrays[one.filename.removesuffix(".npy")] = array
+                    raise ValueError(f"{entry.filename} has more bytes than its array")
+            arrays[entry.filename.removesuffix(".npy")] = array
     return arrays
 
 

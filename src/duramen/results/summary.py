@@ -248,12 +248,12 @@ def settings_line(metadata: Mapping[str, Any]) -> str:
     inner = [value for value in metadata.values() if isinstance(value, Mapping)]
     parts = []
     for key, word in _SETTINGS.items():
-        found = next(
+        setting = next(
             (settings[key] for settings in (metadata, *inner) if settings.get(key) is not None),
             None,
         )
-        if isinstance(found, str | int | float):
-            parts.append(f"{word} {found}")
+        if isinstance(setting, str | int | float):
+            parts.append(f"{word} {setting}")
     if isinstance(data := metadata.get("fingerprint"), str):
         parts.append(f"data {data[:_DIGITS_OF_FINGERPRINT]}")
     if isinstance(versions := metadata.get("versions"), Mapping) and "duramen" in versions:

@@ -33,10 +33,10 @@ def information(left: Codes, right: Codes) -> float:
     return max(0.0, entropy(left) + entropy(right) - entropy(left, right))
 
 
-def conditional_information(left: Codes, right: Codes, given: Codes) -> float:
+def conditional_information(left: Codes, right: Codes, condition: Codes) -> float:
     """Return the plug-in mutual information of two columns given a third one, in bits."""
-    both = entropy(left, given) + entropy(right, given) - entropy(left, right, given)
-    return max(0.0, both - entropy(given))
+    both = entropy(left, condition) + entropy(right, condition) - entropy(left, right, condition)
+    return max(0.0, both - entropy(condition))
 
 
 def symmetrical_uncertainty(left: Codes, right: Codes) -> float:

@@ -247,7 +247,7 @@ N_TREES = 500
 FEWEST_SHADOWS = 5
 SCALED_MDA = Measure(
     "scaled_mda",
-    lambda given: mda(given.estimator, given.data, scaled=True, n_jobs=given.n_jobs),
+    lambda subject: mda(subject.estimator, subject.data, scaled=True, n_jobs=subject.n_jobs),
     catalogue["mda"].words,
     reference=catalogue["mda"].reference,
     rows="out-of-bag",

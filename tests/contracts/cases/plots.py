@@ -149,9 +149,11 @@ def _parallel() -> Any:
     return drawn(plots.parallel_ranks(comparison(), k=3, by="frequency"))
 
 
-@case("plots/found", plots.found)
+@case("plots/found_curves", plots.found_curves)
 def _found() -> Any:
-    return drawn(plots.found({"keep": [0, 1, 2.5, 3], "drop": [0, 0.5, 1, 1.5]}, best="keep"))
+    return drawn(
+        plots.found_curves({"keep": [0, 1, 2.5, 3], "drop": [0, 0.5, 1, 1.5]}, best="keep")
+    )
 
 
 @case("plots/oob_error", plots.oob_error)

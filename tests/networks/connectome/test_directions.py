@@ -84,7 +84,7 @@ def test_transfer_entropy_equals_the_oracle(monkeypatch, order, same_frame, n_st
     states = rng.choice(n_states, (400, 4), p=[0.7, 0.3] if n_states == 2 else [0.2, 0.7, 0.1])
     states[1:, 3] = (states[:-1, 0] + states[1:, 3] * (rng.random(399) < 0.3)) % n_states
     kept = rng.random(400) < 0.8
-    actual = dc.transfer_entropy(states, order=order, same_frame=same_frame, kept=kept, n_jobs=2)
+    actual = dc.transfer_entropy(states, order=order, same_frame=same_frame, frames=kept, n_jobs=2)
     for j in range(4):
         for i in range(4):
             if i == j:
@@ -98,7 +98,7 @@ def test_silence_transfers_nothing():
     assert not dc.generalized_transfer_entropy(np.full((50, 4), 0.1)).any()
     states = np.zeros((50, 2), dtype=int)
     states[7, 0] = 1  # in a frame that is not kept, and whose followers are not
-    assert not dc.transfer_entropy(states, kept=np.arange(50) > 20).any()
+    assert not dc.transfer_entropy(states, frames=np.arange(50) > 20).any()
 
 
 def test_generalized_transfer_entropy_is_that_of_the_rises_in_quiet_frames():
@@ -125,7 +125,7 @@ def test_generalized_transfer_entropy_is_that_of_the_rises_in_quiet_frames():
         (lambda: dc.transfer_entropy(np.ones((9, 2)) / 2), "states must be integers >= 0"),
         (lambda: dc.transfer_entropy(np.full((9, 2), 20)), "states must be at most 4096"),
         (
-            lambda: dc.transfer_entropy(np.eye(9, dtype=int), kept=np.zeros(9, bool)),
+            lambda: dc.transfer_entropy(np.eye(9, dtype=int), frames=np.zeros(9, bool)),
             "transfer_entropy: no frame is kept",
         ),
         (

@@ -114,7 +114,7 @@ class Ranking:
 
     problem: Problem[EncodedTable]
     estimator: Any  # fitted
-    found: Found
+    computed: Found
     signals: Signals
     request: RankingRequest
     execution: Execution
@@ -122,7 +122,7 @@ class Ranking:
     @property
     def stop(self) -> KeyboardInterrupt | None:
         """Stop that ended the work before all was computed, if there was one."""
-        return self.found.stop
+        return self.computed.stop
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -143,28 +143,28 @@ class RankingReport(Report):
     ('x0', 'x1')
     """
 
-    found: Found
+    computed: Found
     problem: Problem[EncodedTable]
 
     @property
     def importances(self) -> dict[str, Any]:
         """Importances by each measure, by its name; the first one orders the table."""
-        return dict(zip(self.found.names, self.found.measures, strict=True))
+        return dict(zip(self.computed.names, self.computed.measures, strict=True))
 
     @property
     def significance(self) -> Significance | ErrorRates | None:
         """Result of the test; None if none was run."""
-        return None if self.found.tested is None else self.found.tested.result
+        return None if self.computed.tested is None else self.computed.tested.result
 
     @property
     def direct(self) -> ConditionalSignificance | None:
         """Test of each feature given all others; None without ``direct=True``."""
-        return None if self.found.direct is None else self.found.direct.result
+        return None if self.computed.direct is None else self.computed.direct.result
 
     @property
     def selected(self) -> tuple[str, ...]:
         """Features that the test selects, the best first: those confirmed, and candidates."""
-        return () if self.found.tested is None else self.found.tested.selected()
+        return () if self.computed.tested is None else self.computed.tested.selected()
 
     @property
     def verdicts(self) -> dict[str, str]:
@@ -383,7 +383,7 @@ def report_of(
 
     It says how many signals the first `top` features stand for, if there are clusters.
     """
-    problem, estimator, computed = ranking.problem, ranking.estimator, ranking.found
+    problem, estimator, computed = ranking.problem, ranking.estimator, ranking.computed
     run = run_of(
         problem,
         ranking.execution,
@@ -420,7 +420,7 @@ def report_of(
         ranking.signals.report(report, first, computed.tested, top=top),
         table=ranking.signals.columns(columns),
         notes=notes,
-        found=computed,
+        computed=computed,
         problem=problem,
     )
 
@@ -553,7 +553,7 @@ def rank(
     resampled = bool(intervals or stability or direct)
     request = requested_test(test, n_permutations, checkpoint, resampled=resampled)
     problem = problem_of("rank", X, y, columns, n_jobs=n_jobs, seed=execution.random_state)
-    notes += problem.told
+    notes += problem.remarks
     forest, name = forest_for(problem.data, estimator, n_estimators, execution, notes)
     check_exchanges(request, problem.data)
     if grouping is not None:
@@ -579,7 +579,7 @@ def rank(
     )
     ranking = rank_features(problem, forest, asked, execution)
     report = report_of(
-        ranking, command=call, settings=noted(problem.told), notes=tuple(dict.fromkeys(notes))
+        ranking, command=call, settings=noted(problem.remarks), notes=tuple(dict.fromkeys(notes))
     )
     if ranking.stop is not None:
         raise AnalysisInterrupted(report) from None

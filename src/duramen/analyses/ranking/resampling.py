@@ -178,16 +178,16 @@ class Resampled:
 
 
 def _announce(
-    what: str, one: Measure, inputs: Inputs, n: int, fraction: float, execution: Execution
+    what: str, measure: Measure, inputs: Inputs, n: int, fraction: float, execution: Execution
 ) -> None:
     """Say what forests on parts of the rows take, if more than a few seconds."""
     estimator = inputs.unfitted().estimator
-    measure, jobs = one.name, inputs.n_jobs
+    jobs = inputs.n_jobs
     cost = estimate_cost(
-        estimator, inputs.data, None, n, measure=measure, fraction=fraction, n_jobs=jobs
+        estimator, inputs.data, None, n, measure=measure.name, fraction=fraction, n_jobs=jobs
     )
     if cost.seconds > LONG and execution.announce is not None:
-        execution.announce(f"{what} of {execution.wording.measure_name(one)}: {cost}")
+        execution.announce(f"{what} of {execution.wording.measure_name(measure)}: {cost}")
 
 
 # Rows from which on the test that nobody asked for is of a sample, and the rows of samples. A test

@@ -151,7 +151,7 @@ def _compute(options: Options, settings: dict[str, Any], clock: Clock) -> Compar
     from duramen.estimators.catalogue import random_forest
 
     problem = options.input.load(COMMAND, options.work.jobs, clock, {}, options.work.seed)
-    notes(problem.told, options.output.quiet)
+    notes(problem.remarks, options.output.quiet)
     forest = random_forest(problem.task, options.evaluation.trees)
     asked = options.evaluation.learner
     methods = {**settings, "estimator": forest, "learner": forest if asked == "forest" else asked}
@@ -168,6 +168,6 @@ def _report(options: Options, _: dict[str, Any], compared: Compared, clock: Cloc
         compared,
         command=command_line(COMMAND, options, **options.input.settled(problem)),
         settings=recorded(options.evaluation),
-        more={**options.input.record(), **noted(problem.told)},
-        notes=problem.told,
+        more={**options.input.record(), **noted(problem.remarks)},
+        notes=problem.remarks,
     )

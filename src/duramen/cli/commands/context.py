@@ -219,7 +219,9 @@ def _with_target(
         keep_identifiers=data.keep_identifiers,
         others=_stray(source.name, columns, categorical),
     )
-    return Contextual(inputs, values, problem.table, problem, problem.told, problem.findings, rows)
+    return Contextual(
+        inputs, values, problem.table, problem, problem.remarks, problem.findings, rows
+    )
 
 
 def _without_target(command: str, source: Source, data: Small, jobs: int) -> Contextual:
@@ -280,7 +282,7 @@ def _from_store(
         values,
         problem.table,
         problem if contexts else None,
-        problem.told,
+        problem.remarks,
         problem.findings,
         {name: values for name, values in exchange.items() if values is not None},
     )

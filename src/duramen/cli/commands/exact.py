@@ -179,7 +179,7 @@ def finite(problem: Problem[EncodedTable], how: str, bins: int) -> Finite:
             table = replace(table, kinds=_kinds(problem))
         y = problem.data.y if method == "mdl" else None
         table = discretize(table, y, method=method, n_bins=bins)
-        cuts = {name: found.tolist() for name, found in table.cuts.items()}
+        cuts = {name: points.tolist() for name, points in table.cuts.items()}
     return Finite(FiniteDistribution.from_table(table, problem.data.y), method, cuts)
 
 
@@ -518,7 +518,7 @@ def _notes(options: Options, problem: Problem[EncodedTable], table: Finite) -> l
     def listed(names: Iterable[str]) -> str:
         return joined([printable(name) for name in names], shown=5)
 
-    lines = list(problem.told)
+    lines = list(problem.remarks)
     if table.cuts and options.intervals.discretize == "auto":
         lines.append(
             f"columns of many distinct numbers were cut into {options.intervals.bins} quantile "

@@ -224,7 +224,7 @@ def _without(table: Any, gone: Sequence[str]) -> Any:
     return table.take_columns(places) if is_encoded else table.select(places)
 
 
-def _looked(options: Expression, table: Any, found: list[Finding]) -> tuple[Finding, ...]:
+def _looked(options: Expression, table: Any, raw: list[Finding]) -> tuple[Finding, ...]:
     """Look at the expression; of genes in rows, at the samples, whose first column names genes."""
     from duramen.data import EncodedTable
     from duramen.findings import findings
@@ -232,9 +232,9 @@ def _looked(options: Expression, table: Any, found: list[Finding]) -> tuple[Find
     columns, kinds = table, ["index"] if options.genes == "rows" else []  # samples have any name
     if options.genes == "rows" and not isinstance(table, EncodedTable):
         columns = table.remove_column(0) if table.num_columns > 1 else table
-    found += [finding for finding in findings(columns) if finding.kind not in kinds]
+    raw += [finding for finding in findings(columns) if finding.kind not in kinds]
     file = "" if options.file is None else options.file.name
-    return look(COMMAND, found, file, keep_identifiers=options.keep_identifiers)
+    return look(COMMAND, raw, file, keep_identifiers=options.keep_identifiers)
 
 
 def _names_of_genes(asked: Sequence[str]) -> list[str] | None:

@@ -25,9 +25,9 @@ from duramen.cli.declaration import (
     Declared,
     choice,
     command_line,
-    given,
     group,
     option,
+    option_values,
     parameters,
     without_use,
 )
@@ -172,7 +172,9 @@ def described_measure(measure: Measure) -> str:
 def described_test(test: SignificanceTest) -> str:
     """Return the name of a test, whether it is the default, and options that few others take."""
     own = ["default"] if test.default else []
-    own += [option.word for option, _ in given(Parameters()) if test.takes(option.parameter)]
+    own += [
+        option.word for option, _ in option_values(Parameters()) if test.takes(option.parameter)
+    ]
     return f"{test.option} ({', '.join(own)})" if own else test.option
 
 
@@ -549,7 +551,7 @@ def requested(
     named = [] if asked.significance is None else ["--significance"]
     set_options = [
         option
-        for option, value in given(asked)
+        for option, value in option_values(asked)
         if value not in (None, False, ()) and option.name not in _ALONE
         if not (resampled and option.name == "groups")
         if not (asked.direct and option.name in _OF_ROWS)
@@ -590,7 +592,9 @@ def _check_taken(
     """Check that the test has a use for each option."""
     from duramen.significance import catalogue
 
-    used = {one.word: "" if one.name == "permutations" else one.parameter for one in asked}
+    used = {
+        option.word: "" if option.name == "permutations" else option.parameter for option in asked
+    }
     used |= {} if checkpoint is None else {"--checkpoint": "checkpoint"}
     refused: dict[str, list[str]] = {}  # options by the reason
     for word, parameter in used.items():
@@ -605,7 +609,7 @@ def _check_taken(
             continue
         refused.setdefault(why, []).append(word)
     if refused:
-        raise ValueError("; ".join(str(without_use(*one[::-1])) for one in refused.items()))
+        raise ValueError("; ".join(str(without_use(words, why)) for why, words in refused.items()))
 
 
 def _check_together(test: SignificanceTest, asked: Test, feature_groups: Groups | None) -> None:
@@ -671,7 +675,7 @@ def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
     problem = options.input.load(COMMAND, work.jobs, clock, labels, work.seed)
     more = options.growth.notes(problem.data.n_rows)
     problem = replace(problem, notes=(*problem.notes, *more))
-    notes(problem.told, quiet)
+    notes(problem.remarks, quiet)
     feature_groups = asked.feature_groups
     if feature_groups is not None:
         feature_groups = in_table(feature_groups, problem.data.names)
@@ -713,15 +717,15 @@ def _report(options: Options, _: Asked, ranking: Ranking, clock: Clock) -> Repor
             COMMAND,
             options,
             **options.input.settled(problem),
-            measure=ranking.found.names,
+            measure=ranking.computed.names,
             trees=ranking.estimator.n_estimators,
         ),
         settings={
             **options.input.record(),
             **options.test.rows.record(),
             **options.signals.record(),
-            **noted(problem.told),
+            **noted(problem.remarks),
         },
-        notes=problem.told,
+        notes=problem.remarks,
         top=options.output.top,
     )

@@ -12,7 +12,7 @@ from duramen.analyses import SELECTOR
 from duramen.analyses.problem import Problem, noted
 from duramen.cli.command import perform
 from duramen.cli.console import notes
-from duramen.cli.declaration import choice, command_line, given, group, option
+from duramen.cli.declaration import choice, command_line, group, option, option_values
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import SampledInput
 from duramen.cli.options import (
@@ -34,26 +34,30 @@ if TYPE_CHECKING:
 COMMAND = "select"
 
 
-def _field(one: Option) -> tuple[str, Any, Any]:
+def _field(parameter: Option) -> tuple[str, Any, Any]:
     """Return the name, the type and the declaration of an option of a method."""
-    if one.choices:
-        declared = choice(one.default, one.choices, one.help)
+    if parameter.choices:
+        declared = choice(parameter.default, parameter.choices, parameter.help)
     else:
         declared = option(
-            one.default,
-            one.help,
-            parameter=one.parameter,
-            echo="always" if one.on_record else "never",
-            metavar=None if one.kind is bool else one.metavar,
-            min=one.least,
-            max=one.most,
+            parameter.default,
+            parameter.help,
+            parameter=parameter.parameter,
+            echo="always" if parameter.on_record else "never",
+            metavar=None if parameter.kind is bool else parameter.metavar,
+            min=parameter.least,
+            max=parameter.most,
         )
-    return one.name, one.kind if one.default is not None else one.kind | None, declared
+    return (
+        parameter.name,
+        parameter.kind if parameter.default is not None else parameter.kind | None,
+        declared,
+    )
 
 
-_OPTIONS = {one.name: one for record in catalogue for one in record.options}
+_OPTIONS = {parameter.name: parameter for record in catalogue for parameter in record.options}
 Search: Any = make_dataclass(
-    "Search", [_field(one) for one in _OPTIONS.values()], frozen=True, kw_only=True
+    "Search", [_field(parameter) for parameter in _OPTIONS.values()], frozen=True, kw_only=True
 )
 """Parameters of selectors; each takes those that it has."""
 
@@ -107,7 +111,7 @@ def _compute(options: Options, request: SelectionRequest, clock: Clock) -> Selec
 
     work, quiet = options.work, options.output.quiet
     problem = options.input.sample(COMMAND, work.jobs, clock, options.rows.labels(), work.seed)
-    notes((*options.rows.notes(), *problem.told), quiet)
+    notes((*options.rows.notes(), *problem.remarks), quiet)
     execution = work.execution(quiet, clock)
     if execution.client is not None:  # which there was not when the options were checked
         request.selector.set_params(client=execution.client)
@@ -126,9 +130,9 @@ def _report(options: Options, request: SelectionRequest, selected: Selected, _: 
             **options.input.record(),
             **options.rows.record(),
             **options.signals.record(),
-            **noted(problem.told),
+            **noted(problem.remarks),
         },
-        notes=problem.told,
+        notes=problem.remarks,
         top=options.output.top,
     )
 
@@ -139,12 +143,16 @@ def _selector(options: Options, record: Selector) -> SelectionRequest:
 
     search, quiet = options.search, options.output.quiet
     typed = {
-        option.parameter: value for option, value in given(search) if option.name in options.typed
+        option.parameter: value
+        for option, value in option_values(search)
+        if option.name in options.typed
     }
-    for one, _ in (*given(search), *given(options.work)):
-        wanted = one.name in options.typed and one.name not in ("seed", "jobs")
-        if wanted and not record.has(one.name, one.parameter):
-            raise ValueError(f"{one.word} does not apply to --method {record.option}; leave it out")
+    for declared, _ in (*option_values(search), *option_values(options.work)):
+        wanted = declared.name in options.typed and declared.name not in ("seed", "jobs")
+        if wanted and not record.has(declared.name, declared.parameter):
+            raise ValueError(
+                f"{declared.word} does not apply to --method {record.option}; leave it out"
+            )
     if record.takes("relevance"):
         _check_test(options)
     if search.memory is not None and search.subspace is not None:
@@ -200,7 +208,7 @@ def _check_test(options: Options) -> None:
     from duramen.selection.sequential_random_subspace.search import PARAMETERS_OF_TESTS
 
     relevance = options.search.relevance
-    for declared, value in given(options.search):
+    for declared, value in option_values(options.search):
         tests = PARAMETERS_OF_TESTS.get(declared.parameter)
         if tests is not None and value is not None and relevance not in tests:
             raise ValueError(
@@ -231,7 +239,7 @@ def _command(options: Options, request: SelectionRequest, problem: Problem[Any])
     """Return the command line; options that were resolved are echoed as resolved."""
     record, resolved = request.record, {}
     settings = request.selector.account(record).settings
-    for declared, value in given(options.search):
+    for declared, value in option_values(options.search):
         if declared.echo != "never":
             name, parameter = declared.name, declared.parameter
             shown = value if name in ("tree", "max_features") else settings.get(parameter)

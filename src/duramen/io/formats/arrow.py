@@ -369,11 +369,11 @@ class ParquetFile:
             groups = [part.row_group(i) for part in parts for i in range(part.num_row_groups)]
             self.n_bytes = sum(int(group.total_byte_size) for group in groups)
         self._path, self._function = path, function
-        for one, file in zip(paths, self._files, strict=True):
+        for file_path, file in zip(paths, self._files, strict=True):
             if file.schema_arrow.names != self._whole.names:
                 raise ValueError(
                     f"{function}: {path} must be a folder of files with the same columns, but "
-                    f"those of {one.name} differ from those of {paths[0].name}"
+                    f"those of {file_path.name} differ from those of {paths[0].name}"
                 )
         self.schema = schema_of_columns(self._whole, path, function)
 

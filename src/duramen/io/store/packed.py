@@ -58,8 +58,8 @@ class MappedTable(EncodedTable):
         return self._blocks
 
     @blocks.setter
-    def blocks(self, given: Blocks) -> None:
-        vars(self)["_blocks"] = given
+    def blocks(self, blocks: Blocks) -> None:
+        vars(self)["_blocks"] = blocks
 
     @property
     def kernel(self) -> _kernel.Table:

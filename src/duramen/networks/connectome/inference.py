@@ -10,7 +10,7 @@ import numpy as np
 
 from duramen.data.memory import require_memory
 from duramen.jobs.replicates import Plan
-from duramen.networks.connectome.methods import METHODS, Found, Inputs, method_names
+from duramen.networks.connectome.methods import METHODS, Inferred, Inputs, method_names
 from duramen.networks.connectome.settings import FUNCTION, Recording, Settings
 from duramen.networks.targets import template_of_targets
 from duramen.results.fields import warn_of
@@ -213,7 +213,7 @@ def _of_shape(recording: Recording) -> tuple[str, ...]:
     )
 
 
-def _of_peaks(recording: Recording, settings: Settings, inferred: Found) -> tuple[str, ...]:
+def _of_peaks(recording: Recording, settings: Settings, inferred: Inferred) -> tuple[str, ...]:
     """Return notes on neurons without peaks, and on too many peaks."""
     if inferred.n_peaks is None:
         return ()

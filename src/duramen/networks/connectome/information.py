@@ -30,7 +30,7 @@ def transfer_entropy(
     *,
     order: int = 2,
     same_frame: bool = True,
-    kept: ArrayLike | None = None,
+    frames: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> FloatArray:
     r"""Compute the transfer entropy between discrete series, in bits.
@@ -50,7 +50,7 @@ def transfer_entropy(
     same_frame : bool
         Whether the past of the source begins in the same frame, as where frames last longer than
         the delay of a link.
-    kept : bool array-like of shape (T,), optional
+    frames : bool array-like of shape (T,), optional
         Frames t that count; all from the k-th on by default.
     n_jobs : int, optional
         Threads over targets; the result does not depend on it.
@@ -86,7 +86,7 @@ def transfer_entropy(
     if base ** (order + 1) > _MOST_STATES:
         allowed = f"at most {_MOST_STATES} combinations of {order + 1} states"
         raise checks.refuse(function, "states", allowed, base ** (order + 1))
-    rows = _rows(function, kept, len(codes), order)
+    rows = _rows(function, frames, len(codes), order)
     n_threads = checks.check_jobs(function, n_jobs)
     if base == 1:
         return np.zeros((codes.shape[1], codes.shape[1]))
@@ -171,7 +171,7 @@ def generalized_transfer_entropy(
             first - start :
         ]
         quiet[first:last] = block[first - start :].mean(axis=1) < threshold
-    return transfer_entropy(states, order=order, same_frame=same_frame, kept=quiet, n_jobs=n_jobs)
+    return transfer_entropy(states, order=order, same_frame=same_frame, frames=quiet, n_jobs=n_jobs)
 
 
 def _rows(function: str, frames: ArrayLike | None, n: int, order: int) -> Codes:

@@ -165,7 +165,7 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Found:
+class Inferred:
     """Result of a method.
 
     Attributes
@@ -195,7 +195,7 @@ class Method(Entry):
     title : str
         What it is, as a noun phrase.
     infer : callable
-        Takes `Inputs`, returns `Found`.
+        Takes `Inputs`, returns `Inferred`.
     measure, unit : str
         Name and unit of the weights.
     filters, thresholds, exponent, weighting, directivity
@@ -207,7 +207,7 @@ class Method(Entry):
     """
 
     title: str
-    infer: Callable[[Inputs], Found]
+    infer: Callable[[Inputs], Inferred]
     measure: str
     meaning: str
     reference: str
@@ -229,22 +229,22 @@ def _partial(signal: Signal, settings: Settings) -> FloatArray:
     )
 
 
-def _associated(inputs: Inputs, associate: Callable[[Signal, Settings], FloatArray]) -> Found:
+def _associated(inputs: Inputs, associate: Callable[[Signal, Settings], FloatArray]) -> Inferred:
     """Average an association over filters and thresholds, and direct it if asked."""
     recording, settings, plan = inputs.recording, inputs.settings, inputs.plan
     weights, n_peaks = averaged_association(recording, settings, associate, inputs.identity, plan)
     if settings.directivity == "none":
-        return Found(weights, False, n_peaks)
+        return Inferred(weights, False, n_peaks)
     peaks = peaks_of(recording.frames, _RISES.low_pass, _RISES.threshold, n_threads=plan.n_threads)
     counts = precedence(_RISES.of(peaks), n_jobs=plan.n_threads)
-    return Found(directed(weights, counts, rule=settings.directivity), True, n_peaks)
+    return Inferred(directed(weights, counts, rule=settings.directivity), True, n_peaks)
 
 
 _by_correlation = partial(_associated, associate=_pearson)
 _by_partial_correlation = partial(_associated, associate=_partial)
 
 
-def _by_transfer_entropy(inputs: Inputs) -> Found:
+def _by_transfer_entropy(inputs: Inputs) -> Inferred:
     frames, plan = inputs.recording.frames, inputs.plan
 
     def job(_: int, __: int) -> dict[str, NDArray[Any]]:
@@ -257,10 +257,10 @@ def _by_transfer_entropy(inputs: Inputs) -> Found:
     results = run_jobs(
         job, 1, seed=0, identity=inputs.identity, plan=plan, function=FUNCTION, unit="network"
     )
-    return Found(results[0]["weights"], True, None)
+    return Inferred(results[0]["weights"], True, None)
 
 
-def _by_genie3(inputs: Inputs) -> Found:
+def _by_genie3(inputs: Inputs) -> Inferred:
     recording, settings, plan = inputs.recording, inputs.settings, inputs.plan
     name, threshold = next(iter(settings.filters)), settings.thresholds[0]
     low_pass = None if name == NO_FILTER else name
@@ -269,7 +269,7 @@ def _by_genie3(inputs: Inputs) -> Found:
     n_peaks = np.bincount(signal.indices, minlength=signal.shape[1])
     some, weights = np.flatnonzero(n_peaks), np.zeros((len(n_peaks), len(n_peaks)))
     if len(some) < 2:
-        return Found(weights, True, n_peaks)
+        return Inferred(weights, True, n_peaks)
     network = genie3(
         signal.tocsc()[:, some],
         estimator=settings.estimator,
@@ -279,7 +279,7 @@ def _by_genie3(inputs: Inputs) -> Found:
         verbose=plan.verbose,
     )
     weights[np.ix_(some, some)] = network.weights
-    return Found(weights, True, n_peaks, int(network.metadata["seed"]))
+    return Inferred(weights, True, n_peaks, int(network.metadata["seed"]))
 
 
 _PARTIAL_MEANING = (

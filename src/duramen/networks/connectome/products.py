@@ -151,14 +151,14 @@ def components(matrix: Any) -> Components:
     >>> components(np.diag([3.0, 1.0, 0.0])).singular_value_ratio
     array([0.75, 0.25, 0.  ])
     """
-    given = getattr(matrix, "weights", matrix)
-    if not sparse.issparse(given):
-        given = np.asarray(given, dtype=np.float64)
-    if given.ndim != 2 or given.shape[0] < 2:
-        raise checks.refuse("components", "matrix", "two-dimensional, of 2 rows", given.shape)
-    variances = np.maximum(np.linalg.eigvalsh(covariance(given))[::-1], 0.0)
-    if sparse.issparse(given):
-        values = np.sqrt(np.maximum(np.linalg.eigvalsh(gram(as_signal(given)))[::-1], 0.0))
+    weights = getattr(matrix, "weights", matrix)
+    if not sparse.issparse(weights):
+        weights = np.asarray(weights, dtype=np.float64)
+    if weights.ndim != 2 or weights.shape[0] < 2:
+        raise checks.refuse("components", "matrix", "two-dimensional, of 2 rows", weights.shape)
+    variances = np.maximum(np.linalg.eigvalsh(covariance(weights))[::-1], 0.0)
+    if sparse.issparse(weights):
+        values = np.sqrt(np.maximum(np.linalg.eigvalsh(gram(as_signal(weights)))[::-1], 0.0))
     else:
-        values = np.linalg.svd(given, compute_uv=False)
+        values = np.linalg.svd(weights, compute_uv=False)
     return Components(variances / (variances.sum() or 1.0), values / (values.sum() or 1.0))

@@ -652,7 +652,7 @@ def rows_for(forest: Forest, columns: IntArray, X: Any, n_features: int, owner: 
     if not len(columns):
         return np.full((shape[0], 1), np.nan)
     schema = forest.schema
-    known = Schema(
+    features = Schema(
         schema.names[:-1],
         schema.named,
         schema.kinds[:-1],
@@ -661,7 +661,7 @@ def rows_for(forest: Forest, columns: IntArray, X: Any, n_features: int, owner: 
         schema.labels,
         schema.missing[:-1],
     )
-    values = routing_values(known, _taken(X, columns), estimator_name=owner, function="predict")
+    values = routing_values(features, _taken(X, columns), estimator_name=owner, function="predict")
     return np.column_stack([values, np.full(len(values), np.nan)])
 
 

@@ -279,7 +279,7 @@ def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -
     def ready(null: FloatArray) -> int:
         nonlocal rejected
         walk = design.walk(null)
-        rejected = design.features_of(walk.kept)
+        rejected = design.features_of(walk.rejected)
         return walk.until
 
     def task(b: int, _: int, rejected: IndexArray) -> FloatArray:
@@ -309,7 +309,7 @@ class _Stage:
     """Statistics of the features that are tested in one stage, on the data and b permutations."""
 
     tested: IndexArray  # (t,), indices of the features
-    kept: IndexArray  # features that are permuted together with the target
+    rejected: IndexArray  # features that are permuted together with the target
     importance: FloatArray  # (b + 1, t), statistics of the importances; the first row is the data
     marginal: FloatArray  # (b + 1, t), of the marginal rank tests; empty without them
     of_kept: FloatArray  # (k,), statistics of the kept features on the scale of this stage
@@ -362,7 +362,7 @@ class _Stage:
     def rates(self) -> FloatArray:
         """Return the false discovery rate of the kept and the first i tested features, (t,)."""
         ranked = self.statistics[0][self.order]
-        counts = len(self.kept) + np.searchsorted(-ranked, -ranked, side="right")
+        counts = len(self.rejected) + np.searchsorted(-ranked, -ranked, side="right")
         rates: FloatArray = np.minimum(expected_discoveries(ranked, self.statistics) / counts, 1.0)
         return rates
 
@@ -389,7 +389,7 @@ class _Walk(NamedTuple):
 
     stages: list[_Stage]
     until: int  # permutations that can be computed next, in all; as many as there are at the end
-    kept: IndexArray  # features that the next ones permute together with the target
+    rejected: IndexArray  # features that the next ones permute together with the target
 
 
 @dataclass(frozen=True, eq=False)
@@ -549,7 +549,7 @@ def _result(stages: list[_Stage], p: int) -> dict[str, Any]:
         details |= {name: np.zeros(p) for name in ("marginal_statistic", "marginal_p_adjusted")}
     order, rates = list[IndexArray](), list[FloatArray]()
     for number, stage in enumerate(stages, 1):
-        after = stages[number].kept if number < len(stages) else np.empty(0, dtype=np.intp)
+        after = stages[number].rejected if number < len(stages) else np.empty(0, dtype=np.intp)
         decided = np.isin(stage.tested, after) | (number == len(stages))
         places = stage.tested[decided]
         details["stage"][places] = number
@@ -565,7 +565,7 @@ def _result(stages: list[_Stage], p: int) -> dict[str, Any]:
         order.append(stage.tested[in_order])
         rates.append(stage.rates[decided[stage.order]])
     adjusted, last = numbers["p_adjusted"], stages[-1]
-    adjusted[last.kept] = np.maximum(adjusted[last.kept], last.kept_p_values)
+    adjusted[last.rejected] = np.maximum(adjusted[last.rejected], last.kept_p_values)
     ranked = np.concatenate(order)
     q_values = np.empty(p)
     q_values[ranked] = least_from(np.concatenate(rates))

@@ -337,13 +337,13 @@ class Faithfulness(Framed):
         verdict = "faithful" if self.faithful else "Markov, not faithful"
         if not self.markov:
             verdict = "not Markov"
-        found = self.columns()
-        n = len(found["a"])
-        words = ["d-separated" if word else "independent" for word in found["d_separated"]]
+        differing = self.columns()
+        n = len(differing["a"])
+        words = ["d-separated" if word else "independent" for word in differing["d_separated"]]
         columns = [
-            Column("a", found["a"][:rows], kind="words"),
-            Column("c", found["c"][:rows], kind="words"),
-            Column("given", ["{" + word + "}" for word in found["given"][:rows]], kind="words"),
+            Column("a", differing["a"][:rows], kind="words"),
+            Column("c", differing["c"][:rows], kind="words"),
+            Column("given", ["{" + word + "}" for word in differing["given"][:rows]], kind="words"),
             Column("only", words[:rows], kind="words"),
         ]
         heading = f"Faithfulness: {verdict}, {counted(n, 'disagreement')}"
@@ -412,13 +412,13 @@ def faithfulness(dist: FiniteDistribution, parents: Parents) -> Faithfulness:
     dependent: list[Triple] = []
     independent: list[Triple] = []
     for k in range(2, len(lattice)):
-        found = independent_pairs(lattice, entropies, k)
+        pairs_independent = independent_pairs(lattice, entropies, k)
         for subset, members in enumerate(lattice[k].members.tolist()):
             for i in range(k):
                 for j in range(i + 1, k):
                     given = [v for v in members if v not in (members[i], members[j])]
                     separated = graph.separates(members[i], members[j], given)
-                    if separated != found[subset, i, j]:
+                    if separated != pairs_independent[subset, i, j]:
                         a, c = names[members[i]], names[members[j]]
                         differing = dependent if separated else independent
                         differing.append((a, c, tuple(names[v] for v in given)))

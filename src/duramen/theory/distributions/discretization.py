@@ -185,9 +185,9 @@ def discretize(
         if numbers is not None and len(numbers) > n_bins:
             if not np.all(np.isfinite(numbers)):
                 raise ValueError(f"discretize: column {name!r} holds an infinite value.")
-            found = _separating(numbers, _cuts(method, numbers, codes, int(n_bins), classes))
-            codes, values = _in_intervals(codes, numbers, found)
-            cuts[name] = found
+            points = _separating(numbers, _cuts(method, numbers, codes, int(n_bins), classes))
+            codes, values = _in_intervals(codes, numbers, points)
+            cuts[name] = points
         columns.append(codes)
         labels.append(values)
     return Discretized(

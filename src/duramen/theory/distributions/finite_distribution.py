@@ -466,13 +466,13 @@ class FiniteDistribution(JointTable):
 
     def _kept(self, alive: BoolArray, features: Iterable[int], context: bool) -> Self:
         columns = self._columns
-        kept = Columns(
+        remaining = Columns(
             tuple(columns.features[j] for j in features),
             columns.target,
             columns.context if context else None,
         )
         weights = np.where(alive, self.weights, 0.0)
-        return self._merged(kept, weights, self.metadata, self.context_name)
+        return self._merged(remaining, weights, self.metadata, self.context_name)
 
     def sample(self, n: int, seed: int | np.random.Generator) -> Sample:
         """Draw rows independently.

@@ -104,13 +104,15 @@ def redundant_importances(
     below = lattice_importances(rest, progress=_part(progress, 1), **options)
     without = np.zeros((p, p))  # mean of I(X_l;Y|B) over the sets B of k features without X_j
     without[others] = (p - 1) * _padded(below, p)
-    given = _means_given(all_sets, without, p)
+    with_copy = _means_given(all_sets, without, p)
 
     by_degree = np.zeros((P, depth))
     by_degree[[j, *range(p, P)]] = _weights(p, p - 1, 0, P, depth) @ all_sets[j]
     # Without any of the N_c + 1, or with at least one of them.
     by_degree[others] = without[others] @ _weights(p, p - 2, 0, P, depth).T
-    by_degree[others] += given[others] @ _weights(p, p - 2, int(copies) + 1, P, depth, least=1).T
+    by_degree[others] += (
+        with_copy[others] @ _weights(p, p - 2, int(copies) + 1, P, depth, least=1).T
+    )
     settings = {
         "redundant_with": dist.names[j],
         "copies": int(copies),
@@ -212,12 +214,12 @@ def _means_given(all_sets: FloatArray, without: FloatArray, p: int) -> FloatArra
 
     Of the C(p-1, k+1) sets of k + 1 features, C(p-2, k) have X_j and C(p-2, k+1) have not.
     """
-    given = np.zeros((p, p))
+    means = np.zeros((p, p))
     for k in range(p - 1):
         with_j, without_j = comb(p - 2, k), comb(p - 2, k + 1)
         total = all_sets[:, k + 1] * (comb(p - 1, k + 1) / with_j)
-        given[:, k] = np.maximum(0.0, total - without[:, k + 1] * (without_j / with_j))
-    return given
+        means[:, k] = np.maximum(0.0, total - without[:, k + 1] * (without_j / with_j))
+    return means
 
 
 def _weights(

@@ -142,32 +142,33 @@ class ConditioningTable:
 
     def __init__(self, conditionings: Conditionings) -> None:
         sets = [
-            _checked_sets(m, given, len(conditionings)) for m, given in enumerate(conditionings)
+            _checked_sets(m, conditions, len(conditionings))
+            for m, conditions in enumerate(conditionings)
         ]
-        counts = [len(given) for given in sets]
+        counts = [len(conditions) for conditions in sets]
         self.r = len(sets)
         self.starts = np.cumsum([0, *counts[:-1]])
         self.holds = np.zeros((self.r, sum(counts)), dtype=bool)
         for column, members in enumerate(itertools.chain.from_iterable(sets)):
             self.holds[list(members), column] = True
         self.sizes = self.holds.sum(axis=0).astype(np.int16)
-        self.degrees = np.array([min(map(len, given)) for given in sets])
+        self.degrees = np.array([min(map(len, conditions)) for conditions in sets])
 
     def satisfied(self, missing: NDArray[np.int16]) -> BoolArray:
         """Return which features have a conditioning of which nothing is missing."""
         return np.logical_or.reduceat(missing == 0, self.starts, axis=1)
 
 
-def _checked_sets(m: int, given: Any, r: int) -> list[frozenset[int]]:
+def _checked_sets(m: int, conditions: Any, r: int) -> list[frozenset[int]]:
     """Return the conditionings of one feature, checked."""
     name = f"conditionings[{m}]"
     allowed = "a list of sets of indices of relevant features, such as [{0, 1}], or [()] for none"
-    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-        raise refuse("simulate", name, allowed, given)
+    if isinstance(conditions, str) or not isinstance(conditions, Sequence) or not conditions:
+        raise refuse("simulate", name, allowed, conditions)
     sets = []
-    for members in given:
+    for members in conditions:
         if isinstance(members, str) or not isinstance(members, Collection):
-            raise refuse("simulate", name, allowed, given)
+            raise refuse("simulate", name, allowed, conditions)
         for other in members:
             if not isinstance(other, Integral) or not 0 <= int(other) < r or int(other) == m:
                 raise ValueError(
@@ -177,7 +178,7 @@ def _checked_sets(m: int, given: Any, r: int) -> list[frozenset[int]]:
         sets.append(frozenset(map(int, members)))
     if any(smaller < other for smaller in sets for other in sets):
         raise ValueError(
-            f"simulate: {name} holds a set that contains another one, {given!r}; only minimal "
+            f"simulate: {name} holds a set that contains another one, {conditions!r}; only minimal "
             "conditionings count. Hint: leave the larger one out."
         )
     return sets

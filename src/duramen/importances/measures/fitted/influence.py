@@ -310,7 +310,9 @@ _OF_THE_FOREST = (
 
 PREDICTION_CHANGE = Measure(
     "prediction_change",
-    lambda given: prediction_change(given.estimator, given.data, random_state=given.random_state),
+    lambda subject: prediction_change(
+        subject.estimator, subject.data, random_state=subject.random_state
+    ),
     Words(
         "prediction change",
         "The prediction change is the mean square of the change of the prediction when a feature "

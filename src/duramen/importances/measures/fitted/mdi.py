@@ -240,7 +240,9 @@ def _sums_out_of_bag(inputs: Inputs) -> TreeSums:
 MDI = Measure(
     "mdi",
     OfTrees(
-        lambda given: _OfTraining(trees_of(given.estimator, "mdi", survival=True), given.by_degree)
+        lambda subject: _OfTraining(
+            trees_of(subject.estimator, "mdi", survival=True), subject.by_degree
+        )
     ),
     Words(
         "MDI",
