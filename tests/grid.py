@@ -24,8 +24,8 @@ def one_test(function: Callable[..., None]) -> Callable[..., None]:
     grids = [mark for mark in function.pytestmark if mark.name == "parametrize"]
     cases = list(product(*(list(_cases(mark)) for mark in grids)))
     signature = inspect.signature(function)
-    given = {name for case in cases for _, part in case for name in part}
-    fixtures = [p for name, p in signature.parameters.items() if name not in given]
+    options = {name for case in cases for _, part in case for name in part}
+    fixtures = [p for name, p in signature.parameters.items() if name not in options]
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> None:

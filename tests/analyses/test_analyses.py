@@ -131,10 +131,10 @@ def test_findings_are_notes_and_identifiers_are_left_out():
     assert "keep_identifiers=True keeps it" in note
     with pytest.raises(ValueError, match="all columns look like identifiers; keep_identifiers"):
         dm.rank(table[["patient_id", "kind"]], target="kind", **QUICK)
-    kept = dm.rank(table, target="kind", keep_identifiers=True, **QUICK)
-    assert any("'constant' is constant" in note for note in kept.notes)
-    assert any("patient_id" in note for note in kept.notes)
-    assert set(kept.run.settings["notes"]) <= set(kept.notes)
+    whole = dm.rank(table, target="kind", keep_identifiers=True, **QUICK)
+    assert any("'constant' is constant" in note for note in whole.notes)
+    assert any("patient_id" in note for note in whole.notes)
+    assert set(whole.run.settings["notes"]) <= set(whole.notes)
 
 
 def test_text_that_is_nearly_numbers_is_a_note_and_no_warning():

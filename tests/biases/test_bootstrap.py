@@ -28,8 +28,8 @@ def test_mean_information_is_that_of_all_tables_and_all_samples_of_them():
         BOOTSTRAP: list(product(range(3), repeat=3)),
     }
     for sampling, samples in every.items():
-        known = bootstrap.mean_information(2, sampling, n_rows=3)
-        assert np.isclose(known, mean_over_tables(3, samples), atol=1e-12)
+        expected = bootstrap.mean_information(2, sampling, n_rows=3)
+        assert np.isclose(expected, mean_over_tables(3, samples), atol=1e-12)
 
 
 def test_information_by_chance_is_doubled_by_the_bootstrap():

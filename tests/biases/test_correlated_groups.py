@@ -43,12 +43,12 @@ def test_members_of_larger_groups_have_less_each_and_more_together():
 
 def test_a_bystander_has_mdi_with_one_candidate_and_none_with_all():
     for same, *values in of_bystander().rows:
-        _, one, _, both, _, mda, _, given = values
+        _, first_candidate, _, both, _, mda, _, options = values
         if same in ("0.7", "0.9"):
-            assert one > 0.04
+            assert first_candidate > 0.04
             assert both == pytest.approx(0)
             assert mda == pytest.approx(0)
-        assert given == pytest.approx(0)
+        assert options == pytest.approx(0)
 
 
 def test_blocks_of_normal_features_have_the_known_importance():

@@ -17,9 +17,9 @@ def test_probability_at_the_root_is_that_of_the_theory():
     alone = [dist.mutual_information(j) for j in range(4)]
     for K in range(1, 5):
         root = population_importances(dist, max_features=K, max_depth=1).values
-        known = [root_probability(rank, 4, K) for rank in range(1, 5)]
-        assert np.allclose(root / alone, known)
-        assert np.isclose(sum(known), 1)
+        expected = [root_probability(rank, 4, K) for rank in range(1, 5)]
+        assert np.allclose(root / alone, expected)
+        assert np.isclose(sum(expected), 1)
 
 
 def test_a_masked_feature_has_the_importance_of_an_irrelevant_one():

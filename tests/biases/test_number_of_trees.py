@@ -26,17 +26,17 @@ def test_a_tree_of_an_exclusive_or_gives_one_of_two_features_all():
 def test_moments_are_those_of_grown_trees():
     digits = dm.datasets.digits7()
     for K in (1, 2):
-        known = SingleTree(examples.digits7(), K).moments()
+        expected = SingleTree(examples.digits7(), K).moments()
         settings = {"criterion": "entropy", "splits": "multiway", "max_features": K}
         forest = dm.ExtraTreesClassifier(2000, random_state=0, **settings)
         grown = forest.fit(digits.X, digits.y).forest_
-        deviation = np.sqrt(np.diag(known.square) - known.mean**2)
+        deviation = np.sqrt(np.diag(expected.square) - expected.mean**2)
         error = dm.importances.mdi(grown).standard_error * np.sqrt(2000)
         assert np.allclose(error, deviation, rtol=0.06)
         values = [dm.importances.mdi(grown.part(t, t + 1)).values for t in range(300)]
-        spread = np.sqrt(known.zero * (1 - known.zero) / 300)
+        spread = np.sqrt(expected.zero * (1 - expected.zero) / 300)
         zeros = np.mean(np.abs(values) < 1e-12, axis=0)
-        assert np.all(np.abs(zeros - known.zero) <= 4 * spread)
+        assert np.all(np.abs(zeros - expected.zero) <= 4 * spread)
 
 
 @pytest.mark.slow

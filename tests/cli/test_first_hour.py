@@ -103,7 +103,7 @@ CASES = {
     ),
     "dates": (csv(day=DAYS), "'day'", "--drop day", 1),
     "dates as text": (
-        csv(day=[one.strftime("%d.%m.%Y") for one in DAYS]),
+        csv(day=[day.strftime("%d.%m.%Y") for day in DAYS]),
         "'day'",
         "--drop day",
         0,
@@ -220,14 +220,16 @@ def test_a_mistake_is_named_with_the_option_that_answers_it(case, tmp_path):
     result = run(tmp_path, "--target", "y", "--out", tmp_path / "out")
     assert "Traceback" not in result.output
     assert result.exit_code == (2 if refused else 0), result.output
-    told = [line for line in result.stderr.splitlines() if what in line and flag in line]
-    assert len(told) == 1, result.stderr
+    messages = [line for line in result.stderr.splitlines() if what in line and flag in line]
+    assert len(messages) == 1, result.stderr
     if refused:
         assert not (tmp_path / "out").exists()
     else:
-        assert told[0].startswith("note: ")
+        assert messages[0].startswith("note: ")
         record = json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8"))
-        assert any(what in one["message"] and flag in one["hint"] for one in record["findings"])
+        assert any(
+            what in finding["message"] and flag in finding["hint"] for finding in record["findings"]
+        )
         report = (tmp_path / "out/report.html").read_text(encoding="utf-8")
         assert report.index("Look at the data") < report.index("Ranking")
     if flag.endswith("NAME"):
@@ -286,7 +288,9 @@ def test_every_command_looks(words, tmp_path):
     assert "it was left out. Hint: --keep-identifiers keeps it" in result.stderr
     assert "nr" not in (tmp_path / "out/result.csv").read_text(encoding="utf-8")
     record = json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8"))
-    assert [one["columns"] for one in record["findings"] if one["kind"] == "constant"] == [["flat"]]
+    assert [
+        finding["columns"] for finding in record["findings"] if finding["kind"] == "constant"
+    ] == [["flat"]]
     assert "Look at the data" in (tmp_path / "out/report.html").read_text(encoding="utf-8")
 
 
@@ -345,7 +349,7 @@ def test_findings_of_the_library():
     frame = pd.DataFrame({"id": range(N), "day": DAYS, "dose": DOSE})
     frame["day"] = pd.to_datetime(frame["day"])
     result = dm.findings.findings(frame, ["a"] * N, target="kind")
-    assert [(one.kind, one.columns) for one in result] == [
+    assert [(finding.kind, finding.columns) for finding in result] == [
         ("one class", ("kind",)),
         ("date", ("day",)),
         ("identifier", ("id",)),
@@ -363,7 +367,7 @@ def test_measurements_are_no_identifiers():
             "gene": [f"g{i % 40}" for i in range(200)],
         }
     )
-    kinds = [one.kind for one in dm.findings.findings(measured)]
+    kinds = [finding.kind for finding in dm.findings.findings(measured)]
     assert "identifier" not in kinds
 
 
@@ -385,7 +389,7 @@ def mixed():
 
 
 def unequal(record):
-    return [one for one in record["findings"] if one["kind"] == "unequal values"]
+    return [finding for finding in record["findings"] if finding["kind"] == "unequal values"]
 
 
 def test_a_ranking_by_mdi_tells_of_columns_that_it_favors(tmp_path):
@@ -396,13 +400,13 @@ def test_a_ranking_by_mdi_tells_of_columns_that_it_favors(tmp_path):
     [line] = result.stderr.splitlines()
     assert line.startswith("note: 'sex' has 2 distinct values")
     assert "times as much. Hint: --measure NAME" in line
-    [found] = unequal(record)
-    assert found["columns"][0] == "sex"
+    [actual] = unequal(record)
+    assert actual["columns"][0] == "sex"
     report = (tmp_path / "out/report.html").read_text(encoding="utf-8")
     assert (
         report.index("Look at the data") < report.index("distinct values") < report.index("Ranking")
     )
-    names = found["hint"].split("one of ")[1].split(", ")
+    names = actual["hint"].split("one of ")[1].split(", ")
     assert "mda" in names
     assert "air" in names
     assert "frequency" not in names
@@ -446,8 +450,8 @@ def test_rare_alleles_are_told_of(packed, tmp_path):
         *(tmp_path / "out", "rank", *words, "--target", "y", "--no-test", "--trees", 20),
         *("--measure", "mdi"),
     )
-    [found] = unequal(record)
-    assert "minor-allele frequencies from 0.0" in found["message"]
+    [actual] = unequal(record)
+    assert "minor-allele frequencies from 0.0" in actual["message"]
     assert "note: read as counts of alleles" in result.stderr
 
 
@@ -503,8 +507,8 @@ def series_matrix(path):
     text = line("!Series_title", ["a study"]) + line("!Series_geo_accession", ["GSE1"]) + "\n"
     text += line("!Sample_title", [f"patient {i}" for i in range(N)])
     text += line("!Sample_geo_accession", SAMPLES)
-    text += line("!Sample_characteristics_ch1", [f"y: {one}" for one in clean()["y"]])
-    text += line("!Sample_characteristics_ch1", [f"age: {one}" for one in AGE])
+    text += line("!Sample_characteristics_ch1", [f"y: {label}" for label in clean()["y"]])
+    text += line("!Sample_characteristics_ch1", [f"age: {age}" for age in AGE])
     text += "!series_matrix_table_begin\n"
     text += expression().rename_axis("ID_REF").to_csv(sep="\t", quoting=2)
     text += "!series_matrix_table_end\n"
@@ -534,7 +538,7 @@ def text(change=lambda text: text, encoding="utf-8", **options):
 
 def lines(change):
     """The clean table as text of which each line was changed, given its number."""
-    return text(lambda whole: "".join(f"{change(i, one)}\n" for i, one in enumerate(whole.split())))
+    return text(lambda whole: "".join(f"{change(i, row)}\n" for i, row in enumerate(whole.split())))
 
 
 def zipped(*names):
@@ -575,7 +579,7 @@ def coded(**columns):
     return lambda path: clean().assign(**columns).to_parquet(path)
 
 
-CODES = {"age": [-99 if i in (3, 9, 40) else int(one) for i, one in enumerate(AGE)]}
+CODES = {"age": [-99 if i in (3, 9, 40) else int(age) for i, age in enumerate(AGE)]}
 
 # Files that are read: what writes them and names the options, and the feature that ranks first.
 READ = {
@@ -642,9 +646,9 @@ READ = {
         file("a.csv", text(lambda t: f"sep=;\n{t}", sep=";"), "--separator", ";"),
         "dose",
     ),
-    "commas at the end of all lines": (file("a.csv", lines(lambda i, one: f"{one},,")), "dose"),
+    "commas at the end of all lines": (file("a.csv", lines(lambda i, row: f"{row},,")), "dose"),
     "commas at the end of rows": (
-        file("a.csv", lines(lambda i, one: f"{one}," if i else one)),
+        file("a.csv", lines(lambda i, row: f"{row}," if i else row)),
         "dose",
     ),
     "names of rows as R writes them": (file("a.csv", text(r_table)), "dose"),
@@ -736,7 +740,7 @@ REFUSED = {
         ["more than one column named ''", "--skip-rows 1"],
     ),
     "a comma in one row": (
-        file("a.csv", lines(lambda i, one: f"{one}," if i == 30 else one)),
+        file("a.csv", lines(lambda i, row: f"{row}," if i == 30 else row)),
         ["5 fields in line 31", "at the end of that line"],
     ),
     "a folder of several tables": (
@@ -746,7 +750,7 @@ REFUSED = {
     "commas between thousands that cut fields": (
         file(
             "a.csv",
-            lines(lambda i, one: one if i == 0 else one.replace(",", f",{i % 7 + 1},", 1)),
+            lines(lambda i, row: row if i == 0 else row.replace(",", f",{i % 7 + 1},", 1)),
         ),
         ["5 fields in line 2", "quote fields"],
     ),
@@ -833,10 +837,10 @@ def test_a_code_that_is_a_number_elsewhere_is_no_word_for_missing_values(tmp_pat
     depth[5] = -99
     csv(**CODES, depth=RNG.permutation(depth))(tmp_path / "a.csv")
     result = run(tmp_path, "--target", "y", "--out", tmp_path / "out")
-    told = next(line for line in result.stderr.splitlines() if "'age' has -99" in line)
-    assert "within the range of column 'depth'" in told
-    assert "--na" not in told
-    assert "--drop" not in told
+    message = next(line for line in result.stderr.splitlines() if "'age' has -99" in line)
+    assert "within the range of column 'depth'" in message
+    assert "--na" not in message
+    assert "--drop" not in message
 
 
 def test_text_that_is_kept_has_no_hint_against_it(tmp_path):
@@ -845,8 +849,8 @@ def test_text_that_is_kept_has_no_hint_against_it(tmp_path):
     result, record = done(tmp_path / "out", "rank", tmp_path / "a.csv", "--target", "y",
                           "--no-test", "--trees", 5, "--as-text", "income")  # fmt: skip
     assert "income" not in result.stderr
-    assert not [one for one in record["findings"] if "income" in one["columns"]
-                and one["kind"] != "unequal values"]  # fmt: skip
+    assert not [finding for finding in record["findings"] if "income" in finding["columns"]
+                and finding["kind"] != "unequal values"]  # fmt: skip
     result, _ = done(tmp_path / "s", "pack", tmp_path / "a.csv", "--as-text", "income")
     assert "income" not in result.stderr
     assert dm.open_store(tmp_path / "s").kinds[3] == "nominal"
@@ -875,7 +879,7 @@ def test_names_that_do_not_fit_are_found_before_packing(name, tmp_path, monkeypa
     frame.to_parquet(tmp_path / name) if name == "a.parquet" else frame.to_csv(
         tmp_path / name, index=False
     )
-    others = pd.DataFrame({"id": [one.replace("S", "T") for one in SAMPLES], "y": frame["y"]})
+    others = pd.DataFrame({"id": [text.replace("S", "T") for text in SAMPLES], "y": frame["y"]})
     others.to_csv(tmp_path / "samples.csv", index=False)
     words = ["pack", tmp_path / name, "--samples", tmp_path / "samples.csv"]
     with monkeypatch.context() as patch:
@@ -1048,7 +1052,7 @@ def of_a_ward(path):
     """German spreadsheet: semicolons, decimal commas, umlauts, units, limits of detection."""
     height = [f"{v:.2f} m".replace(".", ",") for v in RNG.normal(1.7, 0.1, N)]
     crp = ["<0,5" if i % 9 == 0 else f"{5 * Y[i] + DOSE[i]:.1f}" for i in range(N)]
-    table = {"Gr\u00f6\u00dfe": height, "CRP": [one.replace(".", ",") for one in crp]}
+    table = {"Gr\u00f6\u00dfe": height, "CRP": [text.replace(".", ",") for text in crp]}
     frame = pd.DataFrame({**table, "y": np.where(Y, "krank", "gesund")})
     frame.to_csv(path, index=False, sep=";", encoding="cp1252")
 

@@ -70,16 +70,16 @@ COMMANDS = {
 )
 def test_the_order_of_annotations_does_not_matter(command, kind, tmp_path, people):
     words = [command, *sources(tmp_path)[kind], "--target", "town", *COMMANDS[command]]
-    found = {}
+    actual = {}
     for name, frame in (("in-order", people), ("shuffled", people.iloc[ORDER])):
         frame.to_csv(tmp_path / "people.csv", index=False)
         result, run = done(tmp_path / name, *words, "--samples", tmp_path / "people.csv")
-        found[name] = results(tmp_path / name)
+        actual[name] = results(tmp_path / name)
         assert "by column 'IID'" in " ".join(result.stderr.split())
         assert "by column 'IID'" in run["settings"]["notes"][0]
         assert run["n_features"] == 40
-    assert found["shuffled"] == found["in-order"]
-    assert found["in-order"]["name"][0] == "rs20"
+    assert actual["shuffled"] == actual["in-order"]
+    assert actual["in-order"]["name"][0] == "rs20"
 
 
 def test_a_command_can_be_given_again(tmp_path, people, monkeypatch):
@@ -115,8 +115,8 @@ def test_positions_that_names_contradict_are_refused(tmp_path, people):
     words = ["--samples", tmp_path / "people.csv", "--samples-by-position"]
     assert_refused("pack", tmp_path / "t", [tmp_path / "a.bed", *words], "in another order")
     for file in ("a.bed", "a.csv", "plain"):
-        given = [tmp_path / file, "--target", "town", *words]
-        assert_refused("rank", tmp_path / "out", given, "(--samples-by-position) is wrong here")
+        options = [tmp_path / file, "--target", "town", *words]
+        assert_refused("rank", tmp_path / "out", options, "(--samples-by-position) is wrong here")
 
 
 def test_by_position_only_when_asked(tmp_path, people):
@@ -153,8 +153,8 @@ def test_by_position_only_when_asked(tmp_path, people):
 def test_refusals(tmp_path, people, words, message):
     sources(tmp_path)
     people[:2].to_csv(tmp_path / "few.csv", index=False)
-    given = [tmp_path / word if word in ("a.bed", "a.csv", "few.csv") else word for word in words]
-    assert_refused("rank", tmp_path / "out", [*given, "--target", "town"], message)
+    options = [tmp_path / word if word in ("a.bed", "a.csv", "few.csv") else word for word in words]
+    assert_refused("rank", tmp_path / "out", [*options, "--target", "town"], message)
 
 
 # --- stray values --------------------------------------------------------------------------------

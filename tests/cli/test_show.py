@@ -27,14 +27,14 @@ def a_report(columns, **more):
 
 
 @pytest.mark.parametrize(
-    ("room", "kept"),
+    ("room", "titles"),
     [(99, "abcd"), (67, "abd"), (50, "ab"), (33, "b"), (5, "b")],
 )
-def test_minor_columns_are_left_out_the_largest_number_first_and_the_last_of_these(room, kept):
+def test_minor_columns_are_left_out_the_largest_number_first_and_the_last_of_these(room, titles):
     columns = [column("a", 1), column("b"), column("c", 2), column("d", 1)]
     shown, left_out = fitting(columns, room)
-    assert "".join(one.title for one in shown) == kept
-    assert "".join(left_out) == "".join(title for title in "abcd" if title not in kept)
+    assert "".join(column.title for column in shown) == titles
+    assert "".join(left_out) == "".join(title for title in "abcd" if title not in titles)
 
 
 def test_names_are_counted_as_short_as_they_may_be():

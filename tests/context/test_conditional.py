@@ -124,10 +124,10 @@ def test_score_tests_of_indicators_are_cochran_mantel_haenszel_tests():
 def test_effects_on_one_feature_are_those_of_all_nodes():
     X, y, context, _ = Setting("flip", rows=60).draw(0)
     subject = subject_of(learning_set(X, y), template_for(None, 5, "test"), 0, "test")
-    forest, one = subject.forest(0), as_context(context)
-    drawn = np.stack([np.roll(one.codes, k) for k in range(3)])
-    every = context_effects(forest, subject, one, "skip", seed=0, drawn=drawn)
-    some = context_effects(forest, subject, one, "skip", seed=0, drawn=drawn, column=2)
+    forest, values = subject.forest(0), as_context(context)
+    drawn = np.stack([np.roll(values.codes, k) for k in range(3)])
+    every = context_effects(forest, subject, values, "skip", seed=0, drawn=drawn)
+    some = context_effects(forest, subject, values, "skip", seed=0, drawn=drawn, column=2)
     for effect in ("absolute", "signed", "conditional", "overall"):
         whole, part = getattr(every, effect), getattr(some, effect)
         assert np.array_equal(part[..., 2], whole[..., 2])

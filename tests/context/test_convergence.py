@@ -109,8 +109,8 @@ def test_limited_depth(depth, constant):
     exact = population_context_importances(
         FiniteDistribution.from_table(X, y, context=context), max_depth=depth
     )
-    given = np.column_stack([X, np.ones(len(X), dtype=int)]) if constant else X
-    drawn = batches(given, y, context, max_depth=depth)
+    options = np.column_stack([X, np.ones(len(X), dtype=int)]) if constant else X
+    drawn = batches(options, y, context, max_depth=depth)
     for what in EFFECTS:
         assert_near(drawn[what][..., :3], getattr(exact, what), what)
         assert np.abs(drawn[what][..., 3:]).max(initial=0) == 0

@@ -47,13 +47,13 @@ def subject(table, y, seed=0, n_trees=3, n_bins=None, criterion="entropy", **gro
     return subject_of(learning_set(table, y), trees, seed, "test", n_bins=n_bins)
 
 
-def assert_as_oracle(one, codes, n_contexts, empty, rows=None, forest=None):
-    forest = one.forest(one.seed) if forest is None else forest
+def assert_as_oracle(effects, codes, n_contexts, empty, rows=None, forest=None):
+    forest = effects.forest(effects.seed) if forest is None else forest
     context = as_context(codes, n_contexts)
-    result = context_effects(forest, one, context, empty, seed=1)
+    result = context_effects(forest, effects, context, empty, seed=1)
     weights = levels(forest)
-    trees = opened(forest, rows_of(one.data.table) if rows is None else rows, weights)
-    y, p = one.data.target.values.tolist(), one.data.n_columns
+    trees = opened(forest, rows_of(effects.data.table) if rows is None else rows, weights)
+    y, p = effects.data.target.values.tolist(), effects.data.n_columns
     wanted = oracle.effects(
         trees, y, context.codes.tolist(), n_contexts, p, forest.settings.criterion, empty
     )
@@ -148,11 +148,13 @@ def test_nothing_to_tell():
     random = np.random.default_rng(2)
     table, context = mixed_table(random, 30), as_context(np.arange(30) % 2)
     constant = encode(np.ones((30, 2)))
-    for one in (
+    for effects in (
         subject(table, np.ones(30), criterion="variance"),
         subject(constant, context.codes),
     ):
-        result = context_effects(one.forest(0), one, context, "skip", seed=0, n_permutations=3)
+        result = context_effects(
+            effects.forest(0), effects, context, "skip", seed=0, n_permutations=3
+        )
         for what in WHAT[:4]:
             assert np.abs(getattr(result, what)).max() < 1e-15
     # The context is the target, and no feature tells it.
@@ -209,10 +211,10 @@ CODES = np.array([0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2])
 def test_number_0_leaves_all_in_place_and_the_others_are_permutations(readable):
     read = readable.contexts(CODES, 5, 0, 100)
     assert read[0].tolist() == CODES.tolist()
-    for one in read:
-        assert np.bincount(one).tolist() == [3, 5, 6]
+    for values in read:
+        assert np.bincount(values).tolist() == [3, 5, 6]
     # 14! / (3! 5! 6!) = 168168 ways: hardly any comes twice.
-    assert len({tuple(one) for one in read.tolist()}) >= 99
+    assert len({tuple(row) for row in read.tolist()}) >= 99
     assert readable.contexts(CODES, 5, 0, 100).tolist() == read.tolist()
     assert readable.contexts(CODES, 6, 1, 99).tolist() != read[1:].tolist()
 

@@ -24,24 +24,24 @@ def switched(n=80, seed=0):
 
 
 @pytest.fixture(scope="module")
-def found():
+def result():
     X, context = switched()
     return dm.context_network(
         X, context, n_estimators=100, n_permutations=199, plain_p_values=False, random_state=0
     )
 
 
-def test_links_that_are_there(found):
-    names = found.names
-    assert names == tuple(found.analyses) == ("u", "v", "w", "other")
-    assert found.contexts == ("a", "b")
+def test_links_that_are_there(result):
+    names = result.names
+    assert names == tuple(result.analyses) == ("u", "v", "w", "other")
+    assert result.contexts == ("a", "b")
     u, v, w, other = range(4)
     for context, strong, weak in (("a", u, w), ("b", w, u)):
-        signed = found.in_context(context, "signed").weights
+        signed = result.in_context(context, "signed").weights
         assert signed[strong, v] < 0 < signed[weak, v]
         # from source to target: u tells of v what v tells of u
         assert signed[v, strong] < 0
-        mask = found.mask("absolute", context)
+        mask = result.mask("absolute", context)
         assert mask[strong, v]
         assert mask[v, strong]
         assert not mask[other].any()
@@ -49,19 +49,19 @@ def test_links_that_are_there(found):
         assert not mask.diagonal().any()
 
 
-def test_each_column_is_an_analysis(found):
-    for t, (target, analysis) in enumerate(found.analyses.items()):
-        others = [j for j, name in enumerate(found.names) if name != target]
-        assert analysis.names == tuple(found.names[j] for j in others)
-        for c, context in enumerate(found.contexts):
+def test_each_column_is_an_analysis(result):
+    for t, (target, analysis) in enumerate(result.analyses.items()):
+        others = [j for j, name in enumerate(result.names) if name != target]
+        assert analysis.names == tuple(result.names[j] for j in others)
+        for c, context in enumerate(result.contexts):
             for effect in ("absolute", "signed", "plain", "conditional", "within"):
-                column = found.in_context(context, effect).weights[:, t]
+                column = result.in_context(context, effect).weights[:, t]
                 np.testing.assert_array_equal(column[others], getattr(analysis, effect)[c])
                 assert column[t] == 0
-            tested = found.in_context(context, "signed").p_values
+            tested = result.in_context(context, "signed").p_values
             np.testing.assert_array_equal(tested[others, t], analysis.signed_p_values[c])
             assert tested[t, t] == 1
-        np.testing.assert_array_equal(found.weights[others, t], analysis.importances)
+        np.testing.assert_array_equal(result.weights[others, t], analysis.importances)
 
 
 def test_a_target_is_an_analysis_of_its_own():
@@ -81,13 +81,13 @@ def test_a_target_is_an_analysis_of_its_own():
         of_forest = {"random_state": Exactly(replicate_seed(seed, j))}
         same_forest = dm.context_importances(inputs, y, context, **SETTINGS | of_forest)
         same_rest = dm.context_importances(inputs, y, context, **SETTINGS)
-        one = network.analyses[target]
+        analysis = network.analyses[target]
         for effect in ("importances", "absolute", "signed", "conditional", "overall"):
             wanted = getattr(same_forest, effect)
-            np.testing.assert_allclose(getattr(one, effect), wanted, rtol=1e-9, atol=1e-12)
-        assert one.relevance == pytest.approx(same_forest.relevance, rel=1e-9)
-        np.testing.assert_allclose(one.within, same_rest.within, rtol=1e-9, atol=1e-12)
-        assert one.unit == ("bits" if target == "word" else "variance")
+            np.testing.assert_allclose(getattr(analysis, effect), wanted, rtol=1e-9, atol=1e-12)
+        assert analysis.relevance == pytest.approx(same_forest.relevance, rel=1e-9)
+        np.testing.assert_allclose(analysis.within, same_rest.within, rtol=1e-9, atol=1e-12)
+        assert analysis.unit == ("bits" if target == "word" else "variance")
 
 
 class Exactly(np.random.Generator):
@@ -119,8 +119,8 @@ def test_some_targets():
     assert some.targets.tolist() == [True, False, True, False]
     for target in some.analyses:
         assert some.analyses[target].equals(everything.analyses[target])
-    one = dm.context_network(X, context, targets="other", **SETTINGS)
-    assert list(one.analyses) == ["other"]
+    single = dm.context_network(X, context, targets="other", **SETTINGS)
+    assert list(single.analyses) == ["other"]
 
 
 def test_targets_are_jobs(tmp_path, monkeypatch):
@@ -128,33 +128,35 @@ def test_targets_are_jobs(tmp_path, monkeypatch):
     X, context = switched()
     alone = dm.context_network(X, context, **SETTINGS)
     assert_same(alone, dm.context_network(X, context, n_jobs=3, **SETTINGS))
-    kept, done = tmp_path / "network", []
+    checkpoint, done = tmp_path / "network", []
 
-    def interrupted(*given):
+    def interrupted(*arguments):
         if len(done) == 2:
             raise KeyboardInterrupt
-        done.append(given)
-        return analyze(*given)
+        done.append(arguments)
+        return analyze(*arguments)
 
     monkeypatch.setattr(network, "analyze", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        dm.context_network(X, context, checkpoint=kept, **SETTINGS)
+        dm.context_network(X, context, checkpoint=checkpoint, **SETTINGS)
     assert [file.name for file in tmp_path.iterdir()] == ["network"]
     done[:] = [None]
-    monkeypatch.setattr(network, "analyze", lambda *given: done.append(given) or analyze(*given))
-    assert_same(alone, dm.context_network(X, context, checkpoint=kept, **SETTINGS))
+    monkeypatch.setattr(
+        network, "analyze", lambda *options: done.append(options) or analyze(*options)
+    )
+    assert_same(alone, dm.context_network(X, context, checkpoint=checkpoint, **SETTINGS))
     assert len(done) == 3  # two were kept, two of four are new
     for change in ({"empty": "zero"}, {"random_state": 3}, {"n_bins": 2}, {"n_estimators": 6}):
         with pytest.raises(ValueError, match=r"the checkpoint .* of another run"):
-            dm.context_network(X, context, checkpoint=kept, **SETTINGS | change)
+            dm.context_network(X, context, checkpoint=checkpoint, **SETTINGS | change)
 
 
-def assert_same(one, other):
-    assert one.equals(other)
-    assert one.metadata == other.metadata
-    for target in one.analyses:
-        assert one.analyses[target].metadata == other.analyses[target].metadata
-        assert one.analyses[target].notes == other.analyses[target].notes
+def assert_same(first, other):
+    assert first.equals(other)
+    assert first.metadata == other.metadata
+    for target in first.analyses:
+        assert first.analyses[target].metadata == other.analyses[target].metadata
+        assert first.analyses[target].notes == other.analyses[target].notes
 
 
 def test_constant_columns_are_no_targets():
@@ -205,8 +207,8 @@ def test_targets_are_not_binned():
 def test_the_context_can_be_a_column():
     X, context = switched()
     apart = dm.context_network(X, context, **SETTINGS)
-    for given in ("sex", ["sex"]):
-        inside = dm.context_network(X.assign(sex=context), given, **SETTINGS)
+    for options in ("sex", ["sex"]):
+        inside = dm.context_network(X.assign(sex=context), options, **SETTINGS)
         assert inside.context_name == "sex"
         assert inside.names == apart.names
         np.testing.assert_array_equal(

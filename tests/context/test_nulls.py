@@ -41,7 +41,7 @@ def data_set(seed, task, n=36):
 
 
 def p_values(task, replicates, effects=EFFECTS, **options):
-    found = {effect: [] for effect in effects}
+    actual = {effect: [] for effect in effects}
     for seed in range(replicates):
         X, y, context = data_set(seed, task)
         result = dm.context_importances(
@@ -49,8 +49,8 @@ def p_values(task, replicates, effects=EFFECTS, **options):
         )
         for effect in effects:
             name = "relevance_p_value" if effect == "relevance" else f"{effect}_p_values"
-            found[effect].append(np.ravel(getattr(result, name)))
-    return {effect: np.array(values) for effect, values in found.items()}
+            actual[effect].append(np.ravel(getattr(result, name)))
+    return {effect: np.array(values) for effect, values in actual.items()}
 
 
 def assert_uniform(values, what):
@@ -74,8 +74,8 @@ def test_p_values_are_uniform(task):
 def test_p_values_of_ordered_splits_are_uniform():
     """200 replicates; the trees do not depend on the context, so that any will do."""
     trees = dm.TotallyRandomizedTreesRegressor(5, splits="ordered", max_depth=3)
-    found = p_values("regression", 200, estimator=trees, plain=False, permute="all")
-    for effect, values in found.items():
+    result = p_values("regression", 200, estimator=trees, plain=False, permute="all")
+    for effect, values in result.items():
         assert_uniform(values, effect)
 
 
@@ -84,8 +84,8 @@ def test_p_values_of_ordered_splits_are_uniform():
 def test_p_values_of_the_plain_effect_are_uniform(task):
     """60 replicates, as every permutation grows a forest in each context; 3 trees."""
     options = {"plain_p_values": True, "permute": "all"}
-    found = p_values(task, 60, ("plain",), n_estimators=3, **options)
-    assert_uniform(found["plain"], "plain")
+    result = p_values(task, 60, ("plain",), n_estimators=3, **options)
+    assert_uniform(result["plain"], "plain")
 
 
 @pytest.mark.parametrize("permute", ["within_target", "all"])
@@ -140,14 +140,17 @@ def test_p_values_count_permutations(permute):
         permute=permute,
     )
     data = learning_set(X.astype(str), y)
-    one, given = subject_of(data, template_for(None, 7, "test"), seed, "test"), as_context(context)
-    forest = one.forest(seed)
-    every = context_effects(forest, one, given, "skip", seed=seed, n_permutations=n + 1)
+    first, options = (
+        subject_of(data, template_for(None, 7, "test"), seed, "test"),
+        as_context(context),
+    )
+    forest = first.forest(seed)
+    every = context_effects(forest, first, options, "skip", seed=seed, n_permutations=n + 1)
     drawn = every
     if permute == "within_target":
-        rows = null_of(one, permute, "test").effects
-        codes = np.vstack([given.codes, permuted_contexts(rows, given.codes, seed, 1, n)])
-        drawn = context_effects(forest, one, given, "skip", seed=seed, drawn=codes)
+        rows = null_of(first, permute, "test").effects
+        codes = np.vstack([options.codes, permuted_contexts(rows, options.codes, seed, 1, n)])
+        drawn = context_effects(forest, first, options, "skip", seed=seed, drawn=codes)
     for effect in ("absolute", "signed", "overall", "relevance"):
         values = getattr(every if effect == "relevance" else drawn, effect)
         observed, permuted = values[0], values[1:]
@@ -187,8 +190,8 @@ def test_contexts_are_permuted_within_classes():
         assert (inside == np.sort(context[y == label])).all()
     later = permuted_contexts(rows, as_context(context).codes, 5, 31, 10)
     assert np.array_equal(later, drawn[30:])
-    one = context_of(rows, as_context(context).codes, replicate_seed(5, 1))
-    assert np.array_equal(drawn[0], one)
+    permuted = context_of(rows, as_context(context).codes, replicate_seed(5, 1))
+    assert np.array_equal(drawn[0], permuted)
 
 
 def context_of(rows, codes, seed):
@@ -279,7 +282,7 @@ def test_schemes_that_there_are_not(options, message):
 # --- contexts that shift classes, or features ----------------------------------------------------
 
 
-def found(problem, task, n_sets, scheme="conditional"):
+def rates_of(problem, task, n_sets, scheme="conditional"):
     with_discrete = context_nulls.rates(problem, "discrete", task, scheme, n_sets)
     return {effect: np.mean(with_discrete[effect]) for effect in context_nulls.EFFECTS} | {
         "note": with_discrete["note"]
@@ -294,10 +297,10 @@ def test_a_context_that_shifts_classes(task):
     Were the p-values of a data set all one, a mean rate would be a binomial proportion; the bound
     is its .999 quantile. From more data sets the rates are as in the guide.
     """
-    default = found("shifts classes", task, 80)
+    default = rates_of("shifts classes", task, 80)
     assert max(default[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 80)[1] / 80
     assert default["note"] < 0.2
-    among_all = found("shifts classes", task, 20, "all")
+    among_all = rates_of("shifts classes", task, 20, "all")
     assert among_all["overall"] > 0.2
     assert among_all["note"] > 0.9
 
@@ -305,8 +308,8 @@ def test_a_context_that_shifts_classes(task):
 @pytest.mark.slow
 def test_a_context_that_shifts_features():
     """It is noted; within strata of the propensity score there is nothing left to note."""
-    assert found("shifts features", "classification", 40)["note"] > 0.95
-    allowed = found("shifts features", "classification", 80, "propensity")
+    assert rates_of("shifts features", "classification", 40)["note"] > 0.95
+    allowed = rates_of("shifts features", "classification", 80, "propensity")
     assert allowed["note"] < 0.1
     assert max(allowed[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 80)[1] / 80
 

@@ -66,14 +66,14 @@ def test_a_network_from_any_number_of_threads(data, tmp_path):
 
 def test_trees_and_permutations_do_not_depend_on_other_contexts(data):
     X, y, context = data
-    one, two = (
+    first, two = (
         dm.context_importances(X, y, {name: codes}, **SETTINGS)
         for name, codes in (("one", context), ("two", context % 2))
     )
-    assert (one.context_name, two.context_name) == ("one", "two")
-    np.testing.assert_array_equal(one.importances, two.importances)
+    assert (first.context_name, two.context_name) == ("one", "two")
+    np.testing.assert_array_equal(first.importances, two.importances)
     unnamed = dm.context_importances(X, y, context, **SETTINGS)
-    np.testing.assert_array_equal(unnamed.absolute_p_values, one.absolute_p_values)
+    np.testing.assert_array_equal(unnamed.absolute_p_values, first.absolute_p_values)
 
 
 # --- checkpoints ---------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_killed_in_the_middle_it_ends_with_the_same_bytes(tmp_path):
     script, checkpoint = tmp_path / "child.py", tmp_path / "checkpoint"
     script.write_text(textwrap.dedent(CHILD))
 
-    def kept():
+    def stored_bytes():
         if not checkpoint.exists():
             return 0
         return len(read_archive(checkpoint, what="replicates", newest=1, function="")[1]["values"])
@@ -214,12 +214,12 @@ def test_killed_in_the_middle_it_ends_with_the_same_bytes(tmp_path):
     lengths = [0]
     for _ in range(3):
         process = child(checkpoint, tmp_path / "result")
-        while kept() <= lengths[-1] + 3 and process.poll() is None:
+        while stored_bytes() <= lengths[-1] + 3 and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
         process.stdout.close()
-        lengths.append(kept())
+        lengths.append(stored_bytes())
     assert 0 < lengths[1] < lengths[2] < lengths[3] < 100
     assert not (tmp_path / "result").exists()
     for name, where in (("result", checkpoint), ("undisturbed", tmp_path / "fresh")):

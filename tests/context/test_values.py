@@ -22,12 +22,12 @@ def learning_set():
 
 def analyze(context=CODES, **changes):
     X, y = learning_set()
-    given = {"X": X, "y": y, "context": context} | SETTINGS | changes
-    return dm.context_importances(**given)
+    options = {"X": X, "y": y, "context": context} | SETTINGS | changes
+    return dm.context_importances(**options)
 
 
-def read(given, n_bins=3):
-    return read_context(given, len(given), n_bins, "test")
+def read(options, n_bins=3):
+    return read_context(options, len(options), n_bins, "test")
 
 
 # --- one context ---------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ def read(given, n_bins=3):
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "labels"),
+    ("options", "labels"),
     [
         (CODES, ("0", "1")),
         (CODES.tolist(), ("0", "1")),
@@ -53,15 +53,15 @@ def read(given, n_bins=3):
         (CODES.reshape(-1, 1), ("0", "1")),
     ],
 )
-def test_categories(given, labels):
-    context = read(given)
+def test_categories(options, labels):
+    context = read(options)
     assert context.cuts is None
     assert context.name == "Xc"
     assert context.count == len(context.labels)
     assert context.codes.dtype == np.uint32
     assert context.shares.sum() == pytest.approx(1)
     assert context.labels == labels
-    values = [str(v) for v in np.ravel(np.asarray(given))]
+    values = [str(v) for v in np.ravel(np.asarray(options))]
     assert [context.labels[code] for code in context.codes] == values
 
 
@@ -110,7 +110,7 @@ def test_bins_of_an_analysis():
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "name"),
+    ("options", "name"),
     [
         (CODES, "Xc"),
         (pd.Series(CODES, name="arm"), "arm"),
@@ -119,8 +119,8 @@ def test_bins_of_an_analysis():
         (pd.Series(CODES, name=""), "Xc"),
     ],
 )
-def test_the_name_of_a_context(given, name):
-    assert analyze(given).context_name == name
+def test_the_name_of_a_context(options, name):
+    assert analyze(options).context_name == name
 
 
 # --- columns of the table ------------------------------------------------------------------------
@@ -167,8 +167,8 @@ def test_the_name_of_a_column(kind):
 def test_a_column_is_read_as_its_values_are(kind, column):
     """Whole numbers stay categories, and text stays text, whatever it looks like."""
     frame = table()
-    given = as_kind(frame, kind)
-    _, context = split_off(encode(given), column, 3, "test")
+    options = as_kind(frame, kind)
+    _, context = split_off(encode(options), column, 3, "test")
     apart = read_context(frame[column], 30, 3, "test")
     assert context.name == column
     assert context.labels == apart.labels
@@ -253,8 +253,8 @@ def test_missing_inputs_are_a_value_of_their_own():
     holes[::4, 0] = None
     named = holes.copy()
     named[::4, 0] = "nothing"
-    found, wanted = analyze(X=holes), analyze(X=named)
-    np.testing.assert_allclose(found.absolute, wanted.absolute, rtol=0, atol=1e-12)
+    result, wanted = analyze(X=holes), analyze(X=named)
+    np.testing.assert_allclose(result.absolute, wanted.absolute, rtol=0, atol=1e-12)
 
 
 def test_a_context_of_one_row_and_of_one_class():

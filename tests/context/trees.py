@@ -48,8 +48,8 @@ def rows_of(table):
     """Rows of an encoded table as the oracle of routing reads them."""
     columns = []
     for j, kind in enumerate(table.kinds):
-        known = (
+        values = (
             np.asarray(table.values(j)) if kind == "numeric" else np.arange(len(table.values(j)))
         )
-        columns.append(np.append(known.astype(float), np.nan)[table.codes(j)])
+        columns.append(np.append(values.astype(float), np.nan)[table.codes(j)])
     return np.stack(columns, axis=1).tolist()

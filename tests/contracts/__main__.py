@@ -44,11 +44,11 @@ def compare(keys: list[str], *, pin: bool, slowest: int) -> int:
         pins.pin(chosen, table)
         print(f"{len(chosen)} of {len(table)} cases pinned")
         return 0
-    known, seconds, differences = pins.pinned(), {}, []
+    pinned, seconds, differences = pins.pinned(), {}, []
     for case in chosen:
         start = time.perf_counter()
         try:
-            differences.append(pins.difference(case, known.get(case.key)))
+            differences.append(pins.difference(case, pinned.get(case.key)))
         except Exception as error:  # the others are compared all the same
             differences.append(f"{case.key}: {type(error).__name__}: {error}")
         seconds[case.key] = time.perf_counter() - start

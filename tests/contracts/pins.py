@@ -49,8 +49,8 @@ def difference(case: Case, pin: Mapping[str, Any] | None) -> str | None:
     )
 
 
-def pin(chosen: Iterable[Case], known: Iterable[str]) -> None:
+def pin(chosen: Iterable[Case], keys: Iterable[str]) -> None:
     """Pin these cases anew, and forget the pins of cases that are no longer known."""
-    pins = {key: value for key, value in pinned().items() if key in set(known)}
+    pins = {key: value for key, value in pinned().items() if key in set(keys)}
     pins.update({case.key: computed(case) for case in chosen})
     write(pins)

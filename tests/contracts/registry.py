@@ -69,11 +69,11 @@ def add(case: Case) -> None:
     _CASES[case.key] = case
 
 
-def case(key: str, *covers: Any, **given: Any) -> Callable[[Callable[..., Any]], Any]:
+def case(key: str, *covers: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that adds a function, with these arguments, to the table."""
 
     def register(compute: Callable[..., Any]) -> Callable[..., Any]:
-        add(Case(key, partial(compute, **given), covers))
+        add(Case(key, partial(compute, **options), covers))
         return compute
 
     return register

@@ -52,24 +52,24 @@ OPTIONS_OF_ALL |= {"--separator", "--sheet", "--keep-identifiers", "--drop-missi
 def modules() -> Iterator[tuple[str, ModuleType]]:
     """Yield the package and its public modules that say what is public in them."""
     yield "", dm
-    for found in pkgutil.walk_packages(dm.__path__, "duramen."):
-        path = found.name.removeprefix("duramen.")
+    for result in pkgutil.walk_packages(dm.__path__, "duramen."):
+        path = result.name.removeprefix("duramen.")
         if not any(part.startswith("_") for part in path.split(".")):
-            module = importlib.import_module(found.name)
+            module = importlib.import_module(result.name)
             if hasattr(module, "__all__") and not path.startswith("support"):
                 yield path, module
 
 
 def public() -> dict[str, Any]:
     """Return the public callables by one of their names."""
-    found: dict[int, tuple[str, Any]] = {}
+    result: dict[int, tuple[str, Any]] = {}
     for path, module in modules():
         for name in module.__all__:
             value = getattr(module, name)
             if callable(value):
                 full = f"{path}.{name}".lstrip(".")
-                found.setdefault(id(value), (full, value))
-    return dict(found.values())
+                result.setdefault(id(value), (full, value))
+    return dict(result.values())
 
 
 def test_public_names_have_cases() -> None:

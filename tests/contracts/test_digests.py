@@ -14,7 +14,7 @@ from tests.grid import one_test
 
 @one_test
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         (0.1 + 0.2, 0.3),
         (0.0, -0.0),
@@ -29,13 +29,13 @@ from tests.grid import one_test
         (np.array(["a"]), np.array(["a"], object)),
     ],
 )
-def test_the_same(one, other):
-    assert digest(one) == digest(other)
+def test_the_same(first, other):
+    assert digest(first) == digest(other)
 
 
 @one_test
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         (1.0, 1.0 + 1e-8),
         (1, 1.0),
@@ -50,8 +50,8 @@ def test_the_same(one, other):
         ({"a": 1}, {"b": 1}),
     ],
 )
-def test_not_the_same(one, other):
-    assert digest(one) != digest(other)
+def test_not_the_same(first, other):
+    assert digest(first) != digest(other)
 
 
 def test_results_are_taken_apart_by_their_case():
@@ -68,9 +68,9 @@ def test_heads_are_the_first_numbers_or_texts():
 def test_differences_show_the_values_before_and_after():
     before, after = (Case("f/small", lambda value=value: [value, "x"]) for value in (1.5, 2.5))
     assert difference(before, computed(before)) is None
-    told = difference(after, computed(before))
-    assert "f/small: was" in told
-    assert "[1.5], is" in told
-    assert "[2.5]" in told
-    assert "--pin f/small" in told
+    message = difference(after, computed(before))
+    assert "f/small: was" in message
+    assert "[1.5], is" in message
+    assert "[2.5]" in message
+    assert "--pin f/small" in message
     assert "not pinned" in difference(after, None)

@@ -16,15 +16,18 @@ CLASSES = [node for node in TREE.body if isinstance(node, ast.ClassDef)]
 # Functions by (class or "", name).
 FUNCTIONS = {
     (owner, node.name): node
-    for owner, body in [("", TREE.body), *((one.name, one.body) for one in CLASSES)]
+    for owner, body in [
+        ("", TREE.body),
+        *((definition.name, definition.body) for definition in CLASSES),
+    ]
     for node in body
     if isinstance(node, ast.FunctionDef)
 }
 # Read-only attributes by class.
 ATTRIBUTES = {
-    (one.name, node.target.id): node.annotation.slice
-    for one in CLASSES
-    for node in one.body
+    (definition.name, node.target.id): node.annotation.slice
+    for definition in CLASSES
+    for node in definition.body
     if isinstance(node, ast.AnnAssign)
     and isinstance(node.target, ast.Name)
     and isinstance(node.annotation, ast.Subscript)
@@ -60,19 +63,21 @@ def kernel_type(text: str) -> str:
 
 def stub_signature(function: ast.FunctionDef) -> list[str]:
     """Parameters, with the keyword-only ones behind a *, and the result."""
-    given = function.args
-    optional = {one.arg for one in given.args[len(given.args) - len(given.defaults) :]}
+    options = function.args
+    optional = {arg.arg for arg in options.args[len(options.args) - len(options.defaults) :]}
     optional |= {
-        one.arg for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value
+        argument.arg
+        for argument, value in zip(options.kwonlyargs, options.kw_defaults, strict=True)
+        if value
     }
 
-    def shown(one: ast.arg) -> str:
-        mark = " = ..." if one.arg in optional else ""
-        return f"{one.arg}: {stub_type(one.annotation)}{mark}"
+    def shown(argument: ast.arg) -> str:
+        mark = " = ..." if argument.arg in optional else ""
+        return f"{argument.arg}: {stub_type(argument.annotation)}{mark}"
 
-    parameters = [shown(one) for one in given.args if one.arg != "self"]
-    star = ["*"] if given.kwonlyargs else []
-    keywords = [shown(one) for one in given.kwonlyargs]
+    parameters = [shown(arg) for arg in options.args if arg.arg != "self"]
+    star = ["*"] if options.kwonlyargs else []
+    keywords = [shown(kwonlyarg) for kwonlyarg in options.kwonlyargs]
     return [*parameters, *star, *keywords, stub_type(function.returns)]
 
 
@@ -99,19 +104,21 @@ def test_the_stub_knows_no_any() -> None:
     assert not [node for node in ast.walk(TREE) if isinstance(node, ast.Name) and node.id == "Any"]
 
 
-@pytest.mark.parametrize("owner, name", FUNCTIONS, ids=lambda one: one or "module")
+@pytest.mark.parametrize("owner, name", FUNCTIONS, ids=lambda owner: owner or "module")
 def test_functions_take_few_typed_arguments(owner: str, name: str) -> None:
-    given = FUNCTIONS[owner, name].args
-    positional = [one for one in [*given.posonlyargs, *given.args] if one.arg != "self"]
+    options = FUNCTIONS[owner, name].args
+    positional = [
+        argument for argument in [*options.posonlyargs, *options.args] if argument.arg != "self"
+    ]
     assert len(positional) <= MOST
-    assert given.vararg is None
-    assert given.kwarg is None
+    assert options.vararg is None
+    assert options.kwarg is None
     # Those who make an object name its fields; a function has few arguments in all.
-    assert name == "__init__" or len(positional) + len(given.kwonlyargs) <= MOST
-    assert all(one.annotation is not None for one in [*positional, *given.kwonlyargs])
+    assert name == "__init__" or len(positional) + len(options.kwonlyargs) <= MOST
+    assert all(argument.annotation is not None for argument in [*positional, *options.kwonlyargs])
 
 
-@pytest.mark.parametrize("owner, name", FUNCTIONS, ids=lambda one: one or "module")
+@pytest.mark.parametrize("owner, name", FUNCTIONS, ids=lambda owner: owner or "module")
 def test_the_kernel_has_the_signatures_of_the_stub(owner: str, name: str) -> None:
     assert kernel_signature(bound(owner, name)) == stub_signature(FUNCTIONS[owner, name])
 
@@ -130,12 +137,12 @@ def test_the_stub_has_all_of_the_kernel() -> None:
     } - set(ALIASES)
     public = {name for name in vars(_kernel) if not name.startswith("_")}
     functions = {name for owner, name in FUNCTIONS if not owner}
-    assert public == functions | {one.name for one in CLASSES} | declared | constants
-    for one in CLASSES:
-        kind = getattr(_kernel, one.name)
+    assert public == functions | {definition.name for definition in CLASSES} | declared | constants
+    for definition in CLASSES:
+        kind = getattr(_kernel, definition.name)
         own = {name for name in vars(kind) if not name.startswith("_") or name == "__init__"}
-        stubbed = {name for owner, name in [*FUNCTIONS, *ATTRIBUTES] if owner == one.name}
+        stubbed = {name for owner, name in [*FUNCTIONS, *ATTRIBUTES] if owner == definition.name}
         assert own - {"__init__"} == stubbed - {"__init__"}
         assert [base.__name__ for base in kind.__bases__ if base is not object] == [
-            base.id for base in one.bases if isinstance(base, ast.Name)
+            base.id for base in definition.bases if isinstance(base, ast.Name)
         ]

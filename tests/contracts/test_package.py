@@ -130,11 +130,11 @@ def test_import_starts_no_thread_and_touches_no_state(imported: dict[str, Any]) 
 def test_a_result_type_has_one_address() -> None:
     """The types of results are listed by one package each, and `docs/api.md` says where."""
     addresses: dict[type, set[str]] = {}
-    for found in pkgutil.walk_packages(dm.__path__, "duramen."):
-        if not any(part.startswith("_") for part in found.name.split(".")):
-            module = importlib.import_module(found.name)
+    for result in pkgutil.walk_packages(dm.__path__, "duramen."):
+        if not any(part.startswith("_") for part in result.name.split(".")):
+            module = importlib.import_module(result.name)
             for name in getattr(module, "__all__", ()):
-                addresses.setdefault(getattr(module, name), set()).add(f"{found.name}.{name}")
+                addresses.setdefault(getattr(module, name), set()).add(f"{result.name}.{name}")
     for name in dm.__all__:
         addresses.setdefault(getattr(dm, name), set()).add(f"duramen.{name}")
     types = {kind: places for kind, places in addresses.items() if is_result(kind)}

@@ -33,8 +33,8 @@ def assert_as_pinned(about: str, *, slow: bool) -> None:
     chosen = [case for key, case in CASES.items() if subject(key) == about and case.slow is slow]
     assert chosen
     pinned = pins.pinned()
-    told = [pins.difference(case, pinned.get(case.key)) for case in chosen]
-    assert not any(told), "\n".join(filter(None, told))
+    differences = [pins.difference(case, pinned.get(case.key)) for case in chosen]
+    assert not any(differences), "\n".join(filter(None, differences))
 
 
 # Commands of many short cases, some seconds in all.

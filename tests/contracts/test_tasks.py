@@ -71,7 +71,9 @@ def test_targets_are_encoded_and_learning_sets_made_at_one_place(nodes: Nodes) -
 @pytest.mark.parametrize("kind", TARGETS)
 def test_what_a_target_names_exists(kind: type[Target]) -> None:
     assert target_class(kind.task) is kind
-    assert [one.task for one in CRITERIA if one.name == kind.criterion] == [kind.task]
+    assert [criterion.task for criterion in CRITERIA if criterion.name == kind.criterion] == [
+        kind.task
+    ]
     assert set(kind.scores) <= set(SCORES)
     estimator = FORESTS[0].estimator(kind.task)()
     assert estimator.target_class is kind

@@ -88,8 +88,8 @@ def test_the_guide_lists_all_formats():
         (title, tuple(re.findall(r"`(\.\w+)`", suffixes)), *map(bool, can))
         for title, suffixes, *can in rows
     ]
-    known = [
+    expected = [
         (entry.title, entry.suffixes, bool(entry.read), bool(entry.groups), bool(entry.columns))
         for entry in catalogue
     ]
-    assert [row for row in listed if row[1]] == known
+    assert [row for row in listed if row[1]] == expected

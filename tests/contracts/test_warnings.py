@@ -57,7 +57,7 @@ def test_warning_points_at_the_line_of_the_caller(call):
         warnings.simplefilter("always")
         call()
     assert caught
-    assert {one.filename for one in caught} == {__file__}
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_frames_between_functions_of_the_package_are_passed_over():
@@ -74,9 +74,9 @@ def test_frames_between_functions_of_the_package_are_passed_over():
 
 
 def test_category_and_instances():
-    for given in (("later", FutureWarning), (FutureWarning("later"),)):
+    for options in (("later", FutureWarning), (FutureWarning("later"),)):
         with pytest.warns(FutureWarning, match="later") as caught:
-            warn(*given)
+            warn(*options)
         assert caught[0].filename == __file__
 
 

@@ -37,7 +37,7 @@ BRITISH = re.compile(
 FIGURES_OF_SPEECH = re.compile(r"\btold\b|\brooms\b|\bwhere there is nothing\b", re.IGNORECASE)
 # Names that say nothing of what they hold.
 VAGUE = {"one", "found", "given", "known", "told", "kept"}
-# In information theory `given` is a term: the variables on whose values a probability is conditioned.
+# In information theory `given` is a term: the variables that a probability is conditioned on.
 CONDITIONED = (
     "src/duramen/theory",
     "src/duramen/cli/commands/exact.py",
@@ -45,39 +45,6 @@ CONDITIONED = (
     "tests/oracles",
 )
 VAGUE_IN_KERNEL = re.compile(rf"(?<![.:>\w])({'|'.join(sorted(VAGUE))})_?\b(?!\()")
-# Variables with such names that are left, at most. The numbers only fall, and a folder without any
-# leaves the list.
-MOST_VAGUE = {
-    "benchmarks": 97,
-    "docs": 38,
-    "tests": 1,
-    "tests/analyses": 1,
-    "tests/biases": 5,
-    "tests/cli": 82,
-    "tests/context": 32,
-    "tests/contracts": 150,
-    "tests/data": 15,
-    "tests/datasets": 3,
-    "tests/effects": 2,
-    "tests/estimators": 12,
-    "tests/evaluation": 7,
-    "tests/faults": 40,
-    "tests/findings": 5,
-    "tests/forests": 12,
-    "tests/importances": 28,
-    "tests/io": 23,
-    "tests/jobs": 13,
-    "tests/kernel": 8,
-    "tests/networks": 14,
-    "tests/oracles": 50,
-    "tests/plots": 10,
-    "tests/reports": 23,
-    "tests/results": 9,
-    "tests/selection": 100,
-    "tests/significance": 56,
-    "tests/theory": 65,
-    "tools": 7,
-}
 REFERENCES = re.compile(r"\nReferences\n-+\n.*?(?=\n\n\S+\n-+\n|\Z)", re.DOTALL)
 CHECKS = ("openings", "terms", "spelling")
 
@@ -208,26 +175,18 @@ def vague_in_kernel(line: str) -> bool:
     return "enum class" not in code and VAGUE_IN_KERNEL.search(code) is not None
 
 
-def folder_of(path: Path) -> str:
-    """Return the package of a file, or its folder of tests or benchmarks."""
-    parts = path.relative_to(ROOT).parts
-    depth = 3 if parts[0] == "src" else 2 if parts[0] == "tests" else 1
-    return "/".join(parts[: min(depth, len(parts) - 1)])
-
-
 @pytest.mark.slow
 def test_variables_say_what_they_hold() -> None:
-    counts: dict[str, int] = {}
-    for top in ("src", "tests", "benchmarks", "tools"):
-        for path in sorted((ROOT / top).rglob("*.py")):
-            place = path.relative_to(ROOT).as_posix()
-            lines = list(vague_names(path.read_text(encoding="utf-8"), place))
-            counts[folder_of(path)] = counts.get(folder_of(path), 0) + len(lines)
-    examples = [code for page in PAGES for code in EXAMPLES.findall(page.read_text("utf-8"))]
-    counts["docs"] = sum(len(list(vague_names(code))) for code in examples)
-    over = {name: n for name, n in counts.items() if n > MOST_VAGUE.get(name, 0)}
-    assert over == {}, "names of variables: see VAGUE above"
-    assert [name for name in MOST_VAGUE if not counts.get(name)] == [], "free of them: off the list"
+    sources = [
+        (path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
+        for top in ("src", "tests", "benchmarks", "tools", "docs")
+        for path in sorted((ROOT / top).rglob("*.py"))
+    ]
+    sources += [
+        (page.name, code) for page in PAGES for code in EXAMPLES.findall(page.read_text("utf-8"))
+    ]
+    vague = {place: list(vague_names(source, place)) for place, source in sources}
+    assert {place: lines for place, lines in vague.items() if lines} == {}, "names: see VAGUE above"
 
 
 def test_variables_of_the_kernel_say_what_they_hold() -> None:

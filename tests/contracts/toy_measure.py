@@ -5,10 +5,10 @@ import numpy as np
 from duramen.importances import Inputs, Measure, Words
 
 
-def correlation(given: Inputs) -> np.ndarray:
+def correlation(options: Inputs) -> np.ndarray:
     """Return |correlation| of each column with the target, shape (p,); constant columns have 0."""
-    y = np.asarray(given.data.target.values, dtype=float)
-    table = given.data.table
+    y = np.asarray(options.data.target.values, dtype=float)
+    table = options.data.table
     columns = np.column_stack([table.codes(j) for j in range(table.n_columns)]).astype(float)
     y = y - y.mean()
     columns = columns - columns.mean(axis=0)

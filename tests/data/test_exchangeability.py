@@ -43,7 +43,7 @@ def assert_uniform(drawn, possible, draws):
     counts = Counter(drawn)
     assert set(counts) == set(possible)
     expected = draws / len(possible)
-    statistic = sum((counts[one] - expected) ** 2 / expected for one in possible)
+    statistic = sum((counts[order] - expected) ** 2 / expected for order in possible)
     assert statistic < stats.chi2.isf(1e-4, max(1, len(possible) - 1))
 
 
@@ -74,7 +74,9 @@ def test_blocks_of_one_value_exchange_it_whatever_their_size():
     groups = np.array([0, 0, 0, 1, 2, 2, 3])
     values = np.array(["ill", "ill", "well", "well"])[groups]
     scheme = checked(7, None, groups)
-    possible = [tuple(np.array(one)[groups]) for one in _distinct(["ill", "ill", "well", "well"])]
+    possible = [
+        tuple(np.array(array)[groups]) for array in _distinct(["ill", "ill", "well", "well"])
+    ]
     assert scheme.count(values) == len(possible) == 6
     random = np.random.default_rng(1)
     drawn = [tuple(values[scheme.permutation(random, values)]) for _ in range(3000)]

@@ -124,9 +124,9 @@ def test_the_same_answers_as_from_a_table_and_its_target():
     assert searches[0].importances_.equals(searches[1].importances_)
     context = np.arange(60) % 2
     results = [
-        dm.context_importances(*given, context=context, n_estimators=9, n_permutations=9,
+        dm.context_importances(*options, context=context, n_estimators=9, n_permutations=9,
                                random_state=0)
-        for given in ((X, labels), (data,))
+        for options in ((X, labels), (data,))
     ]  # fmt: skip
     assert results[0].equals(results[1])
 
@@ -183,9 +183,9 @@ def test_a_command_checks_the_target_once_and_fingerprints_the_data_once(tmp_pat
     def counted(module, name):
         function = getattr(module, name)
 
-        def count(*given, **named):
+        def count(*arguments, **named):
             counts[name] += 1
-            return function(*given, **named)
+            return function(*arguments, **named)
 
         monkeypatch.setattr(module, name, count)
 

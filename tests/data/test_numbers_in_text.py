@@ -67,17 +67,17 @@ def test_numbers_are_read(name):
     assert finding.columns == ("x",)
     assert finding.message.startswith("column 'x' has numbers as text, such as ")
     assert words in finding.message
-    kept, found = numbers_in_text(pa.table({"x": texts}), as_text=["x"])
-    assert kept["x"].to_pylist() == texts
-    assert found == ()
+    unread, result = numbers_in_text(pa.table({"x": texts}), as_text=["x"])
+    assert unread["x"].to_pylist() == texts
+    assert result == ()
 
 
 @one_test
 @pytest.mark.parametrize("name", list(KEPT))
 def test_other_text_stays(name):
-    table, found = numbers_in_text(pa.table({"x": KEPT[name]}))
+    table, result = numbers_in_text(pa.table({"x": KEPT[name]}))
     assert table["x"].to_pylist() == KEPT[name]
-    assert found == ()
+    assert result == ()
 
 
 def test_decimal_commas_with_points_between_thousands():
@@ -133,7 +133,7 @@ def test_labels_that_are_alike_are_merged():
     ],
 )
 def test_a_code_outside_is_named(y, code):
-    results = [one.message for one in of_target(y) if one.kind == "code outside"]
+    results = [finding.message for finding in of_target(y) if finding.kind == "code outside"]
     assert (code in results[0]) if code else not results
 
 
@@ -149,16 +149,16 @@ def test_a_code_outside_is_named(y, code):
     ],
 )
 def test_whole_numbers_that_are_a_quantity_are_told_of(y, said):
-    assert any(one.kind == "whole numbers" for one in of_target(y)) == said
-    assert not any(one.kind == "whole numbers" for one in of_target(y, "y", "regression"))
+    assert any(finding.kind == "whole numbers" for finding in of_target(y)) == said
+    assert not any(finding.kind == "whole numbers" for finding in of_target(y, "y", "regression"))
 
 
 def test_points_separate_thousands_beside_decimal_commas():
     values = ["5.416", "61.072", "28.812", "99.001", "1.250"]
     table = pa.table({"income": values})
-    read, found = numbers_in_text(table, decimal=",")
+    read, result = numbers_in_text(table, decimal=",")
     assert read["income"].to_pylist() == [5416, 61072, 28812, 99001, 1250]
-    assert "points separate thousands" in found[0].message
+    assert "points separate thousands" in result[0].message
     # Beside larger numbers without one, a point may be a decimal point.
     mixed, _ = numbers_in_text(pa.table({"income": [*values, "7000,5"]}), decimal=",")
     assert mixed["income"].to_pylist() == [*values, "7000,5"]

@@ -21,11 +21,11 @@ DECIMALS = [f"{value:.2f}" for value in RNG.normal(size=60)]
 CHROMOSOMES = [str(c) for c in range(1, 23)] * 10
 
 
-def found(values):
+def stray_finding(values):
     labels, counts = np.unique(np.array(values, dtype=object), return_counts=True)
-    one = stray_values("c", labels.tolist(), counts)
-    assert one == stray_values_of("c", pa.array(values))
-    return one
+    finding = stray_values("c", labels.tolist(), counts)
+    assert finding == stray_values_of("c", pa.array(values))
+    return finding
 
 
 @one_test
@@ -44,19 +44,19 @@ def found(values):
     ],
 )
 def test_numbers_with_stray_values(values, stray, rows):
-    one = found(values)
-    assert (one.values, one.n_rows, one.commas) == (stray, rows, False)
-    assert one.fraction == pytest.approx(1 - rows / len(values))
-    assert ("as text" in one.describe()) == (not stray)
+    result = stray_finding(values)
+    assert (result.values, result.n_rows, result.commas) == (stray, rows, False)
+    assert result.fraction == pytest.approx(1 - rows / len(values))
+    assert ("as text" in result.describe()) == (not stray)
 
 
 def test_decimal_commas():
-    one = found([text.replace(".", ",") for text in DECIMALS])
-    assert one.commas
-    assert one.fraction == 1
-    assert "numbers with commas, such as '" in one.describe()
-    assert found([f"{number:,}" for number in range(1000, 90_000, 500)]).commas
-    assert found([*(text.replace(".", ",") for text in DECIMALS), "?", "3"]).commas
+    finding = stray_finding([text.replace(".", ",") for text in DECIMALS])
+    assert finding.commas
+    assert finding.fraction == 1
+    assert "numbers with commas, such as '" in finding.describe()
+    assert stray_finding([f"{number:,}" for number in range(1000, 90_000, 500)]).commas
+    assert stray_finding([*(text.replace(".", ",") for text in DECIMALS), "?", "3"]).commas
 
 
 @one_test
@@ -77,7 +77,7 @@ def test_decimal_commas():
     ],
 )
 def test_categories(values):
-    assert found(values) is None
+    assert stray_finding(values) is None
 
 
 def test_columns_of_other_types_are_none_of_its_business():

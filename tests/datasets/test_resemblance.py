@@ -13,9 +13,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.shared]
 def test_spikes_are_like_those_of_nest(shared_data):
     wiring, theirs, _, _ = nest_culture(shared_data / "nest-culture-100")
     links = wiring.matrix()
-    one = activity(theirs, links, 100_000.0)
+    measured = activity(theirs, links, 100_000.0)
     runs = [activity(like_nest(wiring, seed).spikes, links, 100_000.0) for seed in range(12)]
-    for name, value in one.items():
+    for name, value in measured.items():
         ours = np.array([run[name] for run in runs])
         # One run against the median of 12, since a late burst changes the correlations of a run.
         middle, spread = np.nanmedian(ours), np.nanstd(ours)

@@ -23,11 +23,11 @@ def test_exchanges_keep_degrees_and_reach_the_clustering(goal):
     rng = np.random.default_rng(1)
     pairs = np.flatnonzero((rng.random((70, 70)) < 0.12) & ~np.eye(70, dtype=bool))
     source, target = (x.astype(np.uint32) for x in np.divmod(pairs, 70))
-    found, reached = _kernel.rewire_links(source, target, 70, goal, 4, 200_000)
-    assert reached == pytest.approx(clustering(source, found, 70))
-    assert np.array_equal(np.sort(found), np.sort(target))
-    assert (found != source).all()
-    assert len(set(zip(source.tolist(), found.tolist(), strict=True))) == len(source)
+    result, reached = _kernel.rewire_links(source, target, 70, goal, 4, 200_000)
+    assert reached == pytest.approx(clustering(source, result, 70))
+    assert np.array_equal(np.sort(result), np.sort(target))
+    assert (result != source).all()
+    assert len(set(zip(source.tolist(), result.tolist(), strict=True))) == len(source)
     if goal > 0:
         assert reached == pytest.approx(goal, abs=0.003)
     else:
@@ -61,8 +61,8 @@ def test_links_of_modules_are_answered_as_often_as_asked(fraction):
         part = made.only(made.modules == k)
         links = part.matrix()
         chance = links.mean()
-        found = (links & links.T).sum() / part.n_links
-        assert max(fraction - 0.08, 0) <= found <= max(fraction, chance) + 0.05
+        result = (links & links.T).sum() / part.n_links
+        assert max(fraction - 0.08, 0) <= result <= max(fraction, chance) + 0.05
         assert part.clustering == pytest.approx(0.45, abs=0.005)
 
 

@@ -170,11 +170,11 @@ def test_constant_and_binary_features():
 
 def test_rows_are_not_changed_and_threads_do_not_matter():
     X = numbers(50)
-    kept = X.copy()
+    copied = X.copy()
     forest = dm.RandomForestRegressor(10, random_state=0).fit(X, X[:, 0])
-    one, two = (accumulated_local_effects(forest, X, 0, n_jobs=jobs) for jobs in (1, 2))
-    assert (kept == X).all()
-    assert (one.values == two.values).all()
+    result, two = (accumulated_local_effects(forest, X, 0, n_jobs=jobs) for jobs in (1, 2))
+    assert (copied == X).all()
+    assert (result.values == two.values).all()
     few = partial_dependence(forest, X, 0, max_rows=10)
     assert few.metadata["partial_dependence"]["n_effect_rows"] == 10
 

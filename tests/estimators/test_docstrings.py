@@ -57,7 +57,7 @@ def test_every_forest_is_public_and_documented():
         assert forest.name.replace("-", "") == words
     for family in FAMILIES:
         assert f'`"{family.name}"`' in guide
-    assert {one.unit for one in CRITERIA} == {"gini", "bits", "variance", "chi-square"}
+    assert {criterion.unit for criterion in CRITERIA} == {"gini", "bits", "variance", "chi-square"}
 
 
 def test_shared_parameters_of_functions_are_documented_in_the_same_words():

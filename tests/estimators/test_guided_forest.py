@@ -16,8 +16,8 @@ from duramen.forests import GrowthSettings, grow
 from duramen.forests.growth import Guidance
 
 
-def guided(**given):
-    return dm.GuidedForestClassifier(**{"n_estimators": 20, "random_state": 0, **given})
+def guided(**options):
+    return dm.GuidedForestClassifier(**{"n_estimators": 20, "random_state": 0, **options})
 
 
 def noise(n=60, p=5):
@@ -63,10 +63,13 @@ def test_equal_weights_are_an_ordinary_forest():
     settings = GrowthSettings(max_features=2, max_depth=1, bootstrap=True)
     data = dm.learning_set(X, y)
     plain, weighted = (
-        grow(data, settings, n_trees=3000, seed=k, guidance=one)
-        for k, one in enumerate([None, Guidance(np.full(6, 0.3))])
+        grow(data, settings, n_trees=3000, seed=k, guidance=guidance)
+        for k, guidance in enumerate([None, Guidance(np.full(6, 0.3))])
     )
-    table = [np.bincount(one.feature[one.offsets[:-1]], minlength=6) for one in (plain, weighted)]
+    table = [
+        np.bincount(values.feature[values.offsets[:-1]], minlength=6)
+        for values in (plain, weighted)
+    ]
     assert stats.chi2_contingency(table).pvalue > 0.001
 
 
@@ -87,21 +90,21 @@ def test_p_values_against_scipy():
     two, three = np.arange(40) % 2, np.arange(40) % 3
     there = ~np.isnan(X[:, 1])
 
-    def found(y, task):
+    def p_value(y, task):
         data = dm.learning_set(X, y, task=task)
         return association_p_values(data.table, data.target, "test")
 
     t = stats.ttest_ind(X[two == 0, 0], X[two == 1, 0]).pvalue
     f = stats.f_oneway(*(X[there & (three == c), 1] for c in range(3))).pvalue
     r = stats.pearsonr(X[there, 1], X[there, 0]).pvalue
-    assert found(two, "classification")[0] == pytest.approx(t)
-    assert found(three, "classification")[1] == pytest.approx(f)
-    assert found(X[:, 0], "regression")[[1, 0, 2]] == pytest.approx([r, 0.0, 1.0])
+    assert p_value(two, "classification")[0] == pytest.approx(t)
+    assert p_value(three, "classification")[1] == pytest.approx(f)
+    assert p_value(X[:, 0], "regression")[[1, 0, 2]] == pytest.approx([r, 0.0, 1.0])
 
 
 def test_weights():
-    told = enriched_weights(np.array([1e-9, 0.5, 1.0]))
-    assert told.tolist() == pytest.approx([1000.0, 1 / 0.75 - 1, 0.0])
+    weights = enriched_weights(np.array([1e-9, 0.5, 1.0]))
+    assert weights.tolist() == pytest.approx([1000.0, 1 / 0.75 - 1, 0.0])
     assert importance_weights(np.zeros(3)).tolist() == [1.0] * 3
     assert importance_weights(np.array([2.0, -1.0])).tolist() == [2.01, 0.01]
 
@@ -148,7 +151,7 @@ def test_trees_are_added(weights, saved, tmp_path):
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"feature_weights": "t"}, "feature_weights must be one of"),
         ({"feature_weights": [1.0, 2.0]}, "feature_weights must be 'importance', 'enriched' or 5"),
@@ -157,10 +160,10 @@ def test_trees_are_added(weights, saved, tmp_path):
         ({"splits": "multiway"}, "these trees cannot be guided"),
     ],
 )
-def test_refusals(given, message):
+def test_refusals(options, message):
     X, y = noise()
     with pytest.raises((ValueError, TypeError), match=f"GuidedForestClassifier: {message}"):
-        guided(**given).fit(X, y)
+        guided(**options).fit(X, y)
 
 
 @pytest.mark.slow

@@ -68,17 +68,17 @@ def test_every_split_has_its_statistic_and_every_leaf_its_curves(forest):
             expected = oracle.log_rank(time[held], event[held], weight[held], first)
             assert tree.impurity[node] == pytest.approx(expected, rel=1e-9)
             assert min(first.sum(), (~first).sum()) >= model.min_samples_leaf
-        one = grown.part(t, t + 1)
+        part = grown.part(t, t + 1)
         single = forest()
-        single._adopt(one)
+        single._adopt(part)
         hazards = single.predict_cumulative_hazard_function(X)
         survival = single.predict_survival_function(X)
         for leaf in np.unique(leaves[:, t]):
             rows = leaves[:, t] == leaf
-            given = time[rows], event[rows], weight[rows], times
+            options = time[rows], event[rows], weight[rows], times
             i = np.flatnonzero(rows)[0]
-            assert np.allclose(hazards[i], oracle.nelson_aalen(*given))
-            assert np.allclose(survival[i], oracle.kaplan_meier(*given))
+            assert np.allclose(hazards[i], oracle.nelson_aalen(*options))
+            assert np.allclose(survival[i], oracle.kaplan_meier(*options))
     assert np.allclose(model.predict(X), model.predict_cumulative_hazard_function(X).sum(axis=1))
 
 
@@ -154,8 +154,8 @@ def test_any_form_of_the_target():
     y = outcome(time, event)
     columns = pandas.DataFrame({"time": time, "event": event})
     forests = [
-        dm.RandomSurvivalForest(5, random_state=0).fit(*given).forest_
-        for given in (
+        dm.RandomSurvivalForest(5, random_state=0).fit(*options).forest_
+        for options in (
             (X, y),
             (X, np.column_stack([time, event])),
             (X, columns),
@@ -192,14 +192,14 @@ def test_weights_are_numbers_of_copies():
     """Rows of weight 0 are left out; fractions are refused."""
     X, time, event = drawn(8, 50)
     y = outcome(time, event)
-    kept = np.arange(50) % 3 > 0
+    weights = np.arange(50) % 3 > 0
     model = dm.RandomSurvivalForest(1, random_state=0, **EVERY)
-    whole = model.fit(X, y, sample_weight=kept).forest_
-    part = dm.RandomSurvivalForest(1, random_state=0, **EVERY).fit(X[kept], y[kept]).forest_
+    whole = model.fit(X, y, sample_weight=weights).forest_
+    part = dm.RandomSurvivalForest(1, random_state=0, **EVERY).fit(X[weights], y[weights]).forest_
     assert np.array_equal(whole.threshold, part.threshold, equal_nan=True)
     assert np.array_equal(whole.leaf_events.at_risk, part.leaf_events.at_risk)
     with pytest.raises(ValueError, match="whole numbers"):
-        model.fit(X, y, sample_weight=kept + 0.5)
+        model.fit(X, y, sample_weight=weights + 0.5)
 
 
 def test_nothing_to_split_where_no_event_tells_rows_apart():

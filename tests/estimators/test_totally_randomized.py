@@ -19,7 +19,7 @@ def test_more_candidates_are_extra_trees_and_warn(task):
     with pytest.warns(UserWarning, match=rf"2 features at a node.*{extra.__name__}\(.*splits="):
         forest = random(5, max_features=2, random_state=0).fit(X, y)
     meant = extra(5, max_features=2, criterion=criterion, splits="multiway", random_state=0)
-    ours, theirs = (dm.importances.mdi(one) for one in (forest, meant.fit(X, y)))
+    ours, theirs = (dm.importances.mdi(model) for model in (forest, meant.fit(X, y)))
     assert ours.equals(theirs)
 
 

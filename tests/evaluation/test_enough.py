@@ -12,10 +12,10 @@ from duramen.reports.selection import enough_words
 SIZES = np.array([1, 2, 5, 10])
 
 
-def rule(scores, factor=None, **given):
+def rule(scores, factor=None, **options):
     scores = np.asarray(scores, dtype=float)
-    given = {"confidence_level": 0.9, "n_bootstraps": 500, "seed": 0, **given}
-    return enough_of(scores, SIZES, 1 / len(scores) if factor is None else factor, **given)
+    options = {"confidence_level": 0.9, "n_bootstraps": 500, "seed": 0, **options}
+    return enough_of(scores, SIZES, 1 / len(scores) if factor is None else factor, **options)
 
 
 def test_by_hand():
@@ -76,12 +76,12 @@ def test_of_an_evaluation():
         learner="k_nearest_neighbors",
         random_state=0,
     )
-    found = result.enough("mdi", "balanced_accuracy")
-    assert found.n_features in (1, 2, 4)
-    assert "features by mdi" in str(found)
-    assert len(found.to_frame()) == 3
+    actual = result.enough("mdi", "balanced_accuracy")
+    assert actual.n_features in (1, 2, 4)
+    assert "features by mdi" in str(actual)
+    assert len(actual.to_frame()) == 3
     plain = result.enough(corrected=False)
-    assert plain.standard_error < found.standard_error
+    assert plain.standard_error < actual.standard_error
     with pytest.raises(ValueError, match="method must be one of 'mdi'"):
         result.enough("all features")
     with pytest.raises(ValueError, match="score must be one of"):

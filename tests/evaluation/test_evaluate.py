@@ -35,9 +35,9 @@ def problem(n=60, p=8, seed=0):
     return X, np.where(X[:, 0] + X[:, 1] > 0, "a", "b")
 
 
-def evaluated(methods=METHODS, **given):
+def evaluated(methods=METHODS, **options):
     return dm.evaluate_selection(
-        methods, *problem(), **{"n_resamples": 6, "n_features": [1, 2, 4], **QUICK, **given}
+        methods, *problem(), **{"n_resamples": 6, "n_features": [1, 2, 4], **QUICK, **options}
     )
 
 
@@ -88,9 +88,9 @@ def test_split_by_hand():
         test = np.setdiff1d(np.arange(60), train)
         share = np.mean(y[test] == "b") - np.mean(y == "b")
         assert abs(share) < 1 / 12  # within classes
-        kept = SelectKBest(k=2).fit(rows, codes).get_support(indices=True)
+        columns = SelectKBest(k=2).fit(rows, codes).get_support(indices=True)
         model = make_pipeline(StandardScaler(), KNeighborsClassifier())
-        predicted = model.fit(X[train][:, kept], y[train]).predict(X[test][:, kept])
+        predicted = model.fit(X[train][:, columns], y[train]).predict(X[test][:, columns])
         expected = balanced_accuracy_score(y[test], predicted)
         assert result.scores["balanced_accuracy"][b, 0] == pytest.approx(expected)
     assert len({rows.tobytes() for rows, _ in seen}) == 4
@@ -231,9 +231,9 @@ def test_selection_outside_is_biased_on_noise_and_inside_is_not():
 
 
 @one_test
-@pytest.mark.parametrize("given", [{"n_jobs": 3}, {"n_jobs": -1, "verbose": 1}])
-def test_same_result_for_any_threads(given, capsys):
-    assert evaluated(**given).equals(evaluated())
+@pytest.mark.parametrize("options", [{"n_jobs": 3}, {"n_jobs": -1, "verbose": 1}])
+def test_same_result_for_any_threads(options, capsys):
+    assert evaluated(**options).equals(evaluated())
 
 
 def test_the_time_is_announced_after_the_first_split(capsys, tmp_path):
@@ -332,7 +332,7 @@ def test_named_learners_take_missing_values(learner):
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "error", "message"),
+    ("options", "error", "message"),
     [
         ({"methods": "nothing"}, ValueError, "methods must be names among"),
         ({"methods": []}, ValueError, "different names"),
@@ -354,9 +354,9 @@ def test_named_learners_take_missing_values(learner):
         ({"confidence_level": 1}, ValueError, "confidence_level must be"),
     ],
 )
-def test_bad_arguments(given, error, message):
+def test_bad_arguments(options, error, message):
     with pytest.raises(error, match=message):
-        evaluated(**given)
+        evaluated(**options)
 
 
 def test_categories_are_for_methods_of_this_package():

@@ -92,24 +92,24 @@ def after_stop(
     return f"leftovers: {sorted(left)}" if left else None
 
 
-def _torn(before: Tree, found: Tree, wanted: Tree) -> str | None:
+def _torn(before: Tree, actual: Tree, wanted: Tree) -> str | None:
     """Tell whether a kill left a mixture: allowed is nothing, with the old folder beside it."""
-    old = [key for key in found if re.fullmatch(rf"\.{OUT}\.[0-9a-f]{{8}}\.old", key)]
-    results, there = below(wanted, OUT) or {}, below(found, OUT)
+    old = [key for key in actual if re.fullmatch(rf"\.{OUT}\.[0-9a-f]{{8}}\.old", key)]
+    results, there = below(wanted, OUT) or {}, below(actual, OUT)
     if len(old) != 1:
-        return f"wrong: a mixture of results: {differences(found, before)}"
+        return f"wrong: a mixture of results: {differences(actual, before)}"
     if there is not None and any(there.get(name) != results[name] for name in RESULTS):
-        return f"wrong: a mixture of results: {differences(found, before)}"
-    beside = below(found, old[0]) or {}
+        return f"wrong: a mixture of results: {differences(actual, before)}"
+    beside = below(actual, old[0]) or {}
     if there is None:
         lost = differences(beside, below(before, OUT) or {})
     else:  # other files come along one by one
-        kept = {**beside, **there}
+        merged = {**beside, **there}
         others = {
             key: result for key, result in (below(before, OUT) or {}).items() if key not in results
         }
         others |= {key: result for key, result in results.items() if key not in RESULTS}
-        lost = differences({key: result for key, result in kept.items() if key in others}, others)
+        lost = differences({key: result for key, result in merged.items() if key in others}, others)
     return f"wrong: lost {lost}" if lost else None
 
 

@@ -59,17 +59,17 @@ def attempt(number: int, folder: Path) -> str:
         command = list(COMMANDS)[number // 2 % len(COMMANDS)]
         place.mkdir()
         prepare(place, command, bool(random.integers(2)) and command != "pack")
-        told = _plant(command, place, precious, random)
+        change = _plant(command, place, precious, random)
     else:
         command = RESUMED[number // 2 % len(RESUMED)]
         shutil.copytree(random.choice(np.array(killed(command))), place, dirs_exist_ok=True)
-        told = _alter(place, random)
+        change = _alter(place, random)
     before = tree(folder)
     done = run_command(words_of(command), place)
     fault = _fault(command, folder, before, done.fault(), done.code)
     if fault is None and done.code:
         fault = done.complaint(command)
-    return f"{fault} [{command}: {told}]" if fault else "refused" if done.code else "finished"
+    return f"{fault} [{command}: {change}]" if fault else "refused" if done.code else "finished"
 
 
 def _fault(command: str, folder: Path, before: Tree, fault: str | None, code: int) -> str | None:
@@ -84,7 +84,7 @@ def _fault(command: str, folder: Path, before: Tree, fault: str | None, code: in
         if there == below(before, f"place/{OUT}"):
             return None
         return f"wrong: refused, and left {differences(result, before)}"
-    results = {name: one for name, one in (there or {}).items() if name in (wanted or {})}
+    results = {name: array for name, array in (there or {}).items() if name in (wanted or {})}
     return None if results == wanted else "wrong: other results"
 
 

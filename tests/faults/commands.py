@@ -111,7 +111,7 @@ def _parse_once() -> None:
 
 
 @functools.cache
-def given() -> Path:
+def tables_folder() -> Path:
     """Return a folder with the tables that commands read."""
     import numpy as np
     import pyarrow as pa
@@ -293,7 +293,7 @@ def _followed(
 
 def tree(folder: Path, *without: str) -> Tree:
     """Return all entries below a folder, with digests of what files hold, without timings."""
-    found: Tree = {}
+    result: Tree = {}
     for place, folders, files in os.walk(folder):
         for name in sorted([*folders, *files]):
             path = Path(place) / name
@@ -301,21 +301,23 @@ def tree(folder: Path, *without: str) -> Tree:
             if key in without:
                 continue
             if path.is_symlink():
-                found[key] = f"link to {os.readlink(path)}"
+                result[key] = f"link to {os.readlink(path)}"
             elif path.is_dir():
-                found[key] = "folder"
+                result[key] = "folder"
             elif path.is_file():
-                found[key] = hashlib.sha256(_untimed(path)).hexdigest()[:16]
+                result[key] = hashlib.sha256(_untimed(path)).hexdigest()[:16]
             else:
-                found[key] = "special"
-    return found
+                result[key] = "special"
+    return result
 
 
-def below(found: Tree, name: str) -> Tree | None:
+def below(result: Tree, name: str) -> Tree | None:
     """Return the part of a tree below an entry; None where there is no such entry."""
-    if name not in found:
+    if name not in result:
         return None
-    return {key[len(name) + 1 :]: one for key, one in found.items() if key.startswith(f"{name}/")}
+    return {
+        key[len(name) + 1 :]: array for key, array in result.items() if key.startswith(f"{name}/")
+    }
 
 
 def _untimed(path: Path) -> bytes:
@@ -357,8 +359,8 @@ def uninterrupted(command: str, prior: bool) -> Uninterrupted:
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
     try:
         prepare(folder, command, prior)
-        given = words_of(command, *overwriting(command, prior))
-        done = run_command(given, folder, inside=Cut().inside(folder))
+        options = words_of(command, *overwriting(command, prior))
+        done = run_command(options, folder, inside=Cut().inside(folder))
         if done.code:
             raise RuntimeError(f"{command} fails by itself: {done.stderr}")
         return Uninterrupted(tree(folder), done.seconds, int(done.noted))
@@ -368,7 +370,7 @@ def uninterrupted(command: str, prior: bool) -> Uninterrupted:
 
 def prepare(folder: Path, command: str, prior: bool) -> None:
     """Put the table into a folder and, with `prior`, results of another run and other files."""
-    shutil.copy2(given() / TABLE, folder)
+    shutil.copy2(tables_folder() / TABLE, folder)
     if not prior:
         return
     out = folder / OUT
@@ -384,7 +386,9 @@ def prepare(folder: Path, command: str, prior: bool) -> None:
 @functools.cache
 def _other_store() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
-    done = run_command(["pack", str(given() / "other.csv"), "--jobs", "1", "--out", OUT], folder)
+    done = run_command(
+        ["pack", str(tables_folder() / "other.csv"), "--jobs", "1", "--out", OUT], folder
+    )
     if done.code:
         raise RuntimeError(f"pack fails by itself: {done.stderr}")
     return folder / OUT
@@ -395,13 +399,13 @@ def overwriting(command: str, prior: bool) -> list[str]:
     return ["--overwrite"] if command == "pack" and prior else []
 
 
-def differences(found: Tree, wanted: Tree) -> str:
+def differences(result: Tree, wanted: Tree) -> str:
     """Tell in which entries two trees differ; empty where they do not."""
-    keys = [key for key in sorted({*found, *wanted}) if found.get(key) != wanted.get(key)]
-    told = [
-        f"{'-' if key not in found else '+' if key not in wanted else '!'}{key}" for key in keys
+    keys = [key for key in sorted({*result, *wanted}) if result.get(key) != wanted.get(key)]
+    lines = [
+        f"{'-' if key not in result else '+' if key not in wanted else '!'}{key}" for key in keys
     ]
-    return " ".join(told[:12])
+    return " ".join(lines[:12])
 
 
 def _short(text: str) -> str:

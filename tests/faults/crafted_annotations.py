@@ -96,9 +96,9 @@ def write_annotations(path: Path, kind: int, n_rows: int, random: Random) -> Non
     others = [title if flaw == 1 else "y", LONG if flaw == 2 else "z"]
     columns = [names, pa.array(np.arange(len(names)) % 2), pa.array(["v"] * len(names))]
     odd = [b"", b"\xff", b"[", b"{}", b"7", b'[["a"]]', b"[" * 10**5, b'["absent"]', b"[]"]
-    kept = odd[int(random.integers(len(odd)))] if flaw == 3 else json.dumps([title]).encode()
+    stored = odd[int(random.integers(len(odd)))] if flaw == 3 else json.dumps([title]).encode()
     fields = [pa.field(t, c.type) for t, c in zip([title, *others], columns, strict=True)]
-    schema = pa.schema(fields, metadata={KEPT: kept} if flaw != 4 else None)
+    schema = pa.schema(fields, metadata={KEPT: stored} if flaw != 4 else None)
     batch = pa.RecordBatch.from_arrays(columns, schema=schema)
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
         writer.write_batch(batch)

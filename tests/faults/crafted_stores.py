@@ -182,10 +182,10 @@ def use(place: Path) -> None:
         printed = repr(store)
         assert len(printed) <= 1000
         assert not raw_characters(printed)
-        given = pd.DataFrame({"name": store.row_names or [f"r{i}" for i in range(N_ROWS)]})
+        options = pd.DataFrame({"name": store.row_names or [f"r{i}" for i in range(N_ROWS)]})
         by_position = store.row_names is None
         dm.open_store(
-            place, samples=given.assign(z=np.arange(N_ROWS)), samples_by_position=by_position
+            place, samples=options.assign(z=np.arange(N_ROWS)), samples_by_position=by_position
         )
         for name in store.samples.column_names:
             with suppress(TypeError):  # of dates and the like

@@ -69,7 +69,9 @@ def _open_document() -> dict[str, bytes]:
             cells.append(f'<table:table-cell office:value-type="{kind}"{more}>')
             cells.append(f"<text:p>{value}</text:p></table:table-cell>")
         cells.append("</table:table-row>")
-    spaces = " ".join(f'xmlns:{one}="{name}:{one}:1.0"' for one in ("office", "table", "text"))
+    spaces = " ".join(
+        f'xmlns:{prefix}="{name}:{prefix}:1.0"' for prefix in ("office", "table", "text")
+    )
     content = (
         f'<?xml version="1.0"?><office:document-content {spaces}><office:body><office:spreadsheet>'
         f'<table:table table:name="a">{"".join(cells)}</table:table>'

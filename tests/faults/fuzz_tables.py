@@ -162,8 +162,8 @@ def check(data: bytes, folder: Path) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         packed = outcome(lambda: _packed(path, folder / "s", kind.options))
-        one = format_of(path)
-        if one is not None and one.read is not None and "transpose" not in kind.options:
+        format_ = format_of(path)
+        if format_ is not None and format_.read is not None and "transpose" not in kind.options:
             whole = outcome(lambda: dm.encode(read_table(path, **kind.options)))
             if isinstance(whole, str) or isinstance(packed, str):
                 assert isinstance(whole, str) == isinstance(packed, str), (
@@ -173,7 +173,7 @@ def check(data: bytes, folder: Path) -> str:
                 same(whole, packed)
         if isinstance(packed, str):
             return REFUSED
-        if one is not None and (one.text or one.name == "parquet"):
+        if format_ is not None and (format_.text or format_.name == "parquet"):
             same(packed, outcome(lambda: _by_groups(path, kind.options, folder)))
     return READ
 

@@ -57,11 +57,11 @@ def main() -> None:
         words = Path(place) / "words"
         words.write_text("".join(f'"{_escaped(word)}"\n' for word in target.WORDS))
 
-        def one(data: bytes) -> None:
+        def check_input(data: bytes) -> None:
             with tempfile.TemporaryDirectory(dir=place) as folder:
                 target.check(data, Path(folder))
 
-        atheris.Setup([sys.argv[1], f"-dict={words}", *sys.argv[2:], str(corpus)], one)
+        atheris.Setup([sys.argv[1], f"-dict={words}", *sys.argv[2:], str(corpus)], check_input)
         atheris.Fuzz()
 
 

@@ -44,9 +44,9 @@ def write_tables(folder: Path) -> None:
         TARGET: np.array(CLASSES)[y],
     }
     pq.write_table(pa.table(table), folder / "t.parquet")
-    known = {KEY: rows, ANNOTATION: np.array(CLASSES)[y]}
+    annotations = {KEY: rows, ANNOTATION: np.array(CLASSES)[y]}
     pq.write_table(pa.table({**columns, KEY: rows}), folder / "named.parquet")
-    pq.write_table(pa.table(known), folder / "samples.parquet")
+    pq.write_table(pa.table(annotations), folder / "samples.parquet")
     groups = {"column": NAMES, "group": [f"{CLASSES[k % 2]}{k // 2}" for k in range(len(NAMES))]}
     pq.write_table(pa.table(groups), folder / "groups.parquet")
 

@@ -65,8 +65,8 @@ def _fault(
     """Run a command under a limit; return what is wrong, or how it ended."""
     jobs = [] if command == "plan" else ["--jobs", "8"]
     before = tree(folder)
-    given = words(command, *jobs, *replacing(command, prior))
-    ended = run_command(given, folder, inside=within)
+    options = words(command, *jobs, *replacing(command, prior))
+    ended = run_command(options, folder, inside=within)
     wanted = _wanted(command, prior)
     fault = after_stop(command, before, folder, wanted, ended, killed=False, names=NAMES[limit])
     if fault is not None:

@@ -154,8 +154,8 @@ def new_rows(
     """Rows like those of the columns, some cells of which are missing or were never seen."""
     made = {}
     for name, column in columns.items():
-        known: list[Cell] = [cell for cell in column.cells if cell is not None] or [None]
-        cells = [known[int(i)] for i in random.integers(len(known), size=n_rows)]
+        present: list[Cell] = [cell for cell in column.cells if cell is not None] or [None]
+        cells = [present[int(i)] for i in random.integers(len(present), size=n_rows)]
         for i in np.flatnonzero(random.random(n_rows) < 0.3):
             cell = cells[i]
             if isinstance(cell, str):

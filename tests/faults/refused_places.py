@@ -49,8 +49,8 @@ def cases() -> list[tuple[str, str]]:
     ]
 
 
-def _words(command: str, out: str = OUT, kept: str = KEPT) -> list[str]:
-    words = [kept if word == KEPT else word for word in COMMANDS[command]]
+def _words(command: str, out: str = OUT, checkpoint: str = KEPT) -> list[str]:
+    words = [checkpoint if word == KEPT else word for word in COMMANDS[command]]
     return [command, *words, "--out", out]
 
 
@@ -106,7 +106,7 @@ def _below_file(command: str, folder: Path) -> tuple[list[str], str]:
 
 def _locked_checkpoint(command: str, folder: Path) -> tuple[list[str], str]:
     (folder / "locked").mkdir(mode=0o555)
-    return _words(command, kept=f"locked/{KEPT}"), "locked"
+    return _words(command, checkpoint=f"locked/{KEPT}"), "locked"
 
 
 def _folder_checkpoint(command: str, folder: Path) -> tuple[list[str], str]:
@@ -115,11 +115,11 @@ def _folder_checkpoint(command: str, folder: Path) -> tuple[list[str], str]:
 
 
 def _no_checkpoint(command: str, folder: Path) -> tuple[list[str], str]:
-    return _words(command, kept=f"no/where/{KEPT}"), "no/where"
+    return _words(command, checkpoint=f"no/where/{KEPT}"), "no/where"
 
 
 def _long_checkpoint(command: str, folder: Path) -> tuple[list[str], str]:
-    return _words(command, kept="k" * 300), "kkk"
+    return _words(command, checkpoint="k" * 300), "kkk"
 
 
 def _read_only_out(command: str, folder: Path) -> tuple[list[str], str]:
@@ -127,7 +127,7 @@ def _read_only_out(command: str, folder: Path) -> tuple[list[str], str]:
 
 
 def _read_only_checkpoint(command: str, folder: Path) -> tuple[list[str], str]:
-    return _words(command, kept=f"disk/{KEPT}"), f"disk/{KEPT}"
+    return _words(command, checkpoint=f"disk/{KEPT}"), f"disk/{KEPT}"
 
 
 PLACES: dict[str, Place] = {

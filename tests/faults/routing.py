@@ -136,10 +136,10 @@ def same_out_of_bag(
         for row, count in zip(sums, counts, strict=True)
     ]
     if forest.is_classifier:
-        found = estimator.oob_decision_function_
+        result = estimator.oob_decision_function_
     else:
-        found = estimator.oob_prediction_[:, np.newaxis]
-    np.testing.assert_allclose(found, wanted, rtol=1e-15)
+        result = estimator.oob_prediction_[:, np.newaxis]
+    np.testing.assert_allclose(result, wanted, rtol=1e-15)
     np.testing.assert_allclose(estimator.oob_error_curve_, curve, rtol=1e-9, atol=1e-12)
 
 
@@ -176,13 +176,13 @@ def same_nodes(
         assert view.rows.tolist() == [count for count, *_ in nodes]
         mass = np.array([total for _, total, *_ in nodes])
         np.testing.assert_allclose(view.weight, mass * unit, rtol=1e-9)
-        impurities = [found for _, _, found, _ in nodes]
+        impurities = [result for _, _, result, _ in nodes]
         slack = 1e-9 * reach**2 + 1e-24 * size**2
         np.testing.assert_allclose(view.impurity, impurities, rtol=1e-9, atol=slack)
         for node, (count, _, _, values) in enumerate(nodes):
             if view.feature[node] < 0 and count:
-                found = view.values[view.child[node]]
-                np.testing.assert_allclose(found, values, rtol=0, atol=1e-9 * size)
+                result = view.values[view.child[node]]
+                np.testing.assert_allclose(result, values, rtol=0, atol=1e-9 * size)
         same_sides(view, mass)
         same_limits(forest, view)
 

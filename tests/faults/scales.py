@@ -88,11 +88,11 @@ def increased(random: np.random.Generator, X: Floats, names: Any) -> tuple[str, 
     return name, result
 
 
-def same_trees(one: Any, other: Any, what: str, *others: str) -> None:
+def same_trees(first: Any, other: Any, what: str, *others: str) -> None:
     """Forests are equal but for their thresholds, in some arrays beside those of the nodes."""
     for array in ("offsets", "feature", "child", "split", "rows", "impurity", *others):
-        found, wanted = getattr(other.forest_, array), getattr(one.forest_, array)
-        np.testing.assert_array_equal(found, wanted, err_msg=f"{what}: {array}")
+        result, wanted = getattr(other.forest_, array), getattr(first.forest_, array)
+        np.testing.assert_array_equal(result, wanted, err_msg=f"{what}: {array}")
 
 
 def finite(values: Any, what: str) -> Any:
@@ -235,10 +235,10 @@ def measures(random: np.random.Generator, folder: Path) -> str:
     measure = str(random.choice(list(MEASURES)))
     names = INCREASING if measure in BY_RANK else POWERS if "context" in measure else LINEAR
     name, Z = increased(random, X, names)
-    wanted, found = MEASURES[measure](X, y), MEASURES[measure](Z, y)
+    wanted, result = MEASURES[measure](X, y), MEASURES[measure](Z, y)
     what = f"{measure} of {name}"
-    finite(found, what)
-    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-9, err_msg=what)
+    finite(result, what)
+    np.testing.assert_allclose(result, wanted, rtol=1e-6, atol=1e-9, err_msg=what)
     return READ
 
 
@@ -256,15 +256,15 @@ def targets(random: np.random.Generator, folder: Path) -> str:
     try:
         other = estimator(5, random_state=0).fit(X, y * factor + shift)
     except ValueError as error:
-        other, told = None, str(error)
+        other, message = None, str(error)
     if other is None:
-        assert "y must hold numbers up to" in told, told
+        assert "y must hold numbers up to" in message, message
         assert not 1e-65 < factor < 1e65
         return REFUSED
     assert 1e-72 < factor < 1e72
     scale = abs(shift) / factor + np.abs(y).max()
-    found = (other.predict(X) - shift) / factor
-    np.testing.assert_allclose(found, model.predict(X), atol=1e-12 * scale)
+    result = (other.predict(X) - shift) / factor
+    np.testing.assert_allclose(result, model.predict(X), atol=1e-12 * scale)
     np.testing.assert_allclose(other.feature_importances_, model.feature_importances_, atol=1e-9)
     mda = [dm.importances.mdi(forest).values for forest in (model, other)]
     np.testing.assert_allclose(mda[1] / factor**2, mda[0], rtol=1e-9, atol=1e-12)
@@ -278,17 +278,17 @@ def weights(random: np.random.Generator, folder: Path) -> str:
     family = str(random.choice(["RandomForest", "ExtraTrees", "RandomPatches"]))
     estimator = getattr(dm, family + task)
     n_trees = 60 if family == "ExtraTrees" else 5
-    given = random.integers(0, 4, len(y)).astype(float)
-    given[0] = 3.0
-    model = estimator(n_trees, random_state=0).fit(X, y, given)
+    options = random.integers(0, 4, len(y)).astype(float)
+    options[0] = 3.0
+    model = estimator(n_trees, random_state=0).fit(X, y, options)
     power = int(random.choice([-1060, -900, -300, -60, 60, 300, 1000]))
-    other = estimator(n_trees, random_state=0).fit(X, y, np.ldexp(given, power))
+    other = estimator(n_trees, random_state=0).fit(X, y, np.ldexp(options, power))
     # Random cuts are drawn in another order where weights are whole numbers.
     slack = 0.15 if family == "ExtraTrees" else 1e-9
     np.testing.assert_allclose(other.feature_importances_, model.feature_importances_, atol=slack)
     if family != "ExtraTrees":
         np.testing.assert_array_equal(other.apply(X), model.apply(X))
-    uneven = np.where(random.random(len(y)) < 0.5, 10.0 ** random.uniform(-300, 300), given)
+    uneven = np.where(random.random(len(y)) < 0.5, 10.0 ** random.uniform(-300, 300), options)
     third = estimator(5, random_state=0).fit(X, y, uneven)
     third.forest_.check()
     finite(third.predict(X), "uneven weights")

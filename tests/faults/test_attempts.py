@@ -24,7 +24,7 @@ SHORT = {
 SLOW = {kind: (pytest.mark.slow,) for kind in SHORT if kind != "damaged_files"}
 
 
-@pytest.mark.parametrize("kind", [pytest.param(one, marks=SLOW.get(one, ())) for one in SHORT])
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=SLOW.get(kind, ())) for kind in SHORT])
 def test_altered_files_are_read_or_refused(kind: str) -> None:
     outcomes = run(kind, range(SHORT[kind]))
     assert outcomes.faults == []

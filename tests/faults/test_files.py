@@ -115,9 +115,9 @@ def test_a_second_run_to_one_place_is_refused(tmp_path: Path, table: Path) -> No
 @linux
 def test_a_second_run_to_one_checkpoint_is_refused(tmp_path: Path) -> None:
     X, y = np.random.default_rng(0).normal(size=(30, 4)), np.arange(30) % 2
-    forest, kept = dm.RandomForestClassifier(3), tmp_path / "kept.npz"
-    options = {"n_permutations": 5, "checkpoint": kept, "random_state": 0}
-    with held(kept), pytest.raises(InUseError, match=r"another run uses the checkpoint"):
+    forest, checkpoint = dm.RandomForestClassifier(3), tmp_path / "kept.npz"
+    options = {"n_permutations": 5, "checkpoint": checkpoint, "random_state": 0}
+    with held(checkpoint), pytest.raises(InUseError, match=r"another run uses the checkpoint"):
         dm.significance.altmann(forest, X, y, **options)
     first = dm.significance.altmann(forest, X, y, **options)
     assert listing(tmp_path) == ["kept.npz"]
@@ -126,13 +126,13 @@ def test_a_second_run_to_one_checkpoint_is_refused(tmp_path: Path) -> None:
 
 def test_a_checkpoint_that_was_edited_is_refused(tmp_path: Path) -> None:
     X, y = np.random.default_rng(0).normal(size=(30, 4)), np.arange(30) % 2
-    forest, kept = dm.RandomForestClassifier(3), tmp_path / "kept.npz"
-    options = {"n_permutations": 5, "checkpoint": kept, "random_state": 0}
+    forest, checkpoint = dm.RandomForestClassifier(3), tmp_path / "kept.npz"
+    options = {"n_permutations": 5, "checkpoint": checkpoint, "random_state": 0}
     dm.significance.altmann(forest, X, y, **options)
-    with np.load(kept) as archive:
+    with np.load(checkpoint) as archive:
         arrays = {name: archive[name] for name in archive.files}
     arrays["values"] = np.zeros_like(arrays["values"])
-    with open(kept, "wb") as file:
+    with open(checkpoint, "wb") as file:
         np.savez(file, **arrays)
     with pytest.raises(ValueError, match=r"the checkpoint .* was altered"):
         dm.significance.altmann(forest, X, y, **options)
@@ -191,10 +191,10 @@ def test_a_limit_on_files_ends_with_one_line_and_nothing_left(
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
-    given = [*words, table, "--out", "out"]
-    given += [] if words == ("pack",) else ["--target", "y"]
-    given += ["--trees", "5"] if words == ("rank",) else []
-    done = program(tmp_path, *given, preexec_fn=limited)
+    options = [*words, table, "--out", "out"]
+    options += [] if words == ("pack",) else ["--target", "y"]
+    options += ["--trees", "5"] if words == ("rank",) else []
+    done = program(tmp_path, *options, preexec_fn=limited)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     *notes, last = done.stderr.strip().splitlines()
@@ -204,7 +204,7 @@ def test_a_limit_on_files_ends_with_one_line_and_nothing_left(
     assert "cannot be written (File too large)" in last
     left = set(listing(tmp_path)) - {".out.part"}  # which pack goes on from
     assert left == {"table.csv"}
-    done = program(tmp_path, *given)
+    done = program(tmp_path, *options)
     assert done.returncode == 0, done.stderr
     assert listing(tmp_path) == ["out", "table.csv"]
 

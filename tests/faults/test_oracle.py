@@ -36,7 +36,7 @@ def test_odd_problems_have_right_results(kind: str, tmp_path: Path) -> None:
 
 @one_test
 @pytest.mark.parametrize(
-    "found",
+    "result",
     [
         b'\x05a\tb\n1,5\t.\n\x00"a "g\'q""2,5\t"na',  # a quote that is not closed
         b'\x00NA\x01b\n"1,5#"\n4b\n"',
@@ -45,8 +45,8 @@ def test_odd_problems_have_right_results(kind: str, tmp_path: Path) -> None:
         b"\x00a,b\n\xef\xbb\xbf,1\nx,2\n",  # a mark of UTF-8 that begins a field
     ],
 )
-def test_what_the_fuzzer_found(found: bytes, tmp_path: Path) -> None:
-    assert fuzz_text.check(found, tmp_path) in (READ, REFUSED)
+def test_what_the_fuzzer_found(result: bytes, tmp_path: Path) -> None:
+    assert fuzz_text.check(result, tmp_path) in (READ, REFUSED)
 
 
 @pytest.mark.slow

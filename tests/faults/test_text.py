@@ -131,18 +131,18 @@ def test_results_keep_names_exactly_unless_asked(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    kept = {}
+    names = {}
     for option in ((), ("--spreadsheet-safe",)):
         out = tmp_path / f"out{len(option)}"
         assert duramen("pack", TABLE, "--out", out, *option).exit_code == 0
         options = pa_csv.ParseOptions(newlines_in_values=True)
-        kept[option] = pa_csv.read_csv(out / "result.csv", parse_options=options)[
+        names[option] = pa_csv.read_csv(out / "result.csv", parse_options=options)[
             "name"
         ].to_pylist()
         assert pq.read_table(out / "result.parquet")["name"].to_pylist()[: len(NAMES)] == NAMES
-    assert kept[()][: len(NAMES)] == NAMES
-    assert kept["--spreadsheet-safe",][4] == f"'{NAMES[4]}"
-    assert kept["--spreadsheet-safe",][6] == NAMES[6]
+    assert names[()][: len(NAMES)] == NAMES
+    assert names["--spreadsheet-safe",][4] == f"'{NAMES[4]}"
+    assert names["--spreadsheet-safe",][6] == NAMES[6]
 
 
 @pytest.mark.parametrize("name", REFUSED)

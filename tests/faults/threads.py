@@ -119,11 +119,13 @@ COMPUTATIONS: dict[str, Callable[[int], Any]] = {
 }
 
 
-def equal(one: Any, other: Any) -> bool:
+def equal(values: Any, other: Any) -> bool:
     """Whether two results, or lists of them, are the same to the last bit."""
-    if isinstance(one, list):
-        return all(equal(a, b) for a, b in zip(one, other, strict=True))
-    return bool(np.array_equal(one, other, equal_nan=getattr(one, "dtype", None) == np.float64))
+    if isinstance(values, list):
+        return all(equal(a, b) for a, b in zip(values, other, strict=True))
+    return bool(
+        np.array_equal(values, other, equal_nan=getattr(values, "dtype", None) == np.float64)
+    )
 
 
 def main() -> int:

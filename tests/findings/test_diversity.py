@@ -33,7 +33,7 @@ def binary(fraction, n=200):
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "reported"),
     [
         ([binary(0.5), RNG.random(200)], True),
         ([binary(0.5), RNG.integers(0, 3, 200)], False),
@@ -45,9 +45,9 @@ def binary(fraction, n=200):
         ([RNG.random(200)], False),
     ],
 )
-def test_columns_are_told_of_from_a_ratio_of_two(columns, told):
+def test_columns_are_told_of_from_a_ratio_of_two(columns, reported):
     result = unequal_values(dm.encode(np.column_stack(columns)))
-    assert (result is not None) == told
+    assert (result is not None) == reported
 
 
 def test_the_sentence_names_both_ends_and_the_ratio():
@@ -65,8 +65,8 @@ def test_genotypes_are_told_of_by_their_allele_frequencies():
     genotypes = np.repeat([[0, 1, 2]], [60, 100, 40], axis=1).ravel()
     rare = np.repeat([0, 1], [196, 4])
     turned = 2 - rare  # the other allele is the minor one
-    for one in (rare, turned):
-        result = unequal_values(dm.encode(np.column_stack([genotypes, one])))
+    for table in (rare, turned):
+        result = unequal_values(dm.encode(np.column_stack([genotypes, table])))
         assert "minor-allele frequencies from 0.01 ('x1') to 0.45 ('x0')" in result.message
     zeros_and_ones = dm.encode(np.column_stack([binary(0.5), rare]))
     assert "allele" not in unequal_values(zeros_and_ones).message

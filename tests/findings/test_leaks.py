@@ -27,7 +27,7 @@ def genes(p, **columns):
     return made.assign(**columns)
 
 
-def told(X, y, task="auto"):
+def leaks_of(X, y, task="auto"):
     return of_leaks(dm.encode(X), y, "state", task)
 
 
@@ -83,7 +83,7 @@ HONEST = {
 @pytest.mark.parametrize("case", list(LEAKS))
 def test_leaks_are_told_of(case):
     X, y, words = LEAKS[case]
-    (finding,) = told(X, y)
+    (finding,) = leaks_of(X, y)
     assert finding.kind == "leak"
     assert finding.columns == ("x",)
     assert words in finding.message
@@ -92,25 +92,25 @@ def test_leaks_are_told_of(case):
 @one_test
 @pytest.mark.parametrize("case", list(HONEST))
 def test_strong_measurements_are_not(case):
-    assert told(*HONEST[case]) == []
+    assert leaks_of(*HONEST[case]) == []
 
 
 @one_test
 @pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "digits", "diabetes"])
 def test_nothing_is_said_of_usual_data_sets(name):
     data = getattr(datasets, f"load_{name}")(as_frame=True)
-    assert told(data.data, data.target.to_numpy()) == []
+    assert leaks_of(data.data, data.target.to_numpy()) == []
 
 
 def test_chance_is_rarely_told_of():
     """Targets that depend on nothing, with half of the values of each column missing."""
-    found = 0
+    result = 0
     for seed in range(200):
         random = np.random.default_rng(seed)
         X = random.normal(size=(40, 20))
         X[random.random(X.shape) < 0.6] = np.nan
-        found += bool(told(X, random.choice(["a", "b"], 40)))
-    assert found <= 1
+        result += bool(leaks_of(X, random.choice(["a", "b"], 40)))
+    assert result <= 1
 
 
 def test_stores_and_events(tmp_path):

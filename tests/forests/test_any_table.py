@@ -74,8 +74,8 @@ def problems(draw):
         "bootstrap": draw(st.booleans()),
         "max_samples": draw(st.sampled_from([None, None, 0.6])),
     }
-    known = kind().get_params()
-    if "splits" in known:
+    names_of_parameters = kind().get_params()
+    if "splits" in names_of_parameters:
         more = {
             "splits": draw(st.sampled_from(["ordered", "multiway", "one-vs-rest", "any"])),
             "max_features": draw(st.sampled_from([None, 1, 0.5, "sqrt"])),
@@ -93,7 +93,7 @@ def problems(draw):
             more["stop_permutations"] = draw(st.sampled_from([None, 9]))
         if kind.__name__.startswith("TotallyRandomizedTrees"):
             more["max_features"] = 1  # more of them are Extra-Trees, with a warning
-        parameters |= {name: value for name, value in more.items() if name in known}
+        parameters |= {name: value for name, value in more.items() if name in names_of_parameters}
     if task == "classes":
         parameters |= {
             "criterion": draw(st.sampled_from(["gini", "entropy"])),

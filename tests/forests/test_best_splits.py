@@ -24,7 +24,7 @@ def ranked(columns, family, y, criterion):
             if sides not in seen:
                 seen.add(sides)
                 results.append((decrease(groups, y, [1.0] * len(y), criterion), j, sides))
-    return sorted(results, key=lambda one: one[0])
+    return sorted(results, key=lambda split: split[0])
 
 
 def chosen(forest, X):

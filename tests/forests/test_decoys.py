@@ -380,7 +380,7 @@ def test_a_strong_column_keeps_what_it_gets(cut, criterion):
 def test_wrong_input(change, message):
     table = dm.encode(np.arange(12.0).reshape(6, 2))
     y = np.array([0, 1, 0, 1, 1, 0], dtype=np.uint32)
-    given = {"cycle": np.arange(6), "judged": [True, True]} | change
-    cycle, judged = given.pop("cycle"), given.pop("judged")
+    options = {"cycle": np.arange(6), "judged": [True, True]} | change
+    cycle, judged = options.pop("cycle"), options.pop("judged")
     with pytest.raises(ValueError, match=message):
-        grown(table, y, GrowthSettings(max_features=2, **given), cycle, judged)
+        grown(table, y, GrowthSettings(max_features=2, **options), cycle, judged)

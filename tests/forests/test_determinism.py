@@ -15,8 +15,8 @@ from duramen.forests import GrowthSettings, grow
 from duramen.forests.growth import bag
 
 
-def same(one, other):
-    for name, array in one.arrays().items():
+def same(first, other):
+    for name, array in first.arrays().items():
         again = other.arrays()[name]
         assert array.dtype == again.dtype
         assert array.tobytes() == again.tobytes(), name
@@ -85,12 +85,12 @@ def test_chunks_do_not_change_a_bit(cuts, threads):
 
 def test_more_threads_than_there_is_work():
     X, y = load_iris(return_X_y=True)
-    one, many = (
+    first, many = (
         estimators.RandomForestClassifier(3, n_jobs=n_jobs, random_state=0).fit(X, y)
         for n_jobs in (1, 10**6)
     )
-    same(one.forest_, many.forest_)
-    np.testing.assert_array_equal(one.predict_proba(X[:2]), many.predict_proba(X[:2]))
+    same(first.forest_, many.forest_)
+    np.testing.assert_array_equal(first.predict_proba(X[:2]), many.predict_proba(X[:2]))
 
 
 def test_seeds():

@@ -104,11 +104,11 @@ def test_another_encoding_is_read_by_its_values(estimator):
 
 def test_threads_do_not_matter(estimator):
     X = odd_rows()
-    one = estimator.apply(X), probabilities(estimator, X)
+    single = estimator.apply(X), probabilities(estimator, X)
     estimator.set_params(n_jobs=3)
     three = estimator.apply(X), probabilities(estimator, X)
     estimator.set_params(n_jobs=None)
-    for a, b in zip(one, three, strict=True):
+    for a, b in zip(single, three, strict=True):
         np.testing.assert_array_equal(a, b)
 
 

@@ -35,22 +35,22 @@ def weighted_problem(task, n=120):
 )
 def test_paths_and_trees_are_those_of_scikit_learn(task, criterion, weighted):
     X, y, weights = weighted_problem(task)
-    given = {"sample_weight": weights} if task == "classification" or weighted else {}
+    options = {"sample_weight": weights} if task == "classification" or weighted else {}
     ours = dm.BaggedTreesRegressor if task == "regression" else dm.BaggedTreesClassifier
     theirs = DecisionTreeRegressor if task == "regression" else DecisionTreeClassifier
     limits = {} if weighted else {"min_samples_leaf": 3}
     first = ours(criterion=criterion, **ONE, **limits)
     other = theirs(criterion=criterion, random_state=0, **limits)
-    path = first.cost_complexity_pruning_path(X, y, **given)
-    expected = other.cost_complexity_pruning_path(X, y, **given)
+    path = first.cost_complexity_pruning_path(X, y, **options)
+    expected = other.cost_complexity_pruning_path(X, y, **options)
     np.testing.assert_allclose(path.ccp_alphas, expected.ccp_alphas, rtol=0, atol=1e-12)
     np.testing.assert_allclose(path.impurities, expected.impurities, rtol=0, atol=1e-12)
     assert not hasattr(first, "forest_")
     between = (path.ccp_alphas[:-1] + path.ccp_alphas[1:]) / 2
     for step in np.linspace(0, len(between) - 1, 6).astype(int):
         alpha = between[step]
-        a = clone(first).set_params(ccp_alpha=alpha).fit(X, y, **given)
-        b = clone(other).set_params(ccp_alpha=alpha).fit(X, y, **given)
+        a = clone(first).set_params(ccp_alpha=alpha).fit(X, y, **options)
+        b = clone(other).set_params(ccp_alpha=alpha).fit(X, y, **options)
         assert a.forest_.tree(0).n_leaves == path.n_leaves[step] == b.get_n_leaves()
         if task == "regression":
             np.testing.assert_allclose(a.predict(X), b.predict(X), rtol=0, atol=1e-12)
@@ -180,10 +180,10 @@ def test_importances_of_pruned_trees():
     assert (importances.by_degree <= whole.by_degree[:, :n] + 1e-12).all()
 
     bagged = dm.RandomForestClassifier(30, random_state=0, ccp_alpha=0.2).fit(X, y)
-    kept = np.unique(bagged.forest_.feature[bagged.forest_.feature >= 0])
+    used = np.unique(bagged.forest_.feature[bagged.forest_.feature >= 0])
     scores = dm.importances.mda(bagged, X, y, random_state=0).values
-    assert 0 < len(kept) < 4 or (scores != 0).all()
-    assert (scores[np.setdiff1d(np.arange(4), kept)] == 0).all()
+    assert 0 < len(used) < 4 or (scores != 0).all()
+    assert (scores[np.setdiff1d(np.arange(4), used)] == 0).all()
 
 
 def test_wrong_values_and_survival_are_refused():

@@ -99,8 +99,8 @@ def exact_p_value(columns, y, criterion, splits):
     """Fraction of the orders of the target whose best split is as good."""
 
     def best(order):
-        given = [splits] * len(columns), [None] * len(columns), order, [1.0] * len(y), criterion
-        return best_decrease(columns, *given)
+        options = [splits] * len(columns), [None] * len(columns), order, [1.0] * len(y), criterion
+        return best_decrease(columns, *options)
 
     orders = set(permutations(y)) if criterion != "variance" else permutations(y)
     return float(np.mean([best(order) >= best(y) - 1e-9 for order in orders]))

@@ -12,24 +12,24 @@ from duramen import estimators
 from duramen.forests import Forest
 
 
-def same_forest(one, other):
-    assert other.arrays().keys() == one.arrays().keys()
-    for name, array in one.arrays().items():
+def same_forest(first, other):
+    assert other.arrays().keys() == first.arrays().keys()
+    for name, array in first.arrays().items():
         np.testing.assert_array_equal(other.arrays()[name], array)
         assert other.arrays()[name].dtype == array.dtype
     for name in ("settings", "n_rows", "total_weight", "seed", "first_tree", "names"):
-        assert getattr(other, name) == getattr(one, name)
-    assert other.schema.kinds == one.schema.kinds
-    assert other.schema.named == one.schema.named
-    assert other.schema.labels.keys() == one.schema.labels.keys()
-    for column, labels in one.schema.labels.items():
+        assert getattr(other, name) == getattr(first, name)
+    assert other.schema.kinds == first.schema.kinds
+    assert other.schema.named == first.schema.named
+    assert other.schema.labels.keys() == first.schema.labels.keys()
+    for column, labels in first.schema.labels.items():
         assert other.schema.labels[column].dtype == labels.dtype
         np.testing.assert_array_equal(other.schema.labels[column], labels)
-    if one.classes is None:
+    if first.classes is None:
         assert other.classes is None
     else:
-        assert other.classes.dtype == one.classes.dtype
-        np.testing.assert_array_equal(other.classes, one.classes)
+        assert other.classes.dtype == first.classes.dtype
+        np.testing.assert_array_equal(other.classes, first.classes)
 
 
 @pytest.mark.parametrize(

@@ -133,9 +133,9 @@ def test_splits_separate_the_rows_of_their_node(case):
             values = X.iloc[rows[node], column].to_numpy(dtype=float)
             values = values[~np.isnan(values)]
             assert values.min() <= tree.threshold[node] < values.max()
-            known = table.values(column)
+            distinct = table.values(column)
             np.testing.assert_array_equal(
-                known <= tree.threshold[node], np.arange(len(known)) <= tree.cut[node]
+                distinct <= tree.threshold[node], np.arange(len(distinct)) <= tree.cut[node]
             )
 
 

@@ -25,14 +25,14 @@ FORESTS = [
 
 @one_test
 @pytest.mark.parametrize(("kind", "options"), FORESTS)
-@pytest.mark.parametrize(("n", "kept"), [(80, 60), (256, 40), (250, 5), (1000, 400)])
-def test_same_trees_as_the_rows_encoded_alone(kind, options, n, kept):
-    random = np.random.default_rng(n + kept)
+@pytest.mark.parametrize(("n", "n_taken"), [(80, 60), (256, 40), (250, 5), (1000, 400)])
+def test_same_trees_as_the_rows_encoded_alone(kind, options, n, n_taken):
+    random = np.random.default_rng(n + n_taken)
     X = np.column_stack(
         [random.normal(size=(n, 4)), random.integers(0, 3, (n, 2)), random.integers(0, 40, n)]
     )
     y = (X[:, 0] + X[:, 4] + random.normal(size=n) > 1).astype(int)
-    chosen = np.sort(random.permutation(n)[:kept])
+    chosen = np.sort(random.permutation(n)[:n_taken])
     whole = dm.encode(X)
     taken = kind(8, random_state=1, **options).fit(whole.take_rows(chosen), y[chosen])
     alone = kind(8, random_state=1, **options).fit(X[chosen], y[chosen])

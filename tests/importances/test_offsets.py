@@ -60,8 +60,8 @@ def found_by(name, y, weights=None):
     return results
 
 
-def assert_equal(found, expected, what):
-    assert found == expected, (what, [name for name in found if found[name] != expected[name]])
+def assert_equal(result, expected, what):
+    assert result == expected, (what, [name for name in result if result[name] != expected[name]])
 
 
 def check_powers(name, weights, powers):
@@ -133,7 +133,7 @@ def test_the_exact_theory():
             for K in (1, 2, 3)
         ]
         exact.append(dm.theory.population_mda(dist, max_features=2, criterion="variance"))
-        results.append(digest(*(one.values for one in exact)))
+        results.append(digest(*(result.values for result in exact)))
     assert len(set(results)) == 1
 
 

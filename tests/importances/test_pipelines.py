@@ -36,8 +36,8 @@ X = table()
 Y = np.where((X.age > 0) & (X.site == "north"), "ill", "well")
 
 
-def forest(**given):
-    return dm.RandomForestClassifier(12, random_state=0, **given)
+def forest(**options):
+    return dm.RandomForestClassifier(12, random_state=0, **options)
 
 
 @pytest.fixture(scope="module")
@@ -49,17 +49,17 @@ def pipe():
 @one_test
 @pytest.mark.parametrize("measure", [mdi, frequency, minimal_depth])
 def test_a_pipeline_gives_the_numbers_of_its_forest_and_the_names_of_its_steps(measure, pipe):
-    found, alone = measure(pipe), measure(pipe[-1])
-    assert found.names == (
+    result, alone = measure(pipe), measure(pipe[-1])
+    assert result.names == (
         "onehotencoder__site_north",
         "onehotencoder__site_south",
         "onehotencoder__site_west",
         "remainder__age",
         "remainder__dose",
     )
-    assert np.array_equal(found.values, alone.values)
+    assert np.array_equal(result.values, alone.values)
     assert alone.names == tuple(f"x{j}" for j in range(5))
-    assert first_splits(pipe).names == found.names
+    assert first_splits(pipe).names == result.names
 
 
 def test_a_forest_alone_in_a_pipeline():

@@ -28,7 +28,7 @@ class Opened:
         }
 
     def leaf_values_of(self, tree):
-        known = {}
+        leaves = {}
 
         def values(row):
             node = leaf_of(self.arrays, self.schema, tree, row)
@@ -37,9 +37,9 @@ class Opened:
             return [float(v) for v in self.arrays["leaf_values"][leaf]]
 
         def looked_up(row):
-            if tuple(row) not in known:
-                known[tuple(row)] = values(row)
-            return known[tuple(row)]
+            if tuple(row) not in leaves:
+                leaves[tuple(row)] = values(row)
+            return leaves[tuple(row)]
 
         return looked_up
 

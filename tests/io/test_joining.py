@@ -17,7 +17,7 @@ RIGHT = {"c": list(range(3)), "d": ["x", None, "y"], "e": np.linspace(0, 1, 3)}
 
 
 def test_they_are_the_columns_of_one_table():
-    tables = [encode(pa.table(one)) for one in (LEFT, RIGHT)]
+    tables = [encode(pa.table(columns)) for columns in (LEFT, RIGHT)]
     both = joined(*tables, "test")
     assert both.fingerprint() == encode(pa.table({**LEFT, **RIGHT})).fingerprint()
     assert both.values(1).tolist() == ["u", "v"]

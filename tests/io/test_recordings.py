@@ -99,9 +99,9 @@ def test_names_that_are_numbers_are_no_frame(tmp_path):
 )
 def test_numbers_of_other_types_are_converted(tmp_path, kind, result):
     np.save(tmp_path / "light.npy", (100 * LIGHT).astype(kind))
-    found = read_recording(tmp_path / "light.npy").fluorescence
-    assert found.dtype == np.dtype(result)
-    assert np.array_equal(found, (100 * LIGHT).astype(kind).astype(result))
+    actual = read_recording(tmp_path / "light.npy").fluorescence
+    assert actual.dtype == np.dtype(result)
+    assert np.array_equal(actual, (100 * LIGHT).astype(kind).astype(result))
 
 
 def suite2p(folder, cells=True):
@@ -193,8 +193,8 @@ def test_frames_with_nan(tmp_path):
     path = write(tmp_path, ".npy", light)
     with pytest.raises(ValueError, match="NaN or infinity in 4 of 30 frames, the first one 0"):
         read_recording(path)
-    kept = np.delete(LIGHT, [0, 5, 6, 29], axis=0)
-    assert np.array_equal(read_recording(path, missing="drop").fluorescence, kept)
+    remaining = np.delete(LIGHT, [0, 5, 6, 29], axis=0)
+    assert np.array_equal(read_recording(path, missing="drop").fluorescence, remaining)
     filled = read_recording(path, missing="interpolate").fluorescence
     step = (LIGHT[7, 0] - LIGHT[4, 0]) / 3
     assert filled[5:7, 0] == pytest.approx([LIGHT[4, 0] + step, LIGHT[4, 0] + 2 * step])

@@ -63,9 +63,9 @@ def of_function(X, y, seed):
     return np.abs(X[y == "a"].mean(axis=0) - X.mean(axis=0)) + seed / 2**40
 
 
-def call_of(function, **given):
+def call_of(function, **options):
     """A call that is done with and without a client."""
-    return lambda **way: function(FOREST, X, Y, random_state=1, **given, **way)
+    return lambda **way: function(FOREST, X, Y, random_state=1, **options, **way)
 
 
 CALLS = {
@@ -125,9 +125,9 @@ def test_same_bytes_on_a_cluster(client, tmp_path, name):
     sent = []
     original = client.submit
 
-    def submit(*given, **choices):
-        sent.append(given)
-        return original(*given, **choices)
+    def submit(*arguments, **choices):
+        sent.append(arguments)
+        return original(*arguments, **choices)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(client, "submit", submit)
@@ -171,7 +171,7 @@ def test_warnings_of_other_processes_are_given_once_each(processes):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         run_replicates(warning, 6, 1, **options)
-    results = [(one.category, str(one.message)) for one in caught]
+    results = [(warning.category, str(warning.message)) for warning in caught]
     assert sorted(results, key=str) == [
         (RuntimeWarning, "of job 2"),
         (UserWarning, "the same of all jobs"),
@@ -192,9 +192,9 @@ def test_warnings_of_jobs_at_the_same_time_leave_the_filters_as_they_were():
 def test_a_checkpoint_is_taken_up_on_a_cluster(client, tmp_path):
     options = {"n_permutations": 9, "random_state": 1}
     expected = significance.altmann(FOREST, X, Y, **options)
-    kept = {"checkpoint": tmp_path / "kept", **options}
-    significance.altmann(FOREST, X, Y, **{**kept, "n_permutations": 4})
-    there = significance.altmann(FOREST, X, Y, client=client, **kept)
+    resumed = {"checkpoint": tmp_path / "kept", **options}
+    significance.altmann(FOREST, X, Y, **{**resumed, "n_permutations": 4})
+    there = significance.altmann(FOREST, X, Y, client=client, **resumed)
     np.testing.assert_array_equal(there.p_values, expected.p_values)
 
 
@@ -274,10 +274,10 @@ def test_stopping_early_cancels_the_rest(client):
 
 def test_arguments_of_waves_are_worked_out_here(client):
     for plan in ways(client):
-        known = []
+        sums = []
 
-        def ready(values, known=known):
-            known.append(float(values.sum()))
+        def ready(values, sums=sums):
+            sums.append(float(values.sum()))
             return min(6, len(values) + 2)
 
         result = run_replicates(
@@ -289,7 +289,7 @@ def test_arguments_of_waves_are_worked_out_here(client):
             plan=plan,
             function="test",
             ready=ready,
-            arguments=lambda b, known=known: (known[-1],),
+            arguments=lambda b, sums=sums: (sums[-1],),
         )
         assert result.ravel().tolist() == [0, 1, 3, 4, 12, 13]
 
@@ -303,8 +303,8 @@ def shaped(b, seed):
 def test_results_of_any_shapes(client, tmp_path):
     options = {"seed": 4, "identity": {"method": "test"}, "function": "test"}
     expected = run_jobs(shaped, 5, plan=Plan(), **options)
-    assert [one["links"].shape for one in expected] == [(b, 3) for b in range(5)]
-    assert [int(one["count"]) for one in expected] == [0, 1, 2, 3, 4]
+    assert [record["links"].shape for record in expected] == [(b, 3) for b in range(5)]
+    assert [int(record["count"]) for record in expected] == [0, 1, 2, 3, 4]
     for i, plan in enumerate(ways(client)):
         path = tmp_path / f"kept{i}"
         assert_same(run_jobs(shaped, 3, plan=Plan(checkpoint=path), **options), expected[:3])
@@ -319,9 +319,9 @@ def _never(b, seed):
     raise AssertionError("it is done")
 
 
-def assert_same(found, expected):
-    assert len(found) == len(expected)
-    for first, other in zip(found, expected, strict=True):
+def assert_same(result, expected):
+    assert len(result) == len(expected)
+    for first, other in zip(result, expected, strict=True):
         assert list(first) == list(other)
         for name, array in first.items():
             assert (array.dtype, array.shape) == (other[name].dtype, other[name].shape)
@@ -370,13 +370,13 @@ def test_jobs_that_end_their_workers_are_told_of():
 
 
 def test_analyses(client):
-    def tables(**given):
+    def tables(**options):
         reports = [
-            dm.rank(X, Y, n_estimators=10, test="altmann", n_permutations=5, **given),
-            dm.rank(X, Y, n_estimators=10, test=False, stability=1, **given),
-            dm.rank(X, Y, n_estimators=10, test=False, **given),
-            dm.select(X, Y, selector="boruta", **given),
-            dm.compare(X, Y, methods="mdi", n_features=1, n_resamples=3, n_estimators=5, **given),
+            dm.rank(X, Y, n_estimators=10, test="altmann", n_permutations=5, **options),
+            dm.rank(X, Y, n_estimators=10, test=False, stability=1, **options),
+            dm.rank(X, Y, n_estimators=10, test=False, **options),
+            dm.select(X, Y, selector="boruta", **options),
+            dm.compare(X, Y, methods="mdi", n_features=1, n_resamples=3, n_estimators=5, **options),
         ]
         return [
             {name: list(map(str, report.table[name])) for name in report.table if name != "seconds"}

@@ -104,15 +104,15 @@ def test_decided_sees_every_beginning_once_and_stops_the_run(n_threads):
 
 @pytest.mark.parametrize("n_threads", [1, 4])
 def test_ready_lets_replicates_depend_on_earlier_ones(n_threads):
-    known = {}
+    values_by_replicate = {}
 
     def ready(values):
         for b, value in enumerate(values):
-            known[b] = value[0]
+            values_by_replicate[b] = value[0]
         return {0: 2, 2: 7, 7: 9, 9: 9}[len(values)]
 
     def sum_of_known(b, seed):
-        return np.array([b + sum(known.values())])
+        return np.array([b + sum(values_by_replicate.values())])
 
     result = run(50, task=sum_of_known, width=1, ready=ready, plan=Plan(n_threads))
     assert result[:, 0].tolist() == [0, 1, 3, 4, 5, 6, 7, 33, 34]
@@ -145,7 +145,7 @@ def path(tmp_path):
     return tmp_path / "run.checkpoint"
 
 
-def kept(path):
+def stored_values(path):
     return read_archive(path, what="replicates", newest=1, function="test")[1]["values"]
 
 
@@ -155,7 +155,7 @@ def test_interrupted_run_goes_on_where_it_was(path, error, n_threads):
     plan = Plan(n_threads, path)
     with pytest.raises(error):
         run(20, task=failing_at(9, error()), plan=plan)
-    np.testing.assert_array_equal(kept(path), run(9))
+    np.testing.assert_array_equal(stored_values(path), run(9))
     calls = []
 
     def counted(b, seed):
@@ -181,7 +181,7 @@ def test_finished_run_is_extended_and_a_shorter_one_reads_its_beginning(path):
     run(8, plan=Plan(1, path))
     np.testing.assert_array_equal(run(12, plan=Plan(1, path)), run(12))
     np.testing.assert_array_equal(run(5, plan=Plan(1, path)), run(5))
-    np.testing.assert_array_equal(kept(path), run(12))
+    np.testing.assert_array_equal(stored_values(path), run(12))
 
 
 def test_resumed_run_stops_where_the_undisturbed_one_does(path):
@@ -204,7 +204,7 @@ def test_written_now_and_then(path, monkeypatch):
     lengths = []
 
     def task(b, seed):
-        lengths.append(len(kept(path)) if path.exists() else 0)
+        lengths.append(len(stored_values(path)) if path.exists() else 0)
         return drawn(b, seed)
 
     monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
@@ -216,7 +216,7 @@ def test_written_now_and_then(path, monkeypatch):
     monkeypatch.setattr(replicates, "_INTERVAL", 5.0)
     run(5, task=task, plan=Plan(1, path))
     assert lengths == [0, 0, 0, 0, 0]
-    assert len(kept(path)) == 5
+    assert len(stored_values(path)) == 5
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_killed_at_six_random_moments_it_ends_with_the_same_bytes(tmp_path):
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
         process.stdout.close()
-        lengths.append(len(kept(checkpoint)) if checkpoint.exists() else 0)
+        lengths.append(len(stored_values(checkpoint)) if checkpoint.exists() else 0)
     assert lengths == sorted(lengths)
     assert 0 < lengths[-1] < 800  # killed on the way, every time
     assert len(set(lengths)) >= 3

@@ -21,9 +21,9 @@ def problem(n, task):
     return X, target, random
 
 
-def same_arrays(one, other, names=ARRAY_NAMES):
+def same_arrays(first, other, names=ARRAY_NAMES):
     for name in names:
-        assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
+        assert getattr(first, name).tobytes() == getattr(other, name).tobytes(), name
 
 
 @one_test
@@ -73,7 +73,7 @@ def test_nodes_as_bits_and_as_row_numbers_give_the_same_trees(n_classes, K, crit
     settings = GrowthSettings(criterion=criterion, cut="random", max_features=K, **limits)
     data = dm.learning_set(X, target)
     weighted = replace(data, weights=np.ones(90))
-    first, other = (grow(given, settings, n_trees=20, seed=7) for given in (data, weighted))
+    first, other = (grow(options, settings, n_trees=20, seed=7) for options in (data, weighted))
     assert first.n_nodes > 200
     # Only weights that were given are kept by node; they are the rows here.
     assert first.node_weight.size == 0

@@ -36,25 +36,25 @@ def importances(X, y, n_trees=10_000, **parameters):
 @pytest.mark.parametrize("K", sorted(DIGITS))
 def test_digits(K):
     digits = dm.datasets.digits7()
-    found = importances(digits.X, digits.y, max_features=K)
-    np.testing.assert_allclose(found.values, DIGITS[K], atol=0.01)
+    result = importances(digits.X, digits.y, max_features=K)
+    np.testing.assert_allclose(result.values, DIGITS[K], atol=0.01)
     # Every tree is fully developed: its decreases sum to I(V; Y) = log2 10.
-    assert found.values.sum() == pytest.approx(np.log2(10), abs=1e-9)
-    np.testing.assert_allclose(found.by_degree.sum(axis=1), found.values, atol=1e-12)
+    assert result.values.sum() == pytest.approx(np.log2(10), abs=1e-9)
+    np.testing.assert_allclose(result.by_degree.sum(axis=1), result.values, atol=1e-12)
 
 
 def test_digits_by_degree():
     digits = dm.datasets.digits7()
-    found = importances(digits.X, digits.y, max_features=1)
-    np.testing.assert_allclose(found.by_degree, DEGREES, atol=0.01)
+    result = importances(digits.X, digits.y, max_features=1)
+    np.testing.assert_allclose(result.by_degree, DEGREES, atol=0.01)
 
 
 def test_digits_with_an_irrelevant_constant_leaves_the_others_alone():
     # A constant column is irrelevant: it takes part in the draws, and changes no importance.
     digits = dm.datasets.digits7()
     X = np.column_stack([np.asarray(digits.X), np.ones(10)])
-    found = importances(X, digits.y, max_features=1)
-    np.testing.assert_allclose(found.values, [*DIGITS[1], 0], atol=0.01)
+    result = importances(X, digits.y, max_features=1)
+    np.testing.assert_allclose(result.values, [*DIGITS[1], 0], atol=0.01)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,6 @@ def test_binary_splits_of_digits_with_a_split_segment(splits, expected):
 
 def test_xor_needs_both():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    found = importances(X, X[:, 0] ^ X[:, 1])
-    np.testing.assert_allclose(found.values, [0.5, 0.5], atol=0.02)
-    np.testing.assert_allclose(found.by_degree[:, 0], 0, atol=1e-12)
+    result = importances(X, X[:, 0] ^ X[:, 1])
+    np.testing.assert_allclose(result.values, [0.5, 0.5], atol=0.02)
+    np.testing.assert_allclose(result.by_degree[:, 0], 0, atol=1e-12)

@@ -37,7 +37,7 @@ def test_an_object_is_made_once(data, forest):
     assert forest.bags is forest.bags
 
 
-@pytest.mark.parametrize("copied", [lambda one: pickle.loads(pickle.dumps(one)), copy.deepcopy])
+@pytest.mark.parametrize("copied", [lambda part: pickle.loads(pickle.dumps(part)), copy.deepcopy])
 def test_copies_make_their_own(data, forest, copied):
     mean_decreases(forest)
     before = predict(forest, data.table)

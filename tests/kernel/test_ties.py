@@ -97,14 +97,14 @@ def test_equal_splits_of_two_classes(estimator, settings, criterion, weighting):
     for totals in nodes(12, 2):
         for pair in pairs_of_splits(criterion, totals):
             X, y = table(totals, *pair)
-            given = dict(settings)
+            options = dict(settings)
             weights = None
             if weighting == "whole":
                 weights = np.full(len(y), 3.0)
             elif weighting == "real":
                 weights = np.full(len(y), 0.1)
             elif weighting == "classes":
-                given["class_weight"] = {0: 0.7, 1: 0.7}
+                options["class_weight"] = {0: 0.7, 1: 0.7}
             elif weighting == "many rows":
                 X, y = np.repeat(X, 25, axis=0), np.repeat(y, 25)
             results.append(
@@ -115,7 +115,7 @@ def test_equal_splits_of_two_classes(estimator, settings, criterion, weighting):
                     weights,
                     criterion=criterion,
                     random_state=len(results),
-                    **given,
+                    **options,
                 )
             )
     assert len(results) > 20

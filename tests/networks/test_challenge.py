@@ -22,8 +22,8 @@ def test_p_value_of_the_roc_curve_is_that_of_the_rank_sum():
     rng = np.random.default_rng(1)
     weights, truth = rng.random(300), rng.random(300) < 0.2
     weights[truth] += 0.2
-    one = score_ranking(weights, truth)
-    actual = challenge_score({"a": one}, n_random=1000)
+    score = score_ranking(weights, truth)
+    actual = challenge_score({"a": score}, n_random=1000)
     expected = stats.mannwhitneyu(
         weights[truth],
         weights[~truth],

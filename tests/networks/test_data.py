@@ -20,15 +20,15 @@ def test_simulated_links_are_as_asked():
 
 
 def test_simulation_depends_on_the_seed_alone():
-    one, two = (dm.datasets.gene_network(10, 8, random_state=4) for _ in range(2))
-    assert np.array_equal(one.expression, two.expression)
-    assert not np.array_equal(one.links, dm.datasets.gene_network(10, 8, random_state=5).links)
+    first, two = (dm.datasets.gene_network(10, 8, random_state=4) for _ in range(2))
+    assert np.array_equal(first.expression, two.expression)
+    assert not np.array_equal(first.links, dm.datasets.gene_network(10, 8, random_state=5).links)
 
 
 def test_hubs_have_more_targets_than_equal_odds():
     def largest(hubs):
         made = (dm.datasets.gene_network(2, 100, hubs=hubs, random_state=s) for s in range(20))
-        return np.mean([one.links.sum(axis=1).max() for one in made])
+        return np.mean([data_set.links.sum(axis=1).max() for data_set in made])
 
     assert largest(1.2) > 2 * largest(None)
 

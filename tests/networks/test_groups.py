@@ -82,7 +82,7 @@ def test_all_groups_of_one_are_the_network():
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "error", "message"),
+    ("options", "error", "message"),
     [
         ({"network": WEIGHTS}, TypeError, "network must be a Network, got ndarray"),
         (
@@ -97,9 +97,9 @@ def test_all_groups_of_one_are_the_network():
         ({"names": ["x"]}, ValueError, "names must be None"),
     ],
 )
-def test_refuses(given, error, message):
+def test_refuses(options, error, message):
     with pytest.raises(error, match=f"group_links: .*{message}"):
-        group_links(**{"network": NETWORK, "feature_groups": GROUPS} | given)
+        group_links(**{"network": NETWORK, "feature_groups": GROUPS} | options)
 
 
 def test_public():

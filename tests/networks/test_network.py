@@ -10,10 +10,10 @@ from duramen import Network
 from duramen.results import network as module
 
 
-def made(p=7, seed=0, **given):
+def made(p=7, seed=0, **options):
     weights = np.random.default_rng(seed).integers(0, 9, (p, p)).astype(float)
     np.fill_diagonal(weights, 0)
-    return Network(tuple(f"g{i}" for i in range(p)), weights, **given)
+    return Network(tuple(f"g{i}" for i in range(p)), weights, **options)
 
 
 def slow_ranking(network):

@@ -62,10 +62,10 @@ def test_perfect_and_inverted_order():
     assert score_ranking(np.arange(5.0), truth).auroc == 0
 
 
-def network(p=6, seed=0, **given):
+def network(p=6, seed=0, **options):
     weights = np.random.default_rng(seed).random((p, p))
     np.fill_diagonal(weights, 0)
-    return Network(tuple(f"g{i}" for i in range(p)), weights, **given)
+    return Network(tuple(f"g{i}" for i in range(p)), weights, **options)
 
 
 def test_all_forms_of_a_gold_standard_score_alike():

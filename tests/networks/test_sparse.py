@@ -56,16 +56,16 @@ def test_sparse_weights_are_the_dense_ones(tmp_path, dtype, density, kind):
 
 
 def test_sparse_weights_are_checked_and_read_only():
-    given = sparse.csr_array(weights())
-    network = Network(NAMES, given)
-    given.data[:] = 7
+    options = sparse.csr_array(weights())
+    network = Network(NAMES, options)
+    options.data[:] = 7
     assert network.weights.data.max() < 9
     with pytest.raises(ValueError, match="read-only"):
         network.weights.data[0] = 1
     with pytest.raises(ValueError, match="0 on the diagonal"):
         Network(NAMES, sparse.csr_array(np.eye(6)))
     with pytest.raises(ValueError, match="p_values must be a dense matrix"):
-        Network(NAMES, weights(), p_values=given)
+        Network(NAMES, weights(), p_values=options)
     with pytest.raises(ValueError, match="must be finite"):
         Network(NAMES, sparse.csr_array(np.full((6, 6), np.inf)))
     with pytest.raises(ValueError, match="0 on the diagonal"):
@@ -78,9 +78,9 @@ def test_heaviest_links(kind):
     matrix = weights()
     network = Network(NAMES, kind(matrix))
     i, j = network.ranked(4)
-    kept = np.zeros((6, 6))
-    kept[i, j] = matrix[i, j]
-    np.testing.assert_array_equal(network.heaviest(4).weights.toarray(), kept)
+    expected = np.zeros((6, 6))
+    expected[i, j] = matrix[i, j]
+    np.testing.assert_array_equal(network.heaviest(4).weights.toarray(), expected)
     above = np.where(matrix > 3, matrix, 0)
     np.testing.assert_array_equal(network.heaviest(above=3).weights.toarray(), above)
     result = network.heaviest(per_target=2)
@@ -97,17 +97,19 @@ def test_heaviest_links(kind):
 
 def test_heaviest_links_without_a_direction():
     network = Network(NAMES, weights()).undirected()
-    for found in (network.heaviest(3), network.heaviest(per_target=2), network.heaviest(above=4)):
-        matrix = found.weights.toarray()
+    for result in (network.heaviest(3), network.heaviest(per_target=2), network.heaviest(above=4)):
+        matrix = result.weights.toarray()
         np.testing.assert_array_equal(matrix, matrix.T)
-        assert found.top(3) == network.top(3)
+        assert result.top(3) == network.top(3)
 
 
 @one_test
-@pytest.mark.parametrize("given", [{}, {"n": 3, "above": 1.0}, {"per_target": -1}, {"above": "x"}])
-def test_heaviest_links_refuse(given):
+@pytest.mark.parametrize(
+    "options", [{}, {"n": 3, "above": 1.0}, {"per_target": -1}, {"above": "x"}]
+)
+def test_heaviest_links_refuse(options):
     with pytest.raises(ValueError, match=r"Network\.heaviest"):
-        Network(NAMES, weights()).heaviest(**given)
+        Network(NAMES, weights()).heaviest(**options)
 
 
 @pytest.mark.slow

@@ -89,7 +89,7 @@ def accuracy_losses(rows, p, k, *, criterion, loss, votes, depth, unseen, given)
         best = [c for c in outcomes if outcomes[c] == max(outcomes.values())]
         return 1 - Fraction(int(y in best), len(best))
 
-    known = {x: ends(x) for x in product(*(sorted({r[0][m] for r in rows}) for m in range(p)))}
+    leaves = {x: ends(x) for x in product(*(sorted({r[0][m] for r in rows}) for m in range(p)))}
     lost = []
     for m in range(p):
         change = Fraction(0)
@@ -98,12 +98,12 @@ def accuracy_losses(rows, p, k, *, criterion, loss, votes, depth, unseen, given)
             mixed = defaultdict(Fraction)
             after = Fraction(0)
             for other, _, v in alike:
-                outcomes = known[(*x[:m], other[m], *x[m + 1 :])]
+                outcomes = leaves[(*x[:m], other[m], *x[m + 1 :])]
                 after += v / mass(alike) * loss_of(outcomes, y)
                 for value, chance in outcomes.items():
                     mixed[value] += v / mass(alike) * chance
             if votes == "ensemble":
                 after = loss_of(mixed, y)
-            change += w / total * (after - loss_of(known[x], y))
+            change += w / total * (after - loss_of(leaves[x], y))
         lost.append(change)
-    return sum(w / total * loss_of(known[x], y) for x, y, w in rows), lost
+    return sum(w / total * loss_of(leaves[x], y) for x, y, w in rows), lost

@@ -12,9 +12,12 @@ def p_value(a, b, nominal_a=False, nominal_b=False):
     The linear statistic is sum_i g(a_i) h(b_i)', g and h the values, or indicators of categories;
     its mean and covariance over all permutations are theirs, eqs. 3.1 and 3.2 written out.
     """
-    kept = [i for i in range(len(a)) if not (math.isnan(a[i]) or math.isnan(b[i]))]
-    g, h = _influence([a[i] for i in kept], nominal_a), _influence([b[i] for i in kept], nominal_b)
-    n = len(kept)
+    complete = [i for i in range(len(a)) if not (math.isnan(a[i]) or math.isnan(b[i]))]
+    g, h = (
+        _influence([a[i] for i in complete], nominal_a),
+        _influence([b[i] for i in complete], nominal_b),
+    )
+    n = len(complete)
     if n < 2:
         return 1.0
     statistic = sum(np.outer(g[i], h[i]) for i in range(n)).ravel()

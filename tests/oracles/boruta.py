@@ -36,7 +36,7 @@ RULES = {"bonferroni": of_r, "two-step": of_python}
 def verdicts(hit, rule, level):
     """Return the verdicts after each round; `hit[r][j]` tells whether j, if there, has a hit."""
     p = len(hit[0])
-    states, counts, told = ["tentative"] * p, [0] * p, []
+    states, counts, history = ["tentative"] * p, [0] * p, []
     for n, row in enumerate(hit, 1):
         if "tentative" not in states:
             break
@@ -48,5 +48,5 @@ def verdicts(hit, rule, level):
         for j, above, below in zip(there, better, worse, strict=True):
             if states[j] == "tentative" and (above or below):
                 states[j] = "confirmed" if above else "rejected"
-        told.append(list(states))
-    return told, counts
+        history.append(list(states))
+    return history, counts

@@ -73,8 +73,8 @@ def partial_correlation(x, components=None):
         values, vectors = values[::-1], vectors[:, ::-1]
         m = int(components * len(changing))
         noise = values[m:].mean()
-        kept = vectors[:, :m]
-        sigma = kept @ np.diag(values[:m] - noise) @ kept.T + noise * np.eye(len(values))
+        leading = vectors[:, :m]
+        sigma = leading @ np.diag(values[:m] - noise) @ leading.T + noise * np.eye(len(values))
     inverse = np.linalg.inv(sigma)
     result = np.zeros((x.shape[1], x.shape[1]))
     for a, i in enumerate(changing):
@@ -105,12 +105,12 @@ def precedence(x, low=0.2, high=0.5):
     return counts
 
 
-def transfer_entropy(source, target, order=2, same_frame=True, kept=None):
+def transfer_entropy(source, target, order=2, same_frame=True, counted=None):
     """Return the entropy that a source adds, in bits, from a table of joint states."""
     joint = {}
     frames = range(order, len(target))
     for t in frames:
-        if kept is not None and not kept[t]:
+        if counted is not None and not counted[t]:
             continue
         own = tuple(target[t - k] for k in range(1, order + 1))
         shift = 0 if same_frame else 1

@@ -39,7 +39,9 @@ def cells(rows: Sequence[Row], given: Sequence[int]) -> list[list[Row]]:
     return list(parts.values())
 
 
-def told(rows: Sequence[Row], m: int, given: Sequence[int] = (), criterion: str = "entropy"):
+def information_of(
+    rows: Sequence[Row], m: int, given: Sequence[int] = (), criterion: str = "entropy"
+):
     """G(Y; X_m | B) over these rows."""
     return decrease(without_context(rows), m, list(given), IMPURITIES[criterion])
 
@@ -74,8 +76,8 @@ def effects(
             here = within(cell, context)
             if not here and empty == "skip":
                 continue
-            inside = told(here, m, criterion=criterion) if here else 0.0
-            gap = told(cell, m, criterion=criterion) - inside
+            inside = information_of(here, m, criterion=criterion) if here else 0.0
+            gap = information_of(cell, m, criterion=criterion) - inside
             absolute += weight * mass(cell) / total * abs(gap)
             signed += weight * mass(cell) / total * gap
             conditional += weight * mass(cell) / total * inside
@@ -110,19 +112,19 @@ def definitions(rows: Sequence[Row], m: int, p: int, tolerance: float = 1e-10) -
     true = dict.fromkeys(("eq_6_1", "eq_6_3", "eq_6_4", "eq_6_5", "eq_6_6"), False)
     more, less = set(), set()
 
-    def differ(one: float, other: float) -> bool:
-        return abs(one - other) > tolerance
+    def differ(first: float, other: float) -> bool:
+        return abs(first - other) > tolerance
 
     for B in conditionings(m, p):
-        mean_over_all = told(rows, m, B)
-        averages = {c: told(within(rows, c), m, B) for c in contexts}
+        mean_over_all = information_of(rows, m, B)
+        averages = {c: information_of(within(rows, c), m, B) for c in contexts}
         true["eq_6_4"] |= any(differ(value, mean_over_all) for value in averages.values())
         mean = sum(mass(within(rows, c)) * averages[c] for c in contexts) / mass(rows)
         true["eq_6_6"] |= differ(mean, mean_over_all)
         for cell in cells(rows, B):
-            everywhere = told(cell, m)
+            everywhere = information_of(cell, m)
             parts = {c: within(cell, c) for c in contexts if within(cell, c)}
-            informations = {c: told(part, m) for c, part in parts.items()}
+            informations = {c: information_of(part, m) for c, part in parts.items()}
             for c, value in informations.items():
                 if differ(value, everywhere):
                     true["eq_6_1"] = True
@@ -142,10 +144,10 @@ def definitions(rows: Sequence[Row], m: int, p: int, tolerance: float = 1e-10) -
 
 
 def law(rows: Sequence[Row]) -> dict[Any, float]:
-    found: dict[Any, float] = defaultdict(float)
+    result: dict[Any, float] = defaultdict(float)
     for _, _, y, w in rows:
-        found[y] += w / mass(rows)
-    return found
+        result[y] += w / mass(rows)
+    return result
 
 
 def weakly_sensitive(rows: Sequence[Row], m: int, p: int, tolerance: float = 1e-10) -> bool:

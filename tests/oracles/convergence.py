@@ -27,9 +27,9 @@ def tree_law(needs: tuple, held: frozenset, K: int) -> dict:
     """What a tree on these features finds, its levels drawn one after another."""
     law: dict = defaultdict(Fraction)
 
-    def grow(unused: frozenset, tested: frozenset, found: frozenset, chance: Fraction) -> None:
+    def grow(unused: frozenset, tested: frozenset, result: frozenset, chance: Fraction) -> None:
         if not unused:
-            law[found] += chance
+            law[result] += chance
             return
         candidates = list(itertools.combinations(sorted(unused), min(K, len(unused))))
         for drawn in candidates:
@@ -38,7 +38,7 @@ def tree_law(needs: tuple, held: frozenset, K: int) -> dict:
             ]
             for m in active or drawn:
                 part = chance / len(candidates) / len(active or drawn)
-                more = found | {m} if active else found
+                more = result | {m} if active else result
                 grow(unused - {m}, tested | {m}, more, part)
 
     grow(held, frozenset(), frozenset(), Fraction(1))
@@ -46,17 +46,17 @@ def tree_law(needs: tuple, held: frozenset, K: int) -> dict:
 
 
 @cache
-def step_law(p: int, q: int, places: int, needs: tuple, K: int, found: frozenset) -> dict:
+def step_law(p: int, q: int, places: int, needs: tuple, K: int, result: frozenset) -> dict:
     """What has been found after one more tree."""
     law: dict = defaultdict(Fraction)
-    kept_sets = list(itertools.combinations(sorted(found), min(places, len(found))))
+    kept_sets = list(itertools.combinations(sorted(result), min(places, len(result))))
     for kept_set in kept_sets:
         others = sorted(set(range(p)) - set(kept_set))
         fillings = list(itertools.combinations(others, q - len(kept_set)))
         for filling in fillings:
             held = _renamed(frozenset(kept_set) | frozenset(filling), len(needs))
             for new, chance in tree_law(needs, held, K).items():
-                law[found | new] += chance / len(kept_sets) / len(fillings)
+                law[result | new] += chance / len(kept_sets) / len(fillings)
     return dict(law)
 
 
@@ -70,8 +70,8 @@ def law_after(p: int, q: int, places: int, needs: tuple, K: int, trees: int) -> 
     law = {frozenset(): Fraction(1)}
     for _ in range(trees):
         following: dict = defaultdict(Fraction)
-        for found, chance in law.items():
-            for then, part in step_law(p, q, places, needs, K, found).items():
+        for result, chance in law.items():
+            for then, part in step_law(p, q, places, needs, K, result).items():
                 following[then] += chance * part
         law = dict(following)
     return law
@@ -80,7 +80,7 @@ def law_after(p: int, q: int, places: int, needs: tuple, K: int, trees: int) -> 
 def number_law(law: dict, r: int) -> list[Fraction]:
     """The distribution of the number found."""
     return [
-        sum((c for found, c in law.items() if len(found) == k), Fraction(0)) for k in range(r + 1)
+        sum((c for result, c in law.items() if len(result) == k), Fraction(0)) for k in range(r + 1)
     ]
 
 
@@ -88,16 +88,16 @@ def expected_trees(p: int, q: int, places: int, needs: tuple, K: int) -> Fractio
     """Expected number of trees until all are found; None if they may never be."""
 
     @cache
-    def remaining(found: frozenset) -> Fraction | None:
-        if len(found) == len(needs):
+    def remaining(result: frozenset) -> Fraction | None:
+        if len(result) == len(needs):
             return Fraction(0)
-        law = step_law(p, q, places, needs, K, found)
-        stay = law.get(found, Fraction(0))
+        law = step_law(p, q, places, needs, K, result)
+        stay = law.get(result, Fraction(0))
         if stay == 1:
             return None
         total = Fraction(1)
         for then, chance in law.items():
-            if then != found:
+            if then != result:
                 more = remaining(then)
                 if more is None:
                     return None

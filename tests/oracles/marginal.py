@@ -7,8 +7,8 @@ import numpy as np
 
 def midranks(values):
     """Centered midranks of the values, twice as large; 0 where a value is missing (None, NaN)."""
-    known = [v for v in values if not _missing(v)]
-    return [0.0 if _missing(v) else sum(int(u < v) - int(u > v) for u in known) for v in values]
+    present = [v for v in values if not _missing(v)]
+    return [0.0 if _missing(v) else sum(int(u < v) - int(u > v) for u in present) for v in values]
 
 
 def column_scores(values, kind):
@@ -20,8 +20,8 @@ def column_scores(values, kind):
     if kind == "nominal":
         given = [labels.index("missing" if _missing(v) else v) for v in values]
         return np.array([midranks(given)]), len(labels) - 1
-    known = {v for v in values if not _missing(v)}
-    return np.array([midranks(values)]), int(len(known) > 1)
+    present = {v for v in values if not _missing(v)}
+    return np.array([midranks(values)]), int(len(present) > 1)
 
 
 def class_scores(y):

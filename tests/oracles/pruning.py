@@ -22,6 +22,6 @@ def cheapest(tree, alpha, node=0):
         return alone, [node]
     total, leaves = 0.0, []
     for child in children_of(tree, node):
-        own, found = cheapest(tree, alpha, child)
-        total, leaves = total + own, leaves + found
+        own, result = cheapest(tree, alpha, child)
+        total, leaves = total + own, leaves + result
     return (alone, [node]) if alone <= total + 1e-12 else (total, leaves)

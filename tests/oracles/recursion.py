@@ -219,7 +219,7 @@ def indicators(rows, feature, family):
     splits = candidate_splits(rows, feature, family)
     replaced = []
     for x, y, w in rows:
-        kept = tuple(value for m, value in enumerate(x) if m != feature)
-        told = tuple(int(x[feature] in groups[0]) for _, groups in splits)
-        replaced.append((kept + told, y, w))
+        others = tuple(value for m, value in enumerate(x) if m != feature)
+        flags = tuple(int(x[feature] in groups[0]) for _, groups in splits)
+        replaced.append((others + flags, y, w))
     return replaced, len(splits)

@@ -60,15 +60,15 @@ class Oracle:
 
     def _information(self, a: int, given: frozenset) -> float:
         """I(X_a;Y|given) in bits, from conditional probabilities."""
-        one, y = frozenset([a]), frozenset([self.y])
+        first, y = frozenset([a]), frozenset([self.y])
         total = 0.0
-        for cell, p in self.marginal(one | y | given).items():
+        for cell, p in self.marginal(first | y | given).items():
             b = frozenset(pair for pair in cell if pair[0] in given)
             ab = frozenset(pair for pair in cell if pair[0] != self.y)
             yb = frozenset(pair for pair in cell if pair[0] != a)
             p_b = self.marginal(given)[b]
             ratio = (p / p_b) / (
-                (self.marginal(one | given)[ab] / p_b) * (self.marginal(y | given)[yb] / p_b)
+                (self.marginal(first | given)[ab] / p_b) * (self.marginal(y | given)[yb] / p_b)
             )
             total += float(p) * math.log2(ratio)
         return total

@@ -13,13 +13,13 @@ def coded(schema, columns):
     rows = []
     for j, cells in enumerate(columns):
         places = {label: code for code, label in enumerate(schema["labels"].get(j, []))}
-        known = places.get if j in schema["labels"] else float
-        rows.append([math.nan if cell is None else _number(known(cell)) for cell in cells])
+        reader = places.get if j in schema["labels"] else float
+        rows.append([math.nan if cell is None else _number(reader(cell)) for cell in cells])
     return [list(row) for row in zip(*rows, strict=True)]
 
 
-def _number(found):
-    return -1.0 if found is None else float(found)
+def _number(result):
+    return -1.0 if result is None else float(result)
 
 
 def path_of(arrays, schema, tree, row):
@@ -69,8 +69,8 @@ def _branch(arrays, schema, at, column, value, words):
         if schema["missing"][column]:
             code = end - begin
     elif numeric:
-        known = [float(v) for v in schema["cut_values"][begin:end]]
-        code = known.index(value) if value in known else None
+        cuts = [float(v) for v in schema["cut_values"][begin:end]]
+        code = cuts.index(value) if value in cuts else None
     elif value >= 0:
         code = int(value)
 

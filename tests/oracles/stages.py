@@ -57,36 +57,36 @@ def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
     Returns one dict for each feature, the stages as (kept, number of permutations), and the number
     of forests.
     """
-    features, kept, stages = list(range(len(observed))), [], []
-    found, order, columns = {}, [], {}
+    features, rejected, stages = list(range(len(observed))), [], []
+    result, order, columns = {}, [], {}
     for number in range(1, max_stages + 1):
-        tested = [j for j in features if j not in kept]
+        tested = [j for j in features if j not in rejected]
         importances = [[observed[j] for j in tested]]
         for b in range(n):
-            grown = grow(kept, b)
+            grown = grow(rejected, b)
             importances.append([grown[j] for j in tested])
             parts = [[row[j] for j in tested] for row in marginal[: b + 2]]
             if b + 1 in LOOKS and b + 1 < n:
                 first, second, scales = statistics_of(importances, parts)
-                standing = still(columns, importances, marginal[0], kept, scales)
+                standing = still(columns, importances, marginal[0], rejected, scales)
                 if futile(larger(first, second), n, standing, alpha):
                     break
         parts = [[row[j] for j in tested] for row in marginal[: len(importances)]]
         by_importance, by_marginal, scales = statistics_of(importances, parts)
-        standing = still(columns, importances, marginal[0], kept, scales)
+        standing = still(columns, importances, marginal[0], rejected, scales)
         columns.update({j: [row[i] for row in importances] for i, j in enumerate(tested)})
         rows = larger(by_importance, by_marginal)
-        stages.append((list(kept), len(rows) - 1))
-        adjusted, rates = oracle.step_down(rows[0], rows[1:]), rates_of(rows, len(kept))
+        stages.append((list(rejected), len(rows) - 1))
+        adjusted, rates = oracle.step_down(rows[0], rows[1:]), rates_of(rows, len(rejected))
         ranked = sorted(range(len(tested)), key=lambda i: -rows[0][i])
         sure = [tested[i] for i in ranked if adjusted[i] <= alpha]
         goes_on = len(rows) == n + 1 and sure and len(sure) < len(tested) and number < max_stages
-        least = found[order[-1]]["p_adjusted"] if order else 0.0
+        least = result[order[-1]]["p_adjusted"] if order else 0.0
         for i in ranked:
             if goes_on and tested[i] not in sure:
                 continue
             order.append(tested[i])
-            found[tested[i]] = {
+            result[tested[i]] = {
                 "stage": number,
                 "importance_statistic": by_importance[0][i],
                 "marginal_statistic": by_marginal[0][i],
@@ -97,20 +97,20 @@ def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
             }
         if not goes_on:
             break
-        kept = kept + sure
-    for j, count in zip(kept, reached_by(rows, standing), strict=True):
+        rejected = rejected + sure
+    for j, count in zip(rejected, reached_by(rows, standing), strict=True):
         if count:
-            found[j]["p_adjusted"] = max(found[j]["p_adjusted"], (1 + count) / len(rows))
+            result[j]["p_adjusted"] = max(result[j]["p_adjusted"], (1 + count) / len(rows))
     for place, j in enumerate(order):
-        found[j]["q_value"] = min(found[k]["rate"] for k in order[place:])
+        result[j]["q_value"] = min(result[k]["rate"] for k in order[place:])
     least = 0.0
-    for j in sorted(order, key=lambda j: found[j]["p_adjusted"]):
-        least = found[j]["q_value"] = max(found[j]["q_value"], least)
+    for j in sorted(order, key=lambda j: result[j]["p_adjusted"]):
+        least = result[j]["q_value"] = max(result[j]["q_value"], least)
     forests = 1 + sum(b for _, b in stages)
-    return [found[j] for j in features], stages, forests
+    return [result[j] for j in features], stages, forests
 
 
-def still(columns, importances, marginal, kept, scales):
+def still(columns, importances, marginal, rejected, scales):
     """Statistics of the kept features on the scales of a later stage.
 
     `columns` has the importances of each kept feature in the stage that confirmed it, `importances`
@@ -119,7 +119,7 @@ def still(columns, importances, marginal, kept, scales):
     least = fmean(map(pvariance, zip(*importances, strict=True))) ** 0.5
     return [
         max(own(columns[j][0], columns[j][1:], least) / scales[0], marginal[j] / scales[1])
-        for j in kept
+        for j in rejected
     ]
 
 

@@ -5,23 +5,23 @@ import math
 from collections import defaultdict
 
 
-def law_among_found(found, n_features, size, places):
+def law_among_found(result, n_features, size, places):
     """Probability of every subspace under step 2(a) of algorithm 7.1: {frozenset: probability}."""
     law = defaultdict(float)
-    kept_sets = list(itertools.combinations(sorted(found), min(places, len(found))))
+    kept_sets = list(itertools.combinations(sorted(result), min(places, len(result))))
     for kept_set in kept_sets:
         for subspace, share in law_of_filling(kept_set, n_features, size).items():
             law[subspace] += share / len(kept_sets)
     return dict(law)
 
 
-def law_of_filling(kept, n_features, size):
+def law_of_filling(retained, n_features, size):
     """The same where some features are certain and the others any."""
-    others = [j for j in range(n_features) if j not in kept]
-    count = math.comb(len(others), size - len(kept))
+    others = [j for j in range(n_features) if j not in retained]
+    count = math.comb(len(others), size - len(retained))
     return {
-        frozenset(kept) | frozenset(more): 1 / count
-        for more in itertools.combinations(others, size - len(kept))
+        frozenset(retained) | frozenset(more): 1 / count
+        for more in itertools.combinations(others, size - len(retained))
     }
 
 

@@ -32,8 +32,8 @@ def minimal_depth(node: dict, feature: int) -> int | None:
     if node["feature"] == feature:
         return 0
     below = [minimal_depth(child, feature) for child in node["children"]]
-    known = [depth for depth in below if depth is not None]
-    return 1 + min(known) if known else None
+    defined = [depth for depth in below if depth is not None]
+    return 1 + min(defined) if defined else None
 
 
 def splits_by_depth(node: dict) -> list[int]:
@@ -83,5 +83,5 @@ def _first_depths(
             joint = chance
             for _, part in outcome:
                 joint *= part
-            known = [found for found, _ in outcome if found is not None]
-            yield (min(known) if known else None), joint
+            defined = [result for result, _ in outcome if result is not None]
+            yield (min(defined) if defined else None), joint

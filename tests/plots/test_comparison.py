@@ -26,9 +26,9 @@ def rendered(ax):
 
 @pytest.mark.parametrize("correlation", ["spearman", "kendall"])
 def test_heat_map_shows_every_correlation(correlation):
-    given = comparison()
-    matrix = getattr(given, correlation)
-    ax = rank_correlations(given, correlation=correlation)
+    options = comparison()
+    matrix = getattr(options, correlation)
+    ax = rank_correlations(options, correlation=correlation)
     (mesh,) = ax.collections
     np.testing.assert_array_equal(np.asarray(mesh.get_array()).reshape(3, 3), matrix)
     cells = [text.get_text() for text in ax.texts]
@@ -87,8 +87,8 @@ def test_draws_on_given_axes(plot):
 
 def test_names_are_drawn_as_they_are():
     names = ("$\\frac{1}$", "a$b$c", "<b>", "x\ty\n", "q" * 99)
-    given = comparison(names=names)
-    svg = rendered(parallel_ranks(given))
+    options = comparison(names=names)
+    svg = rendered(parallel_ranks(options))
     assert "a$b$c" in svg
     assert "&lt;b&gt;" in svg
     assert "x\\ty\\n" in svg

@@ -45,7 +45,7 @@ def test_spectrum_is_what_components_draw():
 
 
 @pytest.mark.parametrize(
-    "given, words",
+    "options, words",
     [
         ({"neurons": 9}, "plots.calcium_stages: neurons must be an int in 0..3"),
         ({"frames": (5, 900)}, "plots.calcium_stages: frames must be"),
@@ -53,8 +53,8 @@ def test_spectrum_is_what_components_draw():
         ({"low_pass_filter": "f8"}, "low_pass: name must be one of"),
     ],
 )
-def test_errors(given, words):
+def test_errors(options, words):
     with pytest.raises(ValueError, match=words):
-        plots.calcium_stages(bursting(400, 4), **given)
+        plots.calcium_stages(bursting(400, 4), **options)
     with pytest.raises(ValueError, match="components must hold at least one network"):
         plots.component_spectrum({})

@@ -80,8 +80,8 @@ def cells(ax):
 
 
 def test_each_context_has_a_panel_with_the_same_features_and_scale():
-    one = result()
-    figure = context_effects(one)
+    contextual = result()
+    figure = context_effects(contextual)
     day, night = figure.axes
     assert [ax.get_title() for ax in figure.axes] == ["time = day", "time = night"]
     assert [text.get_text() for text in day.get_yticklabels()] == ["a", "b", "c"]
@@ -89,42 +89,46 @@ def test_each_context_has_a_panel_with_the_same_features_and_scale():
     assert day.get_ylim()[0] > day.get_ylim()[1]
     assert day.get_xlabel() == "effect (bits)"
     for ax, c in ((day, 0), (night, 1)):
-        order = one.order()
-        np.testing.assert_allclose([w for w, _ in panel_bars(ax)], one.signed[c, order])
-        np.testing.assert_allclose([dots(ax)[i][0] for i in range(3)], one.absolute[c, order])
+        order = contextual.order()
+        np.testing.assert_allclose([w for w, _ in panel_bars(ax)], contextual.signed[c, order])
+        np.testing.assert_allclose(
+            [dots(ax)[i][0] for i in range(3)], contextual.absolute[c, order]
+        )
         (ticks,) = (line for line in ax.lines if line.get_marker() == "|")
-        np.testing.assert_allclose(ticks.get_xdata(), one.importances[order])
+        np.testing.assert_allclose(ticks.get_xdata(), contextual.importances[order])
         low, high = ax.get_xlim()
-        assert low < one.signed.min()
-        assert max(one.absolute.max(), one.importances.max()) < high
+        assert low < contextual.signed.min()
+        assert max(contextual.absolute.max(), contextual.importances.max()) < high
 
 
 def test_sign_and_significance_are_marked():
-    one = result()
-    night = context_effects(one, control="none").axes[1]
-    names = [one.names[j] for j in one.order()]
+    contextual = result()
+    night = context_effects(contextual, control="none").axes[1]
+    names = [contextual.names[j] for j in contextual.order()]
     assert {name: dots(night)[i][1] for i, name in enumerate(names)} == {
         **{"a": False, "b": True, "c": True}
     }
     for (width, color), name in zip(panel_bars(night), names, strict=True):
         alpha = 0.85 if name != "a" else 0.25
         assert color == pytest.approx(to_rgba(ACCENT if width > 0 else AGAINST, alpha))
-    night = context_effects(one, control="fwer").axes[1]
+    night = context_effects(contextual, control="fwer").axes[1]
     assert [dots(night)[i][1] for i in range(3)] == [name == "b" for name in names]
-    assert not any(full for _, full in dots(context_effects(one, alpha=0).axes[0]).values())
+    assert not any(full for _, full in dots(context_effects(contextual, alpha=0).axes[0]).values())
 
 
 def test_without_p_values_the_tolerance_decides():
-    one = result(absolute_p_values=None, tolerance=0.3)
-    day = effects_in_context(one, "day")
-    names = [one.names[j] for j in one.order()]
+    contextual = result(absolute_p_values=None, tolerance=0.3)
+    day = effects_in_context(contextual, "day")
+    names = [contextual.names[j] for j in contextual.order()]
     full = {name for i, name in enumerate(names) if dots(day)[i][1]}
-    assert full == {name for j, name in enumerate(one.names) if one.absolute[0, j] > 0.3 * 0.9}
+    assert full == {
+        name for j, name in enumerate(contextual.names) if contextual.absolute[0, j] > 0.3 * 0.9
+    }
 
 
 def test_few_features_of_some_contexts():
-    one = result()
-    figure = context_effects(one, contexts=["night"], k=2)
+    contextual = result()
+    figure = context_effects(contextual, contexts=["night"], k=2)
     (ax,) = figure.axes
     assert len(ax.patches) == 2
     many = result(contexts=tuple("uvwxy"), p=None)

@@ -41,7 +41,9 @@ def test_rows_are_matched_by_name():
     order = [3, 1, 4, 0, 2]
     columns = {name: [values[i] for i in order] for name, values in POSITIONS.items()}
     table = pa.table({"name": [NAMES[i] for i in order], **columns})
-    drawn = [points(dm.plots.manhattan(importances(), one)) for one in (POSITIONS, table)]
+    drawn = [
+        points(dm.plots.manhattan(importances(), positions)) for positions in (POSITIONS, table)
+    ]
     assert drawn[0] == drawn[1]
 
 

@@ -6,10 +6,10 @@ import pytest
 import duramen as dm
 
 
-def made(p=6, **given):
+def made(p=6, **options):
     weights = np.random.default_rng(0).random((p, p))
     np.fill_diagonal(weights, 0)
-    return dm.Network(tuple(f"g{i}" for i in range(p)), weights, **given)
+    return dm.Network(tuple(f"g{i}" for i in range(p)), weights, **options)
 
 
 def arrows(ax):
@@ -94,8 +94,8 @@ def overlaps(ax):
     ]
 
 
-def _apart(one, other):
-    return one.max() < other.min() or other.max() < one.min()
+def _apart(first, other):
+    return first.max() < other.min() or other.max() < first.min()
 
 
 @pytest.mark.parametrize("p", [3, 12, 40])

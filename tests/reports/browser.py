@@ -26,8 +26,8 @@ def missing() -> str:
 
 def executable() -> str | None:
     """Return the path of the browser, None if there is none."""
-    given = os.environ.get("CHROMIUM")
-    return given or next(filter(None, map(shutil.which, NAMES)), None)
+    options = os.environ.get("CHROMIUM")
+    return options or next(filter(None, map(shutil.which, NAMES)), None)
 
 
 @contextmanager

@@ -61,10 +61,10 @@ def test_accessibility(page):
 
     page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
     result = Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in result] == []
+    assert [(record["id"], record["nodes"][0]["html"]) for record in result] == []
     page.emulate_media(color_scheme="dark")
     result = Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in result] == []
+    assert [(record["id"], record["nodes"][0]["html"]) for record in result] == []
 
 
 def test_paper_has_at_most_five_pages(report):

@@ -82,16 +82,18 @@ def fitted(y, regression=False):
 def test_errors_out_of_bag_are_those_of_the_forest_and_of_a_constant():
     y = np.arange(60) % 3 == 0
     forest, target = fitted(y)
-    known = out_of_bag_accuracy(forest, target)
-    assert known["oob_error"] == pytest.approx(1 - forest.oob_score_)
-    assert known["baseline_error"] == pytest.approx(1 / 3)
-    assert known["baseline_p_value"] < 0.001
+    accuracy = out_of_bag_accuracy(forest, target)
+    assert accuracy["oob_error"] == pytest.approx(1 - forest.oob_score_)
+    assert accuracy["baseline_error"] == pytest.approx(1 / 3)
+    assert accuracy["baseline_p_value"] < 0.001
     numbers = np.linspace(-1, 1, 60)
     forest, target = fitted(numbers, regression=True)
-    known = out_of_bag_accuracy(forest, target)
-    assert known["baseline_error"] == pytest.approx(numbers.var())
-    assert 1 - known["oob_error"] / known["baseline_error"] == pytest.approx(forest.oob_score_)
-    assert known["baseline_p_value"] < 0.001
+    accuracy = out_of_bag_accuracy(forest, target)
+    assert accuracy["baseline_error"] == pytest.approx(numbers.var())
+    assert 1 - accuracy["oob_error"] / accuracy["baseline_error"] == pytest.approx(
+        forest.oob_score_
+    )
+    assert accuracy["baseline_p_value"] < 0.001
 
 
 def test_a_forest_on_noise_is_not_called_better():

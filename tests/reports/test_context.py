@@ -51,25 +51,25 @@ def words(report, title):
 @one_test
 @pytest.mark.parametrize("control", ["fdr", "fwer", "none"])
 def test_kinds_are_the_verdicts_of_the_result(control):
-    one = example()
-    actual = Findings.of(one, Level(0.05, control))
+    result = example()
+    actual = Findings.of(result, Level(0.05, control))
     (kinds,) = actual.kinds
-    assert (kinds == one.verdicts(0.05, control)).all()
-    depend = {(one.names[j], one.contexts[c]) for _, c, j in actual.dependent}
+    assert (kinds == result.verdicts(0.05, control)).all()
+    depend = {(result.names[j], result.contexts[c]) for _, c, j in actual.dependent}
     expected = np.argwhere(adjusted(P_VALUES, control) <= 0.05)
-    assert depend == {(one.names[j], one.contexts[c]) for c, j in expected}
+    assert depend == {(result.names[j], result.contexts[c]) for c, j in expected}
     assert actual.count() == len({name for name, _ in depend})
     assert actual.count(1) == sum(value == "night" for _, value in depend)
 
 
 def test_columns_are_those_of_the_result_in_its_order():
-    one = example()
-    columns = Findings.of(one, Level(0.05, "fwer")).columns()
-    names = [one.names[j] for j in one.order()]
+    contextual = example()
+    columns = Findings.of(contextual, Level(0.05, "fwer")).columns()
+    names = [contextual.names[j] for j in contextual.order()]
     assert columns["name"].tolist() == [name for name in names for _ in range(2)]
     assert columns["context"].tolist() == ["day", "night"] * 3
-    at = [one.names.index(name) for name in names]
-    assert columns["absolute"].tolist() == one.absolute[:, at].T.ravel().tolist()
+    at = [contextual.names.index(name) for name in names]
+    assert columns["absolute"].tolist() == contextual.absolute[:, at].T.ravel().tolist()
     holm = adjusted(P_VALUES, "fwer")[:, at].T.ravel()
     assert columns["absolute_holm_p_value"].tolist() == holm.tolist()
     assert next(iter(columns)) == "context_name"
@@ -159,21 +159,23 @@ def test_the_scheme_of_permutations_is_said():
 
 
 def test_table_has_all_features_and_contexts():
-    one = example()
-    table = summarize_context(one, run()).section("All features by time")
+    contextual = example()
+    table = summarize_context(contextual, run()).section("All features by time")
     assert [column.title for column in table.columns] == [
         *("feature", "time", "importance", "within", "absolute", "signed", "p", "q", "kind")
     ]
-    names = [one.names[j] for j in one.order() for _ in range(2)]
+    names = [contextual.names[j] for j in contextual.order() for _ in range(2)]
     assert table.column("feature") == tuple(names)
     assert table.column("time") == ("day", "night") * 3
     assert table.column("p")[:2] == ("0.001", "0.6")
     assert table.column("q")[0] == "0.006"
     assert table.note.startswith("All 6 rows")
-    short = summarize_context(one, run(), n_rows=4).section("All features by time")
+    short = summarize_context(contextual, run(), n_rows=4).section("All features by time")
     assert len(short.rows) == 4
     assert short.note.startswith("The first 4 of 6 rows")
-    bare = summarize_context(one, run(), level=Level(0.05, "none")).section("All features by time")
+    bare = summarize_context(contextual, run(), level=Level(0.05, "none")).section(
+        "All features by time"
+    )
     assert "q" not in [column.title for column in bare.columns]
 
 
@@ -197,8 +199,8 @@ def test_says_what_is_tested_and_promised():
 
 
 def test_without_p_values():
-    one = example(p=None, relevance_p_value=None, n_permutations=0)
-    report = summarize_context(one, run())
+    contextual = example(p=None, relevance_p_value=None, n_permutations=0)
+    report = summarize_context(contextual, run())
     table = report.section("All features by time")
     assert "p" not in [column.title for column in table.columns]
     assert "no permutations were made" in words(report, "Interpretation")
@@ -229,8 +231,8 @@ def test_charts_of_effects():
     assert [chart.plot.figure.name for chart in charts] == ["effects_in_context"] * 2
     assert "Those that depend on it, with the signed effect: a" in charts[0].text
     many = tuple(f"v{i}" for i in range(12))
-    one = result(contexts=many, p=np.ones((12, 3)))
-    charts = [s for s in summarize_context(one, run()).sections if isinstance(s, Chart)]
+    contextual = result(contexts=many, p=np.ones((12, 3)))
+    charts = [s for s in summarize_context(contextual, run()).sections if isinstance(s, Chart)]
     assert len(charts) == 8
     assert charts[0].text.endswith("with the signed effect: none.")
 

@@ -137,8 +137,8 @@ def test_other_adjustments_are_named():
     tested = a_test(adjustment="by")
     reading = " ".join(summarise(tested, a_run()).section("Interpretation").lines)
     assert "Benjamini and Yekutieli" in reading
-    given = a_test(q_values=np.ones(7), adjustment="the rule of thumb")
-    reading = " ".join(summarise(given, a_run()).section("Interpretation").lines)
+    options = a_test(q_values=np.ones(7), adjustment="the rule of thumb")
+    reading = " ".join(summarise(options, a_run()).section("Interpretation").lines)
     assert "after the rule of thumb" in reading
 
 
@@ -183,8 +183,8 @@ def test_agreement_is_that_of_the_ranks():
     other = an_mda(np.concatenate([values[:100][::-1] + 1000, values[100:], np.zeros(100)]), names)
     table = summarise(first, a_run(), others=[other]).section("Agreement of the measures")
     assert [column.title for column in table.columns][2:] == ["all 300", "first 100", "in common"]
-    ((one, two, everywhere, among, common),) = table.rows
-    assert (one, two, among, common) == ("MDI", "MDA", "-1.00", "1.00")
+    ((left, two, everywhere, among, common),) = table.rows
+    assert (left, two, among, common) == ("MDI", "MDA", "-1.00", "1.00")
     assert 0 < float(everywhere) < 1
     assert "first 100 by MDI" in table.note
 

@@ -211,9 +211,9 @@ def test_values_of_zero_and_below_render():
 
 def test_many_classes_are_not_all_listed():
     run = a_run(classes={f"c{k}": k for k in range(40)})
-    given = summarise(example(), run).facts("Data")
-    assert given["classes"].startswith("c39 (39), c38 (38)")
-    assert given["classes"].endswith("and 28 more")
+    options = summarise(example(), run).facts("Data")
+    assert options["classes"].startswith("c39 (39), c38 (38)")
+    assert options["classes"].endswith("and 28 more")
 
 
 def test_record_is_json_without_nan():
@@ -285,9 +285,9 @@ def test_exact_report_tells_importance_and_relevance():
     assert table.column("feature") == HOSTILE
     assert table.column("relevance") == ("strong", *["weak"] * 4, "irrelevant", "unknown")
     assert table.column("degree") == ("1", "0", "0", "0", "0", "", "")
-    given = table.column("relevant given")
-    assert given[0] == f"{HOSTILE[1]}; {HOSTILE[2]} + {HOSTILE[3]}"
-    assert given[1:] == ("nothing",) * 4 + ("", "")
+    options = table.column("relevant given")
+    assert options[0] == f"{HOSTILE[1]}; {HOSTILE[2]} + {HOSTILE[3]}"
+    assert options[1:] == ("nothing",) * 4 + ("", "")
     headline = {fact.name: fact.value for fact in report.headline}
     assert headline["strongly relevant"] == "1"
     assert headline["weakly relevant"] == "4"

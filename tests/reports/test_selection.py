@@ -10,12 +10,12 @@ from duramen.selection import Account, Detail, catalogue
 RECORD = catalogue["sequential_random_subspace"]
 
 
-def searched(**given):
+def searched(**options):
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 80))
     y = X[:, 3] + X[:, 5] > 0
-    given = {"n_subspace_features": 40, "random_state": 0, **given}
-    return dm.SequentialRandomSubspace(**{"n_estimators": 100, **given}).fit(X, y)
+    options = {"n_subspace_features": 40, "random_state": 0, **options}
+    return dm.SequentialRandomSubspace(**{"n_estimators": 100, **options}).fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -56,24 +56,24 @@ def made(names, entered, wins=None, n_trees=10):
 
 
 def test_the_selection_of_a_search(search):
-    one = Selection.of(search, RECORD)
-    assert {"x3", "x5"} <= set(one.names[: one.n_found])
-    assert one.names[: one.n_found] == tuple(f"x{j}" for j in search.selected_)
-    assert sorted(one.names) == sorted(search.importances_.names)
-    assert len(one.sizes) == 101
-    assert one.sizes[0] == 0
-    assert one.sizes[-1] == one.n_found
-    assert one.account.results == {"trees": 100, "mean_draws": 100 * 40 / 80}
-    assert (np.diff(one.importances[one.n_found :]) <= 0).all()
+    values = Selection.of(search, RECORD)
+    assert {"x3", "x5"} <= set(values.names[: values.n_found])
+    assert values.names[: values.n_found] == tuple(f"x{j}" for j in search.selected_)
+    assert sorted(values.names) == sorted(search.importances_.names)
+    assert len(values.sizes) == 101
+    assert values.sizes[0] == 0
+    assert values.sizes[-1] == values.n_found
+    assert values.account.results == {"trees": 100, "mean_draws": 100 * 40 / 80}
+    assert (np.diff(values.importances[values.n_found :]) <= 0).all()
     place = {name: j for j, name in enumerate(search.importances_.names)}
-    assert one.details["draws"].tolist() == [search.draws_[place[name]] for name in one.names]
-    assert "wins" not in one.details
+    assert values.details["draws"].tolist() == [search.draws_[place[name]] for name in values.names]
+    assert "wins" not in values.details
 
 
 def test_of_many_only_those_found_are_listed(search):
-    one = Selection.of(search, RECORD, most=79)
-    assert one.names == Selection.of(search, RECORD, most=80).names[: one.n_found]
-    report = summarize_selection(one, a_run())
+    selection = Selection.of(search, RECORD, most=79)
+    assert selection.names == Selection.of(search, RECORD, most=80).names[: selection.n_found]
+    report = summarize_selection(selection, a_run())
     assert "hold all that were found" in report.section("Features found").note
     assert "hold all features" in (
         summarize_selection(Selection.of(search, RECORD), a_run()).section("Features found").note
@@ -84,22 +84,22 @@ def test_details_where_all_features_are_found():
     options = {"relevance": "probe", "min_draws": 1, "min_win_rate": 0.0}
     search = searched(n_estimators=40, n_subspace_features=60, **options)
     assert search.support_.all()
-    one = Selection.of(search, RECORD)
-    assert one.details["entered"].tolist() == search.entered_.tolist()
-    assert one.details["wins"].tolist() == search.wins_[search.selected_].tolist()
+    selection = Selection.of(search, RECORD)
+    assert selection.details["entered"].tolist() == search.entered_.tolist()
+    assert selection.details["wins"].tolist() == search.wins_[search.selected_].tolist()
 
 
 def test_columns_and_table():
-    one = made(("a", "b", "c"), [2, 7], wins=np.array([5, 4, 0]))
-    columns = {name: list(values) for name, values in one.columns().items()}
+    selection = made(("a", "b", "c"), [2, 7], wins=np.array([5, 4, 0]))
+    columns = {name: list(values) for name, values in selection.columns().items()}
     assert [value.as_py() for value in columns["found"]] == [True, True, False]
     assert [value.as_py() for value in columns["entered"]] == [2, 7, None]
     assert columns["wins"] == [5, 4, 0]
-    titles = [column.title for column in one.table(5)]
+    titles = [column.title for column in selection.table(5)]
     assert titles == [
         *("feature", "found at tree", "given to trees", "beat the probes in", "importance")
     ]
-    assert [column.cells for column in one.table(1)] == [
+    assert [column.cells for column in selection.table(1)] == [
         ["a"],
         ["2"],
         ["1,000"],
@@ -115,9 +115,9 @@ def test_found_in_words(entered, words):
 
 
 def test_nothing_found():
-    one = made(("a", "b"), [])
-    assert found_words(one) == "Nothing found"
-    report = summarize_selection(one, a_run())
+    selection = made(("a", "b"), [])
+    assert found_words(selection) == "Nothing found"
+    report = summarize_selection(selection, a_run())
     lines = report.section("Features found").lines
     assert lines[0] == "Nothing found."
     assert lines[1].startswith("duramen rank tests every feature")
@@ -149,24 +149,26 @@ def test_what_it_means(settings, words):
 
 
 def test_the_page(search):
-    one = Selection.of(search, RECORD)
-    report = summarize_selection(one, a_run())
+    selection = Selection.of(search, RECORD)
+    report = summarize_selection(selection, a_run())
     facts = {fact.name: fact.value for fact in report.headline}
-    assert facts["features found"] == str(one.n_found)
+    assert facts["features found"] == str(selection.n_found)
     assert facts["features a tree"] == "40"
     chart = report.section("Features found, tree by tree")
-    assert chart.plot.of["keep = 0.5"].tolist() == one.sizes.tolist()
+    assert chart.plot.of["keep = 0.5"].tolist() == selection.sizes.tolist()
     html = render(report)
     assert "keep = 0.5" in html
     assert "<svg" in html
-    assert report.section("Features found").column("feature")[0] == one.names[0]
-    assert len(summarize_selection(one, a_run(), n_rows=1).section("Features found").rows) == 1
+    assert report.section("Features found").column("feature")[0] == selection.names[0]
+    assert (
+        len(summarize_selection(selection, a_run(), n_rows=1).section("Features found").rows) == 1
+    )
 
 
 def test_the_report_opens_with_what_was_found(search):
-    one = Selection.of(search, RECORD)
-    said = summarize_selection(one, a_run()).conclusion
-    assert said.startswith(f"{one.n_found} of 80 features were found (selection in random")
+    selection = Selection.of(search, RECORD)
+    said = summarize_selection(selection, a_run()).conclusion
+    assert said.startswith(f"{selection.n_found} of 80 features were found (selection in random")
     nothing = summarize_selection(made(("a", "b"), []), a_run()).conclusion
     assert nothing.startswith("Nothing found (")
-    assert f'<p class="conclusion">{said}</p>' in render(summarize_selection(one, a_run()))
+    assert f'<p class="conclusion">{said}</p>' in render(summarize_selection(selection, a_run()))

@@ -27,39 +27,39 @@ def result(**changes):
 
 
 def test_verdicts_and_selections():
-    found = result()
-    assert found.verdicts() == ("confirmed", "candidate", "noise", "confirmed")
-    assert found.verdicts(0.01) == ("noise", "noise", "noise", "confirmed")
-    assert found.verdicts(1.0) == ("confirmed",) * 4
-    assert found.selected(control="fwer") == ("d", "a")
-    assert found.selected() == ("d", "a", "b")
-    assert found.selected(control="none") == ("d", "a", "b")
+    actual = result()
+    assert actual.verdicts() == ("confirmed", "candidate", "noise", "confirmed")
+    assert actual.verdicts(0.01) == ("noise", "noise", "noise", "confirmed")
+    assert actual.verdicts(1.0) == ("confirmed",) * 4
+    assert actual.selected(control="fwer") == ("d", "a")
+    assert actual.selected() == ("d", "a", "b")
+    assert actual.selected(control="none") == ("d", "a", "b")
     for control in ("fwer", "fdr", "none", "all"):
         with pytest.raises(ValueError, match=r"Significance: (alpha|control) must be"):
-            found.mask(1.2 if control != "all" else 0.1, control)
+            actual.mask(1.2 if control != "all" else 0.1, control)
 
 
 def test_a_feature_may_be_confirmed_whose_false_discovery_rate_is_larger():
     """Correlated features exceed together, and more of them than one a permutation."""
-    found = result(q_values=np.array([0.2, 0.3, 0.8, 0.2]))
-    assert found.verdicts() == ("confirmed", "noise", "noise", "confirmed")
+    actual = result(q_values=np.array([0.2, 0.3, 0.8, 0.2]))
+    assert actual.verdicts() == ("confirmed", "noise", "noise", "confirmed")
 
 
 def test_order_top_and_columns():
-    found = result()
-    best = found.top(2)
+    actual = result()
+    best = actual.top(2)
     assert best.names == ("d", "a")
     assert best.p_adjusted.tolist() == [0.01, 0.05]
     assert best.statistics.tolist() == [9.0, 7.0]
     assert best.details["null_sd"].tolist() == [3.0, 0.0]
-    columns = found.columns()
+    columns = actual.columns()
     heads = ["name", "rank", "score", "statistic", "p_value", "p_adjusted", "fdr", "verdict"]
     assert list(columns) == [*heads, "evidence", "null_sd"]
     assert columns["evidence"] == [""] * 4
     assert columns["rank"].tolist() == [2, 3, 4, 1]
-    assert columns["verdict"] == list(found.verdicts())
+    assert columns["verdict"] == list(actual.verdicts())
     assert columns["fdr"].tolist() == [0.02, 0.03, 0.8, 0.01]
-    assert len(found.to_frame()) == 4
+    assert len(actual.to_frame()) == 4
 
 
 def test_prints_as_a_table():
@@ -92,14 +92,14 @@ def staged(**changes):
 
 def test_evidence_and_order_go_by_stage():
     """The marginal statistic confirms the first and the third, and is the larger of the fourth."""
-    found = staged()
-    assert found.verdicts() == ("confirmed", "confirmed", "confirmed", "candidate", "noise")
-    assert found.evidence() == ("alone", "with others", "alone", "alone", "")
-    assert found.evidence(0.01) == ("with others", "with others", "", "", "")
-    assert found.order().tolist() == [0, 1, 2, 3, 4]
-    assert found.columns()["evidence"] == list(found.evidence())
-    assert "with others" in repr(found)
-    assert found.statistic_title == "test statistic"
+    actual = staged()
+    assert actual.verdicts() == ("confirmed", "confirmed", "confirmed", "candidate", "noise")
+    assert actual.evidence() == ("alone", "with others", "alone", "alone", "")
+    assert actual.evidence(0.01) == ("with others", "with others", "", "", "")
+    assert actual.order().tolist() == [0, 1, 2, 3, 4]
+    assert actual.columns()["evidence"] == list(actual.evidence())
+    assert "with others" in repr(actual)
+    assert actual.statistic_title == "test statistic"
     assert result().statistic_title == "standardized importance"
     with pytest.raises(ValueError, match="q_values must not decrease"):
         staged(p_adjusted=np.array([0.01, 0.02, 0.015, 0.2, 0.9]))
@@ -111,17 +111,17 @@ def test_evidence_of_a_printed_part_is_that_of_the_whole():
 
 
 def test_saves_loads_and_pickles(tmp_path):
-    found = result()
-    found.save(tmp_path / "a")
+    actual = result()
+    actual.save(tmp_path / "a")
     again = AdjustedSignificance.load(tmp_path / "a")
-    assert again.equals(found)
+    assert again.equals(actual)
     assert again.metadata == {"seed": 3}
-    assert pickle.loads(pickle.dumps(found)).equals(found)
-    assert not found.equals(result(p_adjusted=np.array([0.04, 0.12, 0.9, 0.01])))
+    assert pickle.loads(pickle.dumps(actual)).equals(actual)
+    assert not actual.equals(result(p_adjusted=np.array([0.04, 0.12, 0.9, 0.01])))
     with pytest.raises(ValueError, match="AdjustedSignificance"):
         Significance.load(tmp_path / "a")
     with pytest.raises(ValueError):
-        found.p_adjusted[0] = 0
+        actual.p_adjusted[0] = 0
 
 
 @one_test

@@ -280,8 +280,8 @@ def test_saved_loaded_pickled_and_copied(tmp_path, network):
         assert list(same.analyses) == list(network.analyses)
         assert dict(same.metadata) == dict(network.metadata)
         assert repr(same) == repr(network)
-        for target, one in network.analyses.items():
-            assert same.analyses[target].absolute.tobytes() == one.absolute.tobytes()
+        for target, analysis in network.analyses.items():
+            assert same.analyses[target].absolute.tobytes() == analysis.absolute.tobytes()
     before = path.read_bytes()
     back.save(path)
     assert path.read_bytes() == before

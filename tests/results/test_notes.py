@@ -82,5 +82,5 @@ def test_warnings_name_the_function_and_the_caller():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         public()
-    assert [str(one.message) for one in caught] == [f"public: {FIRST}", "public: more"]
-    assert all(one.filename == __file__ for one in caught)
+    assert [str(warning.message) for warning in caught] == [f"public: {FIRST}", "public: more"]
+    assert all(warning.filename == __file__ for warning in caught)

@@ -52,22 +52,22 @@ outers = st.builds(
 )
 
 
-@given(one=outers)
-def test_files_and_pickles_give_back_the_same(one, tmp_path_factory):
+@given(original=outers)
+def test_files_and_pickles_give_back_the_same(original, tmp_path_factory):
     file = tmp_path_factory.mktemp("r") / "one.npz"
-    one.save(file)
+    original.save(file)
     for again in (
         Outer.load(file),
-        Outer.from_arrays(one.to_arrays()),
-        pickle.loads(pickle.dumps(one)),
+        Outer.from_arrays(original.to_arrays()),
+        pickle.loads(pickle.dumps(original)),
     ):
-        assert again.equals(one)
-        assert one.equals(again)
-        assert again.names == one.names
-        assert again.metadata == one.metadata
-        assert again.table.dtype == one.table.dtype
-        assert type(again.inner) is type(one.inner)
-        assert list(again.by_name) == list(one.by_name)
+        assert again.equals(original)
+        assert original.equals(again)
+        assert again.names == original.names
+        assert again.metadata == original.metadata
+        assert again.table.dtype == original.table.dtype
+        assert type(again.inner) is type(original.inner)
+        assert list(again.by_name) == list(original.by_name)
 
 
 BASE = Outer(

@@ -9,19 +9,19 @@ import duramen as dm
 from duramen.selection.artificial_contrasts import masking, paired_p_values
 
 
-def contrasts(**given):
+def contrasts(**options):
     settings = {"n_estimators": 15, "n_permutations": 6, "max_rounds": 4, "random_state": 0}
-    return dm.ArtificialContrasts(**{**settings, **given})
+    return dm.ArtificialContrasts(**{**settings, **options})
 
 
 def test_paired_tests_against_scipy():
     random = np.random.default_rng(0)
     values, threshold = random.normal(size=(7, 4)), random.normal(size=7)
     values[:, 3] = threshold
-    told = [
+    expected = [
         stats.ttest_rel(values[:, j], threshold, alternative="greater").pvalue for j in range(3)
     ]
-    np.testing.assert_allclose(paired_p_values(values, threshold), [*told, 1.0])
+    np.testing.assert_allclose(paired_p_values(values, threshold), [*expected, 1.0])
     assert paired_p_values(np.ones((3, 1)), np.zeros(3)).tolist() == [0.0]
 
 
@@ -49,8 +49,8 @@ def test_residuals_of_classes():
 
 
 @one_test
-@pytest.mark.parametrize(("remove", "kept"), [(False, {0, 1, 5}), (True, {1, 5})])
-def test_identical_columns(remove, kept):
+@pytest.mark.parametrize(("remove", "n_selected"), [(False, {0, 1, 5}), (True, {1, 5})])
+def test_identical_columns(remove, n_selected):
     """All are accepted; one is left where features that others mask are removed."""
     random = np.random.default_rng(0)
     X = random.normal(size=(120, 7))
@@ -77,7 +77,7 @@ def test_masking_of_a_stump():
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"n_permutations": 1}, "n_permutations must be an int >= 2"),
         ({"alpha": 1.0}, "alpha must be a number in"),
@@ -91,7 +91,7 @@ def test_masking_of_a_stump():
         ),
     ],
 )
-def test_refusals(given, message):
+def test_refusals(options, message):
     X = np.random.default_rng(0).normal(size=(30, 4))
     with pytest.raises((ValueError, TypeError), match=f"ArtificialContrasts: {message}"):
-        contrasts(**given).fit(X, X[:, 0] > 0)
+        contrasts(**options).fit(X, X[:, 0] > 0)

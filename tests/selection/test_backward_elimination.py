@@ -8,9 +8,9 @@ import duramen as dm
 from duramen.selection.backward_elimination import sizes, smallest_within
 
 
-def elimination(**given):
+def elimination(**options):
     settings = {"n_estimators": 20, "nested_folds": None, "random_state": 0}
-    return dm.BackwardElimination(**{**settings, **given})
+    return dm.BackwardElimination(**{**settings, **options})
 
 
 def test_sizes():
@@ -67,14 +67,14 @@ def test_course_of_a_run():
 
 def test_nested_error_has_no_part_in_the_selection():
     """On noise the error of the selected set is too small, the nested one is that of chance."""
-    told = []
+    errors = []
     for seed in range(6):
         random = np.random.default_rng(seed)
         X, y = random.normal(size=(40, 40)), np.arange(40) % 2
         model = elimination(nested_folds=4, drop=0.5).fit(X, y)
-        told.append((model.error_, model.nested_error_))
+        errors.append((model.error_, model.nested_error_))
         assert len(model.nested_sizes_) == 4
-    biased, nested = np.mean(told, axis=0)
+    biased, nested = np.mean(errors, axis=0)
     assert biased < 0.4 < 0.44 < nested < 0.6
 
 
@@ -86,7 +86,7 @@ def test_nested_error_of_numbers():
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"drop": 0}, "drop must be a number in"),
         ({"min_features": 0}, "min_features must be an int >= 1"),
@@ -97,7 +97,7 @@ def test_nested_error_of_numbers():
         ({"estimator": dm.ExtraTreesClassifier()}, "estimator must be a forest whose trees leave"),
     ],
 )
-def test_refusals(given, message):
+def test_refusals(options, message):
     X = np.random.default_rng(0).normal(size=(30, 4))
     with pytest.raises((ValueError, TypeError), match=f"BackwardElimination: {message}"):
-        elimination(**given).fit(X, X[:, 0] > 0)
+        elimination(**options).fit(X, X[:, 0] > 0)

@@ -25,21 +25,21 @@ def _no_fsync(monkeypatch):
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
 
 
-def boruta(**given):
-    given = {"n_estimators": 30, "measure": "mdi", "max_rounds": 25, "random_state": 0, **given}
-    return dm.Boruta(**given)
+def boruta(**options):
+    options = {"n_estimators": 30, "measure": "mdi", "max_rounds": 25, "random_state": 0, **options}
+    return dm.Boruta(**options)
 
 
-def plain(**given):
+def plain(**options):
     """Boruta by correlations, which no forest has a part in."""
-    return boruta(estimator=TINY, n_estimators=None, **{"measure": correlation, **given})
+    return boruta(estimator=TINY, n_estimators=None, **{"measure": correlation, **options})
 
 
 def everything(model):
     names = ("selected_", "verdicts_", "hits_", "decided_in_", "support_")
     return (
         *(getattr(model, name).tolist() for name in names),
-        {name: np.nan_to_num(one, nan=-9).tolist() for name, one in model.history_.items()},
+        {name: np.nan_to_num(values, nan=-9).tolist() for name, values in model.history_.items()},
         model.importances_.values.tolist(),
     )
 
@@ -76,22 +76,22 @@ def test_course_against_the_oracle(rule, seed):
     p, most, level = 9, 40, 0.1
     chances = random.choice([0.02, 0.3, 0.5, 0.7, 0.98], size=p)
     hit = random.random((most, p)) < chances
-    told, counts = oracle.verdicts(hit.tolist(), rule, level)
+    history, counts = oracle.verdicts(hit.tolist(), rule, level)
     rows = np.column_stack([hit.astype(float), np.full(most, 0.5)])
     course = HitCounts(p, most, CORRECTIONS[rule], level)
     ends = []
-    for n in range(1, len(told) + 1):
+    for n in range(1, len(history) + 1):
         allowed = course.ready(rows[: n - 1])
         assert allowed >= n
         ends.append(allowed)
-        rows[n:, :-1][:, [one == "rejected" for one in told[n - 1]]] = np.nan
+        rows[n:, :-1][:, [verdict == "rejected" for verdict in history[n - 1]]] = np.nan
         course.take(rows[:n])
-        assert WORDS(course.verdicts).tolist() == told[n - 1]
+        assert WORDS(course.verdicts).tolist() == history[n - 1]
         # No verdict changes before the round up to which all can be computed at a time.
-        changes = [k for k in range(n, len(told)) if told[k] != told[n - 1]]
+        changes = [k for k in range(n, len(history)) if history[k] != history[n - 1]]
         assert course.ready(rows[:n]) <= (changes[0] + 1 if changes else most)
     assert course.hits.tolist() == counts
-    assert course.ready(rows[: len(told)]) == len(told) or len(told) == most
+    assert course.ready(rows[: len(history)]) == len(history) or len(history) == most
     assert max(ends) > 1
 
 
@@ -136,7 +136,9 @@ def test_history():
         np.testing.assert_allclose(model.importances_.values[j], importance[:end, j].mean())
     for word, name in (("confirmed", "selected"), ("tentative",) * 2, ("rejected",) * 2):
         assert history[f"n_{name}"][-1] == (model.verdicts_ == word).sum()
-    assert (sum(history[f"n_{one}"] for one in ("selected", "tentative", "rejected")) == 8).all()
+    assert (
+        sum(history[f"n_{verdict}"] for verdict in ("selected", "tentative", "rejected")) == 8
+    ).all()
 
 
 def test_ranking_puts_tentative_features_first():
@@ -202,11 +204,11 @@ def test_nothing_is_confirmed():
 @pytest.mark.slow
 def test_rate_on_noise():
     """Half of the time the best feature is above the best shadow, in all rounds of a data set."""
-    found = 0
+    result = 0
     for seed in range(60):
         X, y = noise(seed, p=20)
-        found += len(plain(max_rounds=60, random_state=seed).fit(X, y).selected_) > 0
-    assert 0.2 < found / 60 < 0.7  # what the guide says of it
+        result += len(plain(max_rounds=60, random_state=seed).fit(X, y).selected_) > 0
+    assert 0.2 < result / 60 < 0.7  # what the guide says of it
 
 
 # --- work ---------------------------------------------------------------------------------------
@@ -215,8 +217,8 @@ def test_rate_on_noise():
 def test_threads_change_nothing():
     X, y = signal()
     for measure in ("mdi", "scaled_mda", "air"):
-        one, two = (boruta(measure=measure, n_jobs=n, max_rounds=12).fit(X, y) for n in (1, 2))
-        assert everything(one) == everything(two)
+        first, two = (boruta(measure=measure, n_jobs=n, max_rounds=12).fit(X, y) for n in (1, 2))
+        assert everything(first) == everything(two)
 
 
 def test_checkpoint(tmp_path):
@@ -300,7 +302,7 @@ def test_pipeline_and_names():
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"measure": "none"}, "measure must be one of 'scaled_mda', 'mdi'"),
         ({"correction": "none"}, "correction must be one of 'bonferroni', 'two-step'"),
@@ -313,10 +315,10 @@ def test_pipeline_and_names():
         ({"estimator": DecisionTreeClassifier()}, "estimator must be a forest estimator"),
     ],
 )
-def test_refusals(given, message):
+def test_refusals(options, message):
     X, y = signal()
     with pytest.raises((ValueError, TypeError), match=f"Boruta: {message}"):
-        boruta(**given).fit(X, y)
+        boruta(**options).fit(X, y)
 
 
 # --- command line -------------------------------------------------------------------------------

@@ -36,11 +36,11 @@ def is_subspace(drawn, n_features, size):
 
 @given(problems())
 def test_a_subspace_holds_as_many_of_those_found_as_it_has_places_for(problem):
-    n_features, size, found, places, seed = problem
+    n_features, size, result, places, seed = problem
     random = np.random.default_rng(seed)
-    drawn = among_found(random, np.array(found, dtype=np.int64), n_features, size, places)
+    drawn = among_found(random, np.array(result, dtype=np.int64), n_features, size, places)
     is_subspace(drawn, n_features, size)
-    assert np.isin(drawn, found).sum() >= min(places, len(found))
+    assert np.isin(drawn, result).sum() >= min(places, len(result))
     if places == 0 and size == n_features:
         assert drawn.tolist() == list(range(n_features))
 
@@ -56,11 +56,11 @@ def test_a_subspace_by_weight_holds_positive_weights_first(problem, weights):
 
 @given(problems())
 def test_what_is_kept_is_in_it(problem):
-    n_features, size, found, _, seed = problem
-    kept = np.array(found[:size], dtype=np.int64)
-    drawn = filled_up(np.random.default_rng(seed), kept, n_features, size)
+    n_features, size, result, _, seed = problem
+    retained = np.array(result[:size], dtype=np.int64)
+    drawn = filled_up(np.random.default_rng(seed), retained, n_features, size)
     is_subspace(drawn, n_features, size)
-    assert np.isin(kept, drawn).all()
+    assert np.isin(retained, drawn).all()
 
 
 def test_the_order_of_weights_that_are_far_apart_is_certain():
@@ -83,16 +83,16 @@ LEVEL = 1e-3
 
 
 @one_test
-@pytest.mark.parametrize("kept", [[], [0], [4, 1], [8, 0, 5], [3, 4, 5, 6]])
-def test_what_fills_up_is_uniform(kept):
-    kept = np.array(kept, dtype=np.int64)
-    law = law_of_filling(kept.tolist(), 9, 5)
-    assert p_value(lambda random: filled_up(random, kept, 9, 5), law, 40 * len(law)) > LEVEL
+@pytest.mark.parametrize("retained", [[], [0], [4, 1], [8, 0, 5], [3, 4, 5, 6]])
+def test_what_fills_up_is_uniform(retained):
+    retained = np.array(retained, dtype=np.int64)
+    law = law_of_filling(retained.tolist(), 9, 5)
+    assert p_value(lambda random: filled_up(random, retained, 9, 5), law, 40 * len(law)) > LEVEL
 
 
 @one_test
 @pytest.mark.parametrize(
-    ("found", "n_features", "size", "places"),
+    ("result", "n_features", "size", "places"),
     [
         ([6, 1, 4], 7, 3, 2),
         ([6, 1, 4], 7, 3, 0),  # the random subspace method
@@ -101,10 +101,10 @@ def test_what_fills_up_is_uniform(kept):
         ([], 6, 3, 3),
     ],
 )
-def test_law_among_those_found(found, n_features, size, places):
-    law = law_among_found(found, n_features, size, places)
-    found = np.array(found, dtype=np.int64)
-    draw = lambda random: among_found(random, found, n_features, size, places)  # noqa: E731
+def test_law_among_those_found(result, n_features, size, places):
+    law = law_among_found(result, n_features, size, places)
+    result = np.array(result, dtype=np.int64)
+    draw = lambda random: among_found(random, result, n_features, size, places)  # noqa: E731
     assert p_value(draw, law, 3000) > LEVEL
 
 

@@ -21,12 +21,12 @@ def entropy(*columns):
     return -sum(k / n * log2(k / n) for k in counts.values())
 
 
-def information(x, y, *given):
+def information(x, y, *arguments):
     return (
-        entropy(x, *given)
-        + entropy(y, *given)
-        - entropy(x, y, *given)
-        - (entropy(*given) if given else 0.0)
+        entropy(x, *arguments)
+        + entropy(y, *arguments)
+        - entropy(x, y, *arguments)
+        - (entropy(*arguments) if arguments else 0.0)
     )
 
 
@@ -63,8 +63,8 @@ def test_orders_against_brute_force(rule, seed):
     y = X[:, 0] + X[:, 1] * random.integers(0, 2, size=40)
     model = dm.InformationFilter(rule, n_features=4).fit(X, y.astype(str))
     assert model.selected_.tolist() == slow(X, y, rule, 4)
-    told = [information(column, y.tolist()) for column in X.T.tolist()]
-    np.testing.assert_allclose(model.importances_.values, told, atol=1e-12)
+    expected = [information(column, y.tolist()) for column in X.T.tolist()]
+    np.testing.assert_allclose(model.importances_.values, expected, atol=1e-12)
 
 
 def test_fcbf_against_brute_force():
@@ -74,18 +74,18 @@ def test_fcbf_against_brute_force():
     y = X[:, 0] + (X[:, 1] > 1)
     columns = X.T.tolist()
 
-    def uncertainty(one, other):
-        return 2 * information(one, other) / (entropy(one) + entropy(other))
+    def uncertainty(first, other):
+        return 2 * information(first, other) / (entropy(first) + entropy(other))
 
-    relevance = [uncertainty(one, y.tolist()) for one in columns]
+    relevance = [uncertainty(column, y.tolist()) for column in columns]
     left = [j for j in sorted(range(7), key=lambda j: -relevance[j]) if relevance[j] > 0.01]
-    kept = []
+    expected = []
     while left:
-        kept.append(left.pop(0))
-        left = [j for j in left if uncertainty(columns[j], columns[kept[-1]]) < relevance[j]]
+        expected.append(left.pop(0))
+        left = [j for j in left if uncertainty(columns[j], columns[expected[-1]]) < relevance[j]]
     model = dm.InformationFilter("fcbf", n_features=None, threshold=0.01).fit(X, y.astype(str))
-    assert model.selected_.tolist() == kept
-    assert dm.InformationFilter("fcbf", n_features=1).fit(X, y).selected_.tolist() == kept[:1]
+    assert model.selected_.tolist() == expected
+    assert dm.InformationFilter("fcbf", n_features=1).fit(X, y).selected_.tolist() == expected[:1]
 
 
 def test_cmim_takes_both_features_of_a_sum_and_no_copy():
@@ -183,6 +183,6 @@ def test_relief_leaves_no_processes_when_it_is_killed():
         process.kill()
     assert len(children) >= 3
     _, alive = psutil.wait_procs(children, timeout=60)
-    for one in alive:
-        one.kill()
+    for child in alive:
+        child.kill()
     assert alive == []

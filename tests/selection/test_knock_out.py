@@ -23,13 +23,13 @@ def _no_fsync(monkeypatch):
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
 
 
-def knock_out(**given):
-    return dm.KnockOut(**{"n_estimators": 30, "n_permutations": 19, "random_state": 0, **given})
+def knock_out(**options):
+    return dm.KnockOut(**{"n_estimators": 30, "n_permutations": 19, "random_state": 0, **options})
 
 
-def plain(**given):
+def plain(**options):
     """By correlations, which no forest has a part in."""
-    return knock_out(estimator=TINY, n_estimators=None, **{"measure": correlation, **given})
+    return knock_out(estimator=TINY, n_estimators=None, **{"measure": correlation, **options})
 
 
 def everything(model):
@@ -38,7 +38,7 @@ def everything(model):
         model.found_in_.tolist(),
         model.p_values_.tolist(),
         model.importances_.values.tolist(),
-        {name: np.nan_to_num(one, nan=-9).tolist() for name, one in model.history_.items()},
+        {name: np.nan_to_num(values, nan=-9).tolist() for name, values in model.history_.items()},
     )
 
 
@@ -48,7 +48,7 @@ def everything(model):
 def test_course_against_plain_python(alpha, seed):
     random = np.random.default_rng(seed)
     p, size, most = 6, 20, 4
-    left, found, rows = list(range(p)), {}, []
+    left, result, rows = list(range(p)), {}, []
     course = KnockOutRounds(p, most, size - 1, alpha)
     batches = Batches(course.steps())
     for number in range(1, most + 1):
@@ -60,18 +60,20 @@ def test_course_against_plain_python(alpha, seed):
         assert batches.arguments((number - 1) * size)[0].tolist() == left
         batches.ready(np.concatenate(rows))
         largest = [max(row[j] for j in left) for row in values[1:]]
-        p_values = {j: (1 + sum(one >= values[0, j] for one in largest)) / size for j in left}
+        p_values = {
+            j: (1 + sum(maximum >= values[0, j] for maximum in largest)) / size for j in left
+        }
         new = [j for j in left if p_values[j] <= alpha]
         assert {j: course.p_values[j] for j in left} == p_values
         above = [j for j in left if values[0, j] > course.thresholds[-1]]
         assert set(new) == set(above)
-        found.update(dict.fromkeys(new, number))
+        result.update(dict.fromkeys(new, number))
         left = [j for j in left if j not in new]
         assert course.left.tolist() == left
         if not new or not left:
             break
     assert batches.ready(np.concatenate(rows)) == len(rows) * size
-    assert course.found_in.tolist() == [found.get(j, 0) for j in range(p)]
+    assert course.found_in.tolist() == [result.get(j, 0) for j in range(p)]
 
 
 @one_test
@@ -129,15 +131,15 @@ def test_regression_and_learning_sets(tmp_path):
 def test_threads_and_client_change_nothing():
     distributed = pytest.importorskip("distributed")
     X, y = signal()
-    one = everything(knock_out().fit(X, y))
-    assert everything(knock_out(n_jobs=2).fit(X, y)) == one
+    single = everything(knock_out().fit(X, y))
+    assert everything(knock_out(n_jobs=2).fit(X, y)) == single
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        assert everything(knock_out(client=client).fit(X, y)) == one
+        assert everything(knock_out(client=client).fit(X, y)) == single
 
 
 def test_checkpoint(tmp_path):
@@ -187,7 +189,7 @@ def test_pipeline_and_names():
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"n_permutations": 10}, "n_permutations must be an int >= 1 / alpha - 1 = 19, got 10"),
         ({"alpha": 0}, "alpha must be a number in"),
@@ -196,10 +198,10 @@ def test_pipeline_and_names():
         ({"estimator": DecisionTreeClassifier()}, "estimator must be a forest estimator"),
     ],
 )
-def test_refusals(given, message):
+def test_refusals(options, message):
     X, y = signal()
     with pytest.raises((ValueError, TypeError), match=f"KnockOut: {message}"):
-        knock_out(**given).fit(X, y)
+        knock_out(**options).fit(X, y)
 
 
 def test_command(tmp_path):

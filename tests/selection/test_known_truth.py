@@ -86,7 +86,7 @@ def test_of_a_selector_and_its_importances():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"relevant": []}, "relevant must be one feature or more"),
         ({"relevant": ["z"]}, "relevant must be a mask"),
@@ -96,7 +96,7 @@ def test_of_a_selector_and_its_importances():
         ({"names": None}, "names must be the names"),
     ],
 )
-def test_refusals(given, message):
-    given = {"selected": ["a"], "relevant": ["b"], "names": ["a", "b", "c"], **given}
+def test_refusals(options, message):
+    options = {"selected": ["a"], "relevant": ["b"], "names": ["a", "b", "c"], **options}
     with pytest.raises(ValueError, match=message):
-        scores(given.pop("selected"), given.pop("relevant"), **given)
+        scores(options.pop("selected"), options.pop("relevant"), **options)

@@ -9,8 +9,8 @@ from duramen.forests import GrowthSettings, grow
 from duramen.forests.growth import Guidance
 
 
-def regularized(**given):
-    return dm.RegularizedForestSelector(**{"n_estimators": 20, "random_state": 0, **given})
+def regularized(**options):
+    return dm.RegularizedForestSelector(**{"n_estimators": 20, "random_state": 0, **options})
 
 
 def gini(y):
@@ -32,11 +32,13 @@ def slow_forest(X, y, n_trees, factors, proxy=False, least=5):
                     first = X[rows, j] <= cut
                     if min(first.sum(), (~first).sum()) < least:
                         continue
-                    kept = sum(part.sum() * gini(y[rows[part]]) for part in (first, ~first))
-                    gain = len(rows) * gini(y[rows]) - kept
+                    impurity_after = sum(
+                        part.sum() * gini(y[rows[part]]) for part in (first, ~first)
+                    )
+                    gain = len(rows) * gini(y[rows]) - impurity_after
                     value = gain
                     if j not in used:
-                        score = len(rows) - kept
+                        score = len(rows) - impurity_after
                         value = factors[j] * score - (score - gain) if proxy else factors[j] * gain
                     if value > best[0] + 1e-9:
                         best = (value, j, first)
@@ -110,7 +112,7 @@ def test_regression_keeps_one_of_identical_columns():
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"penalty": 0.0}, "penalty must be a number in"),
         ({"guidance": 2}, "guidance must be a number in"),
@@ -139,7 +141,7 @@ def test_regression_keeps_one_of_identical_columns():
         ),
     ],
 )
-def test_refusals(given, message):
+def test_refusals(options, message):
     X = np.random.default_rng(0).normal(size=(30, 8))
     with pytest.raises((ValueError, TypeError), match=f"RegularizedForestSelector: {message}"):
-        regularized(**given).fit(X, X[:, 0] > 0)
+        regularized(**options).fit(X, X[:, 0] > 0)

@@ -48,9 +48,9 @@ QUICK = {
     "stability_selection": {**FOREST, "n_draws": 8, "alpha": 1},
 }
 RECORDS = [
-    one
-    for one in catalogue
-    if one.extra != "baselines" or importlib.util.find_spec("skrebate") is not None
+    entry
+    for entry in catalogue
+    if entry.extra != "baselines" or importlib.util.find_spec("skrebate") is not None
 ]
 NAMES = list("abcdef")
 
@@ -60,8 +60,8 @@ def _no_fsync(monkeypatch):
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
 
 
-def quick(record, **given):
-    return record.make(**{**QUICK[record.name], **given})
+def quick(record, **options):
+    return record.make(**{**QUICK[record.name], **options})
 
 
 def takes(record, parameter):
@@ -82,17 +82,17 @@ def everything(model):
         model.selected_.tolist(),
         model.ranking_.tolist(),
         model.importances_.values.tolist(),
-        {name: np.nan_to_num(one, nan=-9).tolist() for name, one in model.history_.items()},
+        {name: np.nan_to_num(entry, nan=-9).tolist() for name, entry in model.history_.items()},
     )
 
 
 def test_every_selector_is_tested():
-    assert QUICK.keys() == {one.name for one in catalogue}
-    assert {one.goal for one in catalogue} == {"all-relevant", "minimal", "ranking"}
+    assert QUICK.keys() == {entry.name for entry in catalogue}
+    assert {entry.goal for entry in catalogue} == {"all-relevant", "minimal", "ranking"}
 
 
 @one_test
-@pytest.mark.parametrize("record", RECORDS, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", RECORDS, ids=lambda entry: entry.name)
 def test_results(record, tmp_path):
     X, y = problem(record)
     frame = pd.DataFrame(X, columns=NAMES)
@@ -113,51 +113,53 @@ def test_results(record, tmp_path):
     assert list(model.set_output(transform="pandas").transform(frame)) == names
     assert not hasattr(clone(model), "support_")
     assert everything(pickle.loads(pickle.dumps(model))) == everything(model)
-    told = Selection.of(model, record)
-    assert told.n_found == len(chosen)
-    assert len(told.columns()["name"]) == 6
-    assert told.account.run
+    summary = Selection.of(model, record)
+    assert summary.n_found == len(chosen)
+    assert len(summary.columns()["name"]) == 6
+    assert summary.account.run
     stored = dm.learning_set(dm.pack(frame, tmp_path / "s"), y)
     assert everything(quick(record).fit(stored)) == everything(model)
 
 
 @one_test
-@pytest.mark.parametrize("given", ["strata", "groups"])
-@pytest.mark.parametrize("record", RECORDS, ids=lambda one: one.name)
-def test_strata_and_blocks_are_used_or_refused(record, given):
+@pytest.mark.parametrize("options", ["strata", "groups"])
+@pytest.mark.parametrize("record", RECORDS, ids=lambda entry: entry.name)
+def test_strata_and_blocks_are_used_or_refused(record, options):
     X, y = problem(record)
-    data = dm.learning_set(X, y, **{given: np.arange(60) // 2})
-    if record.exchanges if given == "strata" else record.exchanges_groups:
+    data = dm.learning_set(X, y, **{options: np.arange(60) // 2})
+    if record.exchanges if options == "strata" else record.exchanges_groups:
         more = {"relevance": "decoy"} if takes(record, "relevance") else {}
         models = [quick(record, **more).fit(*rows) for rows in ((data,), (X, y))]
         assert everything(models[0]) != everything(models[1])
         return
-    with pytest.raises(ValueError, match=f"without {given}, got 'one with {given}'"):
+    with pytest.raises(ValueError, match=f"without {options}, got 'one with {options}'"):
         quick(record).fit(data)
 
 
 def test_selectors_that_permute_rows():
-    able = {one.name for one in catalogue if one.exchanges}
+    able = {entry.name for entry in catalogue if entry.exchanges}
     groups = {"boruta", "knock_out", "artificial_contrasts", "stability_selection"}
     assert able == groups | {"sequential_random_subspace"}
-    assert {one.name for one in catalogue if one.exchanges_groups} == groups
+    assert {entry.name for entry in catalogue if entry.exchanges_groups} == groups
 
 
-LONG = [one for one in RECORDS if takes(one, "client")]
-LONG = [one for one in LONG if one.name != "sequential_random_subspace"]  # has tests of its own
+LONG = [entry for entry in RECORDS if takes(entry, "client")]
+LONG = [
+    entry for entry in LONG if entry.name != "sequential_random_subspace"
+]  # has tests of its own
 
 
 @pytest.mark.slow
 @one_test
-@pytest.mark.parametrize("record", LONG, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", LONG, ids=lambda entry: entry.name)
 def test_threads_change_nothing(record):
     X, y = problem(record)
-    one, two = (quick(record, n_jobs=n).fit(X, y) for n in (1, 2))
-    assert everything(one) == everything(two)
+    entry, two = (quick(record, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert everything(entry) == everything(two)
 
 
 @one_test
-@pytest.mark.parametrize("record", RECORDS, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", RECORDS, ids=lambda entry: entry.name)
 def test_numbers_as_target(record):
     if "regression" not in record.tasks:
         return
@@ -172,7 +174,7 @@ def test_numbers_as_target(record):
 
 @pytest.mark.slow
 @one_test
-@pytest.mark.parametrize("record", LONG, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", LONG, ids=lambda entry: entry.name)
 def test_interrupted_runs_resume(record, tmp_path, monkeypatch):
     X, y = problem(record)
     whole = everything(quick(record).fit(X, y))
@@ -213,7 +215,7 @@ def test_clusters_change_nothing():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("record", RECORDS, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", RECORDS, ids=lambda entry: entry.name)
 @pytest.mark.filterwarnings("ignore:No features were selected")
 def test_checks_of_scikit_learn(record):
     if record.name == "sequential_random_subspace":
@@ -248,7 +250,7 @@ FULLER = {
 
 
 @one_test
-@pytest.mark.parametrize("record", RECORDS, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", RECORDS, ids=lambda entry: entry.name)
 def test_identical_columns(record):
     """All are kept by what looks for all relevant features, one by what looks for few.
 
@@ -257,8 +259,8 @@ def test_identical_columns(record):
     """
     X, _ = problem(record, 120)
     X[:, 4:] = X[:, [0]]
-    given = FULLER.get(record.name, {})
-    copies = {0, 4, 5} & set(quick(record, **given).fit(X, X[:, 0] > 0).selected_.tolist())
+    options = FULLER.get(record.name, {})
+    copies = {0, 4, 5} & set(quick(record, **options).fit(X, X[:, 0] > 0).selected_.tolist())
     if record.name == "lasso":
         assert copies
         return
@@ -303,7 +305,7 @@ def test_options_of_a_record_have_the_choices_and_limits_of_its_class(record, op
 def test_options_are_of_parameters_and_stand_once():
     options = [option.name for record in catalogue for option in record.options]
     assert len(options) == len(set(options))
-    others = {option.name for one in catalogue for option in one.options} - {
+    others = {option.name for entry in catalogue for option in entry.options} - {
         option.name for _, option in OPTIONS
     }
     assert others == {"tree", "max_features"}  # of the estimator of a search in subspaces

@@ -77,12 +77,12 @@ def trees(tree="extra", criterion=None, max_features=None, **limits):
 GROWTH = ("tree", "criterion", "max_features", "splits", "max_depth", "min_samples_leaf")
 
 
-def selector(n_estimators=40, **given):
-    growth = {name: given.pop(name) for name in GROWTH if name in given}
+def selector(n_estimators=40, **options):
+    growth = {name: options.pop(name) for name in GROWTH if name in options}
     if growth:
-        given["estimator"] = trees(**growth)
-    given = {"n_subspace_features": 6, "random_state": 0, **SOON, **given}
-    return SequentialRandomSubspace(n_estimators=n_estimators, **given)
+        options["estimator"] = trees(**growth)
+    options = {"n_subspace_features": 6, "random_state": 0, **SOON, **options}
+    return SequentialRandomSubspace(n_estimators=n_estimators, **options)
 
 
 def problem(n=60, p=20, seed=0):
@@ -107,9 +107,9 @@ def grown(monkeypatch):
     calls = []
     original = Grower.grow
 
-    def watched(self, tree, columns, found):
-        outcome = original(self, tree, columns, found)
-        calls.append((tree, columns, found.copy(), outcome))
+    def watched(self, tree, columns, result):
+        outcome = original(self, tree, columns, result)
+        calls.append((tree, columns, result.copy(), outcome))
         return outcome
 
     monkeypatch.setattr(Grower, "grow", watched)
@@ -136,9 +136,9 @@ def test_as_many_are_kept_as_alpha_leaves_places_for(grown, keep, places):
     sizes = [0, *model.history_["n_selected"][:-1]]
     assert max(sizes) >= (6 if keep == 1 else 7)  # with alpha = 1 there is no place for more
     assert 0 < sum(size < places for size in sizes) < 40  # not enough to keep, and enough
-    for (_, columns, found, _), size in zip(grown, sizes, strict=True):
-        assert len(columns) == len(found) == 6
-        assert found.sum() >= min(places, size)
+    for (_, columns, result, _), size in zip(grown, sizes, strict=True):
+        assert len(columns) == len(result) == 6
+        assert result.sum() >= min(places, size)
 
 
 def test_a_share_of_places_is_not_rounded_down_by_binary_fractions(grown):
@@ -302,22 +302,22 @@ def test_soft_sampling_draws_by_mean_importance(grown, keep):
 
 
 @one_test
-@pytest.mark.parametrize("given", [{}, {"sampling": "soft"}, {"relevance": "decoy"}])
-def test_threads_change_nothing(given):
+@pytest.mark.parametrize("options", [{}, {"sampling": "soft"}, {"relevance": "decoy"}])
+def test_threads_change_nothing(options):
     X, y = problem()
-    models = [selector(22, batch_size=4, n_jobs=k, **given).fit(X, y) for k in (1, 2, 4)]
+    models = [selector(22, batch_size=4, n_jobs=k, **options).fit(X, y) for k in (1, 2, 4)]
     first, *others = map(everything, models)
     assert all(other == first for other in others)
-    assert everything(selector(22, batch_size=4, random_state=1, **given).fit(X, y)) != first
+    assert everything(selector(22, batch_size=4, random_state=1, **options).fit(X, y)) != first
 
 
 def test_a_round_knows_what_was_found_before_it(grown):
     X, y = problem()
     model = selector(22, batch_size=4).fit(X, y)
     assert [call[0] for call in grown] == list(range(22))
-    for tree, columns, found, _ in grown:
+    for tree, columns, result, _ in grown:
         before = model.selected_[model.entered_ <= tree - tree % 4]
-        np.testing.assert_array_equal(found, np.isin(columns, before))
+        np.testing.assert_array_equal(result, np.isin(columns, before))
 
 
 def test_one_round_of_all_trees_finds_what_alpha_zero_finds():
@@ -754,8 +754,8 @@ def test_memory_holds_the_widest_columns(tmp_path):
 def test_memory_does_not_let_the_threads_change_anything():
     X, y = problem(n=100, p=1500)
     options = {"n_subspace_features": None, "memory": "1MB", "batch_size": 4, "relevance": "decoy"}
-    one, two = (selector(4, n_jobs=k, **options).fit(X, y) for k in (1, 2))
-    assert everything(one) == everything(two)
+    first, two = (selector(4, n_jobs=k, **options).fit(X, y) for k in (1, 2))
+    assert everything(first) == everything(two)
 
 
 def test_memory_that_will_not_do_is_refused():
@@ -833,9 +833,9 @@ def every_row(p):
     return np.array(list(itertools.product((0, 1), repeat=p)))
 
 
-def found(X, y, q, keep=0.5, n_estimators=150, **given):
+def selected_by(X, y, q, keep=0.5, n_estimators=150, **options):
     model = SequentialRandomSubspace(
-        trees(**{"tree": "random", "criterion": "entropy", **given}),
+        trees(**{"tree": "random", "criterion": "entropy", **options}),
         n_estimators=n_estimators,
         n_subspace_features=q,
         keep=keep,
@@ -849,11 +849,11 @@ def found(X, y, q, keep=0.5, n_estimators=150, **given):
 def test_proposition_7_1_all_relevant_features_are_found_if_they_fit(keep):
     """K = 1 and r <= q: F are the relevant features, also those of degree r - 1 and copies."""
     X = every_row(6)
-    assert found(X, X[:, 0] ^ X[:, 3] ^ X[:, 5], 3, keep) == {0, 3, 5}
+    assert selected_by(X, X[:, 0] ^ X[:, 3] ^ X[:, 5], 3, keep) == {0, 3, 5}
     copied = np.column_stack([X, X[:, 0]])  # weakly relevant: 0 and 6
-    assert found(copied, X[:, 0] ^ X[:, 3], 3, keep) == {0, 3, 6}
+    assert selected_by(copied, X[:, 0] ^ X[:, 3], 3, keep) == {0, 3, 6}
     numbers = X[:, 1] + 0.5 * X[:, 2] * X[:, 4]
-    assert found(X, numbers, 3, keep, criterion="variance") == {1, 2, 4}
+    assert selected_by(X, numbers, 3, keep, criterion="variance") == {1, 2, 4}
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.5, 1.0])
@@ -862,7 +862,7 @@ def test_theorem_7_2_strongly_relevant_features_are_found_for_any_k(keep):
     X = np.column_stack([every_row(6), every_row(6)[:, 0]])
     y = X[:, 0] | X[:, 3]
     for K in (1, 2, 4):
-        F = found(X, y, 4, keep, tree="cart", max_features=K)
+        F = selected_by(X, y, 4, keep, tree="cart", max_features=K)
         assert {3} <= F <= {0, 3, 6}
 
 
@@ -871,8 +871,8 @@ def test_proposition_7_3_low_degrees_are_found_though_not_all_fit():
     X = every_row(5)
     y = (X * [16, 8, 4, 2, 1]).sum(axis=1)  # all of degree 0
     for keep in (0.0, 0.5, 0.75):
-        assert found(X, y.astype(str), 4, keep) == set(range(5))
-    assert len(found(X, y.astype(str), 4, 1.0)) == 4  # no place is left for the fifth
+        assert selected_by(X, y.astype(str), 4, keep) == set(range(5))
+    assert len(selected_by(X, y.astype(str), 4, 1.0)) == 4  # no place is left for the fifth
 
 
 def test_proposition_7_4_strongly_relevant_features_of_low_degree():
@@ -881,14 +881,14 @@ def test_proposition_7_4_strongly_relevant_features_of_low_degree():
     y = 4 * (X[:, 0] ^ X[:, 1]) + 2 * (X[:, 2] ^ X[:, 3]) + X[:, 4] + 8 * X[:, 5]
     for K in (1, 2, 4):
         options = {"tree": "cart", "max_features": K, "criterion": "variance"}
-        assert found(X, y.astype(float), 4, 0.5, 300, **options) == set(range(6))
+        assert selected_by(X, y.astype(float), 4, 0.5, 300, **options) == set(range(6))
 
 
 def test_rounding_is_no_importance():
     X = every_row(6)
     scaled = {"criterion": "variance", "tree": "extra"}
-    assert found(X, X[:, 2] * 1e-6 + 1e3, 3, **scaled) == {2}
-    assert found(X, X[:, 2] * 1e9, 3, **scaled) == {2}
+    assert selected_by(X, X[:, 2] * 1e-6 + 1e3, 3, **scaled) == {2}
+    assert selected_by(X, X[:, 2] * 1e9, 3, **scaled) == {2}
 
 
 def test_targets_that_do_not_fit_are_refused():
@@ -912,7 +912,7 @@ def test_the_bar_counts_trees(capsys):
 # --- checkpoints ------------------------------------------------------------------------------
 
 
-def kept(path):
+def stored_trees(path):
     if not path.exists():
         return 0
     return len(read_archive(path, what="jobs", newest=1, function="")[1]["places.shapes"])
@@ -922,25 +922,25 @@ VARIED = {"sampling": "soft"}, {"relevance": "decoy"}, {"splits": "multiway"}, {
 
 
 @one_test
-@pytest.mark.parametrize("given", [{}, *VARIED])
+@pytest.mark.parametrize("options", [{}, *VARIED])
 @pytest.mark.parametrize(("n_jobs", "trees"), [(1, 1), (2, 10), (1, 23)])
-def test_interrupted_while_trees_grow(tmp_path, monkeypatch, given, n_jobs, trees):
+def test_interrupted_while_trees_grow(tmp_path, monkeypatch, options, n_jobs, trees):
     X, y = problem()
     path = tmp_path / "run"
-    model = selector(30, batch_size=4, n_jobs=n_jobs, checkpoint=path, **given)
+    model = selector(30, batch_size=4, n_jobs=n_jobs, checkpoint=path, **options)
     original = Grower.grow
     with monkeypatch.context() as patch:
 
-        def failing(self, tree, columns, found):
+        def failing(self, tree, columns, result):
             if tree >= trees:
                 raise KeyboardInterrupt
-            return original(self, tree, columns, found)
+            return original(self, tree, columns, result)
 
         patch.setattr(Grower, "grow", failing)
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, y)
-    assert kept(path) == trees
-    undisturbed = selector(30, batch_size=4, checkpoint=tmp_path / "fresh", **given).fit(X, y)
+    assert stored_trees(path) == trees
+    undisturbed = selector(30, batch_size=4, checkpoint=tmp_path / "fresh", **options).fit(X, y)
     assert everything(model.fit(X, y)) == everything(undisturbed)
     assert path.read_bytes() == (tmp_path / "fresh").read_bytes()
 
@@ -971,7 +971,7 @@ def test_interrupted_between_rounds(tmp_path, monkeypatch):
         )
         with pytest.raises(RuntimeError, match="no more"):
             model.fit(X, y)
-    assert kept(tmp_path / "run") == 13
+    assert stored_trees(tmp_path / "run") == 13
     assert everything(model.fit(X, y)) == everything(selector(30, batch_size=4).fit(X, y))
 
 
@@ -1027,9 +1027,9 @@ def test_it_is_written_now_and_then(tmp_path, monkeypatch):
     monkeypatch.setattr(archive, "_PATIENCE", 0)
     original = Grower.grow
 
-    def watched(self, tree, columns, found):
-        lengths.append(kept(tmp_path / "run"))
-        return original(self, tree, columns, found)
+    def watched(self, tree, columns, result):
+        lengths.append(stored_trees(tmp_path / "run"))
+        return original(self, tree, columns, result)
 
     monkeypatch.setattr(Grower, "grow", watched)
     selector(6, checkpoint=str(tmp_path / "run")).fit(X, y)
@@ -1075,12 +1075,12 @@ def test_killed_in_the_middle_it_ends_with_the_same_bytes(tmp_path, relevance):
     lengths = [0]
     for _ in range(3):
         process = child(checkpoint, "result.npz")
-        while kept(checkpoint) <= lengths[-1] + 50 and process.poll() is None:
+        while stored_trees(checkpoint) <= lengths[-1] + 50 and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
         process.stdout.close()
-        lengths.append(kept(checkpoint))
+        lengths.append(stored_trees(checkpoint))
     assert 0 < lengths[1] < lengths[2] < lengths[3] < 1200
     assert not (tmp_path / "result.npz").exists()
     for result, where in (("result.npz", checkpoint), ("undisturbed.npz", tmp_path / "fresh")):
@@ -1110,15 +1110,15 @@ def test_an_exclusive_or_is_found(seed):
 @pytest.mark.slow
 def test_noise_seldom_gives_anything():
     """Ten searches (seeds 0 to 9) of 150 trees on noise: at most two find anything."""
-    found = []
+    result = []
     for seed in range(10):
         random = np.random.default_rng(100 + seed)
         X, y = random.integers(0, 2, (300, 200)), random.integers(0, 2, 300)
         model = SequentialRandomSubspace(
             n_estimators=150, n_subspace_features=50, random_state=seed
         )
-        found.append(len(model.fit(X, y).selected_))
-    assert np.count_nonzero(found) <= 2, found
+        result.append(len(model.fit(X, y).selected_))
+    assert np.count_nonzero(result) <= 2, result
 
 
 def test_ranking_puts_what_was_found_first():

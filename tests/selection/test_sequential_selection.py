@@ -20,17 +20,17 @@ def scores_of(p, seed):
     """A number for every set of features."""
     random = np.random.default_rng(seed)
     sets = itertools.chain.from_iterable(itertools.combinations(range(p), k) for k in range(p + 1))
-    return {frozenset(one): float(random.random()) for one in sets}
+    return {frozenset(subset): float(random.random()) for subset in sets}
 
 
-def run(value, p, goal, **given):
+def run(value, p, goal, **options):
     path = Path()
-    steps = {"forward": True, "plus": 1, "minus": 0, "floating": False, **given}
+    steps = {"forward": True, "plus": 1, "minus": 0, "floating": False, **options}
     course = Batches(new_sets(search(path, p, goal, **steps)))
     asked = []
-    while (until := course.ready(np.array([[value[one]] for one in asked]).reshape(-1, 1))) > len(
-        asked
-    ):
+    while (
+        until := course.ready(np.array([[value[subset]] for subset in asked]).reshape(-1, 1))
+    ) > len(asked):
         new = [frozenset(course.arguments(k)[0].tolist()) for k in range(len(asked), until)]
         asked += new
     assert len(set(asked)) == len(asked)  # none is scored twice
@@ -50,7 +50,7 @@ def slow(value, p, goal, forward, plus, minus, floating):
                 current | {j} if add else current - {j}
                 for j in sorted(everything - current if add else current)
             ),
-            key=lambda one: value[one],
+            key=lambda subset: value[subset],
         )
 
     def go(there):
@@ -88,7 +88,7 @@ def test_searches_against_plain_loops(seed, forward, plus, minus, floating, goal
     steps = {"forward": forward, "plus": plus, "minus": minus, "floating": floating}
     path, _ = run(value, p, goal, **steps)
     visited, best = slow(value, p, goal, **steps)
-    assert [one for one, _ in path.visited] == visited
+    assert [subset for subset, _ in path.visited] == visited
     assert {size: score for size, (_, score) in path.best.items()} == best
     assert len(path.visited[-1][0]) == goal
 
@@ -116,11 +116,11 @@ def test_plain_searches_are_those_of_scikit_learn(direction, task):
     assert model.support_.tolist() == peer.get_support().tolist()
     chosen = model.selected_
     scorer = check_scoring(tree)
-    told = [
+    fold_scores = [
         scorer(tree.fit(X[inside][:, chosen], y[inside]), X[out][:, chosen], y[out])
         for inside, out in splits
     ]
-    assert model.score_ == pytest.approx(np.mean(told))
+    assert model.score_ == pytest.approx(np.mean(fold_scores))
 
 
 def test_backward_finds_an_exclusive_or_that_forward_misses():
@@ -147,7 +147,7 @@ def test_forests_and_scorers():
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"n_features": 0}, "n_features must be an int"),
         ({"n_features": "all"}, "n_features must be one of 'best'"),
@@ -158,7 +158,7 @@ def test_forests_and_scorers():
         ({"estimator": dm.Boruta()}, "estimator must be a classifier or a regressor"),
     ],
 )
-def test_refusals(given, message):
+def test_refusals(options, message):
     X = np.random.default_rng(0).normal(size=(30, 4))
     with pytest.raises((ValueError, TypeError), match=f"SequentialSelection: {message}"):
-        dm.SequentialSelection(**given).fit(X, X[:, 0] > 0)
+        dm.SequentialSelection(**options).fit(X, X[:, 0] > 0)

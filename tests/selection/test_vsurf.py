@@ -9,9 +9,9 @@ from duramen.jobs.batches import Batches
 from duramen.selection.vsurf import above, interpreted, mean_jump, noise_level, predicting
 
 
-def vsurf(**given):
+def vsurf(**options):
     settings = {"n_estimators": 15, "n_thresholding": 4, "n_interpretation": 2, "n_prediction": 2}
-    return dm.VSURF(**{**settings, "random_state": 0, **given})
+    return dm.VSURF(**{**settings, "random_state": 0, **options})
 
 
 def test_noise_level_of_two_levels():
@@ -62,8 +62,8 @@ def test_steps_of_a_run():
     assert 1 in model.prediction_
     assert set(model.prediction_) <= set(model.interpretation_) <= set(model.thresholded_)
     assert model.selected_.tolist() == model.prediction_.tolist()
-    kept = model.history_["importance"].mean(axis=0)[model.thresholded_]
-    assert (kept >= model.threshold_).all()
+    importances = model.history_["importance"].mean(axis=0)[model.thresholded_]
+    assert (importances >= model.threshold_).all()
     assert len(model.history_["error"]) == len(model.thresholded_)
     assert len(model.history_["prediction_error"]) == len(model.interpretation_)
     for name in ("threshold", "interpretation"):
@@ -80,7 +80,7 @@ def test_regression_of_one_feature():
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"select": "all"}, "select must be one of"),
         ({"n_thresholding": 1}, "n_thresholding must be an int >= 2"),
@@ -90,7 +90,7 @@ def test_regression_of_one_feature():
         ({"measure": "sandri"}, "measure must be one of a grown forest"),
     ],
 )
-def test_refusals(given, message):
+def test_refusals(options, message):
     X = np.random.default_rng(0).normal(size=(30, 4))
     with pytest.raises((ValueError, TypeError), match=f"VSURF: {message}"):
-        vsurf(**given).fit(X, X[:, 0] > 0)
+        vsurf(**options).fit(X, X[:, 0] > 0)

@@ -60,7 +60,7 @@ def test_the_share_of_false_finds_beside_two_strong_features(criterion):
 
     The standard error is about .02; trees are looked at one by one, which costs something too.
     """
-    found, false = [], []
+    result, false = [], []
     for seed in range(40):
         random = np.random.default_rng(seed)
         X = random.integers(0, 3, (150, 101))
@@ -70,9 +70,9 @@ def test_the_share_of_false_finds_beside_two_strong_features(criterion):
             n_estimators=120, n_subspace_features=30, random_state=seed
         )
         among = np.isin(search.fit(X, target).selected_, [7, 11])
-        found.append(among.sum())
+        result.append(among.sum())
         false.append(np.mean(~among) if len(among) else 0)
-    assert np.mean(found) > 1.9
+    assert np.mean(result) > 1.9
     assert np.mean(false) < 0.1
 
 
@@ -91,7 +91,7 @@ def test_decoys_find_more_than_the_probe_in_madelon_and_with_memory_more_than_wi
     relevant = np.isin(data.names, data.relevant)
     X = dm.encode(data.X)
 
-    def found(alpha, relevance):
+    def n_found(alpha, relevance):
         search = dm.SequentialRandomSubspace(
             n_estimators=1500,
             n_subspace_features=40,
@@ -101,10 +101,10 @@ def test_decoys_find_more_than_the_probe_in_madelon_and_with_memory_more_than_wi
         )
         return f1(search.fit(X, data.y), relevant)
 
-    decoy, probe = found(0.5, "decoy"), found(0.5, "probe")
+    decoy, probe = n_found(0.5, "decoy"), n_found(0.5, "probe")
     assert decoy >= 0.9
     assert decoy > probe
-    assert decoy >= found(0.0, "decoy")
+    assert decoy >= n_found(0.0, "decoy")
 
 
 def populations(seed, n=200, p=300, markers=40):

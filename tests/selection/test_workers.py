@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from tests.grid import one_test
-from tests.selection.test_sequential_random_subspace import everything, kept, problem, selector
+from tests.selection.test_sequential_random_subspace import (
+    everything,
+    problem,
+    selector,
+    stored_trees,
+)
 
 import duramen as dm
 from duramen.jobs import workers
@@ -27,9 +32,9 @@ def _no_fsync(monkeypatch):
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
 
 
-def cluster_of(**given):
+def cluster_of(**options):
     return distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", **given
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", **options
     )
 
 
@@ -51,10 +56,10 @@ def at_tree(client, monkeypatch, number, action):
     """Do something when a tree is about to be sent to the workers; list all that were sent."""
     original, sent = client.submit, []
 
-    def submit(*given, **choices):
+    def submit(*arguments, **choices):
         if len(sent) + 1 == number:
             action()
-        sent.append(original(*given, **choices))
+        sent.append(original(*arguments, **choices))
         return sent[-1]
 
     monkeypatch.setattr(client, "submit", submit)
@@ -65,14 +70,14 @@ def at_tree(client, monkeypatch, number, action):
 
 
 @one_test
-@pytest.mark.parametrize("given", VARIANTS)
-def test_a_client_changes_nothing(client, given):
+@pytest.mark.parametrize("options", VARIANTS)
+def test_a_client_changes_nothing(client, options):
     X, y = problem()
-    given = {"batch_size": 4, **given}
-    alone = selector(22, **given).fit(X, y)
-    together = selector(22, client=client, n_jobs=2, **given).fit(X, y)
+    options = {"batch_size": 4, **options}
+    alone = selector(22, **options).fit(X, y)
+    together = selector(22, client=client, n_jobs=2, **options).fit(X, y)
     assert everything(together) == everything(alone)
-    assert len(alone.selected_) > 0 or "relevance" in given
+    assert len(alone.selected_) > 0 or "relevance" in options
 
 
 def test_the_workers_grow_all_trees_and_forget_them(client, monkeypatch):
@@ -102,9 +107,9 @@ def test_a_checkpoint_is_taken_up_with_and_without_a_client(client, tmp_path):
         assert all(future.status == "cancelled" for future in sent[-3:])
 
     stopped(selector(24, client=client, **options), 12)
-    assert kept(tmp_path / "run") == 8
+    assert stored_trees(tmp_path / "run") == 8
     stopped(selector(24, client=client, **options), 8)
-    assert kept(tmp_path / "run") == 12
+    assert stored_trees(tmp_path / "run") == 12
     shutil.copy(tmp_path / "run", tmp_path / "copy")
     assert everything(selector(24, **options).fit(X, y)) == expected
     options["checkpoint"] = tmp_path / "copy"
@@ -120,11 +125,11 @@ def test_errors_of_workers_come_back_as_they_are(client, monkeypatch):
     X, y = problem()
     original, calls = Grower.grow, []
 
-    def broken(self, tree, columns, found):
+    def broken(self, tree, columns, result):
         if tree == 6:
             calls.append(tree)
             raise LookupError("tree six")
-        return original(self, tree, columns, found)
+        return original(self, tree, columns, result)
 
     monkeypatch.setattr(Grower, "grow", broken)
     with pytest.raises(LookupError, match="tree six"):
@@ -137,11 +142,11 @@ def test_a_passing_error_passes(client, monkeypatch):
     original, calls = Grower.grow, []
     expected = everything(selector(12, batch_size=4).fit(X, y))
 
-    def shaky(self, tree, columns, found):
+    def shaky(self, tree, columns, result):
         calls.append(tree)
         if calls.count(6) < 3 and tree == 6:
             raise OSError("away for a moment")
-        return original(self, tree, columns, found)
+        return original(self, tree, columns, result)
 
     monkeypatch.setattr(Grower, "grow", shaky)
     model = selector(12, batch_size=4, client=client).fit(X, y)
@@ -212,10 +217,10 @@ def test_a_parcel_is_unpacked_when_it_is_opened_and_can_be_sent_on(tmp_path):
     sent_on = pickle.loads(pickle.dumps(sent))
     assert sent.open() == sent.open()
     from_there = pickle.loads(pickle.dumps(sent))
-    columns, found = np.arange(0, 20, 3), np.zeros(7, dtype=bool)
-    expected = pickle.dumps((grower.grow(5, columns, found), []))  # no warnings
-    for one in (sent, sent_on, from_there):
-        assert workers.run_there(one, 5, columns, found) == expected
+    columns, result = np.arange(0, 20, 3), np.zeros(7, dtype=bool)
+    expected = pickle.dumps((grower.grow(5, columns, result), []))  # no warnings
+    for parcel_ in (sent, sent_on, from_there):
+        assert workers.run_there(parcel_, 5, columns, result) == expected
 
 
 def test_a_store_that_a_worker_does_not_see(tmp_path):
@@ -242,12 +247,12 @@ def test_workers_of_other_versions_are_refused(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("given", VARIANTS)
-def test_processes_change_nothing(processes, given):
+@pytest.mark.parametrize("options", VARIANTS)
+def test_processes_change_nothing(processes, options):
     X, y = problem()
-    given = {"batch_size": 4, **given}
-    together = selector(22, client=processes, **given).fit(X, y)
-    assert everything(together) == everything(selector(22, **given).fit(X, y))
+    options = {"batch_size": 4, **options}
+    together = selector(22, client=processes, **options).fit(X, y)
+    assert everything(together) == everything(selector(22, **options).fit(X, y))
 
 
 @pytest.mark.slow

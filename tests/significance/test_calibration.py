@@ -147,7 +147,7 @@ def test_rates_lie_in_their_bands(null, shape):
     high = stats.binom.isf(OUTSIDE / N_RATES, DATA_SETS, LEVEL)
     for method, (some, share, *followed) in zip(methods, result, strict=True):
         each = method.promise == "each"
-        rates = [one.mean() for one in followed if each and not np.isnan(one).any()]
+        rates = [values.mean() for values in followed if each and not np.isnan(values).any()]
         counts = DATA_SETS * np.array(rates if each else [some.mean()])
         assert counts.max() <= high, f"{method.name}: {counts}"
         # Permuted alone, a correlated column loses its copies, and gets splits that these shared.

@@ -31,9 +31,9 @@ def test_anything_is_confirmed_at_the_level(name):
 
 
 def test_shifted_genes_are_found_and_few_false_ones():
-    confirmed, found, false, _ = means(with_relevant(genes, 200), 2, 4)
+    confirmed, result, false, _ = means(with_relevant(genes, 200), 2, 4)
     assert confirmed > 0.25
-    assert found > 0.4
+    assert result > 0.4
     assert false <= 0.05 + 0.08  # of about 15 in each of two data sets, one or two
 
 

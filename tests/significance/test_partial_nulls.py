@@ -51,10 +51,10 @@ def test_default_test_is_that_of_the_command(tmp_path, task):
     assert problem.task == task
     with (tmp_path / "out" / "result.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    told = {row["name"]: (float(row["p_adjusted"]), row["verdict"]) for row in rows}
+    verdict_of = {row["name"]: (float(row["p_adjusted"]), row["verdict"]) for row in rows}
     verdicts = confirm(problem, 3, trees=40, permutations=19)
     wanted = zip(result.p_adjusted.tolist(), verdicts.tolist(), strict=True)
-    assert told == dict(zip(result.names, wanted, strict=True))
+    assert verdict_of == dict(zip(result.names, wanted, strict=True))
 
 
 def test_all_settings_have_relevant_and_irrelevant_features():

@@ -56,15 +56,15 @@ def numbers(result):
     return {name: np.asarray(array) for name, array in result.to_arrays().items() if name != "json"}
 
 
-def assert_same(one, other):
-    assert type(one) is type(other)
-    first, second = numbers(one), numbers(other)
+def assert_same(left, other):
+    assert type(left) is type(other)
+    first, second = numbers(left), numbers(other)
     assert list(first) == list(second)
     for name in first:
         np.testing.assert_equal(first[name], second[name])
-    if hasattr(one, "metadata"):
-        assert one.equals(other)
-        assert dict(one.metadata) == dict(other.metadata)
+    if hasattr(left, "metadata"):
+        assert left.equals(other)
+        assert dict(left.metadata) == dict(other.metadata)
 
 
 @one_test
@@ -82,8 +82,8 @@ def test_each_reading_is_what_the_test_gives_for_other_data(case, tmp_path):
 
 def assert_readings_agree(case, tmp_path):
     """Read a matrix, and what was saved of it, and run each test by itself."""
-    estimator, table, target, given = CASES[case]
-    common = {"measure": "mdi", "n_permutations": 20, "random_state": 7, **given}
+    estimator, table, target, settings = CASES[case]
+    common = {"measure": "mdi", "n_permutations": 20, "random_state": 7, **settings}
     permuted = permuted_importances(estimator, table, target, **common)
     permuted.save(tmp_path / "permuted.npz")
     again = PermutedImportances.load(tmp_path / "permuted.npz")
@@ -205,7 +205,7 @@ def test_nothing_is_selected_in_noise_and_a_constant_column_ties():
 
 @one_test
 @pytest.mark.parametrize(
-    ("test", "given", "words"),
+    ("test", "options", "words"),
     [
         (altmann, {"n_permutations": 100}, "n_permutations must not"),
         (altmann, {"X": X, "y": Y}, "X, y must not"),
@@ -216,12 +216,12 @@ def test_nothing_is_selected_in_noise_and_a_constant_column_ties():
         (permutation_test, {"names": ["a"]}, "names must not"),
     ],
 )
-def test_what_is_about_growing_forests_is_refused(test, given, words):
+def test_what_is_about_growing_forests_is_refused(test, options, words):
     permuted = permuted_importances(TINY, X, Y, measure=correlation, n_permutations=3)
     first = "importance" if test is permutation_test else "estimator"
     for call in (
-        lambda: test(permuted, **given),
-        lambda: test(**{first: permuted}, **given),
+        lambda: test(permuted, **options),
+        lambda: test(**{first: permuted}, **options),
     ):
         with pytest.raises(
             ValueError, match=f"{test.__name__}: {words} be given with PermutedImportances"
@@ -242,7 +242,7 @@ def test_marginal_statistics_that_were_not_computed_are_asked_for():
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "error", "words"),
+    ("options", "error", "words"),
     [
         ({"n_permutations": 0}, ValueError, "n_permutations must be"),
         ({"marginal": 1}, (TypeError, ValueError), "marginal must be"),
@@ -251,6 +251,6 @@ def test_marginal_statistics_that_were_not_computed_are_asked_for():
         ({"strata": np.arange(80)}, ValueError, "strata"),
     ],
 )
-def test_arguments_are_checked(given, error, words):
+def test_arguments_are_checked(options, error, words):
     with pytest.raises(error, match=f"permuted_importances.*{words}"):
-        permuted_importances(FOREST, X, Y, **given)
+        permuted_importances(FOREST, X, Y, **options)

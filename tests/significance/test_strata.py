@@ -44,8 +44,8 @@ RESAMPLING = {
 }
 
 
-def call(name, *given, **options):
-    return getattr(dm.significance, name.partition(",")[0])(*given, **options)
+def call(name, *arguments, **options):
+    return getattr(dm.significance, name.partition(",")[0])(*arguments, **options)
 
 
 class Watching:
@@ -122,8 +122,8 @@ def test_one_stratum_and_blocks_of_one_row_are_no_restriction(name):
     own = {"measure": correlation_of} if name != "frequency_control" else {"null": "permuted"}
     options = {**METHODS.get(name, {"n_permutations": 5}), **own, "random_state": 3}
     plain = call(name, FOREST, X, y, **options)
-    given = {"strata": ["a"] * N, "groups": np.arange(N)[::-1]}
-    assert call(name, FOREST, X, y, **options, **given).equals(plain)
+    settings = {"strata": ["a"] * N, "groups": np.arange(N)[::-1]}
+    assert call(name, FOREST, X, y, **options, **settings).equals(plain)
     assert "strata" not in plain.metadata
 
 
@@ -138,10 +138,10 @@ def test_permutation_test_exchanges_within_strata_and_whole_groups():
         seen.append(y)
         return [1.0]
 
-    def rows(**given):
+    def rows(**options):
         seen.clear()
         y = np.arange(N)
-        result = dm.significance.permutation_test(importance, None, y, n_permutations=9, **given)
+        result = dm.significance.permutation_test(importance, None, y, n_permutations=9, **options)
         return np.array(seen[1:]), result
 
     drawn, result = rows(strata=STRATA)
@@ -183,9 +183,9 @@ def test_standard_errors_by_blocks_count_copies_once():
     def mean(forest, table, y):
         return [float(table.values(0)[table.codes(0)].mean())]
 
-    def error(**given):
+    def error(**options):
         result = dm.significance.confidence_intervals(
-            FOREST, X, y, measure=mean, n_resamples=150, random_state=0, **given
+            FOREST, X, y, measure=mean, n_resamples=150, random_state=0, **options
         )
         return result.standard_error[0]
 
@@ -278,9 +278,9 @@ def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
     measures = dm.importances.catalogue
     compute = measures["holdout_mda"].compute
 
-    def spy(given):
-        seen.append(given.data.exchangeability.groups)
-        return compute(given)
+    def spy(options):
+        seen.append(options.data.exchangeability.groups)
+        return compute(options)
 
     watched = replace(measures["holdout_mda"], compute=spy)
     monkeypatch.setattr(measures, "_entries", {"holdout_mda": watched})
@@ -300,7 +300,7 @@ def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
 @one_test
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize(
-    "given, error, message",
+    "options, error, message",
     [
         ({"strata": np.arange(N)}, ValueError, "strata must leave rows to exchange"),
         ({"groups": np.zeros(N)}, ValueError, "groups must leave rows to exchange"),
@@ -310,9 +310,9 @@ def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
         ({"strata": np.arange(N) % 2, "groups": GROUPS}, ValueError, "must lie in one stratum"),
     ],
 )
-def test_wrong_labels_are_refused(name, given, error, message):
+def test_wrong_labels_are_refused(name, options, error, message):
     with pytest.raises(error, match=f"^{name.partition(',')[0]}: .*{message}"):
-        call(name, FOREST, *table(), **METHODS[name], **given)
+        call(name, FOREST, *table(), **METHODS[name], **options)
 
 
 def test_methods_that_permute_nothing_refuse_strata():
@@ -377,9 +377,9 @@ def test_p_values_of_all_arrangements():
 
 
 def problem_rates(name, tests, data_sets, seed=5):
-    given = variants(name)
-    found, _ = rates(tests, PROBLEMS[name], data_sets, variants=given, seed=seed)
-    return found, *given
+    options = variants(name)
+    result, _ = rates(tests, PROBLEMS[name], data_sets, variants=options, seed=seed)
+    return result, *options
 
 
 def of_correlations(X, y, seed, rows):
@@ -391,17 +391,17 @@ def of_correlations(X, y, seed, rows):
 @one_test
 @pytest.mark.parametrize("name", ["populations", "samples", "families", "copies"])
 def test_correlations_are_taken_at_the_level_with_strata_or_groups(name):
-    found, rows, label = problem_rates(name, {"correlation": of_correlations}, 25)
+    result, rows, label = problem_rates(name, {"correlation": of_correlations}, 25)
     kind = "markers" if name == "populations" else "features"
-    wrong, right = (found["correlation", v][kind] for v in (rows, label))
+    wrong, right = (result["correlation", v][kind] for v in (rows, label))
     assert wrong[0] > (0.5 if name == "populations" else 0.1)
     assert right[0] <= 0.05 + 3.3 * max(right[1], 0.005)
     assert right[0] > 0.01
 
 
 def test_intervals_of_a_covariate_leave_some_of_its_association():
-    found, rows, two, _, twenty = problem_rates("covariate", {"t": of_correlations}, 25)
-    rates_of = [found["t", v]["markers"][0] for v in (rows, two, twenty)]
+    result, rows, two, _, twenty = problem_rates("covariate", {"t": of_correlations}, 25)
+    rates_of = [result["t", v]["markers"][0] for v in (rows, two, twenty)]
     assert rates_of[0] > 0.8
     assert 0.1 < rates_of[1] < 0.7
     assert rates_of[2] < 0.15
@@ -416,13 +416,13 @@ def test_population_markers_are_taken_without_strata_only():
         "frequency": refitted("frequency_control", forest, n_permutations=19),
         "fdr": refitted("fdr_curve", forest, n_permutations=19),
     }
-    found, rows, label = problem_rates("populations", tests, 25)
-    assert found["altmann", rows]["markers"][0] > 0.3
+    result, rows, label = problem_rates("populations", tests, 25)
+    assert result["altmann", rows]["markers"][0] > 0.3
     for name in ("altmann", "frequency"):
-        rate, error = found[name, label]["markers"]
+        rate, error = result[name, label]["markers"]
         assert 0.01 < rate <= 0.05 + 3.3 * max(error, 0.01)
-    assert found["fdr", rows]["any"][0] > 0.5
-    assert found["fdr", label]["any"][0] <= 0.05 + band(0.05, 25)
+    assert result["fdr", rows]["any"][0] > 0.5
+    assert result["fdr", label]["any"][0] <= 0.05 + band(0.05, 25)
 
 
 @pytest.mark.slow
@@ -433,11 +433,11 @@ def test_blocks_hold_the_level_of_forests(name):
         "altmann": refitted("altmann", forest, n_permutations=19),
         "probe": refitted("multiple_probes", forest, n_permutations=19, add_one=True),
     }
-    found, rows, label = problem_rates(name, tests, 30)
-    assert found["altmann", rows]["features"][0] > 0.08
-    rate, error = found["altmann", label]["features"]
+    result, rows, label = problem_rates(name, tests, 30)
+    assert result["altmann", rows]["features"][0] > 0.08
+    rate, error = result["altmann", label]["features"]
     assert 0.02 < rate <= 0.05 + 3.3 * max(error, 0.01)
-    assert found["probe", label]["any"][0] <= 0.05 + band(0.05, 30)
+    assert result["probe", label]["any"][0] <= 0.05 + band(0.05, 30)
 
 
 def test_problems_are_what_they_say():

@@ -44,8 +44,10 @@ def oracle_of(counts):
 
 def named(sets, names):
     """Sets of indices as tuples of names, in the order that the library promises."""
-    ordered = sorted((tuple(sorted(one)) for one in sets), key=lambda one: (len(one), one))
-    return tuple(tuple(names[j] for j in one) for one in ordered)
+    ordered = sorted(
+        (tuple(sorted(subset)) for subset in sets), key=lambda members: (len(members), members)
+    )
+    return tuple(tuple(names[j] for j in members) for members in ordered)
 
 
 def parity(mask):

@@ -19,8 +19,8 @@ def tables(draw, *, least=1, most=5, n_rows=12, weights=("equal", "whole", "real
         "whole": st.integers(1, 9).map(float),
         "real": st.floats(0.01, 1.0),
     }[kind]
-    one = st.tuples(row, st.integers(0, n_classes - 1), weight)
-    return draw(st.lists(one, min_size=1, max_size=n_rows))
+    weighted_row = st.tuples(row, st.integers(0, n_classes - 1), weight)
+    return draw(st.lists(weighted_row, min_size=1, max_size=n_rows))
 
 
 def distribution(rows):

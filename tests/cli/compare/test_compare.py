@@ -43,8 +43,8 @@ def test_interrupted(file, tmp_path):
     """The results of the splits that were done are written."""
     from duramen.evaluation import evaluate_selection
 
-    def stopped(**given):
-        raise EvaluationInterrupted(evaluate_selection(**{**given, "n_resamples": 2}))
+    def stopped(**options):
+        raise EvaluationInterrupted(evaluate_selection(**{**options, "n_resamples": 2}))
 
     with patch("duramen.analyses.comparison.evaluate_selection", stopped):
         result = duramen(
@@ -70,5 +70,5 @@ def test_interrupted(file, tmp_path):
     ],
 )
 def test_bad_input(words, message, file, tmp_path):
-    given = [file, "--target", "y", *words]
-    assert_refused("compare", tmp_path / "out", given, message)
+    options = [file, "--target", "y", *words]
+    assert_refused("compare", tmp_path / "out", options, message)

@@ -94,17 +94,17 @@ def test_problem_1_of_the_thesis(gates, out, tmp_path):
         **{("left", "day"): "complementary", ("left", "night"): "irrelevant"},
         **{("right", "day"): "irrelevant", ("right", "night"): "complementary"},
     }
-    known = {"gate": (0, 0), "left": (-0.375, 0.125), "right": (0.125, -0.375)}
+    expected = {"gate": (0, 0), "left": (-0.375, 0.125), "right": (0.125, -0.375)}
     signed = by_cell(out, "signed")
-    for name, (day, night) in known.items():
+    for name, (day, night) in expected.items():
         assert signed[name, "day"] == pytest.approx(day, abs=0.05)
         assert signed[name, "night"] == pytest.approx(night, abs=0.05)
-    found = run["results"]["time"]
-    assert found["relevance_p_value"] == 0.01
-    assert found["rows"] == {"day": 96, "night": 96}
-    assert found["features_that_depend"] == 2
-    assert found["features_by_value"] == {"day": 2, "night": 2}
-    assert "as odds ratios, is the same in all contexts of time" in found["null"]
+    actual = run["results"]["time"]
+    assert actual["relevance_p_value"] == 0.01
+    assert actual["rows"] == {"day": 96, "night": 96}
+    assert actual["features_that_depend"] == 2
+    assert actual["features_by_value"] == {"day": 2, "night": 2}
+    assert "as odds ratios, is the same in all contexts of time" in actual["null"]
     assert run["settings"]["permute"] == "conditional"
     assert (run["task"], run["target"], run["n_features"]) == ("classification", "y", 3)
     assert run["settings"]["splits"] == "multiway"
@@ -323,13 +323,13 @@ def test_a_context_of_numbers_is_cut(gates, out):
     words = ["context", gates, "--target", "y", "--context", "hour", "--drop", "time"]
     words += ["--drop", "amount", *FEW]
     result, run = done(out, *words, "--context-bins", 2)
-    found = run["results"]["hour"]
-    assert len(found["cuts"]) == 1
-    assert 11 < found["cuts"][0] < 13
-    assert list(found["rows"].values()) == [96, 96]
-    assert found["features_that_depend"] == 2
+    actual = run["results"]["hour"]
+    assert len(actual["cuts"]) == 1
+    assert 11 < actual["cuts"][0] < 13
+    assert list(actual["rows"].values()) == [96, 96]
+    assert actual["features_that_depend"] == 2
     assert "note: the numeric context hour was cut into 2 quantile intervals" in result.stderr
-    assert f"cut at {found['cuts'][0]:.6g}" in page(out)
+    assert f"cut at {actual['cuts'][0]:.6g}" in page(out)
     result, run = done(out, *words, "--categorical", "hour", "--permutations", 1)
     assert run["results"]["hour"]["cuts"] is None
     assert len(run["results"]["hour"]["rows"]) > 80

@@ -50,9 +50,9 @@ def test_a_bed_file_a_store_and_a_table_give_the_same(folder, tmp_path):
     drop = ["--drop", "IID", "--drop", "age"]
     table = ["--target", "ill", "--context", "site", *drop, *FEW]
     done(tmp_path / "table", "context", folder / "all.parquet", *table)
-    found = result(tmp_path / "bed")
-    assert found == result(tmp_path / "store") == result(tmp_path / "table")
-    assert set(found["context"]) == {"north", "south"}
+    actual = result(tmp_path / "bed")
+    assert actual == result(tmp_path / "store") == result(tmp_path / "table")
+    assert set(actual["context"]) == {"north", "south"}
 
 
 def test_a_context_and_features_in_the_annotations_of_a_table(folder, tmp_path):
@@ -79,10 +79,10 @@ def test_covariates_are_strata_of_the_context(folder, tmp_path, file):
         n_permutations=19, random_state=0,
         strata=dm.significance.covariate_strata(data["age"].to_numpy(), site),
     )  # fmt: skip
-    found = result(tmp_path / "out")
+    actual = result(tmp_path / "out")
     place = {name: j for j, name in enumerate(wanted.names)}
     column = {name: c for c, name in enumerate(wanted.contexts)}
-    rows = zip(found["name"], found["context"], found["absolute_p_value"], strict=True)
+    rows = zip(actual["name"], actual["context"], actual["absolute_p_value"], strict=True)
     for name, context, p in rows:
         assert p == wanted.absolute_p_values[column[context], place[name]]
 

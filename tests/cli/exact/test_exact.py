@@ -134,8 +134,8 @@ def test_writes_four_files(digits, out, tmp_path):
     for name in ("name", "importance", "relevance", "degree", "conditionings", "degree_3"):
         assert again[name] == table[name]
     importance = [by_name(out)[f"X{m}"] for m in range(1, 8)]
-    known = [0.413, 0.582, 0.531, 0.542, 0.657, 0.226, 0.372]
-    np.testing.assert_allclose(importance, known, atol=5e-4)
+    expected = [0.413, 0.582, 0.531, 0.542, 0.657, 0.226, 0.372]
+    np.testing.assert_allclose(importance, expected, atol=5e-4)
     assert run["results"]["information"] == pytest.approx(np.log2(10))
     assert run["results"]["impurity"] == pytest.approx(np.log2(10))
     assert run["results"]["unit"] == "bits"
@@ -157,8 +157,8 @@ def test_relevance_and_boundaries_of_an_exclusive_or(copied, out):
     kinds = by_name(out, "relevance")
     assert kinds == {"X1": "weak", "X2": "strong", "X3": "weak", "X4": "irrelevant"}
     assert by_name(out, "degree") == {"X1": 1, "X2": 1, "X3": 1, "X4": None}
-    given = {name: json.loads(sets) for name, sets in by_name(out, "conditionings").items()}
-    assert given == {"X1": [["X2"]], "X2": [["X1"], ["X3"]], "X3": [["X2"]], "X4": []}
+    options = {name: json.loads(sets) for name, sets in by_name(out, "conditionings").items()}
+    assert options == {"X1": [["X2"]], "X2": [["X1"], ["X3"]], "X3": [["X2"]], "X4": []}
     assert by_name(out)["X4"] == 0
     assert run["results"]["markov_boundaries"] == [["X1", "X2"], ["X2", "X3"]]
     assert run["results"]["n_markov_boundaries"] == 2
@@ -235,8 +235,8 @@ def test_default_search_is_cut_where_there_are_many_features():
 
 def test_missing_values_are_a_category_or_drop_their_rows(patients, out):
     words = ["exact", patients, "--target", "risk", "--drop", "patient", "--drop", "score"]
-    result, kept = done(out, *words)
-    assert kept["n_rows"] == 120
+    result, record = done(out, *words)
+    assert record["n_rows"] == 120
     assert "incomplete" not in result.stderr
     result, dropped = done(out, *words, "--missing", "drop")
     missing = pa_csv.read_csv(
@@ -246,7 +246,7 @@ def test_missing_values_are_a_category_or_drop_their_rows(patients, out):
     assert dropped["n_rows"] == 120 - missing
     assert dropped["settings"]["incomplete_rows_dropped"] == missing
     assert f"{missing} of 120 rows are incomplete" in result.stderr
-    assert dropped["fingerprint"] != kept["fingerprint"]
+    assert dropped["fingerprint"] != record["fingerprint"]
 
 
 def test_rows_without_a_target_are_incomplete(tmp_path, out):
@@ -473,8 +473,8 @@ def test_mda_of_the_digits_is_that_of_the_theory(digits, out):
     result, record = done(out, "exact", digits, "--target", "digit", "--measure", "mda")
     assert "increase of the error rate of 0.0000 when permuted" in " ".join(result.stdout.split())
     exact = theory.population_mda(theory.examples.digits7())
-    found = by_name(out)
-    assert found == pytest.approx(dict(exact), abs=1e-12)
+    actual = by_name(out)
+    assert actual == pytest.approx(dict(exact), abs=1e-12)
     assert record["settings"]["measure"] == "mda"
     assert record["results"]["unit"] == "accuracy"
     assert "permuted among all rows" in page(out)

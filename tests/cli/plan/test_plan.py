@@ -141,7 +141,7 @@ def test_quiet_says_nothing(out):
 
 
 @pytest.mark.parametrize(
-    "given, size",
+    "options, size",
     [
         ("800000", 800_000),
         ("512MB", 512_000_000),
@@ -152,12 +152,12 @@ def test_quiet_says_nothing(out):
         ("2tb", 2 * 10**12),
     ],
 )
-def test_sizes(given, size):
-    assert parsed_memory(given) == size
+def test_sizes(options, size):
+    assert parsed_memory(options) == size
 
 
 @pytest.mark.parametrize(
-    "given, counts",
+    "options, counts",
     [
         (["10"], {0: 10}),
         (["0:10,1:5"], {0: 10, 1: 5}),
@@ -165,8 +165,8 @@ def test_sizes(given, size):
         (["2:1, 0:3"], {0: 3, 2: 1}),
     ],
 )
-def test_numbers_of_relevant_features(given, counts):
-    assert parsed_relevant(given) == counts
+def test_numbers_of_relevant_features(options, counts):
+    assert parsed_relevant(options) == counts
 
 
 @pytest.mark.parametrize(
@@ -191,9 +191,9 @@ def test_mistakes_of_the_user(changes, message, out):
 
 @pytest.mark.parametrize("name", ["--rows", "--features", "--memory", "--relevant"])
 def test_what_must_be_given(name):
-    given = dict(zip(ASKED[::2], ASKED[1::2], strict=True))
-    given.pop(name)
-    result = duramen("plan", *(word for pair in given.items() for word in pair))
+    options = dict(zip(ASKED[::2], ASKED[1::2], strict=True))
+    options.pop(name)
+    result = duramen("plan", *(word for pair in options.items() for word in pair))
     assert result.exit_code == 2
     assert name in result.stderr
 

@@ -41,9 +41,9 @@ def test_groups_are_permuted_together(folder, tmp_path):
     groups = {"=signal": ["x0", "x1"], "rest": ["x3", "x4"], "x2": ["x2"]}
     wanted = dm.importances.mda(forest, X, y, feature_groups=groups)
     alone = dm.importances.mda(forest, X, y)
-    found = of_groups(tmp_path / "out")
-    assert {row["name"]: float(row["importance"]) for row in found} == dict(wanted)
-    first = found[0]
+    actual = of_groups(tmp_path / "out")
+    assert {row["name"]: float(row["importance"]) for row in actual} == dict(wanted)
+    first = actual[0]
     assert (first["name"], first["rank"], first["n_features"]) == ("=signal", "1", "2")
     assert first["features"] == "x0;x1"
     assert float(first["sum_of_features"]) == pytest.approx(alone["x0"] + alone["x1"])
@@ -56,9 +56,9 @@ def test_groups_are_permuted_together(folder, tmp_path):
     assert "Groups of features" in page
     safe = [*words, "--spreadsheet-safe", "--measure", "mdi"]
     done(tmp_path / "out", "rank", folder / "t.parquet", *safe)
-    found = of_groups(tmp_path / "out")
-    assert found[0]["name"] == "'=signal"
-    assert "sum_of_features" not in found[0]  # no MDA of single features
+    actual = of_groups(tmp_path / "out")
+    assert actual[0]["name"] == "'=signal"
+    assert "sum_of_features" not in actual[0]  # no MDA of single features
     done(tmp_path / "out", "rank", folder / "t.parquet", *FEW)
     assert not (tmp_path / "out" / "result-groups.csv").exists()  # it would be of another run
 
@@ -134,6 +134,6 @@ def test_what_does_not_go_together_is_refused(words, message, folder, tmp_path, 
         raise AssertionError("a forest grew")
 
     monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
-    given = [folder / "groups.csv" if word == "GROUPS" else word for word in words]
+    options = [folder / "groups.csv" if word == "GROUPS" else word for word in words]
     table = folder / "t.parquet"
-    assert_refused("rank", tmp_path / "out", [table, "--target", "y", *given], message)
+    assert_refused("rank", tmp_path / "out", [table, "--target", "y", *options], message)

@@ -36,7 +36,7 @@ from duramen.importances import (
 pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 
 TREES = 60
-OPTIONS = {one.option: one for one in catalogue}
+OPTIONS = {entry.option: entry for entry in catalogue}
 N, P = 90, 6
 ABOUT = ("direction", "mean_ill", "mean_well")  # effects and means of the two classes
 OUT_OF_BAG = ("mda", "vote-change", "conditional-mda", "noising", "sobol-mda")
@@ -170,7 +170,7 @@ def test_a_measure_alone_has_its_standard_errors_in_the_terminal(name, file, tmp
 
 
 def test_every_measure_of_numbers(file, tmp_path):
-    names = [name for name, one in OPTIONS.items() if not one.classes]
+    names = [name for name, measure in OPTIONS.items() if not measure.classes]
     assert len(names) == len(OPTIONS) - 2
     _, record = run(file.with_name("numbers.parquet"), tmp_path / "out", *asked(*names))
     assert record["task"] == "regression"
@@ -198,14 +198,14 @@ def test_vote_change_alone_ranks_by_its_index(file, grown, tmp_path):
 
 
 def test_records_fit_their_functions():
-    assert [one.name for one in catalogue if one.default] == ["mdi", "mdi_oob", "mda"]
-    titles = [one.words.title for one in catalogue]
+    assert [record.name for record in catalogue if record.default] == ["mdi", "mdi_oob", "mda"]
+    titles = [record.words.title for record in catalogue]
     assert len(set(titles)) == len(titles)
-    for one in catalogue:
-        assert one.words.reading
-        assert one.words.caution
-        assert one.reference
-        assert one.name == "mdi_oob" or callable(getattr(dm.importances, one.name))
+    for record in catalogue:
+        assert record.words.reading
+        assert record.words.caution
+        assert record.reference
+        assert record.name == "mdi_oob" or callable(getattr(dm.importances, record.name))
 
 
 # --- by default ----------------------------------------------------------------------------------
@@ -359,7 +359,7 @@ def test_the_first_measure_ranks_and_others_follow(file, tmp_path):
 
 def test_all_measures_at_once_fit_the_terminal_and_the_report(everything):
     result, record, out = everything
-    assert record["settings"]["measures"] == [one.name for one in catalogue]
+    assert record["settings"]["measures"] == [entry.name for entry in catalogue]
     lines = result.stdout.splitlines()
     head = next(place for place, line in enumerate(lines) if "feature  " in line)
     assert max(map(len, lines[head : head + 2 + P])) <= 80
@@ -464,8 +464,8 @@ def test_what_a_measure_that_was_asked_for_says_is_the_users_error(tmp_path):
 def test_choice_keeps_the_order_and_drops_what_comes_twice():
     options = {"forest": "random-forest", "task": "classification", "out_of_bag": True}
     chosen = choose(("air", "mdi", "air"), **options).measures
-    assert [one.name for one in chosen] == ["air", "mdi"]
-    assert [one.name for one in choose((), **options).measures] == ["mdi_oob", "mdi", "mda"]
+    assert [measure.name for measure in chosen] == ["air", "mdi"]
+    assert [measure.name for measure in choose((), **options).measures] == ["mdi_oob", "mdi", "mda"]
 
 
 def test_help_names_the_measures():

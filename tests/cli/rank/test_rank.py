@@ -157,12 +157,12 @@ def test_pert_grows(file, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "given, resolved", [("sqrt", 4), ("all", 20), ("3", 3), ("0.5", 10), ("auto", 4), ("log2", 4)]
+    "options, resolved", [("sqrt", 4), ("all", 20), ("3", 3), ("0.5", 10), ("auto", 4), ("log2", 4)]
 )
-def test_max_features(given, resolved, file, tmp_path):
+def test_max_features(options, resolved, file, tmp_path):
     _, run = run_in(
         tmp_path,
-        *(file, "--target", "state", "--drop", "number", "--trees", 2, "--max-features", given),
+        *(file, "--target", "state", "--drop", "number", "--trees", 2, "--max-features", options),
     )
     assert run["settings"]["max_features"] == resolved
 

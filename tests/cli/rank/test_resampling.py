@@ -27,8 +27,8 @@ def file(tmp_path_factory):
 
 def ranked(file, out, *words, rows=("--drop", "batch", "--drop", "person")):
     test = [] if "--permutations" in words else ["--no-test"]
-    given = ["--target", "y", *rows, "--trees", TREES, *test]
-    result, record = done(out, "rank", file, *given, *words)
+    options = ["--target", "y", *rows, "--trees", TREES, *test]
+    result, record = done(out, "rank", file, *options, *words)
     return result, record, pq.read_table(out / "result.parquet").to_pydict()
 
 
@@ -45,7 +45,7 @@ def page(out):
 
 def test_intervals_lie_around_the_importances(file, tmp_path):
     words = ["--measure", "mda", "--intervals", "--resamples", 6, "--confidence-level", 0.9]
-    result, record, found = ranked(file, tmp_path / "out", *words)
+    result, record, actual = ranked(file, tmp_path / "out", *words)
     forest, X, y = forest_and_rows(file)
     grown = forest.fit(X, y)
     wanted = dm.significance.confidence_intervals(
@@ -56,11 +56,11 @@ def test_intervals_lie_around_the_importances(file, tmp_path):
         random_state=0,
     )
     columns = wanted.top(P).columns()
-    assert found["name"] == columns["name"]
+    assert actual["name"] == columns["name"]
     for name in ("low", "high", "standard_error", "p_value"):
-        assert found[f"interval_{name}"] == columns[name].tolist()
-    assert (np.array(found["interval_low"]) <= found["importance"]).all()
-    assert (np.array(found["interval_high"]) >= found["importance"]).all()
+        assert actual[f"interval_{name}"] == columns[name].tolist()
+    assert (np.array(actual["interval_low"]) <= actual["importance"]).all()
+    assert (np.array(actual["interval_high"]) >= actual["importance"]).all()
     assert "90% interval" in result.stdout
     shown = page(tmp_path / "out")
     assert "lines: 90% confidence intervals" in shown
@@ -73,21 +73,21 @@ def test_intervals_lie_around_the_importances(file, tmp_path):
 
 
 def test_mdi_has_intervals_and_no_p_values(file, tmp_path):
-    _, record, found = ranked(
+    _, record, result = ranked(
         file, tmp_path / "out", "--measure", "mdi", "--intervals", "--resamples", 3
     )
-    assert "interval_p_value" not in found
+    assert "interval_p_value" not in result
     assert "features_with_interval_above_0" not in record["results"]["intervals"]
     assert "an interval above 0 is no evidence of relevance" in page(tmp_path / "out")
 
 
 def test_stability_is_that_of_python(file, tmp_path):
     words = ["--stability", 2, "--resamples", 8]
-    result, record, found = ranked(file, tmp_path / "out", *words)
+    result, record, actual = ranked(file, tmp_path / "out", *words)
     wanted = dm.significance.ranking_stability(
         *forest_and_rows(file), measure="mdi_oob", k=2, n_resamples=8, random_state=0
     )
-    assert found["selection_frequency"] == [wanted[name] for name in found["name"]]
+    assert actual["selection_frequency"] == [wanted[name] for name in actual["name"]]
     said = f"over 8 random halves of the rows: {wanted.nogueira:.2f} (95% interval "
     assert f"Stability of the first 2 features by MDI-oob {said}" in " ".join(result.stdout.split())
     assert record["results"]["stability"]["stability"] == wanted.nogueira
@@ -116,8 +116,8 @@ def test_survival_numbers_and_stores(file, tmp_path):
     X, time, event = drawn(0, 60, 4, distinct=30, values=30)
     columns = {f"x{j}": X[:, j] for j in range(4)} | {"months": time, "died": event.astype(int)}
     pq.write_table(pa.table(columns), tmp_path / "s.parquet")
-    given = ["--target", "months", "--event", "died", *words]
-    done(tmp_path / "survival", "rank", tmp_path / "s.parquet", *given)
+    options = ["--target", "months", "--event", "died", *words]
+    done(tmp_path / "survival", "rank", tmp_path / "s.parquet", *options)
     numbers = ["--target", "x0", "--drop", "y", *words]
     done(tmp_path / "numbers", "rank", file, *numbers)
     dm.pack(pq.read_table(file), tmp_path / "store")
@@ -189,8 +189,8 @@ def test_what_does_not_go_together_is_refused(words, message, file, tmp_path, mo
         raise AssertionError("a forest grew")
 
     monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
-    given = [file, "--target", "y", "--no-test", *words]
-    assert_refused("rank", tmp_path / "out", given, message)
+    options = [file, "--target", "y", "--no-test", *words]
+    assert_refused("rank", tmp_path / "out", options, message)
 
 
 def needed(to_rank, *, k=10, to_see=5.0):

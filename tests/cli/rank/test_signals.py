@@ -41,13 +41,13 @@ def number(names):
 
 
 def test_places_come_through_to_the_results_and_the_report(folder, tmp_path):
-    _result, run, found = ranked(folder, tmp_path / "out", *FEW)
-    j = np.array(number(found["name"]))
-    assert found["position"] == (1000 * (j + 1)).tolist()
-    assert found["chromosome"] == np.where(j >= 7, "2", "1").tolist()
-    assert set(found["allele_1"]) == {"A"}
-    assert set(found["allele_2"]) == {"G"}
-    assert "cluster" not in found
+    _result, run, result = ranked(folder, tmp_path / "out", *FEW)
+    j = np.array(number(result["name"]))
+    assert result["position"] == (1000 * (j + 1)).tolist()
+    assert result["chromosome"] == np.where(j >= 7, "2", "1").tolist()
+    assert set(result["allele_1"]) == {"A"}
+    assert set(result["allele_2"]) == {"G"}
+    assert "cluster" not in result
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Manhattan plot" in page
     assert "along 2 chromosomes" in page
@@ -56,19 +56,19 @@ def test_places_come_through_to_the_results_and_the_report(folder, tmp_path):
     people = ["--samples", folder / "people.csv", "--target", "ill"]
     done(tmp_path / "packed", "rank", tmp_path / "s", *people, *FEW)
     again = pq.read_table(tmp_path / "packed" / "result.parquet").to_pydict()
-    assert again == found
+    assert again == result
 
 
 def test_clusters_are_the_blocks(folder, tmp_path):
-    result, run, found = ranked(folder, tmp_path / "out", *FEW, "--clusters", 0.7, "--top", 5)
-    j = np.array(number(found["name"]))
-    pairs = set(zip(TRUTH[j].tolist(), found["cluster"], strict=True))
-    assert len(pairs) == len(SIZES) == max(found["cluster"])
-    first = found["representative"].index(found["name"][0])
+    result, run, actual = ranked(folder, tmp_path / "out", *FEW, "--clusters", 0.7, "--top", 5)
+    j = np.array(number(actual["name"]))
+    pairs = set(zip(TRUTH[j].tolist(), actual["cluster"], strict=True))
+    assert len(pairs) == len(SIZES) == max(actual["cluster"])
+    first = actual["representative"].index(actual["name"][0])
     assert first == 0
-    assert found["cluster"][0] == 1
-    assert found["correlation"][0] == 1
-    assert min(map(abs, found["correlation"])) >= 0.7
+    assert actual["cluster"][0] == 1
+    assert actual["correlation"][0] == 1
+    assert min(map(abs, actual["correlation"])) >= 0.7
     assert "The first 5 features stand for 2 signals" in result.stdout
     assert run["settings"]["clusters"] == 0.7
     assert "--clusters 0.7" in run["command"]
@@ -81,29 +81,29 @@ def test_clusters_are_the_blocks(folder, tmp_path):
 
 def test_annotations_as_features_have_no_place(folder, tmp_path):
     words = [*FEW, "--clusters", 0.7, "--samples-feature", "age"]
-    _, run, found = ranked(folder, tmp_path / "out", *words)
-    row = found["name"].index("age")
-    assert found["chromosome"][row] is None
-    assert found["position"][row] is None
-    assert found["representative"][row] == "age"
+    _, run, result = ranked(folder, tmp_path / "out", *words)
+    row = result["name"].index("age")
+    assert result["chromosome"][row] is None
+    assert result["position"][row] is None
+    assert result["representative"][row] == "age"
     assert run["n_features"] == P + 1
     assert run["settings"]["samples_features"] == ["age"]
 
 
 def test_a_forest_on_representatives(folder, tmp_path):
     words = ["--measure", "mdi", "--trees", 30, "--permutations", 19, "--representatives", 0.7]
-    result, run, found = ranked(folder, tmp_path / "out", *words)
-    assert sorted(number(found["name"])) == list(range(P))
+    result, run, actual = ranked(folder, tmp_path / "out", *words)
+    assert sorted(number(actual["name"])) == list(range(P))
     assert "12 features form 4 clusters, 3 of them with several members" in result.stdout
     assert run["n_features"] == 4
     table = dm.open_store(folder / "a.bed").as_table()
     wanted = dm.importances.representatives(table, threshold=0.7)
-    by_name = dict(zip(found["name"], found["representative"], strict=True))
+    by_name = dict(zip(actual["name"], actual["representative"], strict=True))
     for member, members in wanted.members().items():
         assert {by_name[name] for name in members} == {member}
-        rows = [found["name"].index(name) for name in members]
-        assert len({found["importance"][row] for row in rows}) == 1
-        assert len({found["verdict"][row] for row in rows}) == 1
+        rows = [actual["name"].index(name) for name in members]
+        assert len({actual["importance"][row] for row in rows}) == 1
+        assert len({actual["verdict"][row] for row in rows}) == 1
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "one representative of each" in page
 
@@ -148,7 +148,7 @@ def test_what_cannot_be_asked(folder, tmp_path, words, message):
 
 def test_covariates_are_strata(folder, tmp_path):
     test = ["--measure", "mdi", "--trees", 10, "--significance", "altmann", "--permutations", 19]
-    result, run, found = ranked(folder, tmp_path / "out", *test, "--covariate", "age")
+    result, run, actual = ranked(folder, tmp_path / "out", *test, "--covariate", "age")
     assert "rows are permuted within 12 strata of age" in result.stderr
     assert run["settings"]["covariates"] == ["age"]
     store = dm.open_store(folder / "a.bed", samples=folder / "people.csv")
@@ -160,7 +160,7 @@ def test_covariates_are_strata(folder, tmp_path):
         n_permutations=19, random_state=0,
         strata=dm.significance.covariate_strata(age, ill),
     )  # fmt: skip
-    p_values = dict(zip(found["name"], found["altmann_p_value"], strict=True))
+    p_values = dict(zip(actual["name"], actual["altmann_p_value"], strict=True))
     assert p_values == dict(wanted)
 
 

@@ -197,7 +197,7 @@ def count_forests(monkeypatch, fail_after=None, error=KeyboardInterrupt):
 )
 def test_the_first_measure_that_can_be_is_tested(method, names, measure):
     request = Request(OPTIONS[method])
-    chosen = [one for name in names for one in measures if one.option == name]
+    chosen = [measure for name in names for measure in measures if measure.option == name]
     assert request.measure(chosen, dm.RandomForestClassifier()).name == measure
 
 
@@ -284,9 +284,9 @@ def test_line_of_the_ranking():
     assert two.line(importances).endswith(
         "with q up to 0.05 by Altmann. 1 more features are beyond it, but do not meet this limit."
     )
-    one = verdict([0.001, 0.9, 0.9, 0.9])
-    assert one.threshold(importances) == 4.0
-    assert "of the only feature with q" in one.line(importances)
+    sentence = verdict([0.001, 0.9, 0.9, 0.9])
+    assert sentence.threshold(importances) == 4.0
+    assert "of the only feature with q" in sentence.line(importances)
     none = verdict([0.9] * 4)
     assert none.threshold(importances) is None
     assert none.line(importances).startswith("No line")
@@ -350,21 +350,23 @@ def test_options_do_what_the_library_does(method, words, choices, file, tmp_path
 def test_fitted_law_and_ranks_say_what_they_take_from_the_promise(file, tmp_path):
     result, record = asked(file, tmp_path / "law", "altmann", "--distribution", "normal")
     said = " ".join(result.stderr.split())
-    told = record["results"]["significance"]["notes"]
-    assert [one for one in told if "q-values of normal tails are too small" in one] == told[:1]
+    remarks = record["results"]["significance"]["notes"]
+    assert [
+        note for note in remarks if "q-values of normal tails are too small" in note
+    ] == remarks[:1]
     assert re.search(
-        rf"the p-values of \d of {P} features are tail probabilities of a normal", told[1]
+        rf"the p-values of \d of {P} features are tail probabilities of a normal", remarks[1]
     )
-    assert len(told) == 2
-    for one in told:
-        assert one.startswith("altmann: ")
-        assert one in said
-        assert one in page(tmp_path / "law")
+    assert len(remarks) == 2
+    for note in remarks:
+        assert note.startswith("altmann: ")
+        assert note in said
+        assert note in page(tmp_path / "law")
     assert min(written(tmp_path / "law")["altmann_p_value"]) < 1 / 20
     _, record = asked(file, tmp_path / "ranks", CER, "--rank-based", "later")
-    (told,) = record["results"]["significance"]["notes"]
-    assert "by rank, the error rate holds only approximately" in told
-    assert told in page(tmp_path / "ranks")
+    (remarks,) = record["results"]["significance"]["notes"]
+    assert "by rank, the error rate holds only approximately" in remarks
+    assert remarks in page(tmp_path / "ranks")
 
 
 PAIRS = {"x0": "first", "x1": "first", "x2": "said", "x4": "said", "x5": None}
@@ -401,24 +403,24 @@ def test_features_have_the_rate_of_their_group(words, choices, file, groups, tmp
     settings = record["settings"]["significance"]
     assert (settings["feature_groups"], settings["n_groups"]) == ("groups.csv", 4)
     assert settings["how"] == choices.get("how", "mean")
-    told = record["results"]["significance"]["notes"][-1]
-    assert "rates are those of 4 groups, ranked by the " in told
-    assert told.endswith("1 of the groups have a rate up to 0.05: said")
-    assert told in page(tmp_path / "out")
+    remark = record["results"]["significance"]["notes"][-1]
+    assert "rates are those of 4 groups, ranked by the " in remark
+    assert remark.endswith("1 of the groups have a rate up to 0.05: said")
+    assert remark in page(tmp_path / "out")
     assert "--feature-groups groups.csv" in record["command"]
     assert record["command"].endswith("--seed 0")
 
 
 def test_groups_of_all_features_in_one_or_each_alone(file, tmp_path):
-    alone, one = tmp_path / "alone.csv", tmp_path / "one.csv"
+    alone, together = tmp_path / "alone.csv", tmp_path / "one.csv"
     names = [f"x{j}" for j in range(P)]
     pa_csv.write_csv(pa.table({"feature": names, "group": [f"of {x}" for x in names]}), alone)
-    pa_csv.write_csv(pa.table({"feature": names, "group": ["all"] * P}), one)
+    pa_csv.write_csv(pa.table({"feature": names, "group": ["all"] * P}), together)
     asked(file, tmp_path / "plain", CER)
     asked(file, tmp_path / "own", CER, "--feature-groups", alone)
     column = "conditional_error_rate"
     assert written(tmp_path / "own")[column] == written(tmp_path / "plain")[column]
-    asked(file, tmp_path / "all", CER, "--feature-groups", one, "--group-score", "sum")
+    asked(file, tmp_path / "all", CER, "--feature-groups", together, "--group-score", "sum")
     assert len(set(written(tmp_path / "all")[column])) == 1
 
 
@@ -460,8 +462,8 @@ def test_command_of_the_record_asks_for_the_test(file, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["max-t", "altmann", "multiple-probes", CER, "hapfelmeier"])
 def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path, monkeypatch):
-    whole, out, kept = tmp_path / "whole", tmp_path / "out", tmp_path / "kept"
-    words = ("--jobs", 1, "--checkpoint", kept)
+    whole, out, checkpoint = tmp_path / "whole", tmp_path / "out", tmp_path / "kept"
+    words = ("--jobs", 1, "--checkpoint", checkpoint)
     asked(file, whole, method)
     words = ["rank", file, "--target", "y", "--trees", TREES, "--measure", "mdi", *words]
     words += ["--significance", method, "--permutations", 19]
@@ -469,9 +471,11 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
         count_forests(patched, fail_after=12)
         stopped = duramen(*words, "--out", out)
     assert stopped.exit_code == 130
-    assert f"note: {kept.name} holds the work done so far; " in " ".join(stopped.stderr.split("\n"))
+    assert f"note: {checkpoint.name} holds the work done so far; " in " ".join(
+        stopped.stderr.split("\n")
+    )
     assert "No significance test was run" in stopped.stdout
-    assert kept.is_file()
+    assert checkpoint.is_file()
     with monkeypatch.context() as patched:
         calls = count_forests(patched)
         duramen(*words, "--out", out, "--quiet")
@@ -480,7 +484,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
         asked(file, tmp_path / "other", method, "--quiet")
         assert more < len(calls)
     assert (out / "result.csv").read_bytes() == (whole / "result.csv").read_bytes()
-    other = ["--target", "y", "--seed", 1, "--significance", method, "--checkpoint", kept]
+    other = ["--target", "y", "--seed", 1, "--significance", method, "--checkpoint", checkpoint]
     assert_refused("rank", tmp_path / "no", [file, *other], "is of another run")
 
 

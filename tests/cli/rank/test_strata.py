@@ -53,10 +53,10 @@ def test_rows_are_exchanged_as_the_library_does(option, column, file, tmp_path):
     wanted = dm.significance.altmann(
         forest, pa.table(named), y, n_permutations=19, random_state=0, **{option: labels[column]}
     )
-    found = written(out)
-    assert sorted(found["name"]) == sorted(named)
-    place = [wanted.names.index(name) for name in found["name"]]
-    assert found["altmann_p_value"] == wanted.p_values[place].tolist()
+    actual = written(out)
+    assert sorted(actual["name"]) == sorted(named)
+    place = [wanted.names.index(name) for name in actual["name"]]
+    assert actual["altmann_p_value"] == wanted.p_values[place].tolist()
     assert f"{column} is the column of --{option} and is not used as a feature" in result.stderr
     assert run["settings"][option] == column
     assert run["settings"]["significance"][option] == wanted.metadata[option]

@@ -72,8 +72,8 @@ def test_a_test_permutes_times_with_events(file, tmp_path):
 )
 def test_what_does_not_go_together_is_refused(file, tmp_path, words, said):
     """With the option to change."""
-    given = file, "--target", "months", *words, "--no-test"
-    assert_refused("rank", tmp_path / "out", given, said)
+    options = file, "--target", "months", *words, "--no-test"
+    assert_refused("rank", tmp_path / "out", options, said)
 
 
 def test_missing_events_are_found_by_the_look(file, tmp_path):

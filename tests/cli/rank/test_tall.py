@@ -52,13 +52,13 @@ WORDS = [word for name in MEASURES for word in ("--measure", name)]
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_ranking_of_trees_that_are_let_go(table, tmp_path, monkeypatch, jobs):
     words = ["rank", table, "--target", "y", "--trees", 40, "--no-test", *WORDS, "--jobs", jobs]
-    _, kept = done(tmp_path / "kept", *words)
+    _, retained = done(tmp_path / "kept", *words)
     let_go(monkeypatch)
     _, gone = done(tmp_path / "gone", *words)
     assert figures(tmp_path / "gone") == figures(tmp_path / "kept")
     for name in ("oob_error", "baseline_error", "features_used", "importance_sum"):
-        assert gone["results"][name] == kept["results"][name]
-    assert gone["settings"]["mda"] == kept["settings"]["mda"]
+        assert gone["results"][name] == retained["results"][name]
+    assert gone["settings"]["mda"] == retained["settings"]["mda"]
 
 
 def test_default_measures_test_and_groups_of_trees_that_are_let_go(table, tmp_path, monkeypatch):
@@ -100,8 +100,8 @@ def test_test_and_effects_of_a_sample_where_there_are_many_rows(table, tmp_path,
 
 def test_number_of_trees_by_default():
     chosen = Growth()
-    known = {10: 1000, 100_000: 1000, 100_001: 999, 200_000: 500, 2_000_000: 50, 10**9: 50}
-    assert {n: chosen.n_trees(n) for n in known} == known
+    expected = {10: 1000, 100_000: 1000, 100_001: 999, 200_000: 500, 2_000_000: 50, 10**9: 50}
+    assert {n: chosen.n_trees(n) for n in expected} == expected
     assert Growth(trees=700).n_trees(10**9) == 700
     assert chosen.notes(100_000) == []
     assert Growth(trees=3).notes(10**9) == []
@@ -130,10 +130,10 @@ def test_sample_of_the_rows(table, tmp_path):
     own = ["--trees", 9, "--no-test"]
     result, record = done(tmp_path / "a", "rank", *words, *own)
     sizes = dict(zip(*np.unique(pq.read_table(table)["y"], return_counts=True), strict=True))
-    kept = record["data"]["classes"] if "data" in record else record["classes"]
-    assert sum(kept.values()) == 100
+    counts = record["data"]["classes"] if "data" in record else record["classes"]
+    assert sum(counts.values()) == 100
     for name, size in sizes.items():
-        assert abs(kept[name] - size * 100 / N) < 1
+        assert abs(counts[name] - size * 100 / N) < 1
     said = "the rows are a random sample of 100 of 240 (--max-rows 100, --seed 0), in which classes"
     assert said in " ".join(result.stderr.split())
     assert "--max-rows 100" in record["command"]

@@ -82,14 +82,14 @@ def test_verdicts_come_first_and_noise_of_many_values_last(tmp_path):
     words += ("--permutations", 59)
     for more in ((), ("--measure", "mdi")):
         result, _ = done(tmp_path / "out", *words, *more)
-        found = written(tmp_path / "out")
-        assert found["verdict"] == ["confirmed"] + ["noise"] * 6
-        assert found["name"][0] == "bit"
-        assert found["rank"] == list(range(1, 8))
+        actual = written(tmp_path / "out")
+        assert actual["verdict"] == ["confirmed"] + ["noise"] * 6
+        assert actual["name"][0] == "bit"
+        assert actual["rank"] == list(range(1, 8))
         assert "order of verdicts, then of MDI" in result.stdout
-        noise = found["importance"][1:]
+        noise = actual["importance"][1:]
         assert noise == sorted(noise, reverse=True)
-    assert found["importance"][0] < max(noise)  # MDI alone would put noise first
+    assert actual["importance"][0] < max(noise)  # MDI alone would put noise first
     html = page(tmp_path / "out")
     assert html.index(">bit<") < html.index(">noise")
 
@@ -136,10 +136,10 @@ def test_forests_of_the_test_have_fewer_trees(file, tmp_path):
 
 
 def test_the_default_test_is_by_entropy_whatever_the_ranking_is_by(file, tmp_path):
-    given = ("--permutations", 19, "--measure", "mdi")
+    options = ("--permutations", 19, "--measure", "mdi")
     tables = []
     for criterion in ("gini", "entropy"):
-        run(file, tmp_path / criterion, *given, "--criterion", criterion)
+        run(file, tmp_path / criterion, *options, "--criterion", criterion)
         columns = written(tmp_path / criterion)
         tables.append(dict(zip(columns["name"], columns["p_adjusted"], strict=True)))
     assert tables[0] == tables[1]

@@ -29,9 +29,9 @@ def written(out):
     return pq.read_table(out / "result.parquet").to_pydict()
 
 
-def found(out):
+def selected_names(out):
     table = written(out)
-    return [name for name, one in zip(table["name"], table["found"], strict=True) if one]
+    return [name for name, selected in zip(table["name"], table["found"], strict=True) if selected]
 
 
 def page(out):
@@ -74,7 +74,7 @@ def test_finds_what_is_relevant(genes, out, tmp_path):
     table = written(out)
     assert table == pa_csv.read_csv(out / "result.csv").to_pydict()
     assert list(table) == ["name", "found", "entered", "draws", "importance"]
-    assert set(found(out)) == {"g7", "g11"}
+    assert set(selected_names(out)) == {"g7", "g11"}
     assert len(table["name"]) == 101
     assert table["entered"][:2] == sorted(table["entered"][:2])
     assert set(table["entered"][2:]) == {None}
@@ -95,7 +95,7 @@ def test_finds_what_is_relevant(genes, out, tmp_path):
     assert lines[1] == "genes.csv: 150 rows x 101 features, target kind of 2 classes"
     rows = [line.split() for line in lines if line.startswith(" g")]
     best = sorted(range(2), key=lambda i: -table["importance"][i])
-    assert [row[0] for row in rows] == [found(out)[i] for i in best]
+    assert [row[0] for row in rows] == [selected_names(out)[i] for i in best]
     assert [int(row[1]) for row in rows] == [table["entered"][i] for i in best]
     assert [int(row[2]) for row in rows] == [table["draws"][i] for i in best]
     assert result.stderr == ""
@@ -126,7 +126,7 @@ def test_a_target_of_numbers(genes, out):
     _, run = done(out, "select", genes, "--target", "size", "--drop", "kind", *FEW)
     assert (run["task"], run["results"]["unit"]) == ("regression", "variance")
     assert run["classes"] is None
-    assert set(found(out)) == {"g7", "g11"}
+    assert set(selected_names(out)) == {"g7", "g11"}
     _, run = done(out, "select", genes, "--target", "g7", "--task", "regression", *FEW)
     assert run["task"] == "regression"
 
@@ -136,14 +136,14 @@ def test_probes(genes, out):
     result, run = done(out, *of_kind(genes, *words))
     table = written(out)
     assert list(table) == ["name", "found", "entered", "draws", "wins", "importance"]
-    assert {"g7", "g11"} <= set(found(out))
+    assert {"g7", "g11"} <= set(selected_names(out))
     assert (run["settings"]["n_probes"], run["settings"]["min_win_rate"]) == (2, 0.9)
     assert "alpha" not in run["settings"]
     assert "beat the probes in" in result.stdout
     assert "in a fraction of 0.9 or more of them" in page(out)
     assert "all of 2 probes" in page(out)
     _, run = done(out, *of_kind(genes, "--relevance", "binomial", "--alpha", "0.01"))
-    assert {"g7", "g11"} <= set(found(out))
+    assert {"g7", "g11"} <= set(selected_names(out))
     assert run["settings"]["alpha"] == 0.01
     assert "1 in 2, at a false discovery rate of 0.01" in page(out)
 
@@ -208,7 +208,7 @@ def test_a_target_that_is_known_of_the_rows(genes, out, tmp_path):
     samples = table.select(["kind", "size"])
     dm.pack(table.drop_columns(["kind", "size"]), tmp_path / "s", samples=samples)
     _, run = done(out, "select", tmp_path / "s", "--target", "kind", *FEW)
-    assert set(found(out)) == {"g7", "g11"}
+    assert set(selected_names(out)) == {"g7", "g11"}
     assert run["n_features"] == 101
     _, run = done(out, "select", tmp_path / "s", "--target", "size", *FEW)
     assert run["task"] == "regression"
@@ -221,7 +221,7 @@ def test_a_plink_file_in_place(out, tmp_path):
     fam = [f"{'NS'[i % 3 == 2]} I{i} 0 0 1 -9\n" for i in range(90)]
     (tmp_path / "a.fam").write_text("".join(fam))
     result, run = done(out, "select", tmp_path / "a.bed", "--target", "FID", "--drop", "rs5", *FEW)
-    assert found(out)[0] == "rs20"
+    assert selected_names(out)[0] == "rs20"
     assert run["n_features"] == 69
     assert "\na.bed: 90 rows x 69 features, target FID of 2 classes\n" in result.stdout
 
@@ -235,7 +235,7 @@ def test_samples_beside_a_plink_file(out, tmp_path):
     words = ["select", tmp_path / "a.bed", "--samples", tmp_path / "people.csv"]
     words.append("--samples-by-position")
     result, run = done(out, *words, "--target", "people", *FEW)
-    assert found(out)[0] == "rs20"
+    assert selected_names(out)[0] == "rs20"
     assert "\na.bed: 90 rows x 70 features, target people of 2 classes\n" in result.stdout
     assert run["settings"]["samples"] == "people.csv"
     assert "--samples people.csv --samples-by-position " in run["command"]
@@ -319,11 +319,11 @@ def test_ctrl_c_says_what_is_kept(genes, out, tmp_path, monkeypatch):
 
     grown, grow = [], Grower.grow
 
-    def stopping(self, *given):
-        grown.append(given)
+    def stopping(self, *arguments):
+        grown.append(arguments)
         if len(grown) == 20:
             raise KeyboardInterrupt
-        return grow(self, *given)
+        return grow(self, *arguments)
 
     words = of_kind(genes, "--checkpoint", tmp_path / "kept.npz")
     monkeypatch.setattr(Grower, "grow", stopping)
@@ -365,7 +365,7 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
     pq.write_table(pa.table(columns | {"<b>": np.arange(80) % 2}), tmp_path / "t.parquet")
     words = ["select", tmp_path / "t.parquet", "--target", "<b>", "--subspace", 12, "--trees", 150]
     result, _ = done(out, *words, "--keep", 0)
-    assert set(found(out)) >= set(names)
+    assert set(selected_names(out)) >= set(names)
     assert "[red]x[/red]" in result.stdout
     assert "\x1b[31m" not in result.output
     assert "<script>" not in page(out)
@@ -377,9 +377,9 @@ def test_demo(out):
     assert (run["n_rows"], run["n_features"]) == (72, 7129)
     assert run["settings"]["n_subspace_features"] == 1000
     assert run["results"]["trees"] == 200
-    assert {"X95735_at", "M27891_at"} & set(found(out))
+    assert {"X95735_at", "M27891_at"} & set(selected_names(out))
     assert "Golub" in page(out)
-    assert len(found(out)) == run["results"]["features_found"] > 5
+    assert len(selected_names(out)) == run["results"]["features_found"] > 5
     assert result.stderr == ""
 
 
@@ -505,7 +505,7 @@ def test_many_variants_by_default(tmp_path):
     words = ["select", bed, "--samples", tmp_path / "people.csv", "--target", "ill"]
     result, run = done(tmp_path / "out", *words)
     assert time.process_time() - start < 120  # alone on 2 processors, 4 minutes are allowed
-    assert set(found(tmp_path / "out")) == {f"rs{j}" for j in causal}
+    assert set(selected_names(tmp_path / "out")) == {f"rs{j}" for j in causal}
     assert (run["settings"]["n_subspace_features"], run["settings"]["patience"]) == (1000, 286)
     assert run["results"]["trees"] < 1000
     assert "note: 1,000 trees at most: at least" in result.stderr

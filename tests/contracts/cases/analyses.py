@@ -22,9 +22,9 @@ def _plain(report: Any) -> Any:
     return columns, report.references, command
 
 
-def _ranked(**given: Any) -> Any:
+def _ranked(**options: Any) -> Any:
     report = dm.rank(
-        table(), target("classification"), n_jobs=jobs(), **{"n_estimators": 10, **given}
+        table(), target("classification"), n_jobs=jobs(), **{"n_estimators": 10, **options}
     )
     return _plain(report), report.verdicts, report.selected
 

@@ -38,24 +38,24 @@ def degrees() -> np.ndarray:
     return uniform(N, 1, seed=5)[:, 0]
 
 
-def analyzed(X: Any = None, y: Any = None, context: Any = None, **given: Any) -> Any:
+def analyzed(X: Any = None, y: Any = None, context: Any = None, **options: Any) -> Any:
     """A small analysis of contexts."""
     return dm.context_importances(
         features() if X is None else X,
         classes() if y is None else y,
         place() if context is None else context,
-        **{"n_estimators": 6, "n_permutations": 9, "random_state": 2, "n_jobs": jobs(), **given},
+        **{"n_estimators": 6, "n_permutations": 9, "random_state": 2, "n_jobs": jobs(), **options},
     )
 
 
 def trees(**parameters: Any) -> dict[str, Any]:
     """Extra-Trees of an analysis, in place of the number of its default trees."""
-    given = {"criterion": "entropy", "max_features": 1, "splits": "auto", **parameters}
-    return {"estimator": dm.ExtraTreesClassifier(6, **given), "n_estimators": None}
+    options = {"criterion": "entropy", "max_features": 1, "splits": "auto", **parameters}
+    return {"estimator": dm.ExtraTreesClassifier(6, **options), "n_estimators": None}
 
 
-def _contexts(**given: Any) -> Any:
-    return extracts.contexts(analyzed(**given))
+def _contexts(**options: Any) -> Any:
+    return extracts.contexts(analyzed(**options))
 
 
 for label, options in (
@@ -113,7 +113,7 @@ def _methods() -> Any:
     return (
         result.q_values("signed"),
         result.order(),
-        [str(one) for one in result.verdicts(0.5).ravel()],
+        [str(text) for text in result.verdicts(0.5).ravel()],
         result.mask("absolute", 0.5, "none"),
         extracts.significance(result.significance("signed")),
         extracts.frame(result)[2:],
@@ -148,11 +148,11 @@ def _links(network: Any) -> Any:
     n_bins=3,
     empty="zero",
 )
-def _network(**given: Any) -> Any:
+def _network(**options: Any) -> Any:
     network = dm.context_network(
         mixed().fillna({"size": 0.5, "color": "none"}),
         place(),
-        **{"n_estimators": 4, "n_permutations": 9, "random_state": 2, "n_jobs": jobs(), **given},
+        **{"n_estimators": 4, "n_permutations": 9, "random_state": 2, "n_jobs": jobs(), **options},
     )
     to, contexts = network.targets, network.contexts
     tested = [network.in_context(context).p_values[:, to] for context in contexts]
@@ -177,5 +177,5 @@ def _network_kept() -> Any:
 
 @case("propensity_strata/two contexts", propensity_strata, n_strata=3)
 @case("propensity_strata/numbers", propensity_strata, numeric=True)
-def _strata(numeric: bool = False, **given: Any) -> Any:
-    return propensity_strata(features(), degrees() if numeric else place(), **given)
+def _strata(numeric: bool = False, **options: Any) -> Any:
+    return propensity_strata(features(), degrees() if numeric else place(), **options)

@@ -37,8 +37,8 @@ from duramen import datasets
     n_probes=3,
     random_state=1,
 )
-def _made(make: Any, **given: Any) -> Any:
-    result = make(**given)
+def _made(make: Any, **options: Any) -> Any:
+    result = make(**options)
     return (np.asarray(result.X), result.y, result.names, result.relevant, result.n_rows)
 
 
@@ -74,8 +74,8 @@ def _tumor() -> Any:
     neurons=datasets.NeuronModel(step=1.0, delay=2.0, event_rate=1.0),
     imaging=datasets.CalciumImaging(noise=0.0, scattering_length=0.2, frame_time=40.0),
 )
-def _culture(**given: Any) -> Any:
-    made = datasets.calcium_culture(60, n_neurons=12, random_state=1, **given)
+def _culture(**options: Any) -> Any:
+    made = datasets.calcium_culture(60, n_neurons=12, random_state=1, **options)
     light = made.fluorescence.astype(np.float64).round(5)
     return (light, made.spikes.neuron, made.spikes.time, made.weights.round(6), made.names)
 
@@ -92,8 +92,8 @@ def _culture(**given: Any) -> Any:
     weight_spread=0.2,
     inhibitory=0.5,
 )
-def _wiring(**given: Any) -> Any:
-    made = datasets.culture_wiring(20, random_state=3, **given)
+def _wiring(**options: Any) -> Any:
+    made = datasets.culture_wiring(20, random_state=3, **options)
     return (made.source, made.target, made.weight.round(9), made.positions, made.modules)
 
 

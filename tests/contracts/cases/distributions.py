@@ -41,15 +41,15 @@ def empirical(context: bool = False, y: Any = None) -> Any:
     """Rows of four small columns, taken for all there is."""
     X = (uniform(N, 4, seed=2) * 3).astype(int)
     y = (X[:, 0] + X[:, 1] * (X[:, 2] > 1)) % 3 if y is None else y
-    given = np.where(X[:, 3] > 0, "in", "out") if context else None
-    return Distribution.from_table(X[:, : 3 if context else 4], y, context=given)
+    options = np.where(X[:, 3] > 0, "in", "out") if context else None
+    return Distribution.from_table(X[:, : 3 if context else 4], y, context=options)
 
 
 @case("FiniteDistribution/from_table", Distribution)
 @case("FiniteDistribution/from_table with a context", Distribution, context=True)
 @case("FiniteDistribution/from_table of numbers", Distribution, y=numbers().round(0))
-def _from_table(**given: Any) -> Any:
-    return extracts.distribution(empirical(**given))
+def _from_table(**options: Any) -> Any:
+    return extracts.distribution(empirical(**options))
 
 
 @case("FiniteDistribution/from_table, data frame and weights", Distribution)
@@ -103,7 +103,7 @@ def _derived() -> Any:
 @case("FiniteDistribution/sample", Distribution, theory.distributions.Sample)
 def _sample() -> Any:
     drawn = empirical(context=True).sample(30, 3)
-    return (np.asarray(drawn.X).tolist(), drawn.y.tolist(), [str(one) for one in drawn.context])
+    return (np.asarray(drawn.X).tolist(), drawn.y.tolist(), [str(text) for text in drawn.context])
 
 
 @case("FiniteDistribution/save and load", Distribution)
@@ -128,7 +128,7 @@ def _from_codes() -> Any:
     return extracts.distribution(made)
 
 
-@case("specify", theory.specify, *(getattr(specification, one) for one in specification.__all__))
+@case("specify", theory.specify, *(getattr(specification, name) for name in specification.__all__))
 def _specified() -> Any:
     s = specification
     made = theory.specify(
@@ -150,9 +150,9 @@ def _specified() -> Any:
 @case("discretize/quantile", theory.discretize, theory.distributions.Discretized, n_bins=3)
 @case("discretize/uniform", theory.discretize, method="uniform", n_bins=4)
 @case("discretize/mdl", theory.discretize, method="mdl", y=classes())
-def _discretized(y: Any = None, **given: Any) -> Any:
+def _discretized(y: Any = None, **options: Any) -> Any:
     X = uniform(N, 5)
-    result = theory.discretize(X, y, **given)
+    result = theory.discretize(X, y, **options)
     return (
         [np.asarray(column) for column in result.columns],
         [[str(column) for column in labels] for labels in result.labels],

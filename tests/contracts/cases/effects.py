@@ -14,8 +14,8 @@ from duramen import effects
 TASKS = ("classification", "regression")
 
 
-def _curve(function: Any, task: str, **given: Any) -> Any:
-    result = function(forest(task), table(), n_jobs=jobs(), **given)
+def _curve(function: Any, task: str, **options: Any) -> Any:
+    result = function(forest(task), table(), n_jobs=jobs(), **options)
     return result.values, result.points, result.labels, extracts.frame(result)
 
 

@@ -54,9 +54,9 @@ PROBES, FOREST_PROBES = significance.multiple_probes, significance.forest_probe_
 @case("fdr_curve/regression", FDR, function=FDR, task="regression")
 @case("fdr_curve/strata", FDR, function=FDR, strata=strata())
 @case("fdr_curve/groups", FDR, function=FDR, groups=groups())
-def _curve(function: Any, task: str = "classification", **given: Any) -> Any:
+def _curve(function: Any, task: str = "classification", **options: Any) -> Any:
     return extracts.error_rates(
-        function(estimator(task), table(), target(task), n_permutations=19, **given, **SEED)
+        function(estimator(task), table(), target(task), n_permutations=19, **options, **SEED)
     )
 
 
@@ -89,15 +89,15 @@ def _curve(function: Any, task: str = "classification", **given: Any) -> Any:
     n_permutations=3,
     groups=groups(),
 )
-def _probes(function: Any, task: str = "classification", **given: Any) -> Any:
-    return extracts.error_rates(function(estimator(task), table(), target(task), **given, **SEED))
+def _probes(function: Any, task: str = "classification", **options: Any) -> Any:
+    return extracts.error_rates(function(estimator(task), table(), target(task), **options, **SEED))
 
 
 @case("probe_ranking/one probe", significance.probe_ranking)
 @case("probe_ranking/four probes", significance.probe_ranking, n_probes=4, alpha=0.2)
 @case("probe_ranking/not centered", significance.probe_ranking, centered=False)
-def _exact_probes(**given: Any) -> Any:
-    return extracts.error_rates(significance.probe_ranking(features(), numbers(), **given))
+def _exact_probes(**options: Any) -> Any:
+    return extracts.error_rates(significance.probe_ranking(features(), numbers(), **options))
 
 
 @case("ErrorRates/methods", significance.ErrorRates)

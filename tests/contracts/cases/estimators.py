@@ -49,37 +49,41 @@ def task_of(kind: Any) -> str:
     return "regression" if kind in REGRESSORS else "classification"
 
 
-def fitted(kind: Any, X: Any = None, y: Any = None, *, weighted: bool = False, **given: Any) -> Any:
+def fitted(
+    kind: Any, X: Any = None, y: Any = None, *, weighted: bool = False, **options: Any
+) -> Any:
     """A fitted forest of four trees."""
-    model = kind(4, **{"random_state": 3, "n_jobs": jobs(), **given})
+    model = kind(4, **{"random_state": 3, "n_jobs": jobs(), **options})
     X = features() if X is None else X
     y = target(task_of(kind)) if y is None else y
     return model.fit(X, y, sample_weight=weights()) if weighted else model.fit(X, y)
 
 
-def grown(kind: Any, X: Any = None, y: Any = None, **given: Any) -> Any:
+def grown(kind: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
     """Trees and importances of a fitted forest."""
-    model = fitted(kind, X, y, **given)
+    model = fitted(kind, X, y, **options)
     return (model.feature_importances_, *extracts.forest(model.forest_))
 
 
-for one in (*CLASSIFIERS, *REGRESSORS):
-    name = one.__name__.removesuffix("Classifier").removesuffix("Regressor")
-    where = f"{name}/{task_of(one)}"
-    case(f"{where}/grown", one, kind=one)(grown)
-    case(f"{where}/grown on missing values", one, kind=one, X=missing())(grown)
+for estimator_class in (*CLASSIFIERS, *REGRESSORS):
+    name = estimator_class.__name__.removesuffix("Classifier").removesuffix("Regressor")
+    where = f"{name}/{task_of(estimator_class)}"
+    case(f"{where}/grown", estimator_class, kind=estimator_class)(grown)
+    case(f"{where}/grown on missing values", estimator_class, kind=estimator_class, X=missing())(
+        grown
+    )
     case(
         f"{where}/grown on a data frame",
-        one,
-        kind=one,
+        estimator_class,
+        kind=estimator_class,
         X=mixed(),
-        y=(None if task_of(one) == "regression" else mixed_target()),
+        y=(None if task_of(estimator_class) == "regression" else mixed_target()),
     )(grown)
-    case(f"{where}/grown with weights", one, kind=one, weighted=True)(grown)
+    case(f"{where}/grown with weights", estimator_class, kind=estimator_class, weighted=True)(grown)
     case(
         f"{where}/grown to limits",
-        one,
-        kind=one,
+        estimator_class,
+        kind=estimator_class,
         max_depth=3,
         min_samples_leaf=3,
         min_samples_split=8,
@@ -208,13 +212,13 @@ def _parameters() -> Any:
     return [kind().get_params() for kind in (*CLASSIFIERS, *REGRESSORS)]
 
 
-for label, given in (("importance", "importance"), ("enriched", "enriched"), ("given", None)):
+for label, settings in (("importance", "importance"), ("enriched", "enriched"), ("given", None)):
 
     @case(f"GuidedForestClassifier/{label}", dm.GuidedForestClassifier)
-    def _guided(given: Any = given) -> Any:
+    def _guided(options: Any = settings) -> Any:
         X = uniform(40, 6, seed=2)
-        given = np.arange(1.0, 7.0) if given is None else given
-        kind = dm.GuidedForestClassifier(8, feature_weights=given, random_state=3, n_jobs=jobs())
+        options = np.arange(1.0, 7.0) if options is None else options
+        kind = dm.GuidedForestClassifier(8, feature_weights=options, random_state=3, n_jobs=jobs())
         forest = kind.fit(X, X[:, 0] > 0.5)
         return extracts.forest(forest.forest_), forest.feature_weights_
 

@@ -16,7 +16,7 @@ from duramen import evaluation, plots, reports, selection
 
 
 @cache
-def evaluated(task: str = "classification", **given: Any) -> Any:
+def evaluated(task: str = "classification", **options: Any) -> Any:
     """A few methods in four splits."""
     methods = {
         "mdi": "mdi",
@@ -26,11 +26,13 @@ def evaluated(task: str = "classification", **given: Any) -> Any:
     }
     settings = {"n_features": (1, 2, 4), "n_resamples": 4, "random_state": 3, "n_jobs": jobs()}
     forest = {"estimator": estimator(task), "learner": estimator(task)}
-    return dm.evaluate_selection(methods, table(), target(task), **{**settings, **forest, **given})
+    return dm.evaluate_selection(
+        methods, table(), target(task), **{**settings, **forest, **options}
+    )
 
 
-def _columns(**given: Any) -> Any:
-    result = evaluated(**given)
+def _columns(**options: Any) -> Any:
+    result = evaluated(**options)
     return {
         name: np.nan_to_num(np.asarray(column), nan=-1.0) if name != "method" else column
         for name, column in result.columns().items()

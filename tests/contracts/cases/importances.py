@@ -34,13 +34,13 @@ TASKS = ("classification", "regression")
 ROWS = {"random_state": 5, "n_jobs": jobs()}
 
 
-def _of_forest(measure: str, task: str = "classification", **given: Any) -> Any:
-    return extracts.importances(getattr(measures, measure)(forest(task), **given))
+def _of_forest(measure: str, task: str = "classification", **options: Any) -> Any:
+    return extracts.importances(getattr(measures, measure)(forest(task), **options))
 
 
-def _on_rows(measure: str, task: str = "classification", **given: Any) -> Any:
+def _on_rows(measure: str, task: str = "classification", **options: Any) -> Any:
     function = getattr(measures, measure)
-    return extracts.importances(function(forest(task), table(), target(task), **given))
+    return extracts.importances(function(forest(task), table(), target(task), **options))
 
 
 for task in TASKS:
@@ -156,12 +156,12 @@ case("interactions/multiway", measures.interactions)(
     )
 )
 
-for label, measure, given in (
+for label, measure, settings in (
     ("weighted", "frequency", {"weighted": True}),
     ("counts by degree", "frequency", {"normalize": False, "by_degree": True}),
 ):
-    case(f"{measure}/{label}", getattr(measures, measure), measure=measure, **given)(_of_forest)
-for label, measure, given in (
+    case(f"{measure}/{label}", getattr(measures, measure), measure=measure, **settings)(_of_forest)
+for label, measure, settings in (
     ("by class", "mda", {"by_class": True, **ROWS}),
     ("accuracy", "sobol_mda", {"scoring": "accuracy"}),
     ("least squares", "mdi_plus", {"regression": "least_squares"}),
@@ -169,7 +169,7 @@ for label, measure, given in (
     ("on all rows", "mda", {"rows": None, **ROWS}),
     ("every order", "conditional_mda", {"threshold": 0.5, **ROWS}),
 ):
-    case(f"{measure}/{label}", getattr(measures, measure), measure=measure, **given)(_on_rows)
+    case(f"{measure}/{label}", getattr(measures, measure), measure=measure, **settings)(_on_rows)
 
 
 @case("mdi/nominal columns", measures.mdi, splits="any")
@@ -187,8 +187,8 @@ def _mixed(measure: str = "mdi", splits: str = "ordered") -> Any:
 @case("conditional_mda/nominal columns", measures.conditional_mda, measure="conditional_mda")
 def _mixed_rows(measure: str = "mda", frame: Any = mixed) -> Any:
     X, y = frame(), mixed_target() if frame is mixed else classes()
-    given = {} if measure == "noising" else ROWS
-    return extracts.importances(getattr(measures, measure)(estimator().fit(X, y), X, y, **given))
+    options = {} if measure == "noising" else ROWS
+    return extracts.importances(getattr(measures, measure)(estimator().fit(X, y), X, y, **options))
 
 
 @case("mdi/corrected for few rows", measures.mdi)
@@ -232,9 +232,9 @@ def _votes(rows: str | None = "oob") -> Any:
 @case(
     "sandri/groups", measures.sandri, measure="sandri", random_state=5, n_repeats=3, groups=groups()
 )
-def _refitted(measure: str, task: str = "classification", **given: Any) -> Any:
+def _refitted(measure: str, task: str = "classification", **options: Any) -> Any:
     function = getattr(measures, measure)
-    return extracts.importances(function(estimator(task), table(), target(task), **given))
+    return extracts.importances(function(estimator(task), table(), target(task), **options))
 
 
 @case("first_splits", measures.first_splits, measures.FirstSplits)
@@ -269,10 +269,10 @@ def _law(multiway: bool = False) -> Any:
     u=0.5,
     v=2.0,
 )
-def _mcfs(frame: Any = features, **given: Any) -> Any:
+def _mcfs(frame: Any = features, **options: Any) -> Any:
     y = mixed_target() if frame is mixed else classes()
     importances = measures.mcfs(
-        frame(), y, n_subsets=20, n_splits=2, subset_size=3, **given, **ROWS
+        frame(), y, n_subsets=20, n_splits=2, subset_size=3, **options, **ROWS
     )
     return (
         extracts.importances(importances.importances),
@@ -288,9 +288,11 @@ def _mcfs(frame: Any = features, **given: Any) -> Any:
 @case("group/sum", measures.group, how="sum")
 @case("group/mean, spread", measures.group, how="mean", spread=True)
 @case("group/max, rest kept", measures.group, how="max", rest="own")
-def _grouped(**given: Any) -> Any:
+def _grouped(**options: Any) -> Any:
     importances = measures.mdi(forest(), by_degree=True)
-    return extracts.importances(measures.group(importances, {"u": ["a", "c"], "v": ["b"]}, **given))
+    return extracts.importances(
+        measures.group(importances, {"u": ["a", "c"], "v": ["b"]}, **options)
+    )
 
 
 PLACES = [[0.0], [1.0], [1.5], [4.0], [9.0]]
@@ -299,8 +301,8 @@ PLACES = [[0.0], [1.0], [1.5], [4.0], [9.0]]
 @case("smooth/neighbors", measures.smooth, neighbors=np.eye(5, k=1) + np.eye(5, k=-1))
 @case("smooth/positions", measures.smooth, positions=PLACES, radius=2.0)
 @case("smooth/share", measures.smooth, positions=PLACES, radius=2.0, how="share")
-def _smoothed(**given: Any) -> Any:
-    return extracts.importances(measures.smooth(measures.mdi(forest()), **given))
+def _smoothed(**options: Any) -> Any:
+    return extracts.importances(measures.smooth(measures.mdi(forest()), **options))
 
 
 @case(
@@ -314,10 +316,10 @@ def _smoothed(**given: Any) -> Any:
     method="centroid",
     correlation="pearson",
 )
-def _represented(**given: Any) -> Any:
+def _represented(**options: Any) -> Any:
     X = features().copy()
     X[:, 4] = (X[:, 0] + X[:, 1]).round(2)
-    result = measures.representatives(dm.encode(X, names=NAMES), **given)
+    result = measures.representatives(dm.encode(X, names=NAMES), **options)
     spread = None
     if len(result.table.names) == len(result.medoids):
         model = estimator().fit(result.table, classes())
@@ -327,23 +329,26 @@ def _represented(**given: Any) -> Any:
 
 @case("clusters/ranks", measures.clusters, measures.Clusters, threshold=0.5)
 @case("clusters/places", measures.clusters, threshold=0.3, most=3, distance=2)
-def _clustered(**given: Any) -> Any:
+def _clustered(**options: Any) -> Any:
     X = features().copy()
     X[:, 4] = (X[:, 0] + X[:, 1]).round(2)
-    if "distance" in given:
-        given["positions"] = {"chromosome": ["1", "1", "1", "2", "1"], "position": [1, 2, 9, 2, 3]}
-    result = measures.clusters(measures.mdi(forest()), dm.encode(X, names=NAMES), **given)
+    if "distance" in options:
+        options["positions"] = {
+            "chromosome": ["1", "1", "1", "2", "1"],
+            "position": [1, 2, 9, 2, 3],
+        }
+    result = measures.clusters(measures.mdi(forest()), dm.encode(X, names=NAMES), **options)
     return (result.labels, result.representatives, result.correlations.round(6), result.members())
 
 
 @case("compare", measures.compare, measures.Comparison)
 def _compared() -> Any:
-    given = {
+    options = {
         "one": measures.mdi(forest()),
         "two": measures.frequency(forest()),
         "three": measures.mda(forest(), table(), classes(), **ROWS),
     }
-    report = measures.compare(given)
+    report = measures.compare(options)
     return (
         report.spearman,
         report.kendall,

@@ -22,8 +22,8 @@ def _expression() -> np.ndarray:
 
 @case("datasets/gene_network", dm.datasets.gene_network, dm.datasets.GeneNetwork, random_state=1)
 @case("datasets/gene_network, equal odds", dm.datasets.gene_network, hubs=None, random_state=1)
-def _made(**given: Any) -> Any:
-    made = dm.datasets.gene_network(12, 6, **given)
+def _made(**options: Any) -> Any:
+    made = dm.datasets.gene_network(12, 6, **options)
     # Powers and exponentials may differ in their last digits from one processor to another.
     return (made.expression.round(6), made.names, made.links, made.activating)
 
@@ -71,9 +71,9 @@ def _dream4() -> Any:
     measure="last_level",
     estimator=dm.TotallyRandomizedTreesClassifier(6),
 )
-def _network(expression: Any = None, **given: Any) -> Any:
+def _network(expression: Any = None, **options: Any) -> Any:
     network = dm.genie3(
-        _expression() if expression is None else expression, n_jobs=jobs(), **{**SMALL, **given}
+        _expression() if expression is None else expression, n_jobs=jobs(), **{**SMALL, **options}
     )
     return (network.weights, network.p_values, network.names, network.sources, network.targets)
 
@@ -103,7 +103,7 @@ def _sparse() -> Any:
     network = dm.genie3(_expression(), **SMALL)
     of_target, above = network.heaviest(per_target=2), network.heaviest(above=0.2)
     return (
-        [one.weights.toarray() for one in (network.heaviest(4), of_target, above)],
+        [result.weights.toarray() for result in (network.heaviest(4), of_target, above)],
         of_target.top(3),
         of_target.undirected().weights.toarray(),
         network.reweighted(np.zeros((5, 5)), measure="none").measure,
@@ -113,9 +113,9 @@ def _sparse() -> Any:
 @case("group_links", dm.networks.group_links)
 @case("group_links/mean", dm.networks.group_links, how="mean", rest="own")
 @case("group_links/max", dm.networks.group_links, how="max")
-def _grouped(**given: Any) -> Any:
+def _grouped(**options: Any) -> Any:
     groups = {"first": ["x0", "x1"], "last": ["x1", "x4"]}
-    result = dm.networks.group_links(dm.genie3(_expression(), **SMALL), groups, **given)
+    result = dm.networks.group_links(dm.genie3(_expression(), **SMALL), groups, **options)
     return (result.weights, result.names, result.sources, result.targets)
 
 
@@ -181,8 +181,8 @@ def _rounded(values: Any) -> Any:
     estimator=dm.RandomForestRegressor(4, max_features="sqrt", max_depth=3),
     random_state=1,
 )
-def _connectome(**given: Any) -> Any:
-    result = dm.connectome(_calcium(), n_jobs=jobs(), **given)
+def _connectome(**options: Any) -> Any:
+    result = dm.connectome(_calcium(), n_jobs=jobs(), **options)
     return (result.names, _rounded(result.weights), result.directed)
 
 
@@ -196,9 +196,9 @@ def _connectome(**given: Any) -> Any:
 def _filters() -> Any:
     dc = dm.networks.connectome
     x = _calcium()
-    kept = dc.hard_threshold(dc.difference(dc.low_pass(x, "f2")), 0.1)
-    last = dc.emphasize(dc.power(kept), tuned="f2")
-    return [_rounded(one) for one in (kept.toarray(), last.toarray(), dc.low_pass(x, "f4"))]
+    steps = dc.hard_threshold(dc.difference(dc.low_pass(x, "f2")), 0.1)
+    last = dc.emphasize(dc.power(steps), tuned="f2")
+    return [_rounded(values) for values in (steps.toarray(), last.toarray(), dc.low_pass(x, "f4"))]
 
 
 @case(
@@ -212,13 +212,13 @@ def _association() -> Any:
     dc = dm.networks.connectome
     x = dc.hard_threshold(dc.difference(_calcium()), 0.1)
     spectrum = dc.components(x)
-    found = (
+    result = (
         dc.covariance(x),
         dc.correlation(x),
         dc.partial_correlation(x),
         *(spectrum.explained_variance_ratio, spectrum.singular_value_ratio),
     )
-    return [_rounded(one) for one in found]
+    return [_rounded(values) for values in result]
 
 
 @case(

@@ -74,28 +74,28 @@ def _pairs(**options: Any) -> Any:
 
 @case("plots/effect", plots.effect)
 @case("plots/effect of a class", plots.effect, of=str(classes()[0]))
-def _effect(**given: Any) -> Any:
+def _effect(**options: Any) -> Any:
     local = dm.effects.accumulated_local_effects(forest(), table(), NAMES[0])
-    return drawn(plots.effect(local, **given))
+    return drawn(plots.effect(local, **options))
 
 
 @case("plots/against_target boxes", plots.against_target, values=features()[:, 0])
 @case("plots/against_target fractions", plots.against_target, values=classes().astype(str)[::-1])
-def _against_target(**given: Any) -> Any:
-    return drawn(plots.against_target(target=classes().astype(str), **given))
+def _against_target(**options: Any) -> Any:
+    return drawn(plots.against_target(target=classes().astype(str), **options))
 
 
 @case("plots/ranking", plots.ranking)
 @case("plots/ranking with a threshold", plots.ranking, k=3, threshold=0.05)
-def _ranking(**given: Any) -> Any:
-    return drawn(plots.ranking(measured(), **given))
+def _ranking(**options: Any) -> Any:
+    return drawn(plots.ranking(measured(), **options))
 
 
 @case("plots/manhattan", plots.manhattan, k=2)
 @case("plots/manhattan with a threshold", plots.manhattan, threshold=0.05)
-def _manhattan(**given: Any) -> Any:
+def _manhattan(**options: Any) -> Any:
     places = {"chromosome": ["X", "1", "1", "2", "X"], "position": [9, 2, 5, 1, 3]}
-    ax = plots.manhattan(measured(), places, **given)
+    ax = plots.manhattan(measured(), places, **options)
     points = [dots.get_offsets().data.round(9) for dots in ax.collections]
     ticks = [label.get_text() for label in ax.get_xticklabels()]
     return (points, ticks, [text.get_text() for text in ax.texts], len(ax.lines))
@@ -126,8 +126,8 @@ def _by_degree() -> Any:
 
 @case("plots/p_values", plots.p_values)
 def _p_values() -> Any:
-    found = significance.altmann(estimator(), table(), classes(), n_permutations=9, random_state=1)
-    return drawn(plots.p_values(found))
+    result = significance.altmann(estimator(), table(), classes(), n_permutations=9, random_state=1)
+    return drawn(plots.p_values(result))
 
 
 @case("plots/ranking of permuted importances", plots.ranking)
@@ -140,8 +140,8 @@ def _ranking_of_permuted() -> Any:
 
 @case("plots/rank_correlations", plots.rank_correlations)
 @case("plots/rank_correlations, Kendall", plots.rank_correlations, correlation="kendall")
-def _correlations(**given: Any) -> Any:
-    return drawn(plots.rank_correlations(comparison(), **given))
+def _correlations(**options: Any) -> Any:
+    return drawn(plots.rank_correlations(comparison(), **options))
 
 
 @case("plots/parallel_ranks", plots.parallel_ranks)
@@ -186,8 +186,8 @@ def _graph() -> Any:
 @case("plots/precision_recall", plots.precision_recall, draw=plots.precision_recall)
 @case("plots/roc", plots.roc, draw=plots.roc)
 def _curves(draw: Any) -> Any:
-    found, gold = scored()
-    return drawn(draw(found.score(gold)))
+    result, gold = scored()
+    return drawn(draw(result.score(gold)))
 
 
 @case("plots/calcium_stages", plots.calcium_stages)

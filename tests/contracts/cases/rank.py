@@ -69,7 +69,7 @@ command(
     "--no-test --categorical batch",
     write,
 )
-for measure in [one.option for one in dm.importances.catalogue]:
+for measure in [record.option for record in dm.importances.catalogue]:
     line = f"{CLASSES} --measure {measure} --no-test"
     command(f"measure {measure}", line, write, slow=measure == "mcfs")
 command("two measures", f"{NUMBERS} --measure mda --measure noising --no-test", write)

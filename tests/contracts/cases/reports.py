@@ -20,7 +20,7 @@ from duramen.theory.dependence import feature_relevance
 _NUMBER = re.compile(r"^[<>≤≥ ]*[-−]?\d[\d,.]*(e[-−]?\d+)?%?$")
 
 
-def run(**given: Any) -> Any:
+def run(**options: Any) -> Any:
     """A record of a run, without anything that a machine decides."""
     return reports.Run(
         **{
@@ -45,7 +45,7 @@ def run(**given: Any) -> Any:
                 "impurity": 1.5,
                 "distinct_rows": 9,
             },
-            **given,
+            **options,
         }
     )
 
@@ -107,8 +107,8 @@ def _network() -> Any:
 def _genes() -> Any:
     from tests.contracts.cases.plots import scored
 
-    found, gold = scored()
-    return read(reports.summarize_network(found, run(), scores=found.score(gold)))
+    result, gold = scored()
+    return read(reports.summarize_network(result, run(), scores=result.score(gold)))
 
 
 @case("reports/record", reports.Run)
@@ -124,9 +124,9 @@ def _connectome() -> Any:
 
     result = dm.connectome(_calcium(), method="pearson")
     gold = [("N1", "N2"), ("N4", "N3")]
-    known = {
+    options = {
         "scores": result.score(gold, pairs="directed"),
         "ceiling": dm.networks.undirected_ceiling(gold, result.names),
         "positions": np.column_stack([np.arange(6), np.arange(6) % 2]),
     }
-    return read(reports.summarize_connectome(result, run(), **known))
+    return read(reports.summarize_connectome(result, run(), **options))

@@ -27,15 +27,15 @@ def two() -> np.ndarray:
     return np.where(X[:, 0] + 0.5 * X[:, 1] > 0.7, "yes", "no")
 
 
-def searched(X: Any = None, y: Any = None, **given: Any) -> Any:
+def searched(X: Any = None, y: Any = None, **options: Any) -> Any:
     """A fitted search."""
     settings = {"n_estimators": 40, "n_subspace_features": 15, "random_state": 4, "alpha": 0.3}
-    search = dm.SequentialRandomSubspace(**{**settings, "n_jobs": jobs(), **given})
+    search = dm.SequentialRandomSubspace(**{**settings, "n_jobs": jobs(), **options})
     return search.fit(wide() if X is None else X, two() if y is None else y)
 
 
-def _found(**given: Any) -> Any:
-    search = searched(**given)
+def _found(**options: Any) -> Any:
+    search = searched(**options)
     return (
         search.importances_.values,
         search.get_support(indices=True),
@@ -52,9 +52,9 @@ CART_SQRT = dm.RandomForestClassifier(bootstrap=False)
 MULTIWAY = dm.ExtraTreesRegressor(max_features=None, splits="multiway")
 
 
-def extra(**given: Any) -> dm.ExtraTreesClassifier:
+def extra(**options: Any) -> dm.ExtraTreesClassifier:
     """Extra-Trees of which all features compete at a node."""
-    return dm.ExtraTreesClassifier(max_features=None, **given)
+    return dm.ExtraTreesClassifier(max_features=None, **options)
 
 
 for label, options in (
@@ -94,7 +94,7 @@ def _forest() -> Any:
         search.predict(missing()),
         search.predict_proba(missing()[:6]),
         search.score(missing(), classes()),
-        [one.tolist() for one in search.staged_predict(missing()[:4], every=20)],
+        [values.tolist() for values in search.staged_predict(missing()[:4], every=20)],
         list(search.staged_importances(every=20)),
     )
 
@@ -102,8 +102,8 @@ def _forest() -> Any:
 @case("SequentialRandomSubspace/transform", dm.SequentialRandomSubspace)
 def _transformed() -> Any:
     search = searched(relevance="probe", min_draws=2, min_win_rate=0.5)
-    kept = search.transform(wide())
-    return (kept, search.get_feature_names_out().tolist(), search.inverse_transform(kept)[:3])
+    columns = search.transform(wide())
+    return (columns, search.get_feature_names_out().tolist(), search.inverse_transform(columns)[:3])
 
 
 @case("SequentialRandomSubspace/regression", dm.SequentialRandomSubspace)
@@ -115,8 +115,8 @@ def _regressed() -> Any:
 @case("SequentialRandomSubspace/from a checkpoint", dm.SequentialRandomSubspace)
 def _resumed() -> Any:
     with tempfile.TemporaryDirectory() as folder:
-        kept = Path(folder) / "kept"
-        return [_found(checkpoint=kept), _found(checkpoint=kept)]
+        checkpoint = Path(folder) / "kept"
+        return [_found(checkpoint=checkpoint), _found(checkpoint=checkpoint)]
 
 
 @case("SequentialRandomSubspace/parameters", dm.SequentialRandomSubspace)
@@ -131,10 +131,10 @@ def _stored() -> Any:
         return _found(X=store)
 
 
-def _verdicts(**given: Any) -> Any:
-    X, y = given.pop("X", wide()[:, :8]), given.pop("y", two())
+def _verdicts(**options: Any) -> Any:
+    X, y = options.pop("X", wide()[:, :8]), options.pop("y", two())
     settings = {"n_estimators": 20, "max_rounds": 14, "random_state": 3, "n_jobs": jobs()}
-    model = dm.Boruta(**{**settings, **given}).fit(X, y)
+    model = dm.Boruta(**{**settings, **options}).fit(X, y)
     return (
         model.verdicts_.tolist(),
         model.selected_,
@@ -142,7 +142,7 @@ def _verdicts(**given: Any) -> Any:
         model.hits_,
         model.decided_in_,
         model.importances_.values,
-        {name: np.nan_to_num(one, nan=-1.0) for name, one in model.history_.items()},
+        {name: np.nan_to_num(values, nan=-1.0) for name, values in model.history_.items()},
     )
 
 
@@ -161,17 +161,17 @@ def _parameters_of_boruta() -> Any:
     return dm.Boruta().get_params()
 
 
-def _knocked_out(**given: Any) -> Any:
-    X, y = given.pop("X", wide()[:, :8]), given.pop("y", two())
+def _knocked_out(**options: Any) -> Any:
+    X, y = options.pop("X", wide()[:, :8]), options.pop("y", two())
     settings = {"n_estimators": 10, "n_permutations": 19, "random_state": 3, "n_jobs": jobs()}
-    model = dm.KnockOut(**{**settings, **given}).fit(X, y)
+    model = dm.KnockOut(**{**settings, **options}).fit(X, y)
     return (
         model.found_in_,
         model.selected_,
         model.ranking_,
         model.p_values_,
         model.importances_.values,
-        {name: np.nan_to_num(one, nan=-1.0) for name, one in model.history_.items()},
+        {name: np.nan_to_num(values, nan=-1.0) for name, values in model.history_.items()},
     )
 
 
@@ -188,21 +188,21 @@ def _parameters_of_knock_out() -> Any:
     return dm.KnockOut().get_params()
 
 
-def _selected(kind: Any, names: tuple[str, ...] = (), **given: Any) -> Any:
+def _selected(kind: Any, names: tuple[str, ...] = (), **options: Any) -> Any:
     """What a selector finds of few columns, with some of its attributes."""
-    X, y = given.pop("X", wide()[:, :8]), given.pop("y", two())
+    X, y = options.pop("X", wide()[:, :8]), options.pop("y", two())
     parameters = kind().get_params()
     settings = {"n_estimators": 10, "random_state": 3, "n_jobs": jobs()}
     settings = {name: value for name, value in settings.items() if name in parameters}
-    model = kind(**{**settings, **given}).fit(X, y)
+    model = kind(**{**settings, **options}).fit(X, y)
     return (
         model.selected_,
         model.ranking_,
         model.importances_.values.round(9),
         [getattr(model, name) for name in names],
         {
-            name: np.nan_to_num(one.astype(float), nan=-1.0).round(9)
-            for name, one in model.history_.items()
+            name: np.nan_to_num(values.astype(float), nan=-1.0).round(9)
+            for name, values in model.history_.items()
         },
     )
 

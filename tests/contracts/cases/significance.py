@@ -32,19 +32,19 @@ SEED = {"random_state": 11, "n_jobs": jobs()}
 ALTMANN, HAPFELMEIER, MAX_T = significance.altmann, significance.hapfelmeier, significance.max_t
 
 
-def _tested(function: Any, task: str = "classification", **given: Any) -> Any:
-    return function(estimator(task), table(), target(task), **{**SEED, **given})
+def _tested(function: Any, task: str = "classification", **options: Any) -> Any:
+    return function(estimator(task), table(), target(task), **{**SEED, **options})
 
 
-def _p_values(function: Any, task: str = "classification", **given: Any) -> Any:
-    return extracts.significance(_tested(function, task, **given))
+def _p_values(function: Any, task: str = "classification", **options: Any) -> Any:
+    return extracts.significance(_tested(function, task, **options))
 
 
-for measure in [one.name for one in catalogue if one.testable]:
+for measure in [record.name for record in catalogue if record.testable]:
     case(f"altmann/{measure}", ALTMANN, function=ALTMANN, measure=measure, n_permutations=5)(
         _p_values
     )
-for label, given in (
+for label, options in (
     ("regression", {"task": "regression"}),
     ("normal", {"distribution": "normal"}),
     ("lognormal", {"distribution": "lognormal"}),
@@ -53,8 +53,8 @@ for label, given in (
     ("strata", {"strata": strata()}),
     ("groups", {"groups": groups()}),
 ):
-    case(f"altmann/{label}", ALTMANN, function=ALTMANN, n_permutations=12, **given)(_p_values)
-for label, given in (
+    case(f"altmann/{label}", ALTMANN, function=ALTMANN, n_permutations=12, **options)(_p_values)
+for label, options in (
     ("classification", {"measure": "mdi"}),
     ("regression", {"task": "regression", "measure": "mdi"}),
     ("some features", {"features": [0, 3], "measure": "mdi"}),
@@ -63,10 +63,10 @@ for label, given in (
     ("groups", {"groups": groups(), "measure": "mdi"}),
     ("accuracy", {}),
 ):
-    case(f"hapfelmeier/{label}", HAPFELMEIER, function=HAPFELMEIER, n_permutations=5, **given)(
+    case(f"hapfelmeier/{label}", HAPFELMEIER, function=HAPFELMEIER, n_permutations=5, **options)(
         _p_values
     )
-for label, given in (
+for label, options in (
     ("classification", {}),
     ("regression", {"task": "regression"}),
     ("probes within strata", {"null": "permuted", "strata": strata()}),
@@ -79,7 +79,7 @@ for label, given in (
         function=significance.mean_rank_test,
         n_resamples=4,
         n_permutations=6,
-        **given,
+        **options,
     )(_p_values)
 case(
     "one_probe/classification",
@@ -118,15 +118,15 @@ case(
     strata=strata(),
     n_permutations=6,
 )
-def _frequencies(**given: Any) -> Any:
+def _frequencies(**options: Any) -> Any:
     kind = (
         dm.TotallyRandomizedTreesClassifier
-        if given["null"] == "binomial"
+        if options["null"] == "binomial"
         else (dm.RandomForestClassifier)
     )
     model = kind(8, max_depth=2, random_state=1).fit(table(), classes())
-    found = significance.frequency_control(model, table(), classes(), **given, **SEED)
-    return extracts.significance(found)
+    result = significance.frequency_control(model, table(), classes(), **options, **SEED)
+    return extracts.significance(result)
 
 
 @case("max_t/classification", MAX_T, significance.AdjustedSignificance)
@@ -135,8 +135,8 @@ def _frequencies(**given: Any) -> Any:
 @case("max_t/strata", MAX_T, strata=strata())
 @case("max_t/groups", MAX_T, groups=groups())
 @case("max_t/feature groups", MAX_T, feature_groups={"first": [0, 1, 2], "second": [3, 4]})
-def _step_down(task: str = "classification", **given: Any) -> Any:
-    return extracts.adjusted(_tested(MAX_T, task, n_permutations=19, **given))
+def _step_down(task: str = "classification", **options: Any) -> Any:
+    return extracts.adjusted(_tested(MAX_T, task, n_permutations=19, **options))
 
 
 @case("max_t/nominal columns", MAX_T)
@@ -178,22 +178,22 @@ def _correlations(X: Any, y: Any, seed: int) -> Any:
 @case("permutation_test/stop_after", significance.permutation_test, stop_after=3)
 @case("permutation_test/strata", significance.permutation_test, strata=strata())
 @case("permutation_test/groups", significance.permutation_test, groups=groups())
-def _any_function(**given: Any) -> Any:
-    found = significance.permutation_test(
-        _correlations, features(), numbers(), n_permutations=20, **given, **SEED
+def _any_function(**options: Any) -> Any:
+    result = significance.permutation_test(
+        _correlations, features(), numbers(), n_permutations=20, **options, **SEED
     )
-    return extracts.significance(found)
+    return extracts.significance(result)
 
 
 @case("janitza/add one", significance.janitza)
 @case("janitza/as in the paper", significance.janitza, add_one=False)
-def _janitza(**given: Any) -> Any:
+def _janitza(**options: Any) -> Any:
     importances = holdout_mda(estimator(max_depth=None), table(), classes(), random_state=2)
     values = np.concatenate([importances.values, [-0.02, -0.01, 0.0, -0.03]])
     made = dm.Importances(
         names=tuple("abcdefghi"), values=values, measure="holdout_mda", unit="accuracy"
     )
-    return extracts.significance(significance.janitza(made, **given))
+    return extracts.significance(significance.janitza(made, **options))
 
 
 @case("z_scores", significance.z_scores)
@@ -231,8 +231,8 @@ INTERVALS = significance.confidence_intervals
 @case("confidence_intervals/delete-d", INTERVALS, method="delete-d")
 @case("confidence_intervals/double bootstrap", INTERVALS, method="double-bootstrap")
 @case("confidence_intervals/groups", INTERVALS, measure="mdi", groups=groups())
-def _intervals(**given: Any) -> Any:
-    return extracts.intervals(_tested(INTERVALS, **{"n_resamples": 8, **given}))
+def _intervals(**options: Any) -> Any:
+    return extracts.intervals(_tested(INTERVALS, **{"n_resamples": 8, **options}))
 
 
 @case("Intervals/methods", significance.Intervals)
@@ -266,15 +266,17 @@ def _stability_masks() -> Any:
     task="regression",
     groups=groups(),
 )
-def _ranking_stability(**given: Any) -> Any:
-    return extracts.stability(_tested(significance.ranking_stability, k=2, n_resamples=6, **given))
+def _ranking_stability(**options: Any) -> Any:
+    return extracts.stability(
+        _tested(significance.ranking_stability, k=2, n_resamples=6, **options)
+    )
 
 
 @case("trees_needed/mdi", significance.trees_needed, significance.TreesNeeded)
 @case("trees_needed/mda", significance.trees_needed, measure="mda")
-def _trees_needed(**given: Any) -> Any:
+def _trees_needed(**options: Any) -> Any:
     model = estimator().set_params(n_estimators=24).fit(table(), classes())
-    result = significance.trees_needed(model, table(), classes(), k=2, random_state=3, **given)
+    result = significance.trees_needed(model, table(), classes(), k=2, random_state=3, **options)
     return (
         result.trees_to_rank,
         result.agreement,
@@ -298,8 +300,8 @@ def _cost() -> Any:
 
 @case("covariate_strata/a number", significance.covariate_strata, columns=1)
 @case("covariate_strata/numbers", significance.covariate_strata, columns=3, rows_per_stratum=5)
-def _covariates(columns: int, **given: Any) -> Any:
-    return significance.covariate_strata(features()[:, :columns], classes(), **given)
+def _covariates(columns: int, **options: Any) -> Any:
+    return significance.covariate_strata(features()[:, :columns], classes(), **options)
 
 
 @case("mean_of_maxima", significance.mean_of_maxima, significance.MeanOfMaxima)
@@ -315,8 +317,8 @@ def _mean_of_maxima() -> Any:
 @case("permuted_importances/strata", significance.permuted_importances, strata=strata())
 @case("permuted_importances/groups", significance.permuted_importances, groups=groups())
 @case("permuted_importances/without marginal", significance.permuted_importances, marginal=False)
-def _permuted(task: str = "classification", **given: Any) -> Any:
-    result = _tested(significance.permuted_importances, task, n_permutations=7, **given)
+def _permuted(task: str = "classification", **options: Any) -> Any:
+    result = _tested(significance.permuted_importances, task, n_permutations=7, **options)
     return (result.importances.values, result.permuted, result.marginal, result.maxima)
 
 

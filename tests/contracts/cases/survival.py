@@ -24,25 +24,36 @@ def survival() -> tuple[np.ndarray, np.ndarray]:
     return times, uniform(N, 1, seed=4)[:, 0] < 0.67
 
 
-def fitted(kind: Any, X: np.ndarray | None = None, **given: Any) -> Any:
+def fitted(kind: Any, X: np.ndarray | None = None, **options: Any) -> Any:
     """A fitted forest of four trees."""
     X = features() if X is None else X
     times, events = survival()
-    model = kind(4, **{"random_state": 3, "n_jobs": jobs(), **given})
+    model = kind(4, **{"random_state": 3, "n_jobs": jobs(), **options})
     return model.fit(X, np.column_stack([times, events]))
 
 
-def grown(kind: Any, **given: Any) -> Any:
+def grown(kind: Any, **options: Any) -> Any:
     """Trees, events of their leaves, and importances of a fitted forest."""
-    model = fitted(kind, **given)
+    model = fitted(kind, **options)
     events = model.forest_.leaf_events.arrays().values()
     return (model.feature_importances_, *extracts.forest(model.forest_), *events)
 
 
-for one in KINDS:
-    case(f"{one.__name__}/grown", one, kind=one)(grown)
-    case(f"{one.__name__}/grown on missing values", one, kind=one, X=missing())(grown)
-    case(f"{one.__name__}/grown to limits", one, kind=one, max_depth=3, max_leaf_nodes=4)(grown)
+for estimator_class in KINDS:
+    case(f"{estimator_class.__name__}/grown", estimator_class, kind=estimator_class)(grown)
+    case(
+        f"{estimator_class.__name__}/grown on missing values",
+        estimator_class,
+        kind=estimator_class,
+        X=missing(),
+    )(grown)
+    case(
+        f"{estimator_class.__name__}/grown to limits",
+        estimator_class,
+        kind=estimator_class,
+        max_depth=3,
+        max_leaf_nodes=4,
+    )(grown)
 
 
 @case("RandomSurvivalForest/curves", dm.RandomSurvivalForest)
@@ -64,8 +75,8 @@ for measure in ("mda", "conditional_mda", "mdi", "frequency", "minimal_depth"):
     @case(f"RandomSurvivalForest/{measure}", dm.RandomSurvivalForest, measure=measure)
     def _measured(measure: str) -> Any:
         model = fitted(dm.RandomSurvivalForest)
-        given = (features(), np.column_stack(survival())) if measure.endswith("mda") else ()
-        return getattr(dm.importances, measure)(model, *given).values
+        options = (features(), np.column_stack(survival())) if measure.endswith("mda") else ()
+        return getattr(dm.importances, measure)(model, *options).values
 
 
 def write(folder: Path) -> None:

@@ -39,9 +39,9 @@ from duramen.io import files
 @case("encode/pyarrow", dm.encode, X=pa.Table.from_pandas(mixed()))
 @case("encode/kinds", dm.encode, X=mixed(), kinds={"count": "nominal", "flag": "numeric"})
 @case("encode/one kind, names", dm.encode, X=features(), kinds="nominal", names=NAMES)
-def _encoded(X: Any, **given: Any) -> Any:
-    found = dm.encode(X, n_jobs=jobs(), **given)
-    return (extracts.encoded(found), found.n_codes(), found.constant())
+def _encoded(X: Any, **options: Any) -> Any:
+    result = dm.encode(X, n_jobs=jobs(), **options)
+    return (extracts.encoded(result), result.n_codes(), result.constant())
 
 
 @case("findings/of all kinds", findings.findings)
@@ -52,7 +52,7 @@ def _findings() -> Any:
     table = pd.DataFrame({"id": n, "site": 1, "age": n % 7, "years": n % 7, "Unnamed: 0": n % 9})
     table["dose"] = np.where(n == 5, -999.0, np.sqrt(n % 8))
     result = findings.findings(table, ["ill"] + ["well"] * 39)
-    return [(one.kind, one.columns, one.refused, one.values) for one in result]
+    return [(outcome.kind, outcome.columns, outcome.refused, outcome.values) for outcome in result]
 
 
 @case("encode/polars", dm.encode)
@@ -73,12 +73,12 @@ def _categories() -> Any:
 
 @case("EncodedTable/methods", dm.EncodedTable, data.Schema)
 def _methods() -> Any:
-    found = dm.encode(mixed())
+    result = dm.encode(mixed())
     return (
-        extracts.encoded(found.take_rows([3, 1, 5])),
-        extracts.encoded(found.take_columns([2, 0])),
-        found.shape,
-        found.schema.n_columns,
+        extracts.encoded(result.take_rows([3, 1, 5])),
+        extracts.encoded(result.take_columns([2, 0])),
+        result.shape,
+        result.schema.n_columns,
     )
 
 
@@ -125,20 +125,20 @@ def _stray() -> Any:
     *(data.ClassTarget, data.NumberTarget, data.SurvivalTarget),
 )
 def _targets() -> Any:
-    given = (
+    options = (
         classes(),
         numbers(),
         np.array([True, False, True, True]),
         np.array([3, 1, 2, 3]),
         pa.array(["b", "a", "b"]),
     )
-    tasks = [str(target.infer_task(y)) for y in given]
-    coded = [target.encode_target(y, "classification") for y in (given[0], *given[2:])]
+    tasks = [str(target.infer_task(y)) for y in options]
+    coded = [target.encode_target(y, "classification") for y in (options[0], *options[2:])]
     return (
         tasks,
-        [([str(label) for label in one.classes], one.values) for one in coded],
+        [([str(label) for label in result.classes], result.values) for result in coded],
         target.encode_target(numbers(), "regression").values,
-        [target.target_array(y).tolist() for y in given],
+        [target.target_array(y).tolist() for y in options],
     )
 
 
@@ -151,17 +151,17 @@ def _read() -> Any:
         path = Path(folder) / "t.csv"
         path.write_text(TEXT.replace(";", "\t").replace("t.csv", ""), encoding="utf-8")
         path = path.rename(path.with_suffix(".tsv"))
-        found = io.read_table(path, na_values=("?",), decimal=",")
-    return {name: found[name].to_pylist() for name in found.column_names}
+        result = io.read_table(path, na_values=("?",), decimal=",")
+    return {name: result[name].to_pylist() for name in result.column_names}
 
 
 @case("numbers_in_text", data.numbers_in_text, data.NumbersInTextWarning)
 def _units() -> Any:
     doses = [f"{i % 7 + 0.5} mg/l" for i in range(20)]
     incomes = [f"{900 + 17 * i:,}" for i in range(20)]
-    table, found = data.numbers_in_text(pa.table({"a": doses, "b": incomes}))
+    table, result = data.numbers_in_text(pa.table({"a": doses, "b": incomes}))
     warning = data.NumbersInTextWarning("text")
-    warning.findings = found
+    warning.findings = result
     return (
         table["a"].to_pylist(),
         table["b"].to_pylist(),
@@ -201,7 +201,7 @@ def _transformed_groups() -> Any:
 @case("read_recording/text", io.read_recording, io.Recording, missing="interpolate")
 @case("read_recording/rows", io.read_recording, neurons="rows", missing="drop")
 @case("read_recording/suite2p", io.read_recording, suite2p=True, neuropil=0.7)
-def _recorded(suite2p: bool = False, **given: Any) -> Any:
+def _recorded(suite2p: bool = False, **options: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "light.txt"
         path.write_text("0.5,1.5\n,2.5\n0.25,3.5\n")
@@ -210,5 +210,5 @@ def _recorded(suite2p: bool = False, **given: Any) -> Any:
             for name, values in (("F", features().T), ("Fneu", 0.1 * features().T)):
                 np.save(path / f"{name}.npy", values)
             np.save(path / "iscell.npy", np.arange(2 * features().shape[1]).reshape(-1, 2) % 3)
-        result = io.read_recording(path, **given)
+        result = io.read_recording(path, **options)
         return (np.array(result.fluorescence), result.names)

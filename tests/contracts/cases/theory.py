@@ -48,30 +48,30 @@ POPULATION = theory.population_importances
 )
 @case("population_importances/one-vs-rest", POPULATION, splits="one-vs-rest")
 @case("population_importances/any", POPULATION, splits="any")
-def _population(make: Any = None, number: bool = False, **given: Any) -> Any:
+def _population(make: Any = None, number: bool = False, **options: Any) -> Any:
     dist = make() if make else empirical(y=numbers().round(0) if number else None)
-    jobs_too = {} if given.get("max_features") or given.get("splits") else {"n_jobs": jobs()}
-    return extracts.importances(POPULATION(dist, **given, **jobs_too))
+    jobs_too = {} if options.get("max_features") or options.get("splits") else {"n_jobs": jobs()}
+    return extracts.importances(POPULATION(dist, **options, **jobs_too))
 
 
 @case("tree_importances", theory.population.tree_importances)
 @case("tree_importances/ordered", theory.population.tree_importances, splits="ordered", max_depth=3)
-def _trees(**given: Any) -> Any:
-    return theory.population.tree_importances(empirical(), max_features=2, **given)
+def _trees(**options: Any) -> Any:
+    return theory.population.tree_importances(empirical(), max_features=2, **options)
 
 
 @case("population_mda", theory.population_mda)
 @case("population_mda/ensemble", theory.population_mda, votes="ensemble", max_features=2)
 @case("population_mda/predictor", theory.population_mda, votes="predictor", max_depth=2)
 @case("population_mda/given", theory.population_mda, given="associated", unseen="node")
-def _population_mda(**given: Any) -> Any:
-    return extracts.importances(theory.population_mda(empirical(), **given))
+def _population_mda(**options: Any) -> Any:
+    return extracts.importances(theory.population_mda(empirical(), **options))
 
 
 @case("last_level_importances", theory.population.last_level_importances)
 @case("last_level_importances/gini", theory.population.last_level_importances, criterion="gini")
-def _last(**given: Any) -> Any:
-    return extracts.importances(theory.population.last_level_importances(empirical(), **given))
+def _last(**options: Any) -> Any:
+    return extracts.importances(theory.population.last_level_importances(empirical(), **options))
 
 
 @case("population_local_mdi", theory.population_local_mdi)
@@ -100,8 +100,8 @@ def _population_pairs(**options: Any) -> Any:
 @case(
     "irrelevant_importances/depth", theory.population.irrelevant_importances, count=2, max_depth=2
 )
-def _irrelevant(**given: Any) -> Any:
-    result = theory.population.irrelevant_importances(empirical(), n_jobs=jobs(), **given)
+def _irrelevant(**options: Any) -> Any:
+    result = theory.population.irrelevant_importances(empirical(), n_jobs=jobs(), **options)
     return extracts.importances(result)
 
 
@@ -112,8 +112,8 @@ def _irrelevant(**given: Any) -> Any:
     max_depth=2,
     criterion="gini",
 )
-def _redundant(**given: Any) -> Any:
-    result = theory.population.redundant_importances(empirical(), 0, n_jobs=jobs(), **given)
+def _redundant(**options: Any) -> Any:
+    result = theory.population.redundant_importances(empirical(), 0, n_jobs=jobs(), **options)
     return extracts.importances(result)
 
 
@@ -121,8 +121,8 @@ def _redundant(**given: Any) -> Any:
     "conditioning_terms", theory.population.conditioning_terms, theory.population.ConditioningTerms
 )
 @case("conditioning_terms/depth", theory.population.conditioning_terms, max_depth=2)
-def _terms(**given: Any) -> Any:
-    result = theory.population.conditioning_terms(empirical(), 0, **given)
+def _terms(**options: Any) -> Any:
+    result = theory.population.conditioning_terms(empirical(), 0, **options)
     return (result.values, result.weights, result.contributions, result.sizes, result.sets)
 
 
@@ -138,10 +138,10 @@ def _cost() -> Any:
     theory.population.additive_mda,
     feature_groups={"both": [0, 1], "last": ["z"]},
 )
-def _additive(**given: Any) -> Any:
+def _additive(**options: Any) -> Any:
     covariance = [[1.0, -0.5, 0.1], [-0.5, 2.0, 0.3], [0.1, 0.3, 1.5]]
     return extracts.importances(
-        theory.population.additive_mda(covariance, names=["x", "y", "z"], **given)
+        theory.population.additive_mda(covariance, names=["x", "y", "z"], **options)
     )
 
 
@@ -167,10 +167,10 @@ def _gaussian_total_sobol_indices() -> Any:
 @case(
     "gaussian_mda/feature groups", theory.population.gaussian_mda, feature_groups={"both": [0, 1]}
 )
-def _gaussian(**given: Any) -> Any:
+def _gaussian(**options: Any) -> Any:
     covariance = [[1.0, 0.6, 0.1], [0.6, 2.0, 0.3], [0.1, 0.3, 1.5]]
     return extracts.importances(
-        theory.population.gaussian_mda(covariance, [0.5, 0.3, 0.1], **given)
+        theory.population.gaussian_mda(covariance, [0.5, 0.3, 0.1], **options)
     )
 
 
@@ -186,19 +186,19 @@ def _block() -> Any:
 @case("feature_relevance/of digits", feature_relevance, make=examples.digits7)
 @case("feature_relevance/level", feature_relevance, level=0.2)
 @case("feature_relevance/degree", feature_relevance, make=examples.clique, max_degree=1)
-def _relevance(make: Any = empirical, **given: Any) -> Any:
+def _relevance(make: Any = empirical, **options: Any) -> Any:
     return [
         (
-            one.name,
-            str(one.relevance),
-            one.degree,
-            [list(names) for names in one.conditionings],
-            one.marginal,
-            one.strong_information,
-            one.largest_information,
-            one.searched_degree,
+            feature.name,
+            str(feature.relevance),
+            feature.degree,
+            [list(names) for names in feature.conditionings],
+            feature.marginal,
+            feature.strong_information,
+            feature.largest_information,
+            feature.searched_degree,
         )
-        for one in feature_relevance(make(), **given)
+        for feature in feature_relevance(make(), **options)
     ]
 
 
@@ -263,8 +263,8 @@ def _degree() -> Any:
 @case("bayes_model", theory.distributions.bayes_model, theory.distributions.BayesModel)
 @case("bayes_model/squared", theory.distributions.bayes_model, loss="squared", features=[0, 1])
 @case("bayes_model/absolute", theory.distributions.bayes_model, loss="absolute", features=[0, 1])
-def _bayes_model(**given: Any) -> Any:
-    model = theory.distributions.bayes_model(empirical(), **given)
+def _bayes_model(**options: Any) -> Any:
+    model = theory.distributions.bayes_model(empirical(), **options)
     return [model.predictions.tolist(), model.losses, model.residual_error]
 
 
@@ -272,7 +272,7 @@ def _bayes_model(**given: Any) -> Any:
 def _faithfulness() -> Any:
     parents = {"x0": ["x1"], "Y": ["x0", "x2"]}
     result = faithfulness(empirical(), parents)
-    apart = [d_separated(parents, "x1", "Y", given) for given in ((), ("x0",))]
+    apart = [d_separated(parents, "x1", "Y", options) for options in ((), ("x0",))]
     return [result.dependent, result.independent, apart]
 
 
@@ -321,10 +321,10 @@ def _properties() -> Any:
     criterion="gini",
     max_depth=2,
 )
-def _context(**given: Any) -> Any:
+def _context(**options: Any) -> Any:
     makers = (lambda: empirical(context=True), examples.problem_1)
     return [
-        extracts.contexts(theory.population_context_importances(make(), n_jobs=jobs(), **given))
+        extracts.contexts(theory.population_context_importances(make(), n_jobs=jobs(), **options))
         for make in makers
     ]
 
@@ -338,16 +338,16 @@ def _context(**given: Any) -> Any:
 def _dependence() -> Any:
     return [
         (
-            one.name,
-            (one.eq_6_1, one.eq_6_3, one.eq_6_4, one.eq_6_5, one.eq_6_6),
-            [str(change) for change in one.changes],
-            one.weakly_sensitive,
-            one.strongly_sensitive,
-            one.searched_degree,
-            None if one.witness is None else (one.witness.overall, one.witness.within),
+            feature.name,
+            (feature.eq_6_1, feature.eq_6_3, feature.eq_6_4, feature.eq_6_5, feature.eq_6_6),
+            [str(change) for change in feature.changes],
+            feature.weakly_sensitive,
+            feature.strongly_sensitive,
+            feature.searched_degree,
+            None if feature.witness is None else (feature.witness.overall, feature.witness.within),
         )
         for make in (examples.problem_1, examples.problem_2, examples.example_6_1)
-        for one in feature_context_dependence(make())
+        for feature in feature_context_dependence(make())
     ]
 
 
@@ -422,7 +422,7 @@ def _coverage() -> Any:
     max_features=4,
 )
 @case("simulate/drawn", theory.subspaces.simulate, drawn=True)
-def _simulated(drawn: bool = False, scenario: Any = None, **given: Any) -> Any:
+def _simulated(drawn: bool = False, scenario: Any = None, **options: Any) -> Any:
     scenario = (
         theory.subspaces.random_conditionings(4, max_degree=3, random_state=1)
         if drawn
@@ -436,7 +436,7 @@ def _simulated(drawn: bool = False, scenario: Any = None, **given: Any) -> Any:
         n_trees=12,
         n_repeats=20,
         random_state=5,
-        **given,
+        **options,
     )
     return (
         result.curve,
@@ -454,7 +454,7 @@ def _conditionings() -> Any:
     ]
     drawn = theory.subspaces.random_conditionings(5, max_degree=3, random_state=2)
     return [
-        [[sorted(int(x) for x in one) for one in sets] for sets in scenario]
+        [[sorted(int(x) for x in subset) for subset in sets] for sets in scenario]
         for scenario in (*named, drawn)
     ]
 
@@ -471,8 +471,8 @@ def _conditionings() -> Any:
     risk=0.2,
     keep=0.5,
 )
-def _plan(**given: Any) -> Any:
-    result = theory.plan(n_rows=200, n_features=1000, memory=64_000, **given)
+def _plan(**options: Any) -> Any:
+    result = theory.plan(n_rows=200, n_features=1000, memory=64_000, **options)
     return (
         result.n_trees,
         result.subspace,
@@ -523,8 +523,8 @@ def _finite() -> Any:
 
 @case("node_test", theory.samples.node_test, theory.samples.NodeTest)
 @case("node_test/candidates", theory.samples.node_test, n_candidates=7)
-def _node(**given: Any) -> Any:
-    result = theory.samples.node_test([[30, 10, 2], [10, 30, 5]], **given)
+def _node(**options: Any) -> Any:
+    result = theory.samples.node_test([[30, 10, 2], [10, 30, 5]], **options)
     return (
         result.information,
         result.n_rows,

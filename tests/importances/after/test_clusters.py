@@ -29,15 +29,15 @@ def blocks(random, sizes, n=120, rate=0.03):
 
 def clumped(r, order, threshold, near):
     """Sequential clumping, as it is described: the oracle."""
-    left, label, found = list(order), np.full(len(order), -1), 0
+    left, label, result = list(order), np.full(len(order), -1), 0
     while left:
         first = left.pop(0)
-        label[first] = found
+        label[first] = result
         for j in list(left):
             if near[first, j] and abs(r[first, j]) >= threshold:
-                label[j] = found
+                label[j] = result
                 left.remove(j)
-        found += 1
+        result += 1
     return label
 
 
@@ -82,14 +82,14 @@ def test_blocks_of_haplotypes_are_found_from_a_file(tmp_path):
     bim = "".join(f"{chromosome[j]}\trs{j}\t0\t{place[j]}\tA\tC\n" for j in range(20))
     store = dm.open_store(write_bed(tmp_path / "a.bed", X, bim=bim))
     result = scores(random.permutation(20) + 1.0, store.names)
-    found = dm.importances.clusters(result, store, threshold=0.7)
+    actual = dm.importances.clusters(result, store, threshold=0.7)
     wanted = np.unique(np.stack([truth, chromosome == "2"]), axis=1, return_inverse=True)[1]
-    assert len(found) == 5
-    pairs = {*zip(found.labels.tolist(), wanted.reshape(-1).tolist(), strict=True)}
+    assert len(actual) == 5
+    pairs = {*zip(actual.labels.tolist(), wanted.reshape(-1).tolist(), strict=True)}
     assert len(pairs) == 5
     packed = dm.pack(tmp_path / "a.bed", tmp_path / "s")
     again = dm.importances.clusters(result, packed, threshold=0.7)
-    assert again.labels.tolist() == found.labels.tolist()
+    assert again.labels.tolist() == actual.labels.tolist()
     near = dm.importances.clusters(result, store, threshold=0.7, distance=10_000)
     for members in near.members().values():
         numbers = sorted(int(name[2:]) for name in members)

@@ -60,8 +60,8 @@ def test_correlations_are_those_of_scipy_ties_included():
         ("spearman", stats.spearmanr(X).statistic),
         ("pearson", np.corrcoef(X.T)),
     ):
-        found = 1 - squareform(distances_between(standardized(table, correlation)))
-        np.testing.assert_allclose(found, np.abs(expected), atol=1e-11)
+        result = 1 - squareform(distances_between(standardized(table, correlation)))
+        np.testing.assert_allclose(result, np.abs(expected), atol=1e-11)
 
 
 def test_far_off_and_tiny_numbers_keep_their_correlation():

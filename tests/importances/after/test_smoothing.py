@@ -60,11 +60,11 @@ def test_against_a_loop_in_three_dimensions():
 
 @pytest.mark.parametrize("how", ["mean", "share"])
 def test_without_neighbours_nothing_changes(how):
-    given = line((0.1, 0.2, 0.3, 0.7))
+    options = line((0.1, 0.2, 0.3, 0.7))
     nothing = sparse.csr_array((4, 4))
-    assert smooth(given, nothing, how=how).values.tolist() == given.values.tolist()
-    apart = smooth(given, positions=np.arange(4.0)[:, np.newaxis], radius=0, how=how)
-    assert apart.values.tolist() == given.values.tolist()
+    assert smooth(options, nothing, how=how).values.tolist() == options.values.tolist()
+    apart = smooth(options, positions=np.arange(4.0)[:, np.newaxis], radius=0, how=how)
+    assert apart.values.tolist() == options.values.tolist()
 
 
 def test_weights_count_and_so_does_the_diagonal():
@@ -74,10 +74,10 @@ def test_weights_count_and_so_does_the_diagonal():
 
 def test_parts_are_smoothed_and_standard_errors_are_not():
     parts = np.array([[8.0, 0.0], [0.0, 0.0], [1.0, 3.0], [0.0, 0.0]])
-    given = line(
+    options = line(
         by_degree=parts, by_class=parts[:, ::-1], classes=("a", "b"), standard_error=np.ones(4)
     )
-    result = smooth(given, CHAIN)
+    result = smooth(options, CHAIN)
     np.testing.assert_allclose(result.by_degree.sum(axis=1), result.values)
     np.testing.assert_allclose(result.by_class, result.by_degree[:, ::-1])
     assert result.standard_error is None

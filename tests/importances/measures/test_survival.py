@@ -43,11 +43,11 @@ def test_mda_is_what_the_concordance_of_a_tree_loses(fitted):
         out = np.flatnonzero(forest.bags.draw(len(X), t) == 0)
         single = dm.RandomSurvivalForest()
         single._adopt(forest.part(t, t + 1))
-        rows, given = X[out], (y["time"][out], y["event"][out])
-        before = oracle.concordance(*given, single.predict(rows))
+        rows, options = X[out], (y["time"][out], y["event"][out])
+        before = oracle.concordance(*options, single.predict(rows))
         shuffled = rows.copy()
         shuffled[:, 0] = random.permutation(rows[:, 0])
-        losses.append(before - oracle.concordance(*given, single.predict(shuffled)))
+        losses.append(before - oracle.concordance(*options, single.predict(shuffled)))
     error = np.std(losses) / np.sqrt(len(losses))
     assert abs(importances.values[0] - np.mean(losses)) < 4 * error
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:vote_change. p-values shrink", "ignore:.*are in the bag of every tree"
 )
 TREES = 23
-SUMMED = [one for one in catalogue if one.sums is not None]
+SUMMED = [record for record in catalogue if record.sums is not None]
 
 
 def learning_set(task, *, weighted=False):
@@ -41,23 +41,23 @@ def learning_set(task, *, weighted=False):
 def estimator(data, n_jobs=1, **parameters):
     numbers = data.task == "regression"
     kind = dm.RandomForestRegressor if numbers else dm.RandomForestClassifier
-    known = {"random_state": 3, "n_jobs": n_jobs, **parameters}
-    forest = kind(TREES, **known)
+    options = {"random_state": 3, "n_jobs": n_jobs, **parameters}
+    forest = kind(TREES, **options)
     leaves_out = forest.bootstrap or forest.max_samples is not None
     return forest.set_params(oob_score=leaves_out)
 
 
-def stream_of(data, kept, first, size, **parameters):
+def stream_of(data, model, first, size, **parameters):
     """The forest of an estimator, in parts."""
     source = estimator(data, **parameters)._growth(data)
-    return TreeStream.after(kept.forest_.part(0, first), TREES, size, source.trees)
+    return TreeStream.after(model.forest_.part(0, first), TREES, size, source.trees)
 
 
-def assert_same(one, other):
+def assert_same(first, other):
     """Same bits, same metadata."""
-    assert type(one) is type(other)
-    for name in [field.name for field in fields(one)]:
-        a, b = getattr(one, name), getattr(other, name)
+    assert type(first) is type(other)
+    for name in [field.name for field in fields(first)]:
+        a, b = getattr(first, name), getattr(other, name)
         if isinstance(a, np.ndarray):
             assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()), name
         else:
@@ -101,21 +101,21 @@ def same_bits(task, weighted, way, monkeypatch):
         whole = Inputs(model, data, 7, 1, by_degree=True)
         # Runs of few trees, which begin and end within parts.
         monkeypatch.setattr(nodes, "_BLOCK", 3_000)
-        for one in SUMMED:
-            if one.classes and task == "numbers":
+        for name in SUMMED:
+            if name.classes and task == "numbers":
                 continue
-            if one.rows == "out-of-bag" and way == "all rows":
+            if name.rows == "out-of-bag" and way == "all rows":
                 continue
-            if one.name == "mdi_plus" and way == "multiway":  # binary splits only
+            if name.name == "mdi_plus" and way == "multiway":  # binary splits only
                 continue
-            expected = one(whole)
+            expected = name(whole)
             for n_jobs, first, size in ((1, 1, 1), (2, 4, 3), (3, 2, 30)):
-                given = replace(
+                options = replace(
                     whole,
                     estimator=stream_of(data, model, first, size, n_jobs=n_jobs, **made),
                     n_jobs=n_jobs,
                 )
-                assert_same(one.result(one.sums(given).over_all(), given), expected)
+                assert_same(name.result(name.sums(options).over_all(), options), expected)
 
 
 @one_test

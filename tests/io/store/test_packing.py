@@ -330,11 +330,13 @@ def test_transposed_in_memory(tmp_path):
 
 def test_samples_and_targets(tmp_path):
     X = pd.DataFrame({"x": [1.0, 2.0, 2.0], "k": ["a", None, "b"], "h": [0.5, 1.0, np.nan]})
-    known = pd.DataFrame({"y": ["u", "v", "u"], "age": [1.5, 2.0, 3.0]})
-    known.to_csv(tmp_path / "known.csv", index=False)
-    for i, samples in enumerate([known, pa.Table.from_pandas(known), tmp_path / "known.csv"]):
+    annotations = pd.DataFrame({"y": ["u", "v", "u"], "age": [1.5, 2.0, 3.0]})
+    annotations.to_csv(tmp_path / "known.csv", index=False)
+    for i, samples in enumerate(
+        [annotations, pa.Table.from_pandas(annotations), tmp_path / "known.csv"]
+    ):
         store = pack(X, tmp_path / str(i), samples=samples)
-        assert store.samples.to_pandas().equals(known)
+        assert store.samples.to_pandas().equals(annotations)
     columns, y = store.target("y")
     assert (columns.tolist(), y.tolist()) == ([0, 1, 2], ["u", "v", "u"])
     assert store.target("age")[1].tolist() == [1.5, 2.0, 3.0]
@@ -345,7 +347,7 @@ def test_samples_and_targets(tmp_path):
     with pytest.raises(KeyError, match=r"no column 'ag'.*neither have its samples, .*'age'"):
         store.target("ag")
     with pytest.raises(ValueError, match="samples has 2 rows, but the table has 3"):
-        pack(X, tmp_path / "n", samples=known[:2].assign(y="u"))
+        pack(X, tmp_path / "n", samples=annotations[:2].assign(y="u"))
     with pytest.raises(TypeError, match="samples is a list"):
         pack(X, tmp_path / "n", samples=[1, 2, 3])
     assert not (tmp_path / "n").exists()
@@ -378,11 +380,11 @@ def test_fingerprints(tmp_path, monkeypatch, frame):
 
 @one_test
 @pytest.mark.parametrize(
-    ("given", "size"),
+    ("options", "size"),
     [("512MB", 512_000_000), ("1.5 GiB", 3 * 2**29), ("1m", 10**6), (2_000_000, 2_000_000)],
 )
-def test_sizes_of_memory(given, size):
-    assert memory_bytes(given, "pack") == size
+def test_sizes_of_memory(options, size):
+    assert memory_bytes(options, "pack") == size
 
 
 def test_progress_is_shown_to_who_asks(tmp_path, monkeypatch, capsys, frame):

@@ -37,8 +37,8 @@ def rewritten_fam(bed, names):
 @pytest.mark.parametrize("title", ["IID", "#IID", "person"])
 @pytest.mark.parametrize("form", ["csv", "pandas", "arrow"])
 def test_plink_files_go_by_iid(bed, tmp_path, title, form):
-    known = annotations().rename(columns={"IID": title})
-    mixed = known.iloc[ORDER]
+    samples = annotations().rename(columns={"IID": title})
+    mixed = samples.iloc[ORDER]
     mixed.to_csv(tmp_path / "known.csv", index=False)
     options = {
         "csv": tmp_path / "known.csv",
@@ -46,17 +46,17 @@ def test_plink_files_go_by_iid(bed, tmp_path, title, form):
         "arrow": pa.table(mixed.to_dict("list")),
     }
     store = open_store(bed, options[form])
-    assert store.samples.column("age").to_pylist() == known["age"].tolist()
-    assert store.target("state")[1].tolist() == known["state"].tolist()
+    assert store.samples.column("age").to_pylist() == samples["age"].tolist()
+    assert store.target("state")[1].tolist() == samples["state"].tolist()
     assert store.samples_pairing == (
         f"Rows of samples were paired with those of a.bed by column {title!r}."
     )
-    assert store.row_names == tuple(known[title])
+    assert store.row_names == tuple(samples[title])
     packed = pack(bed, tmp_path / "s", samples=options[form])
-    assert packed.target("age")[1].tolist() == known["age"].tolist()
+    assert packed.target("age")[1].tolist() == samples["age"].tolist()
     assert packed.samples_pairing == store.samples_pairing
     again = open_store(tmp_path / "s", mixed.iloc[::-1])  # a store keeps the names
-    assert again.target("age")[1].tolist() == known["age"].tolist()
+    assert again.target("age")[1].tolist() == samples["age"].tolist()
     assert again.row_names == store.row_names
 
 
@@ -67,28 +67,28 @@ def test_what_is_paired_can_be_pickled_and_seen_in_part(bed):
     store = without(open_store(bed, samples.iloc[ORDER]), [0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for one in (store, pickle.loads(pickle.dumps(store))):
-            assert one.samples.column("age").to_pylist() == samples["age"].tolist()
-            assert one.samples_pairing.endswith("by column 'IID'.")
+        for paired in (store, pickle.loads(pickle.dumps(store))):
+            assert paired.samples.column("age").to_pylist() == samples["age"].tolist()
+            assert paired.samples_pairing.endswith("by column 'IID'.")
 
 
 def test_families_name_rows_whose_iid_repeats(bed, tmp_path):
     names = [(f"F{i // 2}", f"{i % 2 + 1}") for i in range(N)]
     rewritten_fam(bed, names)
-    known = annotations().drop(columns="IID")
-    known.insert(0, "#FID", [fid for fid, _ in names])
-    known.insert(1, "IID", [int(iid) for _, iid in names])
-    store = open_store(bed, known.iloc[ORDER])
+    samples = annotations().drop(columns="IID")
+    samples.insert(0, "#FID", [fid for fid, _ in names])
+    samples.insert(1, "IID", [int(iid) for _, iid in names])
+    store = open_store(bed, samples.iloc[ORDER])
     assert store.row_names == tuple("_".join(name) for name in names)
-    assert store.samples.column("age").to_pylist() == known["age"].tolist()
+    assert store.samples.column("age").to_pylist() == samples["age"].tolist()
     assert "by column '#FID' and 'IID'" in store.samples_pairing
-    known["sample"] = store.row_names  # as PLINK joins them
-    joined = open_store(bed, known.drop(columns=["#FID", "IID"]).iloc[ORDER])
-    assert joined.samples.column("age").to_pylist() == known["age"].tolist()
+    samples["sample"] = store.row_names  # as PLINK joins them
+    joined = open_store(bed, samples.drop(columns=["#FID", "IID"]).iloc[ORDER])
+    assert joined.samples.column("age").to_pylist() == samples["age"].tolist()
     packed = pack(bed, tmp_path / "s")
     assert packed.row_names == store.row_names
     assert (
-        open_store(tmp_path / "s", known.iloc[ORDER])
+        open_store(tmp_path / "s", samples.iloc[ORDER])
         .samples.column("age")
         .equals(store.samples.column("age"))
     )
@@ -96,24 +96,26 @@ def test_families_name_rows_whose_iid_repeats(bed, tmp_path):
 
 def test_numbers_that_lost_their_zeros(bed, tmp_path):
     rewritten_fam(bed, [("F", f"{i:04d}") for i in range(N)])
-    known = annotations().assign(IID=[f"{i:04d}" for i in range(N)])
-    known.iloc[ORDER].to_csv(tmp_path / "known.csv", index=False)  # read as 0, 1, ...
+    samples = annotations().assign(IID=[f"{i:04d}" for i in range(N)])
+    samples.iloc[ORDER].to_csv(tmp_path / "known.csv", index=False)  # read as 0, 1, ...
     store = open_store(bed, tmp_path / "known.csv")
-    assert store.samples.column("age").to_pylist() == known["age"].tolist()
-    assert store.row_names == tuple(known["IID"])
+    assert store.samples.column("age").to_pylist() == samples["age"].tolist()
+    assert store.row_names == tuple(samples["IID"])
 
 
 def test_a_column_of_numbers_that_only_looks_like_names(bed):
     rewritten_fam(bed, [("F", f"{i + 30}") for i in range(N)])
-    known = annotations().drop(columns="IID")
+    samples = annotations().drop(columns="IID")
     with pytest.raises(ValueError, match="no column of samples holds the names of the rows of a"):
-        open_store(bed, known)
+        open_store(bed, samples)
 
 
 def test_an_index_of_several_types_names_nothing(bed):
-    known = annotations().drop(columns="IID").set_index(pd.Index([1, *"b" * (N - 1)], dtype=object))
+    samples = (
+        annotations().drop(columns="IID").set_index(pd.Index([1, *"b" * (N - 1)], dtype=object))
+    )
     with pytest.raises(ValueError, match="no column of samples holds the names of the rows of a"):
-        open_store(bed, known)
+        open_store(bed, samples)
 
 
 @pytest.mark.parametrize("transpose", [False, True])
@@ -128,19 +130,19 @@ def test_h5ad_files_go_by_their_names(tmp_path, transpose):
         var=pd.DataFrame(index=names if transpose else other),
     )
     table.write_h5ad(tmp_path / "a.h5ad")
-    known = annotations().drop(columns="IID").set_index(pd.Index(names))
+    samples = annotations().drop(columns="IID").set_index(pd.Index(names))
     store = pack(
-        tmp_path / "a.h5ad", tmp_path / "s", transpose=transpose, samples=known.iloc[ORDER]
+        tmp_path / "a.h5ad", tmp_path / "s", transpose=transpose, samples=samples.iloc[ORDER]
     )
     assert store.row_names == tuple(names)
-    assert store.target("age")[1].tolist() == known["age"].tolist()
+    assert store.target("age")[1].tolist() == samples["age"].tolist()
     assert store.samples_pairing.endswith("by column 'index'.")
-    known.iloc[ORDER].to_csv(tmp_path / "known.csv")  # the names under an empty title
+    samples.iloc[ORDER].to_csv(tmp_path / "known.csv")  # the names under an empty title
     for opened in (
         open_store(tmp_path / "s", tmp_path / "known.csv"),
-        open_store(pack(tmp_path / "a.h5ad", tmp_path / "t", transpose=transpose).path, known),
+        open_store(pack(tmp_path / "a.h5ad", tmp_path / "t", transpose=transpose).path, samples),
     ):
-        assert opened.target("age")[1].tolist() == known["age"].tolist()
+        assert opened.target("age")[1].tolist() == samples["age"].tolist()
 
 
 def test_transposed_text_goes_by_its_first_line(tmp_path):
@@ -299,26 +301,26 @@ def test_positions_that_names_contradict_are_refused(bed):
 
 def test_names_that_differ_by_case_and_signs_are_offered_and_folded(bed):
     rewritten_fam(bed, [("F", f"Pat-{i}_a") for i in range(N)])
-    known = annotations().assign(IID=[f"pat.{i}.A" for i in range(N)]).iloc[ORDER]
+    samples = annotations().assign(IID=[f"pat.{i}.A" for i in range(N)]).iloc[ORDER]
     with pytest.raises(ValueError, match=r"fold\) ignores .* pairs 40 of 40 with column 'IID'"):
-        open_store(bed, known)
-    store = open_store(bed, known, samples_match="fold")
+        open_store(bed, samples)
+    store = open_store(bed, samples, samples_match="fold")
     assert store.target("age")[1].tolist() == annotations()["age"].tolist()
     assert store.samples_pairing.endswith("by column 'IID', folded.")
     with pytest.raises(ValueError, match="samples_match must be one of 'exact', 'fold', got 'f'"):
-        open_store(bed, known, samples_match="f")
+        open_store(bed, samples, samples_match="f")
 
 
 def test_folding_that_is_ambiguous_is_refused(bed):
     names = [f"s{i}" for i in range(N - 1)]
     rewritten_fam(bed, [("F", name) for name in [*names, "S1"]])
-    known = annotations().assign(IID=[name.title() for name in [*names, "s.1"]])
+    samples = annotations().assign(IID=[name.title() for name in [*names, "s.1"]])
     with pytest.raises(ValueError, match="does not tell 's1', 'S1' apart"):
-        open_store(bed, known, samples_match="fold")
+        open_store(bed, samples, samples_match="fold")
     rewritten_fam(bed, [("F", name) for name in [*names, "t"]])
-    known = annotations().assign(IID=[name.upper() for name in [*names, "s1."]])
+    samples = annotations().assign(IID=[name.upper() for name in [*names, "s1."]])
     with pytest.raises(ValueError, match=r"'S1' and 'S1\.' which are alike when folded"):
-        open_store(bed, known, samples_match="fold")
+        open_store(bed, samples, samples_match="fold")
 
 
 @pytest.mark.parametrize("numbers", [True, False])
@@ -326,16 +328,16 @@ def test_numbers_of_rows_are_no_names(bed, numbers):
     """Counting annotations would pair them by position, under another name."""
     ids = [f"{i}" if numbers else f"P{i}" for i in range(1, N + 1)]
     rewritten_fam(bed, [("F", name) for name in ids])
-    known = annotations().assign(IID=[f"P{i:03d}" for i in range(1, N + 1)]).iloc[ORDER]
-    known = known.rename(columns={"IID": "person"}).assign(row=range(1, N + 1))
+    samples = annotations().assign(IID=[f"P{i:03d}" for i in range(1, N + 1)]).iloc[ORDER]
+    samples = samples.rename(columns={"IID": "person"}).assign(row=range(1, N + 1))
     with pytest.raises(ValueError, match="only numbers its rows" if numbers else "no column of"):
-        open_store(bed, known)
+        open_store(bed, samples)
 
 
 def test_numbers_that_a_spreadsheet_made_fractions(bed):
     rewritten_fam(bed, [("F", f"{i}") for i in range(100, 100 + N)])
-    known = annotations().assign(IID=np.arange(100.0, 100 + N)).iloc[ORDER]
-    for frame in (known, known.assign(IID=known["IID"].astype(str))):
+    samples = annotations().assign(IID=np.arange(100.0, 100 + N)).iloc[ORDER]
+    for frame in (samples, samples.assign(IID=samples["IID"].astype(str))):
         store = open_store(bed, frame)
         assert store.target("age")[1].tolist() == annotations()["age"].tolist()
 
@@ -356,14 +358,16 @@ def test_numbers_that_a_spreadsheet_made_fractions(bed):
     ],
 )
 def test_wrong_options(bed, options, message):
-    known = annotations()
-    known = known.assign(weight=0.5) if "weight" in message else known
+    table_of_samples = annotations()
+    table_of_samples = (
+        table_of_samples.assign(weight=0.5) if "weight" in message else table_of_samples
+    )
     for call in (
         open_store,
         lambda path, samples, **more: pack(path, bed.parent / "s", samples=samples, **more),
     ):
         with pytest.raises(ValueError, match=message):
-            call(bed, known, **options)
+            call(bed, table_of_samples, **options)
 
 
 def test_options_without_what_they_are_for(bed, tmp_path):

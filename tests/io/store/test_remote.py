@@ -76,8 +76,8 @@ def test_objects_with_a_file_system(elsewhere):
     _, url = elsewhere
     fs, path = fsspec.url_to_fs(url)
     like_a_path = types.SimpleNamespace(fs=fs, path=path)
-    for given in (like_a_path, fs.get_mapper(path), Place(fs, path), fsspec.open(url)):
-        assert open_store(given).shape == (300, 15)
+    for options in (like_a_path, fs.get_mapper(path), Place(fs, path), fsspec.open(url)):
+        assert open_store(options).shape == (300, 15)
 
 
 @pytest.mark.parametrize("elsewhere", ["memory"], indirect=True)
@@ -87,9 +87,9 @@ def test_only_what_is_asked_for_is_read(elsewhere, monkeypatch):
     fs = remote.path.fs
     original, calls = type(fs).cat_ranges, []
 
-    def watched(self, paths, begins, ends, **given):
+    def watched(self, paths, begins, ends, **options):
         calls.append((paths, begins, ends))
-        return original(self, paths, begins, ends, **given)
+        return original(self, paths, begins, ends, **options)
 
     monkeypatch.setattr(type(fs), "cat_ranges", watched)
     remote.take_columns([2, 3, 7])
@@ -121,8 +121,8 @@ def test_damage_is_refused(elsewhere):
 class Async:
     """A file system that gives errors back in place of bytes, as those of object storages do."""
 
-    def __init__(self, *found):
-        self.found = list(found)
+    def __init__(self, *result):
+        self.found = list(result)
 
     def info(self, path):
         return {"size": 10}

@@ -197,7 +197,7 @@ def test_fewer_frames_than_neurons_are_named_first():
 
 
 @pytest.mark.parametrize(
-    "given, words",
+    "options, words",
     [
         ({"method": "magic"}, "connectome: method must be one of 'averaged'"),
         ({"thresholds": []}, "connectome: thresholds must be at least one number"),
@@ -215,9 +215,9 @@ def test_fewer_frames_than_neurons_are_named_first():
         ({"n_jobs": 0}, "connectome: n_jobs must be"),
     ],
 )
-def test_errors(given, words):
+def test_errors(options, words):
     with pytest.raises(ValueError, match=words):
-        dm.connectome(bursting(), **given)
+        dm.connectome(bursting(), **options)
 
 
 @pytest.mark.parametrize(

@@ -68,12 +68,12 @@ def test_partial_correlation_of_a_known_gaussian_chain():
 @pytest.mark.parametrize("components", [None, 0.5, 0.8])
 def test_partial_correlation_equals_the_oracle(components):
     x = spiky()
-    given = {"precision": "exact"} if components is None else {"precision": "pca"}
+    options = {"precision": "exact"} if components is None else {"precision": "pca"}
     if components is not None:
-        given["n_components"] = components
+        options["n_components"] = components
     expected = oracle.partial_correlation(x, components)
     for signal in (x, sparse.csr_array(x), sparse.csc_array(x)):
-        np.testing.assert_allclose(dc.partial_correlation(signal, **given), expected, atol=1e-11)
+        np.testing.assert_allclose(dc.partial_correlation(signal, **options), expected, atol=1e-11)
 
 
 def test_all_components_are_the_exact_inverse():

@@ -83,14 +83,18 @@ def test_transfer_entropy_equals_the_oracle(monkeypatch, order, same_frame, n_st
     rng = np.random.default_rng(1)
     states = rng.choice(n_states, (400, 4), p=[0.7, 0.3] if n_states == 2 else [0.2, 0.7, 0.1])
     states[1:, 3] = (states[:-1, 0] + states[1:, 3] * (rng.random(399) < 0.3)) % n_states
-    kept = rng.random(400) < 0.8
-    actual = dc.transfer_entropy(states, order=order, same_frame=same_frame, frames=kept, n_jobs=2)
+    frames = rng.random(400) < 0.8
+    actual = dc.transfer_entropy(
+        states, order=order, same_frame=same_frame, frames=frames, n_jobs=2
+    )
     for j in range(4):
         for i in range(4):
             if i == j:
                 assert actual[j, i] == 0
                 continue
-            expected = oracle.transfer_entropy(states[:, j], states[:, i], order, same_frame, kept)
+            expected = oracle.transfer_entropy(
+                states[:, j], states[:, i], order, same_frame, frames
+            )
             assert actual[j, i] == pytest.approx(expected, abs=1e-10)
 
 
@@ -108,7 +112,7 @@ def test_generalized_transfer_entropy_is_that_of_the_rises_in_quiet_frames():
     quiet = x.mean(axis=1) < 0.3
     assert 0 < quiet.sum() < len(x)
     for j, i in ((0, 1), (1, 0), (3, 4)):
-        expected = oracle.transfer_entropy(states[:, j], states[:, i], kept=quiet)
+        expected = oracle.transfer_entropy(states[:, j], states[:, i], counted=quiet)
         assert actual[j, i] == pytest.approx(expected, abs=1e-10)
 
 

@@ -85,11 +85,11 @@ def test_processing_equals_the_formulas(name, weighting, exponent):
     for form in ("program", "paper"):
         printed = form == "paper" and weighting == "w_star"
         settings = Processing(name, 0.13, exponent, "w_star_paper" if printed else weighting)
-        found = settings.of(peaks_of(x, name, 0.1)).toarray() + (weighting != "none")
+        result = settings.of(peaks_of(x, name, 0.1)).toarray() + (weighting != "none")
         expected = oracle.processed(
             x, name, 0.13, exponent=exponent, weighting=weighting, form=form
         )
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", [None, "f1", "f2", "f3", "f4"])

@@ -47,20 +47,20 @@ def by_hand(X, y, n_permutations, seed, *, rank_based, members, stop_after=None)
     reading = rank_based
     for place in range(len(ranking)):
         after = reading == "later" and place + 1 < len(ranking)
-        kept = ranking[: place + after]
+        first_features = ranking[: place + after]
         draws = []
         for b in range(n_permutations):
             random = np.random.default_rng(replicate_seed(seed, place * n_permutations + b))
             order = random.permutation(len(y))
             permuted = X.copy()
-            for name in kept:
+            for name in first_features:
                 permuted[:, members[name]] = X[np.ix_(order, members[name])]
             run = scores(int(random.integers(2**32)), permuted, y[order])
-            best = max(run[name] for name in ranking if name not in kept)
+            best = max(run[name] for name in ranking if name not in first_features)
             if reading == "own":
                 draws.append(sum(run[k] > run[ranking[place]] for k in ranking) <= place)
             elif after:
-                draws.append(best >= min(run[name] for name in kept))
+                draws.append(best >= min(run[name] for name in first_features))
             else:
                 draws.append(best >= observed[ranking[place]])
         rates.append(p_value(1.0, draws, n_permutations, stop_after))
@@ -196,8 +196,8 @@ def test_groups_of_one_are_the_features():
     settings = {"n_permutations": 9, "stop_at": None, "random_state": 1}
     plain = conditional_error_rate(FOREST, X, y, **settings)
     for how in ("mean", "sum", "max"):
-        one = {f"x{j}": [j] for j in range(5)}
-        grouped = conditional_error_rate(FOREST, X, y, feature_groups=one, how=how, **settings)
+        singles = {f"x{j}": [j] for j in range(5)}
+        grouped = conditional_error_rate(FOREST, X, y, feature_groups=singles, how=how, **settings)
         np.testing.assert_array_equal(grouped.rates, plain.rates)
         assert grouped.names == plain.names
 

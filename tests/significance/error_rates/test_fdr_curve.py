@@ -108,7 +108,7 @@ def test_share_of_false_ones_is_about_what_was_asked_for(n_relevant):
 
     At most .2 plus 3.3 standard errors, of which .02 or so are those of 60 permutations.
     """
-    shares, found = [], []
+    shares, result = [], []
     for seed in range(1000, 1150):
         random = np.random.default_rng(seed)
         X = random.normal(size=(60, 30))
@@ -117,11 +117,11 @@ def test_share_of_false_ones_is_about_what_was_asked_for(n_relevant):
         taken = fdr_curve(forest, X, y, n_permutations=60, random_state=seed).selected(0.2)
         false = sum(int(name[1:]) >= n_relevant for name in taken)
         shares.append(false / max(1, len(taken)))
-        found.append(len(taken) - false)
+        result.append(len(taken) - false)
     error = np.std(shares, ddof=1) / np.sqrt(len(shares))
     assert np.mean(shares) <= 0.2 + 3.3 * error
     assert np.mean(shares) > 0.02  # some are false: the test can tell
-    assert np.mean(found) >= 0.3 * n_relevant
+    assert np.mean(result) >= 0.3 * n_relevant
 
 
 @one_test

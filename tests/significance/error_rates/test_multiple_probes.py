@@ -111,9 +111,9 @@ def test_features_that_are_all_alike_are_not_selected():
 def test_same_bits_for_any_threads_and_seed_matters():
     X, y = signal()
     forest = dm.RandomForestClassifier(10)
-    one = multiple_probes(forest, X, y, n_permutations=10, random_state=3)
-    assert multiple_probes(forest, X, y, n_permutations=10, random_state=3, n_jobs=2).equals(one)
-    assert not multiple_probes(forest, X, y, n_permutations=10, random_state=4).equals(one)
+    single = multiple_probes(forest, X, y, n_permutations=10, random_state=3)
+    assert multiple_probes(forest, X, y, n_permutations=10, random_state=3, n_jobs=2).equals(single)
+    assert not multiple_probes(forest, X, y, n_permutations=10, random_state=4).equals(single)
 
 
 def test_killed_run_goes_on_to_the_same_result(tmp_path, monkeypatch):

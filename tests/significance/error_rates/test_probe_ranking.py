@@ -87,9 +87,9 @@ def test_stops_at_the_first_feature_above_the_risk():
 
 def test_several_probes_come_earlier():
     X, y = noise(3)
-    one, ten = (probe_ranking(X, y, alpha=1.0, n_probes=m) for m in (1, 10))
-    np.testing.assert_allclose(ten.rates, 1 - (1 - one.rates) ** 10, atol=1e-12)
-    np.testing.assert_array_equal(one.details["p_probe"], ten.details["p_probe"])
+    first, ten = (probe_ranking(X, y, alpha=1.0, n_probes=m) for m in (1, 10))
+    np.testing.assert_allclose(ten.rates, 1 - (1 - first.rates) ** 10, atol=1e-12)
+    np.testing.assert_array_equal(first.details["p_probe"], ten.details["p_probe"])
     assert "one of 10 random probes" in ten.meaning
 
 
@@ -231,8 +231,8 @@ def test_same_bits_for_any_threads_and_from_a_checkpoint(tmp_path, monkeypatch):
     monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
     X, y = signal()
     forest = dm.RandomForestClassifier(10)
-    one = forest_probe_ranking(forest, X, y, random_state=3)
-    assert forest_probe_ranking(forest, X, y, random_state=3, n_jobs=2).equals(one)
+    single = forest_probe_ranking(forest, X, y, random_state=3)
+    assert forest_probe_ranking(forest, X, y, random_state=3, n_jobs=2).equals(single)
     path = tmp_path / "runs"
     whole = forest_probe_ranking(TINY, X, y, measure=correlation, random_state=1)
     killed = killed_after(correlation, 6)

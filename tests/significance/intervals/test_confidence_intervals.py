@@ -54,9 +54,9 @@ def test_all_subsets_give_the_standard_error_of_a_mean(method, m):
     exact = x.std(ddof=1) / np.sqrt(8)
     for correction, factor in ((True, 1.0), (False, np.sqrt(1 - m / 8))):
         scale = scale_of(m, 8, correction)
-        given = Replicated(observed, means, np.zeros(1), np.zeros(1), n_rows=8)
-        found = standard_error(given, scale, method)[0] * ddof
-        np.testing.assert_allclose(found, factor * exact, rtol=1e-12)
+        options = Replicated(observed, means, np.zeros(1), np.zeros(1), n_rows=8)
+        result = standard_error(options, scale, method)[0] * ddof
+        np.testing.assert_allclose(result, factor * exact, rtol=1e-12)
 
 
 @pytest.mark.parametrize("m", [40, 80])
@@ -71,29 +71,29 @@ def test_the_noise_of_finite_forests_is_counted_once(m):
     noise = np.full(count, 1 / n)
     rows = [random.permutation(n)[:m] for _ in range(60)]
     means = np.stack([x[chosen].mean(axis=0) for chosen in rows])
-    given = Replicated(
+    options = Replicated(
         x.mean(axis=0) + random.normal(0, np.sqrt(1 / n), count),
         means + random.normal(0, np.sqrt(1 / n), means.shape),
         noise,
         noise,
         n_rows=n,
     )
-    error, freedom = standard_error(given, scale_of(m, n, True), "subsampling")
-    found = error**2 * n
-    assert abs(found.mean() - 2) < 4 * found.std() / np.sqrt(count) + 0.02
+    error, freedom = standard_error(options, scale_of(m, n, True), "subsampling")
+    result = error**2 * n
+    assert abs(result.mean() - 2) < 4 * result.std() / np.sqrt(count) + 0.02
     # Satterthwaite's degrees of freedom are those of the spread of SE^2 over repetitions.
-    assert np.median(freedom) == pytest.approx(2 * found.mean() ** 2 / found.var(), rel=0.25)
+    assert np.median(freedom) == pytest.approx(2 * result.mean() ** 2 / result.var(), rel=0.25)
 
 
 def test_degrees_of_freedom_by_hand():
     replicates = np.array([[0.0], [1.0], [2.0]])[[0, 1, 1, 2] * 4]  # mean 1, S^2 = 8 / 15
-    given = Replicated(np.ones(1), replicates, np.array([0.25]), np.array([0.2]), 11, 6)
-    error, freedom = standard_error(given, np.sqrt(3), "subsampling")
+    options = Replicated(np.ones(1), replicates, np.array([0.25]), np.array([0.2]), 11, 6)
+    error, freedom = standard_error(options, np.sqrt(3), "subsampling")
     data = 3 * (8 / 15 - 0.2)  # 1
     assert error == pytest.approx([np.sqrt(data + 0.25)])
     uncertain = (3 * 8 / 15) ** 2 / 15 + data**2 / 10 + 0.25**2 / 5
     assert freedom == pytest.approx([1.25**2 / uncertain])
-    error, _ = standard_error(given, np.sqrt(3), "delete-d")  # mean square about v: 1/2
+    error, _ = standard_error(options, np.sqrt(3), "delete-d")  # mean square about v: 1/2
     assert error == pytest.approx([np.sqrt(3 * (0.5 - 0.2 - 0.25) + 0.25)])
     noisy = Replicated(np.ones(1), replicates, np.array([0.25]), np.ones(1), 11, 6)
     error, freedom = standard_error(noisy, 1.0, "subsampling")  # trees explain all of the spread
@@ -182,10 +182,10 @@ def test_intervals_and_p_values_by_hand():
         for kind in ("wilson", "normal")
     )
     reach = stats.t.ppf(0.9, result.degrees_of_freedom) * result.standard_error
-    for found in (result, normal):
-        np.testing.assert_allclose(found.low, result.values - reach)
+    for actual in (result, normal):
+        np.testing.assert_allclose(actual.low, result.values - reach)
         np.testing.assert_allclose(
-            found.p_values,
+            actual.p_values,
             stats.t.sf(result.values / result.standard_error, result.degrees_of_freedom),
         )
     np.testing.assert_allclose(normal.high, result.values + reach)
@@ -212,8 +212,8 @@ def test_the_standard_error_over_trees_is_separated_where_there_is_one():
         assert not result.metadata["trees_separated"]
     fitted = dm.RandomForestRegressor(20, random_state=0).fit(X, y)
     values = mda(fitted, X, y)
-    found = tree_variance(measured(forest, X, y, "mda", "test"), values)
-    np.testing.assert_array_equal(found, values.standard_error**2)
+    actual = tree_variance(measured(forest, X, y, "mda", "test"), values)
+    np.testing.assert_array_equal(actual, values.standard_error**2)
 
 
 # --- subsamples and bootstraps -----------------------------------------------------------------
@@ -313,8 +313,8 @@ def test_importances_that_never_vary():
     result = confidence_intervals(dm.RandomForestRegressor(10), X, y, n_resamples=5, random_state=0)
     assert result["x3"] == (0.0, 0.0)
     assert result.p_values[3] == 1.0
-    found = t_tails(np.array([1.0, 0.0, -1.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]), np.ones(4))
-    assert found.tolist() == [0.0, 1.0, 1.0, 0.5]
+    actual = t_tails(np.array([1.0, 0.0, -1.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]), np.ones(4))
+    assert actual.tolist() == [0.0, 1.0, 1.0, 0.5]
 
 
 def test_no_p_values_where_irrelevant_features_have_more_than_0():
@@ -340,7 +340,7 @@ def test_no_p_values_where_irrelevant_features_have_more_than_0():
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_for_any_number_of_threads(method):
     X, y = linear(classes=True)
-    one, two = (
+    first, two = (
         confidence_intervals(
             dm.RandomForestClassifier(8, random_state=1),
             X,
@@ -352,7 +352,7 @@ def test_the_same_for_any_number_of_threads(method):
         )
         for n_jobs in (1, 3)
     )
-    assert one.equals(two)
+    assert first.equals(two)
 
 
 @pytest.mark.parametrize("method", ["subsampling", "double-bootstrap"])

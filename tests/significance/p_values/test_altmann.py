@@ -189,8 +189,8 @@ def test_fitted_p_values_fall_back_to_empirical_ones(law):
     assert f"tail probabilities of a {law} distribution fitted to 30 values" in result.notes[0]
     too_small = [f"altmann: {note}" for note in result.notes if "q-values" in note]
     assert len(too_small) == (law != "lognormal")
-    assert [str(one.message) for one in caught] == too_small
-    assert all(one.filename == __file__ for one in caught)
+    assert [str(warning.message) for warning in caught] == too_small
+    assert all(warning.filename == __file__ for warning in caught)
     assert empirical.notes == ()
 
 

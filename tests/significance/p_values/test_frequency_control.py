@@ -172,13 +172,13 @@ def test_binomial_law_fails_for_more_candidates_the_more_trees_the_worse():
 @pytest.mark.slow
 def test_one_candidate_has_no_power():
     """A column that settles the classes is drawn no more often than noise."""
-    found = 0
+    result = 0
     for seed in range(100):
         X, y = noise(seed, n=100, p=10)
         X[:, 0] += 3 * y
         forest = dm.RandomForestClassifier(100, max_features=1, random_state=seed).fit(X, y)
-        found += frequency_control(forest)["x0"] <= 0.05
-    assert found <= 15
+        result += frequency_control(forest)["x0"] <= 0.05
+    assert result <= 15
 
 
 @pytest.mark.slow

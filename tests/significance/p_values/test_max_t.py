@@ -139,8 +139,8 @@ def by_the_definition(X, y, n, seed, balanced):
 @pytest.mark.parametrize("balanced", [True, False])
 def test_result_is_that_of_the_definition(balanced):
     X, y = problem()
-    given = {"n_permutations": 29, "random_state": 4, "measure": "mdi", **BY_IMPORTANCE}
-    result = max_t(FOREST, X, y, balanced=balanced, **given)
+    options = {"n_permutations": 29, "random_state": 4, "measure": "mdi", **BY_IMPORTANCE}
+    result = max_t(FOREST, X, y, balanced=balanced, **options)
     observed, null, rows = by_the_definition(X, y, 29, 4, balanced)
     np.testing.assert_array_equal(result.scores, observed)
     np.testing.assert_allclose(result.statistics, rows[0], atol=2e-9)
@@ -159,13 +159,13 @@ def test_result_is_that_of_the_definition(balanced):
 
 def test_p_values_and_curve_are_those_of_altmann_and_fdr_curve():
     X, y = problem()
-    given = {"n_permutations": 19, "random_state": 4, "measure": "mdi"}
-    result = max_t(FOREST, X, y, balanced=False, **BY_IMPORTANCE, **given)
-    single = altmann(FOREST, X, y, **given)
+    options = {"n_permutations": 19, "random_state": 4, "measure": "mdi"}
+    result = max_t(FOREST, X, y, balanced=False, **BY_IMPORTANCE, **options)
+    single = altmann(FOREST, X, y, **options)
     np.testing.assert_array_equal(result.p_values, single.p_values)
     for balanced in (True, False):
-        curve = fdr_curve(FOREST, X, y, balanced=balanced, **given)
-        mine = max_t(FOREST, X, y, balanced=balanced, **BY_IMPORTANCE, **given)
+        curve = fdr_curve(FOREST, X, y, balanced=balanced, **options)
+        mine = max_t(FOREST, X, y, balanced=balanced, **BY_IMPORTANCE, **options)
         assert [mine.names[j] for j in mine.order()] == list(curve.names)
         # The rates of max_t count the data as one more permutation, in which i of i reach s_i.
         place = np.array([mine.names.index(name) for name in curve.names])
@@ -179,9 +179,9 @@ def test_p_values_and_curve_are_those_of_altmann_and_fdr_curve():
 
 def test_threads_and_resumption_give_the_same(tmp_path):
     X, y = problem()
-    given = {"n_permutations": 12, "random_state": 4, "measure": "mdi"}
-    plain = max_t(FOREST, X, y, **given)
-    assert max_t(FOREST, X, y, n_jobs=3, **given).equals(plain)
+    options = {"n_permutations": 12, "random_state": 4, "measure": "mdi"}
+    plain = max_t(FOREST, X, y, **options)
+    assert max_t(FOREST, X, y, n_jobs=3, **options).equals(plain)
 
     calls, left = [], [6]
 
@@ -191,28 +191,28 @@ def test_threads_and_resumption_give_the_same(tmp_path):
         calls.append(1)
         return dm.importances.mdi(forest)
 
-    given = {**given, "measure": measure, "checkpoint": tmp_path / "run"}
+    options = {**options, "measure": measure, "checkpoint": tmp_path / "run"}
     with pytest.raises(Interrupted):
-        max_t(FOREST, X, y, **given)
+        max_t(FOREST, X, y, **options)
     left[0] = 14  # the six, the forest of the data again, and the seven that were not kept
-    np.testing.assert_array_equal(max_t(FOREST, X, y, **given).p_adjusted, plain.p_adjusted)
+    np.testing.assert_array_equal(max_t(FOREST, X, y, **options).p_adjusted, plain.p_adjusted)
     left[0] = 15
     with pytest.raises(ValueError, match=r"max_t: the checkpoint .* is of another run"):
-        max_t(FOREST, X, y, **{**given, "random_state": 5})
+        max_t(FOREST, X, y, **{**options, "random_state": 5})
 
 
 def test_default_measure_is_that_of_out_of_bag_rows_by_entropy():
     X, y = problem()
-    given = {"n_permutations": 9, "random_state": 4}
+    options = {"n_permutations": 9, "random_state": 4}
     by_entropy = dm.RandomForestClassifier(20, criterion="entropy")
-    by_oob = max_t(by_entropy, X, y, measure="mdi_oob", **given)
-    assert max_t(FOREST, X, y, **given).equals(by_oob)
+    by_oob = max_t(by_entropy, X, y, measure="mdi_oob", **options)
+    assert max_t(FOREST, X, y, **options).equals(by_oob)
     assert by_oob.unit == "bits"
     whole = dm.ExtraTreesClassifier(10, criterion="entropy")
-    by_mdi = max_t(whole, X, y, measure="mdi", **given)
-    assert max_t(dm.ExtraTreesClassifier(10), X, y, **given).equals(by_mdi)
+    by_mdi = max_t(whole, X, y, measure="mdi", **options)
+    assert max_t(dm.ExtraTreesClassifier(10), X, y, **options).equals(by_mdi)
     part = dm.ExtraTreesClassifier(10, max_samples=0.5)
-    assert max_t(part, X, y, **given).metadata["measure"] == "mdi_oob"
+    assert max_t(part, X, y, **options).metadata["measure"] == "mdi_oob"
 
 
 def test_default_measure_of_survival_is_that_of_log_rank_statistics():
@@ -262,11 +262,11 @@ def by_the_oracle(subject, n, seed, **options):
     def order(b):
         return subject.order(np.random.default_rng(replicate_seed(seed, b)))
 
-    def grow(kept, b):
+    def grow(rejected, b):
         random = np.random.default_rng(replicate_seed(seed, b))
         taken = subject.order(random)
         target = data.target.take(taken)
-        table = with_permuted(data.table, np.array(kept, dtype=int), taken)
+        table = with_permuted(data.table, np.array(rejected, dtype=int), taken)
         weights = None if data.weights is None else data.weights[taken]
         rows = dm.learning_set(table, target.labels, task=data.task, sample_weight=weights)
         return subject.scores(int(random.integers(2**32)), data=rows).tolist()
@@ -327,8 +327,8 @@ def assert_like(result, expected):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_stages_are_those_of_the_oracle(name, n, max_stages):
     forest, X, y = PROBLEMS[name]
-    given = {"n_permutations": n, "max_stages": max_stages, "random_state": 3}
-    result = max_t(forest, X, y, **given)
+    options = {"n_permutations": n, "max_stages": max_stages, "random_state": 3}
+    result = max_t(forest, X, y, **options)
     subject = measured(forest, X, y, "mdi_oob", "t")
     steps = assert_like(result, by_the_oracle(subject, n, 3, max_stages=max_stages))
     if name == "dominated":
@@ -343,11 +343,11 @@ def test_stages_are_those_of_the_oracle(name, n, max_stages):
 
 def test_later_stages_find_what_a_dominant_feature_hides():
     X, y = dominated()
-    given = {"n_permutations": 39, "random_state": 0, "marginal": False}
+    options = {"n_permutations": 39, "random_state": 0, "marginal": False}
     forest = dm.RandomForestRegressor(40)
-    first = max_t(forest, X, y, max_stages=1, **given)
+    first = max_t(forest, X, y, max_stages=1, **options)
     assert first.selected(control="fwer") == ("x0",)
-    result = max_t(forest, X, y, **given)
+    result = max_t(forest, X, y, **options)
     assert set(result.selected(control="fwer")) > {"x0"}
     assert result.order()[0] == 0
     assert "marginal_statistic" not in result.details
@@ -402,8 +402,8 @@ def test_one_feature_and_all_features_confirmed():
     random = np.random.default_rng(0)
     x = random.normal(size=(60, 2))
     for X, y in ((x[:, :1], x[:, 0] > 0), (x, x[:, 0] + x[:, 1] > 0)):
-        given = {"n_permutations": 19, "random_state": 0}
-        result = max_t(dm.RandomForestClassifier(30), X, y, **given)
+        options = {"n_permutations": 19, "random_state": 0}
+        result = max_t(dm.RandomForestClassifier(30), X, y, **options)
         assert result.verdicts() == ("confirmed",) * X.shape[1]
         assert set(result.details["stage"]) == {1}
         assert result.metadata["n_forests"] == 20  # nothing is left to be tested
@@ -415,8 +415,8 @@ def test_blocks_of_different_sizes_have_one_stage():
     of_block = random.normal(size=(30, 4))
     X = of_block[groups] + 0.01 * random.normal(size=(len(groups), 4))
     y = (of_block[:, 0] > 0)[groups]
-    given = {"n_permutations": 39, "random_state": 0, "groups": groups}
-    result = max_t(dm.RandomForestClassifier(20), X, y, **given)
+    options = {"n_permutations": 39, "random_state": 0, "groups": groups}
+    result = max_t(dm.RandomForestClassifier(20), X, y, **options)
     assert result.selected(control="fwer") == ("x0",)
     assert set(result.details["stage"]) == {1}
     assert result.metadata["n_forests"] == 40
@@ -424,16 +424,16 @@ def test_blocks_of_different_sizes_have_one_stage():
 
 def test_resumes_at_every_point_of_every_stage(tmp_path):
     X, y = dominated()
-    given = {"n_permutations": 19, "random_state": 0}
-    plain = max_t(TINY_NUMBERS, X, y, measure=correlation, **given)
+    options = {"n_permutations": 19, "random_state": 0}
+    plain = max_t(TINY_NUMBERS, X, y, measure=correlation, **options)
     n_forests = plain.metadata["n_forests"]
     assert n_forests == 1 + 2 * 19
     for calls in (1, 2, 10, 19, 20, 21, 30, 38):
-        kept = {"checkpoint": tmp_path / f"run{calls}", **given}
+        resumed = {"checkpoint": tmp_path / f"run{calls}", **options}
         with pytest.raises(Interrupted):
-            max_t(TINY_NUMBERS, X, y, measure=killed_after(correlation, calls), **kept)
+            max_t(TINY_NUMBERS, X, y, measure=killed_after(correlation, calls), **resumed)
         rest = killed_after(correlation, n_forests - calls + 1)  # and that of the data again
-        assert_same_numbers(max_t(TINY_NUMBERS, X, y, measure=rest, **kept), plain)
+        assert_same_numbers(max_t(TINY_NUMBERS, X, y, measure=rest, **resumed), plain)
 
 
 def assert_same_numbers(result, other):
@@ -447,10 +447,10 @@ def assert_same_numbers(result, other):
 @pytest.mark.parametrize("name", ["dominated", "kinds"])
 def test_same_bytes_for_any_number_of_threads(name, tmp_path):
     forest, X, y = PROBLEMS[name]
-    given = {"n_permutations": 40, "random_state": 3}
+    options = {"n_permutations": 40, "random_state": 3}
     saved = []
     for n_jobs in (1, 2, 3):
-        max_t(forest, X, y, n_jobs=n_jobs, **given).save(tmp_path / f"{n_jobs}")
+        max_t(forest, X, y, n_jobs=n_jobs, **options).save(tmp_path / f"{n_jobs}")
         saved.append((tmp_path / f"{n_jobs}").read_bytes())
     assert saved[0] == saved[1] == saved[2]
 
@@ -481,13 +481,13 @@ def test_strata_restrict_the_permutations(tmp_path):
     y = np.where(random.random(80) < np.where(strata, 0.9, 0.1), "ill", "well")
     X = random.normal(size=(80, 6))
     X[:, 0] += 3 * strata  # differs between strata, not between classes within
-    given = {"random_state": 0, "n_permutations": 39, "checkpoint": tmp_path / "run"}
-    free = max_t(FOREST, X, y, **given)
+    options = {"random_state": 0, "n_permutations": 39, "checkpoint": tmp_path / "run"}
+    free = max_t(FOREST, X, y, **options)
     assert free.selected(control="fwer") == ("x0",)
     with pytest.raises(ValueError, match="is of another run"):
-        max_t(FOREST, X, y, strata=strata, **given)
-    given["checkpoint"] = tmp_path / "other"
-    within = max_t(FOREST, X, y, strata=strata, **given)
+        max_t(FOREST, X, y, strata=strata, **options)
+    options["checkpoint"] = tmp_path / "other"
+    within = max_t(FOREST, X, y, strata=strata, **options)
     assert within.selected(control="fwer") == ()
     assert "strata" in within.null
     assert (

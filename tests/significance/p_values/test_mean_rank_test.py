@@ -72,18 +72,18 @@ def test_known_answer_under_permutation():
 def test_runs_see_subsamples_of_every_class_and_permuted_targets():
     X = np.arange(50.0)[:, np.newaxis] * np.ones((1, 2))
     y = np.array(["a"] * 30 + ["b"] * 20)
-    kept, seen = [], []
+    unpermuted, seen = [], []
 
     def look(forest, table, labels):
         rows = table.values(0)[table.codes(0)].astype(int)
         assert len(np.unique(rows)) == len(rows) == 25
         assert np.count_nonzero(labels == "a") == 15
         seen.append(tuple(rows))
-        kept.append(np.array_equal(labels, y[rows]))
+        unpermuted.append(np.array_equal(labels, y[rows]))
         return np.zeros(2)
 
     mean_rank_test(TINY, X, y, measure=look, n_resamples=3, n_permutations=4, subsample=25)
-    assert kept == [True] * 3 + [False] * 12
+    assert unpermuted == [True] * 3 + [False] * 12
     assert len(set(seen)) == 15
     result = mean_rank_test(TINY, X, y, measure="frequency", n_resamples=1, n_permutations=1)
     assert result.metadata["n_rows_drawn"] == 32

@@ -189,11 +189,11 @@ def test_ties_are_broken_by_lot_not_by_column():
 def test_the_same_for_any_number_of_threads():
     X, y = linear(classes=True)
     options = {"k": 3, "measure": "mda", "n_resamples": 9, "random_state": 1}
-    one, three = (
+    first, three = (
         ranking_stability(dm.RandomForestClassifier(8), X, y, n_jobs=jobs, **options)
         for jobs in (1, 3)
     )
-    assert one.equals(three)
+    assert first.equals(three)
 
 
 def test_a_checkpoint_goes_on_and_serves_any_k(tmp_path, monkeypatch):

@@ -80,10 +80,10 @@ def test_agreement_of_halves_is_unbiased():
         groups, curve = agreement_curve(forest(16), k, random)
         curves.append(curve)
     assert groups.tolist() == [1, 2, 3, 4, 6, 8]
-    for size, found in zip(groups, np.mean(curves, axis=0), strict=True):
+    for size, result in zip(groups, np.mean(curves, axis=0), strict=True):
         best = [chance_among_best(forest(size).mean(axis=0), k) for _ in range(6000)]
         truth = np.mean([a @ b / k for a, b in zip(best[::2], best[1::2], strict=True)])
-        assert found == pytest.approx(truth, abs=0.02)
+        assert result == pytest.approx(truth, abs=0.02)
 
 
 def test_forests_agree_as_the_curve_of_one_large_forest_says():
@@ -162,9 +162,9 @@ def test_measures_are_taken_of_parts():
         parts = []
 
         def listed(part, X, y, measure=measure, parts=parts):
-            found = mdi(part) if measure == "mdi" else mda(part, X, y)
-            parts.append(found.values)
-            return found
+            result = mdi(part) if measure == "mdi" else mda(part, X, y)
+            parts.append(result.values)
+            return result
 
         own = trees_needed(forest, X, y, measure=listed, k=2)
         assert len(parts) == 64

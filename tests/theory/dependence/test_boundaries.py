@@ -88,7 +88,9 @@ def test_agrees_with_the_definition(counts) -> None:
     expected = named(oracle_of(counts).boundaries(), dist.names)
     assert tuple(markov_boundaries(dist)) == expected
     least = min(map(len, expected))
-    assert tuple(minimal_optimal(dist)) == tuple(one for one in expected if len(one) == least)
+    assert tuple(minimal_optimal(dist)) == tuple(
+        boundary for boundary in expected if len(boundary) == least
+    )
 
 
 @settings(max_examples=40)
@@ -157,9 +159,9 @@ def test_the_smallest_boundary_does_not_hang_on_a_digit() -> None:
         chance = (int(random.integers(1, 10**9)) + 0.5) * 1e-9
         X, y, weights = [], [], []
         for noise, share in enumerate(random.dirichlet(np.ones(3)).tolist()):
-            for x, one in ((0, chance), (1, chance / 3)):
+            for x, probability in ((0, chance), (1, chance / 3)):
                 X += [[x, noise]] * 2
                 y += [1, 0]
-                weights += [share * one, share * (1 - one)]
+                weights += [share * probability, share * (1 - probability)]
         dist = FiniteDistribution.from_table(np.array(X), np.array(y), weights=weights)
         assert smallest_boundary(dist) == ("x0",)

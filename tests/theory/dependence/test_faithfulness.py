@@ -65,9 +65,12 @@ def of_graph(random, parents, names):
     joint = np.ones([2] * len(names))
     for i, name in enumerate(names):
         above = [names.index(p) for p in parents[name]]
-        one = random.uniform(0.1, 0.9, [2] * len(above))
+        probability = random.uniform(0.1, 0.9, [2] * len(above))
         shape = [2 if j in above else 1 for j in range(len(names))]
-        both = np.stack([1 - one.reshape(shape).squeeze(i), one.reshape(shape).squeeze(i)], axis=i)
+        both = np.stack(
+            [1 - probability.reshape(shape).squeeze(i), probability.reshape(shape).squeeze(i)],
+            axis=i,
+        )
         joint = joint * both
     return FiniteDistribution.from_probabilities(joint, names=names, target="Y")
 
@@ -154,10 +157,10 @@ def test_theorem_7_6_holds_for_random_pc_distributions():
         dist = of_graph(random, random_graph(random, names), names)
         if not dm.theory.properties(dist).PC:
             continue
-        for one in feature_relevance(dist):
-            for conditioning in one.conditionings:
+        for feature in feature_relevance(dist):
+            for conditioning in feature.conditionings:
                 tried += bool(conditioning)
-                order = conditioning_order(dist, one.name, conditioning)
+                order = conditioning_order(dist, feature.name, conditioning)
                 assert order is not None
                 assert sorted(order) == sorted(conditioning)
     assert tried > 5

@@ -57,8 +57,8 @@ def test_known_cases(counts, expected) -> None:
 
 def test_classes() -> None:
     classes = {
-        name: (found.P, found.PC, found.PCWT)
-        for name, found in (
+        name: (result.P, result.PC, result.PCWT)
+        for name, result in (
             ("xor", properties(distribution_of(XOR))),
             ("chain", properties(distribution_of(CHAIN))),
             ("noisy xor", properties(distribution_of(NOISY_XOR))),
@@ -204,8 +204,8 @@ def test_frame(backend, monkeypatch) -> None:
 
     monkeypatch.setattr(arrays, "_backend", lambda: backend)
     frame = nw.from_native(properties(distribution_of(NOISY_XOR)).to_frame(), eager_only=True)
-    told = dict(zip(frame["property"].to_list(), frame["holds"].to_list(), strict=True))
-    assert told == {
+    holds = dict(zip(frame["property"].to_list(), frame["holds"].to_list(), strict=True))
+    assert holds == {
         "strictly positive": True,
         "strictly positive over the features": True,
         "intersection": True,

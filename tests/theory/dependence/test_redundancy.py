@@ -161,7 +161,7 @@ def test_degree_of_redundancy(counts, data) -> None:
 def test_what_the_notions_imply(counts) -> None:
     dist = distribution_of(counts)
     result = redundancy(dist)
-    kinds = [one.relevance for one in feature_relevance(dist)]
+    kinds = [feature.relevance for feature in feature_relevance(dist)]
     np.testing.assert_allclose(result.degree, result.degree.T, atol=1e-12)
     assert not (result.total & result.partial).any()
     for i, j in pairs_of(dist):

@@ -53,7 +53,7 @@ def clique(r):
 
 
 def by_name(dist, **options):
-    return {one.name: one for one in feature_relevance(dist, **options)}
+    return {feature.name: feature for feature in feature_relevance(dist, **options)}
 
 
 # --- known answers -------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def test_xor_is_relevant_only_together() -> None:
 
 def test_a_copy_makes_both_weak_and_a_stranger_is_irrelevant() -> None:
     result = by_name(distribution_of(XOR_WITH_COPIES))
-    assert {name: one.relevance for name, one in result.items()} == {
+    assert {name: feature.relevance for name, feature in result.items()} == {
         "X1": "weak",
         "X2": "strong",
         "X3": "weak",
@@ -98,7 +98,7 @@ def test_correlated_xor_of_kohavi_and_john() -> None:
             bits=4,
         )
     )
-    kinds = [one.relevance for one in feature_relevance(dist)]
+    kinds = [feature.relevance for feature in feature_relevance(dist)]
     assert kinds == ["strong", "weak", "irrelevant", "weak", "irrelevant"]
     assert all_relevant(dist) == ("X1", "X2", "X4")
     assert strongly_relevant(dist) == ("X1",)
@@ -118,23 +118,23 @@ def test_a_noisy_copy_is_marginal_but_weak_beside_the_xor() -> None:
 
 
 def test_chain_has_rising_degrees() -> None:
-    found = feature_relevance(distribution_of(chain(4)))
-    assert [one.degree for one in found] == [0, 1, 2, 3]
-    assert found[3].conditionings == (("X1", "X2", "X3"),)
-    assert found[0].marginal
+    result = feature_relevance(distribution_of(chain(4)))
+    assert [feature.degree for feature in result] == [0, 1, 2, 3]
+    assert result[3].conditionings == (("X1", "X2", "X3"),)
+    assert result[0].marginal
 
 
 @one_test
 @pytest.mark.parametrize("r", [2, 3, 5])
 def test_clique_has_the_highest_degree(r) -> None:
-    for one in feature_relevance(distribution_of(clique(r))):
-        assert (one.relevance, one.degree, one.marginal) == ("strong", r - 1, False)
-        assert len(one.conditionings) == 1
+    for feature in feature_relevance(distribution_of(clique(r))):
+        assert (feature.relevance, feature.degree, feature.marginal) == ("strong", r - 1, False)
+        assert len(feature.conditionings) == 1
 
 
 def test_digits() -> None:
-    found = feature_relevance(distribution_of(DIGITS))
-    assert all(one.marginal and one.conditionings == ((),) for one in found)
+    result = feature_relevance(distribution_of(DIGITS))
+    assert all(feature.marginal and feature.conditionings == ((),) for feature in result)
     # Each pair of digits that only this segment tells apart: 2/10 of the rows, 1 bit each.
     pairs = [
         sum(
@@ -144,13 +144,15 @@ def test_digits() -> None:
         )
         for j in range(7)
     ]
-    assert [one.strong_information for one in found] == pytest.approx([n / 5 for n in pairs])
-    assert [one.relevance for one in found] == ["strong" if n else "weak" for n in pairs]
+    assert [feature.strong_information for feature in result] == pytest.approx(
+        [n / 5 for n in pairs]
+    )
+    assert [feature.relevance for feature in result] == ["strong" if n else "weak" for n in pairs]
 
 
 def test_nothing_to_know() -> None:
     constant = FiniteDistribution.from_table([[0, 1], [1, 1], [0, 0]], [7, 7, 7])
-    assert {one.relevance for one in feature_relevance(constant)} == {"irrelevant"}
+    assert {feature.relevance for feature in feature_relevance(constant)} == {"irrelevant"}
     assert all_relevant(constant) == ()
     empty = FiniteDistribution.from_table(np.empty((3, 0)), [0, 1, 1])
     assert feature_relevance(empty) == ()
@@ -160,8 +162,8 @@ def test_nothing_to_know() -> None:
 def test_context_is_no_feature() -> None:
     X, y, context = [[0], [1], [0], [1]], [0, 1, 1, 0], [0, 0, 1, 1]
     dist = FiniteDistribution.from_table(X, y, context=context)
-    (one,) = feature_relevance(dist)
-    assert one.relevance == "irrelevant"
+    (feature,) = feature_relevance(dist)
+    assert feature.relevance == "irrelevant"
 
 
 # --- against the definitions ---------------------------------------------------------------
@@ -172,16 +174,16 @@ def test_context_is_no_feature() -> None:
 def test_agrees_with_the_definitions(counts) -> None:
     dist, oracle = distribution_of(counts), oracle_of(counts)
     actual = feature_relevance(dist)
-    assert [one.name for one in actual] == list(dist.names)
-    for m, one in enumerate(actual):
+    assert [feature.name for feature in actual] == list(dist.names)
+    for m, feature in enumerate(actual):
         expected = oracle.conditionings(m)
-        assert one.relevance == oracle.kind(m)
-        assert one.conditionings == named(expected, dist.names)
-        assert one.degree == min(map(len, expected), default=None)
-        assert one.marginal == oracle.tells(m, frozenset())
+        assert feature.relevance == oracle.kind(m)
+        assert feature.conditionings == named(expected, dist.names)
+        assert feature.degree == min(map(len, expected), default=None)
+        assert feature.marginal == oracle.tells(m, frozenset())
         last = oracle.information(m, oracle.features - {m})
-        assert one.strong_information == pytest.approx(last, abs=1e-12)
-        assert one.largest_information == pytest.approx(oracle.largest(m), abs=1e-12)
+        assert feature.strong_information == pytest.approx(last, abs=1e-12)
+        assert feature.largest_information == pytest.approx(oracle.largest(m), abs=1e-12)
 
 
 @settings(max_examples=40)
@@ -255,10 +257,10 @@ def test_many_features() -> None:
     X[:, 7] = 1 - X[:, 3]
     y = X[:, 3] * 2 + rng.integers(0, 2, size=60)
     dist = FiniteDistribution.from_table(X, y)
-    found = feature_relevance(dist, max_degree=1)
-    assert found[3].marginal
-    assert found[3].relevance == found[7].relevance == "weak"
-    assert found[3].searched_degree == 1
+    result = feature_relevance(dist, max_degree=1)
+    assert result[3].marginal
+    assert result[3].relevance == result[7].relevance == "weak"
+    assert result[3].searched_degree == 1
     for name, bits in zip(dist.names, strong_informations(dist), strict=True):
         others = [other for other in dist.names if other != name]
         assert bits == pytest.approx(dist.mutual_information(name, others), abs=1e-12)
@@ -285,16 +287,18 @@ def test_frame(counts, backend, monkeypatch) -> None:
     monkeypatch.setattr(arrays, "_backend", lambda: backend)
     dist = distribution_of(counts)
     frame = nw.from_native(relevance(dist), eager_only=True)
-    found = feature_relevance(dist)
+    result = feature_relevance(dist)
     assert frame.columns[:4] == ["name", "relevance", "degree", "conditionings"]
-    assert frame["name"].to_list() == [one.name for one in found]
-    assert frame["relevance"].to_list() == [one.relevance for one in found]
+    assert frame["name"].to_list() == [feature.name for feature in result]
+    assert frame["relevance"].to_list() == [feature.relevance for feature in result]
     degrees = [None if d is None or d != d else int(d) for d in frame["degree"].to_list()]
-    assert degrees == [one.degree for one in found]
+    assert degrees == [feature.degree for feature in result]
     assert [[list(b) for b in sets] for sets in frame["conditionings"].to_list()] == [
-        [list(b) for b in one.conditionings] for one in found
+        [list(b) for b in feature.conditionings] for feature in result
     ]
-    assert frame["strong_information"].to_list() == [one.strong_information for one in found]
+    assert frame["strong_information"].to_list() == [
+        feature.strong_information for feature in result
+    ]
 
 
 # --- errors --------------------------------------------------------------------------------

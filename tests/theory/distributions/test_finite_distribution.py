@@ -422,14 +422,14 @@ def test_without_a_context_there_is_none_to_ask_for():
 
 @given(distributions())
 def test_marginals(dist):
-    kept = list(range(dist.n_features))[::-2]
-    part = dist.marginal(kept)
-    assert part.names == tuple(dist.names[j] for j in kept)
+    features = list(range(dist.n_features))[::-2]
+    part = dist.marginal(features)
+    assert part.names == tuple(dist.names[j] for j in features)
     variables = [*part.names, TARGET] + ([] if dist.context is None else [CONTEXT])
     np.testing.assert_allclose(
         part.probabilities(variables), dist.probabilities(variables), atol=1e-15
     )
-    without = dist.marginal(kept, keep_context=False)
+    without = dist.marginal(features, keep_context=False)
     assert without.context is None
     np.testing.assert_allclose(
         without.probabilities(TARGET), dist.probabilities(TARGET), atol=1e-15

@@ -63,8 +63,8 @@ def test_entropies(at_once, counts) -> None:
                 assert bits == pytest.approx(dist.mutual_information(m, rest), abs=1e-12)
     for layer, entropies in zip(variables, joint, strict=True):
         for row, entropy in zip(layer.members.tolist(), entropies, strict=True):
-            known = [TARGET if v == p else v for v in row]
-            assert entropy == pytest.approx(dist.entropy(known), abs=1e-12)
+            conditions = [TARGET if v == p else v for v in row]
+            assert entropy == pytest.approx(dist.entropy(conditions), abs=1e-12)
 
 
 @one_test
@@ -89,6 +89,6 @@ def test_minimal_looks_at_all_smaller_sets_not_only_the_next() -> None:
     hits = [np.zeros(layer.members.shape, dtype=bool) for layer in lattice]
     hits[1][0, 0] = True  # column 0 given nothing
     hits[3][0] = True  # every column given both others
-    kept = minimal(lattice, hits)
-    assert kept[1].tolist() == [[True], [False], [False]]
-    assert kept[3].tolist() == [[False, True, True]]
+    minimal_sets = minimal(lattice, hits)
+    assert minimal_sets[1].tolist() == [[True], [False], [False]]
+    assert minimal_sets[3].tolist() == [[False, True, True]]

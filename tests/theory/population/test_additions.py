@@ -120,12 +120,12 @@ def test_names_of_what_was_added():
 
 
 def test_progress_of_both_sums():
-    told = []
+    fractions = []
     redundant_importances(
-        distribution(random_rows(np.random.default_rng(0), 30, 5)), 0, progress=told.append
+        distribution(random_rows(np.random.default_rng(0), 30, 5)), 0, progress=fractions.append
     )
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
 
 
 @one_test

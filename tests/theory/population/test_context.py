@@ -206,14 +206,18 @@ def test_sum_rules(rows, criterion):
 def test_dependence_is_that_of_the_definitions(rows):
     p = len(rows[0][0])
     result = feature_context_dependence(distribution(rows))
-    for m, one in enumerate(result):
+    for m, feature in enumerate(result):
         wanted = oracle.definitions(rows, m, p)
-        assert {what: getattr(one, what) for what in wanted} == wanted
-        assert one.weakly_sensitive == oracle.weakly_sensitive(rows, m, p)
-        assert one.searched_degree == p - 1
+        assert {what: getattr(feature, what) for what in wanted} == wanted
+        assert feature.weakly_sensitive == oracle.weakly_sensitive(rows, m, p)
+        assert feature.searched_degree == p - 1
         # (6.4) alone need not imply (6.1): see below.
-        assert one.eq_6_1 or not (one.eq_6_3 or one.eq_6_5 or one.eq_6_6)
-        assert one.eq_6_1 == (set(one.changes) != {"independent"}) == (one.witness is not None)
+        assert feature.eq_6_1 or not (feature.eq_6_3 or feature.eq_6_5 or feature.eq_6_6)
+        assert (
+            feature.eq_6_1
+            == (set(feature.changes) != {"independent"})
+            == (feature.witness is not None)
+        )
 
 
 @given(rows=contextual(), degree=st.integers(0, 2))
@@ -221,24 +225,29 @@ def test_dependence_is_that_of_the_definitions(rows):
 def test_a_witness_is_a_smallest_one(rows, degree):
     p = len(rows[0][0])
     dist = distribution(rows)
-    for m, one in enumerate(feature_context_dependence(dist, max_degree=degree)):
-        assert one.searched_degree == min(degree, p - 1)
+    for m, feature in enumerate(feature_context_dependence(dist, max_degree=degree)):
+        assert feature.searched_degree == min(degree, p - 1)
         sizes = [
             len(B)
             for B in oracle.conditionings(m, p)
             for cell in oracle.cells(rows, B)
             for c in {row[1] for row in cell}
-            if abs(oracle.told(oracle.within(cell, c), m) - oracle.told(cell, m)) > 1e-10
+            if abs(
+                oracle.information_of(oracle.within(cell, c), m) - oracle.information_of(cell, m)
+            )
+            > 1e-10
         ]
-        assert one.eq_6_1 == (min(sizes, default=math.inf) <= degree)
-        if one.witness is None:
+        assert feature.eq_6_1 == (min(sizes, default=math.inf) <= degree)
+        if feature.witness is None:
             continue
-        told = dict(one.witness.given)
-        assert len(told) == min(sizes)
-        cell = [row for row in rows if all(row[0][dist.index(j)] == v for j, v in told.items())]
-        here = oracle.within(cell, one.witness.context)
-        assert oracle.told(cell, m) == pytest.approx(one.witness.overall, abs=1e-11)
-        assert oracle.told(here, m) == pytest.approx(one.witness.within, abs=1e-11)
+        conditions = dict(feature.witness.given)
+        assert len(conditions) == min(sizes)
+        cell = [
+            row for row in rows if all(row[0][dist.index(j)] == v for j, v in conditions.items())
+        ]
+        here = oracle.within(cell, feature.witness.context)
+        assert oracle.information_of(cell, m) == pytest.approx(feature.witness.overall, abs=1e-11)
+        assert oracle.information_of(here, m) == pytest.approx(feature.witness.within, abs=1e-11)
 
 
 # --- theorems ------------------------------------------------------------------------------------
@@ -268,8 +277,8 @@ def test_theorem_6_3(rows):
     for m in range(p):
         assume(oracle.definitions(rows, m, p, 1e-6) == oracle.definitions(rows, m, p, 1e-11))
     kinds = population_context_importances(dist).kind
-    for m, one in enumerate(feature_context_dependence(dist)):
-        for kind, change in zip(kinds[:, m].tolist(), one.changes, strict=True):
+    for m, feature in enumerate(feature_context_dependence(dist)):
+        for kind, change in zip(kinds[:, m].tolist(), feature.changes, strict=True):
             kind = "redundant" if kind == "irrelevant" else kind
             kind = "uncharacterized" if kind.startswith("mixed") else kind
             assert kind == change
@@ -286,10 +295,10 @@ def test_a_context_that_is_drawn_apart_does_nothing():
     assert result.absolute.max() == 0
     assert result.relevance == pytest.approx(0, abs=1e-12)
     np.testing.assert_allclose(result.within, np.tile(result.importances, (3, 1)), atol=1e-12)
-    for one in feature_context_dependence(dist):
-        assert not any(getattr(one, eq) for eq in EQUATIONS)
-        assert one.changes == ("independent",) * 3
-        assert not one.weakly_sensitive
+    for feature in feature_context_dependence(dist):
+        assert not any(getattr(feature, eq) for eq in EQUATIONS)
+        assert feature.changes == ("independent",) * 3
+        assert not feature.weakly_sensitive
 
 
 def test_signed_is_plain_where_the_context_is_independent_of_the_features():

@@ -233,31 +233,31 @@ def test_lattice_and_recursion_agree(rows, criterion, depth):
 @pytest.mark.parametrize("options", [{"max_features": 2}, {"max_features": None, "max_depth": 2}])
 def test_all_else_is_the_recursion(splits, options):
     dist = distribution(random_rows(np.random.default_rng(1), 14, 3, 3, 3))
-    told = []
-    result = population_importances(dist, splits=splits, progress=told.append, **options)
+    fractions = []
+    result = population_importances(dist, splits=splits, progress=fractions.append, **options)
     K = options["max_features"] or 3
     wanted = tree_importances(
         dist, max_features=K, max_depth=options.get("max_depth"), splits=splits
     )
     np.testing.assert_array_equal(result.by_degree, wanted)
-    assert told == sorted(told)
-    assert told
-    assert 0 <= told[0] <= told[-1] <= 1
+    assert fractions == sorted(fractions)
+    assert fractions
+    assert 0 <= fractions[0] <= fractions[-1] <= 1
 
 
 @pytest.mark.parametrize("splits", ["multiway", "ordered"])
 def test_subspaces_of_other_trees_are_averaged(splits):
     dist = distribution(random_rows(np.random.default_rng(2), 14, 4, 3, 3))
-    told = []
+    fractions = []
     result = population_importances(
-        dist, max_features=2, subspace=3, splits=splits, progress=told.append
+        dist, max_features=2, subspace=3, splits=splits, progress=fractions.append
     )
     mean = np.zeros(4)
     for chosen in itertools.combinations(range(4), 3):
         part = tree_importances(dist.marginal(chosen), max_features=2, splits=splits)
         mean[list(chosen)] += part.sum(axis=1) / 4
     np.testing.assert_allclose(result.values, mean, rtol=0, atol=1e-13)
-    assert told == [0.25, 0.5, 0.75, 1.0]
+    assert fractions == [0.25, 0.5, 0.75, 1.0]
     whole = population_importances(dist, max_features=2, subspace=4, splits=splits)
     assert whole.equals(population_importances(dist, max_features=2, splits=splits))
 

@@ -244,16 +244,18 @@ def test_an_error_of_progress_stops_the_walk():
 
 
 def test_progress_goes_up_evenly_to_one():
-    told = []
+    fractions = []
     start = time.perf_counter()
-    lattice_importances(bits(132, 28), progress=lambda s: told.append((time.perf_counter(), s)))
+    lattice_importances(
+        bits(132, 28), progress=lambda s: fractions.append((time.perf_counter(), s))
+    )
     end = time.perf_counter()
-    shares = [share for _, share in told]
+    shares = [share for _, share in fractions]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert len(shares) > 3
     # Halfway by its own account, it is not far from halfway by the clock.
-    middle = min(told, key=lambda one: abs(one[1] - 0.5))[0]
+    middle = min(fractions, key=lambda row: abs(row[1] - 0.5))[0]
     assert 0.2 < (middle - start) / (end - start) < 0.8
 
 
@@ -269,7 +271,7 @@ def test_progress_goes_up_evenly_to_one():
 )
 def test_the_estimate_is_of_the_right_order(dist, depth):
     # Other processes make the clock run on: the smallest of several estimates is the truest.
-    cost = min((lattice_cost(dist, depth) for _ in range(5)), key=lambda one: one.seconds)
+    cost = min((lattice_cost(dist, depth) for _ in range(5)), key=lambda cost_of: cost_of.seconds)
     start = time.process_time()
     lattice_importances(dist, max_depth=depth)
     taken = time.process_time() - start

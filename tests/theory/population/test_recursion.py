@@ -412,11 +412,11 @@ def test_a_context_is_left_out():
     context = np.arange(50) % 3
     with_context = FiniteDistribution.from_table(X, y, context=context)
     for family in FAMILIES:
-        found, expected = (
+        result, expected = (
             tree_importances(dist, max_features=2, max_depth=3, splits=family)
             for dist in (with_context, distribution(X, y))
         )
-        np.testing.assert_allclose(found, expected, atol=1e-14)
+        np.testing.assert_allclose(result, expected, atol=1e-14)
 
 
 @one_test
@@ -537,10 +537,10 @@ def test_proposition_5_19(rows, family):
     Here X1 is replaced by an indicator of each of its splits, and relevance is read off the
     importances of totally randomised trees.
     """
-    told, n_splits = oracle.indicators(rows, 0, family)
+    replaced, n_splits = oracle.indicators(rows, 0, family)
     assume(n_splits)
     before = tree_importances(of_rows(rows), max_features=1).sum(axis=1)
-    after = tree_importances(of_rows(told), max_features=1).sum(axis=1)
+    after = tree_importances(of_rows(replaced), max_features=1).sum(axis=1)
     assert (before[0] > 1e-10) == oracle.is_relevant(rows, 3, 0)
     assert (before[0] > 1e-10) == bool(after[-n_splits:].max() > 1e-10)
 
@@ -549,19 +549,19 @@ def test_proposition_5_19(rows, family):
 @settings(max_examples=30)
 def test_proposition_5_20(rows, family):
     """Given a feature or given all of its splits, the others tell the same about the target."""
-    told, n_splits = oracle.indicators(rows, 0, family)
+    replaced, n_splits = oracle.indicators(rows, 0, family)
     assume(n_splits)
     all_splits = list(range(2, 2 + n_splits))
     for i in (1, 2):
         for others in ([], [3 - i]):
             by_feature = oracle.information(rows, [i], ["y"], [0, *others])
             by_splits = oracle.information(
-                told, [i - 1], ["y"], [*all_splits, *(np.array(others, int) - 1)]
+                replaced, [i - 1], ["y"], [*all_splits, *(np.array(others, int) - 1)]
             )
             assert by_feature == pytest.approx(by_splits, abs=1e-12)
             ours = of_rows(rows).mutual_information(i, [0, *others])
             given_splits = [*all_splits, *(other - 1 for other in others)]
-            split_ours = of_rows(told).mutual_information(i - 1, given_splits)
+            split_ours = of_rows(replaced).mutual_information(i - 1, given_splits)
             assert ours == pytest.approx(by_feature, abs=1e-12)
             assert split_ours == pytest.approx(by_splits, abs=1e-12)
 
@@ -597,8 +597,10 @@ def test_theorem_5_21_does_not_hold_for_irrelevant_features(family):
     assert tree_importances(of_rows(rows), max_features=1)[1].sum() == pytest.approx(0, abs=1e-12)
     result = tree_importances(of_rows(rows), max_features=1, splits=family)
     assert result[1].sum() > 1e-3
-    told, _ = oracle.indicators(rows, 0, family)
-    assert any(oracle.depends(told, [0], ["y"], [split]) for split in range(1, len(told[0][0])))
+    replaced, _ = oracle.indicators(rows, 0, family)
+    assert any(
+        oracle.depends(replaced, [0], ["y"], [split]) for split in range(1, len(replaced[0][0]))
+    )
 
 
 @given(tables(most_values=(3, 3, 2)), st.sampled_from(BINARY))
@@ -662,9 +664,9 @@ def test_independent_noise_has_no_importance(rows, family, K):
 def test_corollary_5_22(rows, family):
     """No split of a weakly relevant feature is strongly relevant beside its other splits."""
     assume(not oracle.is_strong(rows, 3, 0))
-    told, n_splits = oracle.indicators(rows, 0, family)
-    assert not any(oracle.is_strong(told, 2 + n_splits, 2 + i) for i in range(n_splits))
-    assert not (strong_informations(of_rows(told))[2:] > TOLERANCE).any()
+    replaced, n_splits = oracle.indicators(rows, 0, family)
+    assert not any(oracle.is_strong(replaced, 2 + n_splits, 2 + i) for i in range(n_splits))
+    assert not (strong_informations(of_rows(replaced))[2:] > TOLERANCE).any()
 
 
 @given(tables(most_values=(3, 2, 2)), st.sampled_from(BINARY))
@@ -672,12 +674,12 @@ def test_corollary_5_22(rows, family):
 def test_proposition_5_23(rows, family):
     """Given all other features and some of its splits, a split of a strong feature still tells."""
     assume(oracle.is_strong(rows, 3, 0))
-    told, n_splits = oracle.indicators(rows, 0, family)
+    replaced, n_splits = oracle.indicators(rows, 0, family)
     own = range(2, 2 + n_splits)
     pairs = [(i, some) for i in own for some in oracle.subsets([j for j in own if j != i])]
-    dist = of_rows(told)
+    dist = of_rows(replaced)
     tells = [dist.mutual_information(i, [0, 1, *some]) > TOLERANCE for i, some in pairs]
-    assert tells == [oracle.depends(told, [i], ["y"], [0, 1, *some]) for i, some in pairs]
+    assert tells == [oracle.depends(replaced, [i], ["y"], [0, 1, *some]) for i, some in pairs]
     assert any(tells)
 
 
@@ -773,13 +775,13 @@ def test_errors_for_features_of_too_many_values():
 @one_test
 @pytest.mark.parametrize("family", FAMILIES)
 def test_progress(family):
-    told = []
+    fractions = []
     tree_importances(
         digits(),
         max_features=2,
         splits=family,
         max_depth=3,
-        progress=lambda *now: told.append(now),
+        progress=lambda *now: fractions.append(now),
     )
-    assert told[:2] == [(0, 0, 1), (0, 1, 1)]
-    assert [depth for depth, done, nodes in told if done == nodes] == [0, 1, 2]
+    assert fractions[:2] == [(0, 0, 1), (0, 1, 1)]
+    assert [depth for depth, done, nodes in fractions if done == nodes] == [0, 1, 2]

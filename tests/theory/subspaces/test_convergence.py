@@ -220,10 +220,10 @@ def test_keeping_helps_chains_and_cliques_and_hinders_marginal_features(given_se
 
 @given(settings_of(largest_r=6))
 def test_one_relevant_feature_is_the_same_in_every_scenario(given_setting):
-    one = given_setting | {"n_relevant": 1}
+    record = given_setting | {"n_relevant": 1}
     for scenario in SCENARIOS:
-        assert expected_trees(scenario, **one) == pytest.approx(
-            one["n_features"] / one["subspace"], rel=1e-12
+        assert expected_trees(scenario, **record) == pytest.approx(
+            record["n_features"] / record["subspace"], rel=1e-12
         )
 
 

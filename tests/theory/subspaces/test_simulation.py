@@ -75,7 +75,7 @@ def test_any_conditionings_and_any_K_against_enumeration(K, places):
     for t in (1, 2, 6):
         law = oracle.law_after(p, q, places, frozen(MIXED), K, t)
         for m in range(5):
-            chance = float(sum(part for found, part in law.items() if m in found))
+            chance = float(sum(part for actual, part in law.items() if m in actual))
             error = np.sqrt(chance * (1 - chance) / 6000) + 1e-12
             assert abs(result.feature_curves[t, m] - chance) < 4.5 * error
         number = oracle.number_law(law, 5)
@@ -208,9 +208,11 @@ def test_what_cannot_be_found_is_not():
 def test_no_trees_and_one_replicate():
     result = simulate("chain", n_features=5, subspace=2, n_relevant=2, keep=1, n_trees=0)
     assert result.curve.tolist() == [0.0]
-    one = simulate("chain", n_features=5, subspace=5, n_relevant=2, keep=1, n_trees=3, n_repeats=1)
-    assert one.curve.tolist() == [0.0, 2.0, 2.0, 2.0]
-    assert np.all(np.isnan(one.standard_error))
+    outcome = simulate(
+        "chain", n_features=5, subspace=5, n_relevant=2, keep=1, n_trees=3, n_repeats=1
+    )
+    assert outcome.curve.tolist() == [0.0, 2.0, 2.0, 2.0]
+    assert np.all(np.isnan(outcome.standard_error))
 
 
 def test_everything_relevant():

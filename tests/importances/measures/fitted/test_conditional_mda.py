@@ -115,9 +115,9 @@ def trees_with_all(forest, columns):
     """The trees that split on each of the columns, as forests of one."""
     chosen = []
     for tree in range(forest.n_trees):
-        one = forest.part(tree, tree + 1)
-        if set(columns) <= set(one.feature.tolist()):
-            chosen.append(one)
+        part = forest.part(tree, tree + 1)
+        if set(columns) <= set(part.feature.tolist()):
+            chosen.append(part)
     return chosen
 
 
@@ -152,7 +152,7 @@ def test_a_copy_cut_at_the_same_points_is_worth_exactly_nothing(kind, rule):
         splits="multiway" if categories else "ordered",
         categorical_features=[0, 1] if categories else None,
     ).fit(X, y)
-    both = [one for one in trees_with_all(model.forest_, [0, 1]) if tells_all(one, X, [0, 1])]
+    both = [part for part in trees_with_all(model.forest_, [0, 1]) if tells_all(part, X, [0, 1])]
     assert len(both) > 20
     marginal = 0.0
     for tree in both:

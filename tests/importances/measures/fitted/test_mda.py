@@ -431,12 +431,12 @@ def test_copies_of_rows_are_out_of_the_bag_together_and_once():
     total = 0.0
     for tree in range(6):
         out = set(opened.out_of_bag(tree).tolist())
-        kept = [
+        outside = [
             i for i in sorted(first.values())
             if all(j in out for j in range(20) if originals[j] == i)
         ]  # fmt: skip
-        rows = [list(X[drawn[i]]) for i in kept]
-        labels = [int(y[drawn[i]]) for i in kept]
+        rows = [list(X[drawn[i]]) for i in outside]
+        labels = [int(y[drawn[i]]) for i in outside]
         if rows:
             losses_of_tree = oracle.tree_losses(
                 opened.leaf_values_of(tree), rows, labels, [0], "accuracy"

@@ -328,7 +328,7 @@ def fitted():
 )
 def test_clear_errors(fitted, arguments, options, message):
     X, y, forest = fitted
-    given = {
+    settings = {
         "X": X,
         "y": y,
         "oob": "oob",
@@ -340,7 +340,7 @@ def test_clear_errors(fitted, arguments, options, message):
         "narrow": X[:, :3],
     }
     with pytest.raises(ValueError, match=message):
-        mdi(forest, *(given[name] for name in arguments), **options)
+        mdi(forest, *(settings[name] for name in arguments), **options)
 
 
 def test_corrections_are_for_entropy():

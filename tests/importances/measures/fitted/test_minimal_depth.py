@@ -145,8 +145,8 @@ def test_depths_against_recursion(splits):
     np.testing.assert_allclose(importances.depths, depths.mean(axis=0), rtol=1e-12)
     error = depths.std(axis=0, ddof=1) / 3
     np.testing.assert_allclose(importances.standard_error, error, atol=1e-9)
-    known = [[oracle.minimal_depth(root, j) is not None for j in range(6)] for root in roots]
-    np.testing.assert_allclose(importances.used, np.mean(known, axis=0))
+    used = [[oracle.minimal_depth(root, j) is not None for j in range(6)] for root in roots]
+    np.testing.assert_allclose(importances.used, np.mean(used, axis=0))
     assert importances.threshold == pytest.approx(by_chance.mean())
     assert importances.n_trees == 9
 
@@ -178,12 +178,12 @@ def test_null_is_the_mean_over_the_trees_of_their_laws():
 def test_relevant_features_come_first_and_pass_the_threshold():
     X, y, _ = table()
     forest = estimators.RandomForestClassifier(200, random_state=0).fit(X, y)
-    result, found = minimal_depth(forest), first_splits(forest)
-    assert result.order().tolist() == found.order().tolist()
-    assert found.selected() == tuple(name for name, value in result.top(6) if value > 0)
-    assert found.selected()[0] == "x0"
-    assert "x5" not in found.selected()
-    assert found.used[5] == 0.0
+    result, actual = minimal_depth(forest), first_splits(forest)
+    assert result.order().tolist() == actual.order().tolist()
+    assert actual.selected() == tuple(name for name, value in result.top(6) if value > 0)
+    assert actual.selected()[0] == "x0"
+    assert "x5" not in actual.selected()
+    assert actual.used[5] == 0.0
 
 
 def test_features_chosen_by_chance_are_at_the_threshold():
@@ -255,12 +255,12 @@ def test_forest_without_a_split():
     forest = estimators.RandomForestClassifier(3, random_state=0).fit(
         np.ones((10, 2)), np.arange(10) % 2
     )
-    result, found = minimal_depth(forest), first_splits(forest)
+    result, actual = minimal_depth(forest), first_splits(forest)
     assert result.values.tolist() == [0.0, 0.0]
     assert result.standard_error is None
-    assert found.selected() == ()
-    assert found.null.tolist() == [0.0, 1.0]
-    assert (found.threshold, found.n_trees) == (0.0, 0)
+    assert actual.selected() == ()
+    assert actual.null.tolist() == [0.0, 1.0]
+    assert (actual.threshold, actual.n_trees) == (0.0, 0)
 
 
 def test_single_tree_has_no_standard_error():

@@ -120,11 +120,14 @@ def test_noise_reaches_the_whole_subtree_and_no_more():
     trees = [np.array(by_tree) for by_tree in rises(forest, (X, y), (X, y), oracle.zero_one, None)]
     # x0 at the root: leaves of probability 1/2, 1/4, 1/4; x1 below: the two rows on the right lose
     # half. Random sides from x1 at the root: four leaves (0, 1, 0, 2) of probability 1/4.
-    known = {0: [1 - (0.5 + 0.5 + 0.25 + 0.25) / 4, 0.25], 1: [0.5, 1 - (0.5 + 0.5 + 0.25 * 2) / 4]}
+    reference = {
+        0: [1 - (0.5 + 0.5 + 0.25 + 0.25) / 4, 0.25],
+        1: [0.5, 1 - (0.5 + 0.5 + 0.25 * 2) / 4],
+    }
     assert set(roots) == {0, 1}
     for root, by_tree in zip(roots, trees, strict=True):
-        np.testing.assert_allclose(by_tree, known[root])
-    expected = np.mean([known[root] for root in roots], axis=0)
+        np.testing.assert_allclose(by_tree, reference[root])
+    expected = np.mean([reference[root] for root in roots], axis=0)
     np.testing.assert_allclose(noising(forest, X, y, rows=None).values, expected)
 
 
@@ -255,7 +258,7 @@ def fitted():
 )
 def test_clear_errors(fitted, arguments, options, message):
     X, y, forest = fitted
-    given = {
+    settings = {
         "X": X,
         "y": y,
         "short": y[:-1],
@@ -266,7 +269,7 @@ def test_clear_errors(fitted, arguments, options, message):
         "narrow": X[:, :3],
     }
     with pytest.raises(ValueError, match=message):
-        noising(forest, *(given[name] for name in arguments), **options)
+        noising(forest, *(settings[name] for name in arguments), **options)
 
 
 def test_out_of_bag_needs_rows_out_of_the_bag():

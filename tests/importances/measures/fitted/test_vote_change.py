@@ -194,10 +194,10 @@ def test_the_index_grows_with_the_number_of_trees():
 @pytest.mark.parametrize("task", ["classes", "three"])
 def test_same_bytes_for_any_number_of_threads(task):
     model, X, y = small_forest(task, n=60, n_trees=50, min_samples_leaf=1)
-    one, two, four = (vote_change(model, X, y, random_state=1, n_jobs=k) for k in (1, 2, 4))
-    assert one.equals(two)
-    assert one.equals(four)
-    assert not one.equals(vote_change(model, X, y, random_state=2))
+    first, two, four = (vote_change(model, X, y, random_state=1, n_jobs=k) for k in (1, 2, 4))
+    assert first.equals(two)
+    assert first.equals(four)
+    assert not first.equals(vote_change(model, X, y, random_state=2))
     assert vote_change(model, X, y).equals(vote_change(model.forest_, X, y))
 
 
