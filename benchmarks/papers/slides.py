@@ -10,8 +10,12 @@ import numpy as np
 import duramen as dm
 from benchmarks.papers.entries import Claim, Entry, Scale, Value, row
 from benchmarks.srs.madelon import LEARN, SUBSPACE, problem, staged
-from duramen.theory.subspaces import blind_probability, companions_probability
-from duramen.theory.subspaces.simulation import random_conditionings, simulate
+from duramen.theory.subspaces import (
+    blind_probability,
+    companions_probability,
+    random_conditionings,
+    simulate,
+)
 
 TREES = {
     "ET": dm.ExtraTreesClassifier(max_features=None),
