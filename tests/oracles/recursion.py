@@ -71,14 +71,21 @@ def best_places(gains, criterion):
 
 
 def offers(rows, feature, family, cut, criterion):
-    """What a drawn feature may offer, all alike; a constant one offers no split, None."""
+    """Splits that a drawn feature may offer, each with its weight; None of a constant one."""
     result = candidate_splits(rows, feature, family)
     if not result:
-        return [None]
+        return [(None, Fraction(1))]
+    if cut == "uniform":
+        values = sorted({Fraction(x[feature]) for x, _, _ in rows})
+        gaps = [(max(left), min(right)) for _, (left, right) in result]
+        return [
+            (split, (Fraction(b) - Fraction(a)) / (values[-1] - values[0]))
+            for split, (a, b) in zip(result, gaps, strict=True)
+        ]
     if cut == "best":
         gains = [decrease(rows, split, criterion) for split in result]
         result = [result[i] for i in best_places(gains, criterion)]
-    return result
+    return [(split, Fraction(1, len(result))) for split in result]
 
 
 def winners(rows, features, k, family, cut, criterion):
@@ -89,15 +96,15 @@ def winners(rows, features, k, family, cut, criterion):
     for draw in draws:
         hands = list(product(*(range(len(offered[m])) for m in draw)))
         for hand in hands:
-            gains = []
+            gains, chance = [], Fraction(1)
             for m, place in zip(draw, hand, strict=True):
-                split = offered[m][place]
+                split, weight = offered[m][place]
+                chance *= weight
                 gains.append(0 if split is None else decrease(rows, split, criterion))
             best = best_places(gains, criterion)
             for i in best:
-                share = Fraction(1, len(draws) * len(hands) * len(best))
-                outcomes[draw[i], hand[i]] += share
-    return [((m, offered[m][place]), share) for (m, place), share in outcomes.items()]
+                outcomes[draw[i], hand[i]] += chance / (len(draws) * len(best))
+    return [((m, offered[m][place][0]), share) for (m, place), share in outcomes.items()]
 
 
 def importances(rows, p, k, *, family, criterion="entropy", cut="random", max_depth=None):

@@ -114,7 +114,7 @@ def trees_words(run: Run) -> str:
     trees = f"totally randomized trees{deep}"
     if K > 1:
         trees = f"trees{deep} with the best of {K} candidates at a node"
-    cut = ", best cuts" if settings["cut"] == "best" else ""
+    cut = "" if settings["cut"] == "random" else f", {settings['cut']} cuts"
     return f"infinitely many {trees}, {settings['splits']} splits{cut}"
 
 

@@ -54,6 +54,15 @@ def _population(make: Any = None, number: bool = False, **options: Any) -> Any:
     return extracts.importances(POPULATION(dist, **options, **jobs_too))
 
 
+@case("tree_importances/uniform cuts", theory.population.tree_importances)
+def _trees_of_numbers() -> Any:
+    dist = theory.FiniteDistribution.from_table(
+        [[0.0, 1.5], [1.0, 0.5], [4.0, 3.0], [4.5, 0.0], [6.0, 1.0]], [0, 1, 1, 0, 1]
+    )
+    options = {"max_features": 2, "splits": "ordered", "cut": "uniform"}
+    return theory.population.tree_importances(dist, **options)
+
+
 @case("tree_importances", theory.population.tree_importances)
 @case("tree_importances/ordered", theory.population.tree_importances, splits="ordered", max_depth=3)
 def _trees(**options: Any) -> Any:

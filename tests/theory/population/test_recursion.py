@@ -58,11 +58,12 @@ def tables(draw, most_values=(4, 3, 2), n_classes=3, n_rows=8):
 @st.composite
 def settings_of_trees(draw):
     family = draw(st.sampled_from(FAMILIES))
+    cuts = {"multiway": ["random"], "ordered": ["random", "best", "uniform"]}
     return {
         "max_features": draw(st.integers(1, 3)),
         "splits": family,
         "criterion": draw(st.sampled_from(["entropy", "gini", "variance"])),
-        "cut": "random" if family == "multiway" else draw(st.sampled_from(["random", "best"])),
+        "cut": draw(st.sampled_from(cuts.get(family, ["random", "best"]))),
     }
 
 
@@ -322,6 +323,57 @@ def test_extra_trees_converge_to_it(family, K):
         2000, max_features=K, criterion="entropy", splits=family, random_state=2
     )
     assert_forest_agrees(forest, X, y, max_features=K, splits=family)
+
+
+def sample_of_numbers():
+    random = np.random.default_rng(0)
+    X = np.column_stack(
+        [random.exponential(size=14), random.normal(size=14), random.integers(0, 3, 14)]
+    )
+    return X, X[:, 0] + X[:, 1] + 0.3 * random.normal(size=14)
+
+
+@one_test
+@pytest.mark.parametrize("K", [1, 2, 3])
+@pytest.mark.parametrize("depth", [None, 3])
+@pytest.mark.parametrize("criterion", ["entropy", "variance"])
+def test_extra_trees_of_numbers_converge_to_uniform_cuts(K, depth, criterion):
+    X, y = sample_of_numbers()
+    kind, options = dm.ExtraTreesRegressor, {}
+    if criterion == "entropy":
+        kind, options, y = dm.ExtraTreesClassifier, {"criterion": criterion}, (y > 1).astype(int)
+    forest = kind(10_000, max_features=K, max_depth=depth, random_state=1, **options).fit(X, y)
+    grown = mdi(forest)
+    trees = {"max_features": K, "max_depth": depth, "criterion": criterion, "splits": "ordered"}
+    exact = tree_importances(distribution(X, y), cut="uniform", **trees).sum(axis=1)
+    assert np.all(np.abs(grown.values - exact) < 3.5 * grown.standard_error)
+    alike = tree_importances(distribution(X, y), **trees).sum(axis=1)
+    assert (np.abs(grown.values - alike) / grown.standard_error).max() > 6
+
+
+def test_uniform_cuts_of_two_features_by_hand():
+    # One cut of x0, at 0.5 or between 1 and 4, and one of x1; each is pure below.
+    dist = distribution([[0.0, 0.0], [1.0, 0.0], [4.0, 1.0]], [0, 1, 1])
+    result = tree_importances(
+        dist, max_features=1, splits="ordered", cut="uniform", criterion="gini", max_depth=1
+    )
+    first, second = 4 / 9, 4 / 9 - 2 / 3 * 0.5  # decreases of a pure cut, and of the other one
+    by_hand = [(0.25 * first + 0.75 * second) / 2, second / 2]
+    np.testing.assert_allclose(result[:, 0], by_hand)
+
+
+def test_uniform_cuts_do_not_depend_on_the_unit():
+    X, y = sample_of_numbers()
+    options = {"max_features": 2, "splits": "ordered", "cut": "uniform", "max_depth": 3}
+    result = tree_importances(distribution(X, y > 1), **options)
+    moved = tree_importances(distribution(X * [1e-3, 7, 1] + 5, y > 1), **options)
+    np.testing.assert_allclose(moved, result, rtol=1e-9)
+
+
+def test_uniform_cuts_of_words_are_refused():
+    dist = distribution([["a", "x"], ["b", "y"]], [0, 1])
+    with pytest.raises(ValueError, match=r"unless all features are numbers; '.*' has 'a'"):
+        tree_importances(dist, max_features=1, splits="ordered", cut="uniform")
 
 
 @one_test
@@ -742,7 +794,9 @@ def test_theorem_5_26_needs_more_than_composition():
         ({"max_nodes": 1.5}, "max_nodes must be an int >= 1, got 1.5"),
         ({"criterion": "mse"}, "criterion must be one of 'entropy', 'gini', 'variance'"),
         ({"splits": "both"}, "splits must be one of 'multiway', 'ordered', 'one-vs-rest', 'any'"),
-        ({"splits": "ordered", "cut": "worst"}, "cut must be one of 'random', 'best', got 'worst'"),
+        ({"splits": "ordered", "cut": "worst"}, "cut must be one of 'random', 'uniform', 'best'"),
+        ({"cut": "uniform"}, "cut must be 'random' for multiway splits, got 'uniform'"),
+        ({"splits": "any", "cut": "uniform"}, "cut must be 'random' or 'best' for any splits"),
         ({"cut": "best"}, "cut must be 'random' for multiway splits, got 'best'"),
         ({"max_nodes": 5}, "more than max_nodes=5 distinct nodes at depth 1. Hint: set max_depth"),
     ],

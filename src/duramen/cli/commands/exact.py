@@ -71,7 +71,9 @@ class Splits(Trees):
     cut: str = choice(
         "random",
         "duramen.theory.population.recursion:CUTS",
-        "Cut of a feature into two branches: a random one, or the best one.",
+        "Cut of a feature into two branches: any place between its values, all alike (random); one "
+        "that is uniform between its least and its largest value, with --splits ordered and "
+        "--discretize none (uniform); or the best one (best).",
     )
 
 

@@ -86,8 +86,10 @@ def population_importances(
         Impurity: in bits, Gini's index, or the variance of a numeric Y.
     splits : {"multiway", "ordered", "one-vs-rest", "any"}, default="multiway"
         Family of splits.
-    cut : {"random", "best"}, default="random"
-        For binary splits: which of its splits a drawn feature offers.
+    cut : {"random", "uniform", "best"}, default="random"
+        For binary splits: which of its splits a drawn feature offers, any, all alike; that of a
+        uniform cut between the least and the largest value at the node, for ordered splits of
+        numbers; or the best.
     n_jobs : int, optional
         Number of threads of the sum over sets; None is 1, -1 all processors. The result does not
         depend on it, not in a single bit.

@@ -29,7 +29,7 @@ from duramen.theory.population.splits import (
     variances,
 )
 
-CUTS = ("random", "best")
+CUTS = ("random", "uniform", "best")
 
 # The nodes of one depth, each with the probability that a tree has it.
 Level: TypeAlias = Mapping[int, float]
@@ -72,9 +72,11 @@ def tree_importances(
         Impurity; the variance needs a numeric Y.
     splits : {"multiway", "ordered", "one-vs-rest", "any"}, default="multiway"
         Family of splits; see Notes.
-    cut : {"random", "best"}, default="random"
-        Which of its splits a drawn feature offers: any, all alike, as in Extra-Trees, or the best,
-        as in random forests. For binary splits alone.
+    cut : {"random", "uniform", "best"}, default="random"
+        Which of its splits a drawn feature offers: any, all alike, as Extra-Trees do where columns
+        are ordinal; the one of a cut that is uniform between the least and the largest value at the
+        node, as Extra-Trees do where columns are numeric, for ordered splits alone; or the best, as
+        in random forests. For binary splits alone.
     max_nodes : int, default=1_000_000
         The most distinct nodes of one depth; each takes some hundred bytes.
     progress : callable, optional
@@ -145,6 +147,8 @@ def tree_importances(
             cut,
             "a feature has a single multiway split; splits='any' offers a choice",
         )
+    if cut == "uniform":
+        _check_numbers(function, dist, splits)
     _check_size(function, dist, splits, max_nodes)
     trees = _Trees(Nodes(dist, criterion, splits), int(max_features), cut, int(max_nodes), function)
     return trees.importances(max_depth, progress)
@@ -231,7 +235,12 @@ class _Trees:
             if self.cut == "best":
                 offered = best_cuts(node, feature, decrease)
             wins[offered] = best_of_cuts(
-                node[offered], feature[offered], decrease[offered], shape, self.max_features
+                node[offered],
+                feature[offered],
+                decrease[offered],
+                shape,
+                self.max_features,
+                splits.width if self.cut == "uniform" else None,
             )
         n_splits = np.bincount(node, minlength=shape[0])
         won = np.bincount(node, weights=wins, minlength=shape[0]).astype(np.float64, copy=False)
@@ -259,6 +268,23 @@ def _hand_down(
     for t, probability in zip(batch, (reached * stays).tolist(), strict=True):
         if probability > 0:
             below[t] = below.get(t, 0.0) + probability
+
+
+def _check_numbers(function: str, dist: FiniteDistribution, splits: str) -> None:
+    """Refuse uniform cuts of splits that are not ordered, or of features that are not numbers."""
+    if splits != "ordered":
+        raise refuse(
+            function,
+            "cut",
+            f"'random' or 'best' for {splits} splits",
+            "uniform",
+            "splits='ordered'",
+        )
+    for name, labels in zip(dist.names, dist.labels, strict=True):
+        if labels.dtype.kind not in "biuf" or not np.isfinite(labels.astype(np.float64)).all():
+            shown = repr(labels.tolist()[0])
+            allowed = f"'random' or 'best' unless all features are numbers; {name!r} has {shown}"
+            raise refuse(function, "cut", allowed, "uniform")
 
 
 def _check_size(function: str, dist: FiniteDistribution, family: str, max_nodes: int) -> None:
@@ -297,6 +323,8 @@ class Splits:
         The node, by its place among those asked for, and the feature of each split.
     decrease : ndarray of float64, shape (T,)
         Its decrease of impurity given the node, as a multiple of the node's `scale`.
+    width : ndarray of float64, shape (T,)
+        Distance of the values between which an ordered split of numbers cuts, else 1.
     split : ndarray of int64, shape (M,)
         The split of each child.
     rows : list of int, length M
@@ -310,6 +338,7 @@ class Splits:
     node: IndexArray
     feature: IndexArray
     decrease: FloatArray
+    width: FloatArray
     split: IndexArray
     rows: list[int]
     share: FloatArray
@@ -338,6 +367,12 @@ class Nodes:
         self.cell = value * dist.n_classes + dist.target[:, np.newaxis].astype(np.int64)
         has_value = np.zeros((self.n_values, dist.n_rows), dtype=bool)
         has_value[value, np.arange(dist.n_rows)[:, np.newaxis]] = True
+        numeric = family == "ordered" and all(labels.dtype.kind in "biuf" for labels in dist.labels)
+        self.numeric_values = (
+            np.concatenate([labels.astype(np.float64) for labels in dist.labels])
+            if numeric and dist.labels
+            else None
+        )
         self.rows_of = [as_integer(rows) for rows in has_value]
         self.at_a_time = max(1, _NUMBERS // max(1, numbers_of_a_node(dist, family)))
         """How many nodes are best looked at together."""
@@ -357,6 +392,7 @@ class Nodes:
             scale = np.maximum(variances(parent, numbers), np.finfo(np.float64).tiny)
         empty = np.zeros(0, dtype=np.int64)
         node, feature, split, decrease = [empty], [empty], [empty], [np.zeros(0)]
+        width = [np.zeros(0)]
         rows: list[int] = []
         rows_of: dict[tuple[int, ...], list[int]] = {}
         total = 0
@@ -370,6 +406,10 @@ class Nodes:
             node.append(np.repeat(at, n_splits))
             feature.append(np.repeat(self.feature_of[values[:, 0]], n_splits))
             decrease.append(np.where(gain > _ROUNDING, gain, 0.0).ravel())
+            if self.numeric_values is None:
+                width.append(np.ones(gain.size))
+            else:
+                width.append(np.diff(self.numeric_values[values], axis=1).ravel())
             pair, child = np.nonzero(np.count_nonzero(inside, axis=2) > 1)
             split.append(total + pair * n_splits + child // n_children)
             going = [self._rows(rows_of, tuple(seen), groups) for seen in values.tolist()]
@@ -379,6 +419,7 @@ class Nodes:
             np.concatenate(node),
             np.concatenate(feature),
             np.concatenate(decrease),
+            np.concatenate(width),
             np.concatenate(split),
             rows,
             share,

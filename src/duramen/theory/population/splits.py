@@ -220,17 +220,19 @@ def best_of_cuts(
     decrease: FloatArray,
     shape: tuple[int, int],
     max_features: int,
+    weight: FloatArray | None = None,
 ) -> FloatArray:
     r"""Compute the probability of each split when each of k features offers one of its splits.
 
     k = min(K, n) of the n features with a split are drawn without replacement, each offers one of
-    its splits, uniformly, and the best offer is taken, ties uniformly. Think of each feature as
+    its splits, with probability :math:`q_s` in proportion to `weight`, by default all alike, and
+    the best offer is taken, ties uniformly. Think of each feature as
     kept with probability (k-1)/(n-1), of draws with exactly k-1 others kept, and of a random number
     z in [0, 1] that breaks ties. A split of feature m with decrease v then wins with probability
 
     .. math::
 
-        \frac{k}{n \, |s_m|} \int_0^1 \frac{[x^{k-1}] \prod_{j \ne m}
+        \frac{k \, q_s}{n} \int_0^1 \frac{[x^{k-1}] \prod_{j \ne m}
         \bigl(1 - r + r x (P_j(<v) + z P_j(=v))\bigr)}
         {[x^{k-1}] \prod_{j \ne m} (1 - r + r x)} \, dz, \quad r = \frac{k-1}{n-1}
 
@@ -241,8 +243,8 @@ def best_of_cuts(
     """
     n_nodes, p = shape
     pair = node * p + feature
-    offered = np.bincount(pair, minlength=n_nodes * p)
-    probability = 1.0 / offered[pair]
+    offered = np.bincount(pair, weight, minlength=n_nodes * p)
+    probability = (1.0 if weight is None else weight) / offered[pair]
     n_features = np.count_nonzero(offered.reshape(shape), axis=1)
     if max_features == 1:
         only: FloatArray = probability / n_features[node]
