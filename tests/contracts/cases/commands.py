@@ -48,6 +48,11 @@ command("K = 2, entropy", f"{EXACT} --max-features 2 --criterion entropy --top 2
 command("one-vs-rest", f"{EXACT} --splits one-vs-rest", write)
 command("any, random", f"{EXACT} --splits any --cut random --level 0.05", write)
 command(
+    "ordered, uniform",
+    "exact many.csv --target y --drop z --splits ordered --cut uniform --discretize none",
+    write,
+)
+command(
     "ordered, best", f"{EXACT} --splits ordered --cut best --max-features 2 --max-degree 1", write
 )
 command("accuracy", f"{EXACT} --measure mda --max-features 2", write)
@@ -335,6 +340,12 @@ for label, words in (
 ):
     line = f"select numbers.csv --target y --method {label} {words}"
     command(label, line.strip(), write_numbers)
+command(
+    "stability-selection, knockoff",
+    "select numbers.csv --target y --method stability-selection --learner lasso --draws 10 "
+    "--per-draw 3 --artificial knockoff",
+    write_numbers,
+)
 command(
     "stability-selection, forest",
     "select numbers.csv --target y --method stability-selection --learner forest --trees 5 "

@@ -50,13 +50,11 @@ def shaff(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package, whose trees leave rows out.
+        A forest of this package.
     X : table of shape (n, p), or LearningSet
-        The training table, in its order. A learning set brings the weights of its rows, which must
-        be the sample weights that the forest was grown with.
+        The rows.
     y : array-like of shape (n,), optional
-        Classes or numbers; None with a learning set. For classes the squared errors of their
-        probabilities are added up, and the variance is their Gini index.
+        Classes or numbers; None with a learning set.
     n_subsets : int, default=500
         Number of sets U that are drawn, at least that of the features that the trees split on. If
         there are no more sets than this, as for up to 8 features by default, all are taken and the
@@ -64,8 +62,8 @@ def shaff(
     feature_groups : mapping of str to columns, optional
         Columns, by name or index, that enter a set together; no column in two groups. The result
         has one value a group, and one for each column in none.
-    random_state : int or Generator, default=0
-        Seed of the draws.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
     n_jobs : int, optional
         Threads; the result does not depend on it.
 
