@@ -48,11 +48,6 @@ command("K = 2, entropy", f"{EXACT} --max-features 2 --criterion entropy --top 2
 command("one-vs-rest", f"{EXACT} --splits one-vs-rest", write)
 command("any, random", f"{EXACT} --splits any --cut random --level 0.05", write)
 command(
-    "ordered, uniform",
-    "exact many.csv --target y --drop z --splits ordered --cut uniform --discretize none",
-    write,
-)
-command(
     "ordered, best", f"{EXACT} --splits ordered --cut best --max-features 2 --max-degree 1", write
 )
 command("accuracy", f"{EXACT} --measure mda --max-features 2", write)
@@ -223,6 +218,12 @@ def write_numbers(folder: Path) -> None:
     columns = {f"x{j}": (wide()[:, j] * 6).round() for j in range(5)}
     io.write_table(pa.table({**columns, "y": two()}), folder / "numbers.csv")
 
+
+command(
+    "ordered, uniform",
+    "exact numbers.csv --target y --splits ordered --cut uniform --discretize none --max-depth 2",
+    write_numbers,
+)
 
 SELECT = "select wide.csv --target y --drop z --trees 30 --subspace 15"
 PROBES = "select many.csv --target y --drop z --trees 30 --subspace 3"
