@@ -121,7 +121,8 @@ Changes path_changes(const Forest& forest, const Rows& rows, const Matrix<double
 
 std::tuple<Array<double>, Array<double>> pair_interactions(const Forest& forest, const Table& table,
                                                            const Bag& bag,
-                                                           const Vector<std::uint32_t>& columns) {
+                                                           const Vector<std::uint32_t>& columns,
+                                                           unsigned n_threads) {
   need_fit(forest, table);
   const std::vector<std::uint32_t> chosen(columns.data(), columns.data() + columns.shape(0));
   const std::size_t p = table.view.n_columns;
@@ -131,7 +132,7 @@ std::tuple<Array<double>, Array<double>> pair_interactions(const Forest& forest,
   duramen::PairMeans means;
   const auto work = [&] {
     means = duramen::pair_interactions(forest.view, duramen::CodeRows{table.view}, bag.settings(),
-                                       bag.seed, bag.first_tree, chosen, monitor);
+                                       bag.seed, bag.first_tree, chosen, n_threads, monitor);
   };
   run_watched(monitor, nb::none(), work, table.n_rows * forest.view.n_trees);
   const std::size_t k = chosen.size();
@@ -139,13 +140,13 @@ std::tuple<Array<double>, Array<double>> pair_interactions(const Forest& forest,
 }
 
 std::tuple<Array<std::int32_t>, Array<std::int32_t>, Array<double>> path_pairs(
-    const Forest& forest, std::size_t n_columns) {
+    const Forest& forest, std::size_t n_columns, unsigned n_threads) {
   need(forest.n_columns <= n_columns, "the forest splits on more columns than n_columns");
   need(forest.view.degree == nullptr, "the trees have degrees of their own");
   duramen::Monitor monitor;
   duramen::PathPairs pairs;
   run_watched(monitor, nb::none(),
-              [&] { pairs = duramen::path_pairs(forest.view, n_columns, monitor); });
+              [&] { pairs = duramen::path_pairs(forest.view, n_columns, n_threads, monitor); });
   return {to_array(std::move(pairs.first)), to_array(std::move(pairs.second)),
           to_array(std::move(pairs.mean))};
 }
@@ -235,9 +236,10 @@ void bind_forests(nb::module_& module) {
              "Weights and roots of rows, the changes of a number of the nodes along their paths by "
              "column, row by column, or the entries of a sparse matrix, its offsets and columns.");
   module.def("pair_interactions", &pair_interactions, nb::arg("forest"), nb::arg("table"),
-             nb::arg("bag"), lent("columns"),
+             nb::arg("bag"), lent("columns"), nb::arg("n_threads"),
              "Interactions of pairs of columns in the trees, mean and standard error.");
   module.def("path_pairs", &path_pairs, nb::arg("forest"), nb::arg("n_columns"),
+             nb::arg("n_threads"),
              "Interactions of the pairs of columns on a common path: columns, and means.");
   nb::class_<duramen::OutOfBag>(module, "OutOfBag", "Out-of-bag estimates of trees, added up.")
       .def(nb::init<std::size_t, std::size_t>(), nb::arg("n_rows"), nb::arg("n_values"))

@@ -1,11 +1,14 @@
 #include "forest/pairs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "grow/bag.hpp"
+#include "parallel.hpp"
 
 namespace duramen {
 namespace {
@@ -194,32 +197,48 @@ void find_decreases(const ForestView& forest, const TreeView& tree, std::size_t 
 
 PairMeans pair_interactions(const ForestView& forest, const CodeRows& rows,
                             const Settings& settings, std::uint64_t seed, std::uint64_t first_tree,
-                            const std::vector<std::uint32_t>& columns, const Monitor& monitor) {
+                            const std::vector<std::uint32_t>& columns, unsigned n_threads,
+                            const Monitor& monitor) {
   const std::size_t k = columns.size();
   const double n_trees = static_cast<double>(forest.n_trees);
+  n_threads = static_cast<unsigned>(
+      std::clamp<std::size_t>(n_threads, 1, std::max<std::size_t>(forest.n_trees, 1)));
   PairMeans result;
   result.mean.assign(k * k, 0.0);
   result.standard_error.assign(k * k, 0.0);
-  TreeWalk walk(rows, columns);
-  std::vector<std::uint32_t> bag;
-  std::vector<double> decrease;
-  for (std::size_t t = 0; t < forest.n_trees; ++t) {
-    if (monitor.stop.load(std::memory_order_relaxed)) return result;
+  std::vector<TreeWalk> walks(n_threads, TreeWalk(rows, columns));
+  const auto tally = [&](std::size_t t, TreeWalk& walk) {
+    std::vector<std::uint32_t> bag;
+    std::vector<double> decrease;
     const TreeView tree(forest, t);
     draw_bag(settings, rows.table.n_rows, seed, first_tree + t, bag);
     find_decreases(forest, tree, t, decrease);
     const std::uint32_t* degree =
         forest.degree == nullptr ? nullptr : forest.degree + forest.offsets[t];
     walk.walk(tree, bag, degree, decrease);
-    std::vector<double>& pairs = walk.pairs();
-    for (std::size_t a = 0; a < k; ++a) {
-      for (std::size_t b = a + 1; b < k; ++b) {
-        const double value = (pairs[a * k + b] + pairs[b * k + a]) / 2.0;
-        result.mean[a * k + b] += value;
-        result.standard_error[a * k + b] += value * value;
+  };
+  // Trees are tallied side by side, and added in their order: pairs are what threads divide then.
+  const auto add = [&](std::size_t n_walks, std::size_t begin, std::size_t end) {
+    for (std::size_t w = 0; w < n_walks; ++w) {
+      const std::vector<double>& pairs = walks[w].pairs();
+      for (std::size_t a = begin; a < end; ++a) {
+        for (std::size_t b = a + 1; b < k; ++b) {
+          const double value = (pairs[a * k + b] + pairs[b * k + a]) / 2.0;
+          result.mean[a * k + b] += value;
+          result.standard_error[a * k + b] += value * value;
+        }
       }
     }
-    std::fill(pairs.begin(), pairs.end(), 0.0);
+  };
+  for (std::size_t first = 0; first < forest.n_trees; first += n_threads) {
+    if (monitor.stop.load(std::memory_order_relaxed)) return result;
+    const std::size_t n_walks = std::min<std::size_t>(n_threads, forest.n_trees - first);
+    run_threads(static_cast<unsigned>(n_walks), [&](unsigned w) { tally(first + w, walks[w]); });
+    run_threads(static_cast<unsigned>(n_walks),
+                [&](unsigned w) { add(n_walks, k * w / n_walks, k * (w + 1) / n_walks); });
+    for (std::size_t w = 0; w < n_walks; ++w) {
+      std::fill(walks[w].pairs().begin(), walks[w].pairs().end(), 0.0);
+    }
   }
   for (std::size_t a = 0; a < k; ++a) {
     for (std::size_t b = a + 1; b < k; ++b) {
@@ -233,51 +252,94 @@ PairMeans pair_interactions(const ForestView& forest, const CodeRows& rows,
   return result;
 }
 
-PathPairs path_pairs(const ForestView& forest, std::size_t n_columns, const Monitor& monitor) {
+namespace {
+
+constexpr std::size_t kShards = 64;
+constexpr std::size_t kTreesAtATime = 16;
+
+// Terms of one tree, divided by the shard of their pair. A column paired with itself stands for
+// what its nodes lose in all pairs, were no column above them.
+struct TreeTerms {
+  std::array<std::vector<std::pair<std::uint64_t, double>>, kShards> of_shard;
+
+  void add(std::uint64_t key, double term) { of_shard[key % kShards].emplace_back(key, term); }
+};
+
+void find_terms(const ForestView& forest, std::size_t t, std::uint64_t n_columns,
+                TreeTerms& terms) {
   const double p = static_cast<double>(n_columns);
-  std::unordered_map<std::uint64_t, double> sums;  // of pairs, the smaller column first
-  std::vector<double> lost(n_columns, 0.0);        // by nodes of a column, were none above them
+  const TreeView tree(forest, t);
   std::vector<double> decrease;
-  std::vector<std::size_t> parent;
+  find_decreases(forest, tree, t, decrease);
+  std::vector<std::size_t> parent(tree.n_nodes, tree.n_nodes);
   std::vector<std::uint64_t> above;
-  for (std::size_t t = 0; t < forest.n_trees; ++t) {
+  for (std::size_t node = 0; node < tree.n_nodes; ++node) {
+    if (tree.feature[node] < 0) continue;
+    const std::size_t child = static_cast<std::size_t>(tree.child[node]);
+    std::fill_n(parent.begin() + static_cast<std::ptrdiff_t>(child), tree.n_children(node), node);
+    if (decrease[node] == 0.0) continue;
+    const std::uint64_t m = static_cast<std::uint64_t>(tree.feature[node]);
+    above.clear();
+    for (std::size_t at = parent[node]; at < tree.n_nodes; at = parent[at]) {
+      const std::uint64_t j = static_cast<std::uint64_t>(tree.feature[at]);
+      if (j != m) above.push_back(j);
+    }
+    std::sort(above.begin(), above.end());
+    above.erase(std::unique(above.begin(), above.end()), above.end());
+    const double d = static_cast<double>(above.size());
+    const double loss = p - 1.0 > d ? p * decrease[node] / (p - 1.0 - d) : 0.0;
+    terms.add(m * n_columns + m, loss);
+    for (const std::uint64_t j : above) {
+      terms.add(std::min(m, j) * n_columns + std::max(m, j), p * decrease[node] / d + loss);
+    }
+  }
+}
+
+}  // namespace
+
+PathPairs path_pairs(const ForestView& forest, std::size_t n_columns, unsigned n_threads,
+                     const Monitor& monitor) {
+  // Terms are found tree by tree and added shard by shard, in the order of the trees in each: sums
+  // do not depend on the number of threads.
+  std::array<std::unordered_map<std::uint64_t, double>, kShards> sums;
+  std::vector<TreeTerms> terms(kTreesAtATime);
+  n_threads = std::clamp<unsigned>(n_threads, 1, kTreesAtATime);
+  for (std::size_t first = 0; first < forest.n_trees; first += kTreesAtATime) {
     if (monitor.stop.load(std::memory_order_relaxed)) return {};
-    const TreeView tree(forest, t);
-    find_decreases(forest, tree, t, decrease);
-    parent.assign(tree.n_nodes, tree.n_nodes);
-    for (std::size_t node = 0; node < tree.n_nodes; ++node) {
-      if (tree.feature[node] < 0) continue;
-      const std::size_t child = static_cast<std::size_t>(tree.child[node]);
-      std::fill_n(parent.begin() + static_cast<std::ptrdiff_t>(child), tree.n_children(node), node);
-      if (decrease[node] == 0.0) continue;
-      const std::uint64_t m = static_cast<std::uint64_t>(tree.feature[node]);
-      above.clear();
-      for (std::size_t at = parent[node]; at < tree.n_nodes; at = parent[at]) {
-        const std::uint64_t j = static_cast<std::uint64_t>(tree.feature[at]);
-        if (j != m) above.push_back(j);
+    const std::size_t n_here = std::min(kTreesAtATime, forest.n_trees - first);
+    run_threads(n_threads, [&](unsigned thread) {
+      for (std::size_t i = thread; i < n_here; i += n_threads) {
+        for (auto& of_shard : terms[i].of_shard) of_shard.clear();
+        find_terms(forest, first + i, n_columns, terms[i]);
       }
-      std::sort(above.begin(), above.end());
-      above.erase(std::unique(above.begin(), above.end()), above.end());
-      const double d = static_cast<double>(above.size());
-      const double loss = p - 1.0 > d ? p * decrease[node] / (p - 1.0 - d) : 0.0;
-      lost[m] += loss;
-      for (const std::uint64_t j : above) {
-        sums[std::min(m, j) * n_columns + std::max(m, j)] += p * decrease[node] / d + loss;
+    });
+    run_threads(n_threads, [&](unsigned thread) {
+      for (std::size_t shard = thread; shard < kShards; shard += n_threads) {
+        for (std::size_t i = 0; i < n_here; ++i) {
+          for (const auto& [key, term] : terms[i].of_shard[shard]) sums[shard][key] += term;
+        }
+      }
+    });
+  }
+  std::vector<std::pair<std::uint64_t, double>> pairs;
+  std::vector<double> lost(n_columns, 0.0);
+  for (const auto& shard : sums) {
+    for (const auto& entry : shard) {
+      if (entry.first % (n_columns + 1) == 0) {
+        lost[entry.first / (n_columns + 1)] = entry.second;
+      } else {
+        pairs.push_back(entry);
       }
     }
   }
-  std::vector<std::uint64_t> keys;
-  keys.reserve(sums.size());
-  for (const auto& entry : sums) keys.push_back(entry.first);
-  std::sort(keys.begin(), keys.end());
+  std::sort(pairs.begin(), pairs.end());
   PathPairs result;
-  for (const std::uint64_t key : keys) {
+  for (const auto& [key, sum] : pairs) {
     const std::size_t m = key / n_columns;
     const std::size_t j = key % n_columns;
     result.first.push_back(static_cast<std::int32_t>(m));
     result.second.push_back(static_cast<std::int32_t>(j));
-    result.mean.push_back((sums[key] - lost[m] - lost[j]) / 2.0 /
-                          static_cast<double>(forest.n_trees));
+    result.mean.push_back((sum - lost[m] - lost[j]) / 2.0 / static_cast<double>(forest.n_trees));
   }
   return result;
 }

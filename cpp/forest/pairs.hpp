@@ -26,7 +26,8 @@ struct PairMeans {
 // two halves from the nodes of either column.
 PairMeans pair_interactions(const ForestView& forest, const CodeRows& rows,
                             const Settings& settings, std::uint64_t seed, std::uint64_t first_tree,
-                            const std::vector<std::uint32_t>& columns, const Monitor& monitor);
+                            const std::vector<std::uint32_t>& columns, unsigned n_threads,
+                            const Monitor& monitor);
 
 // The pairs of columns that lie on a common path, one above the other, by first and second column,
 // the first being the smaller; mean over the trees.
@@ -37,6 +38,7 @@ struct PathPairs {
 
 // The same sums of those pairs alone, in memory that grows with their number. Trees have no
 // recorded degrees: columns above a node are those that the path splits on.
-PathPairs path_pairs(const ForestView& forest, std::size_t n_columns, const Monitor& monitor);
+PathPairs path_pairs(const ForestView& forest, std::size_t n_columns, unsigned n_threads,
+                     const Monitor& monitor);
 
 }  // namespace duramen

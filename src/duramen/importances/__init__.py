@@ -27,6 +27,7 @@ from duramen.importances.measures.fitted.minimal_depth import (
     minimal_depth_distribution,
 )
 from duramen.importances.measures.fitted.noising import NOISING, noising
+from duramen.importances.measures.fitted.random_intersections import random_intersections
 from duramen.importances.measures.fitted.shaff import SHAFF, shaff
 from duramen.importances.measures.fitted.sobol_mda import SOBOL_MDA, sobol_mda
 from duramen.importances.measures.fitted.vote_change import VOTE_CHANGE, vote_change
@@ -34,6 +35,7 @@ from duramen.importances.measures.refitting.air import AIR, air
 from duramen.importances.measures.refitting.holdout_mda import HOLDOUT_MDA, holdout_mda
 from duramen.importances.measures.refitting.mcfs import MCFS, mcfs
 from duramen.importances.measures.refitting.sandri import SANDRI, sandri
+from duramen.results.feature_sets import FeatureSets
 from duramen.results.importances import MonteCarloSelection
 from duramen.results.local_importances import LocalImportances
 from duramen.results.pair_interactions import PairInteractions
@@ -41,6 +43,7 @@ from duramen.results.pair_interactions import PairInteractions
 __all__ = [
     "Clusters",
     "Comparison",
+    "FeatureSets",
     "FirstSplits",
     "Inputs",
     "LocalImportances",
@@ -68,6 +71,7 @@ __all__ = [
     "minimal_depth_distribution",
     "noising",
     "prediction_change",
+    "random_intersections",
     "relative_influence",
     "representatives",
     "sandri",

@@ -39,6 +39,8 @@ class PairInteractions(Result):
         Unit of the values: ``"bits"``, ``"gini"`` or ``"variance"``.
     standard_error : ndarray of float64, shape (q, q), optional
         Standard error of each value over the trees.
+    p_adjusted : ndarray of float64 or scipy.sparse.csr_array, shape (q, q), optional
+        Family-wise adjusted p-value of each pair in `values`.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
     notes : tuple of str
@@ -64,6 +66,7 @@ class PairInteractions(Result):
     measure: str
     unit: str
     standard_error: FloatArray | None = None
+    p_adjusted: Any = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -72,7 +75,7 @@ class PairInteractions(Result):
         names = checked_names(owner, "names", self.names)
         settle(self, "names", names)
         shape = (len(names), len(names))
-        for what in ("values", "standard_error"):
+        for what in ("values", "standard_error", "p_adjusted"):
             if (numbers := getattr(self, what)) is not None:
                 matrix = checked_matrix(owner, what, numbers, shape)
                 if (matrix != matrix.T).sum() or matrix.diagonal().any():
@@ -110,7 +113,7 @@ class PairInteractions(Result):
 
     def _at(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> FloatArray:
         """Return the values of some pairs, shape (m,)."""
-        return np.asarray(self.values[first, second], dtype=np.float64).ravel()
+        return _entries(self.values, first, second)
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame`: the two features of each pair, value and error."""
@@ -122,6 +125,8 @@ class PairInteractions(Result):
         }
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error[first, second]
+        if self.p_adjusted is not None:
+            columns["p_adjusted"] = _entries(self.p_adjusted, first, second)
         return columns
 
     def _summary(self, rows: int) -> Summary:
@@ -137,8 +142,15 @@ class PairInteractions(Result):
         ]
         if error is not None:
             columns.append(Column("std. error", fixed(error, 2)))
+        if self.p_adjusted is not None:
+            columns.append(Column("adj. p", fixed(_entries(self.p_adjusted, first, second), 4)))
         heading = (
             f"PairInteractions: {self.measure} of {len(self)} pairs of {len(self.names)} features, "
             f"in {self.unit}"
         )
         return Summary((heading,), columns, hidden(len(self), len(first), "pairs"), self.notes)
+
+
+def _entries(matrix: Any, first: NDArray[np.intp], second: NDArray[np.intp]) -> FloatArray:
+    """Return entries of a dense or sparse matrix, shape (m,)."""
+    return np.asarray(matrix[first, second], dtype=np.float64).ravel()

@@ -26,6 +26,7 @@ from duramen.significance.intervals.confidence_intervals import confidence_inter
 from duramen.significance.p_values.altmann import ALTMANN, altmann
 from duramen.significance.p_values.frequency_control import FREQUENCY_CONTROL, frequency_control
 from duramen.significance.p_values.hapfelmeier import HAPFELMEIER, hapfelmeier
+from duramen.significance.p_values.interaction_test import interaction_test
 from duramen.significance.p_values.janitza import JANITZA, janitza
 from duramen.significance.p_values.max_t import MAX_T, max_t
 from duramen.significance.p_values.mean_of_maxima import MeanOfMaxima, mean_of_maxima
@@ -34,6 +35,7 @@ from duramen.significance.p_values.one_probe import ONE_PROBE, one_probe
 from duramen.significance.p_values.permutation_test import permutation_test
 from duramen.significance.p_values.z_scores import z_scores
 from duramen.significance.permuted_labels import permuted_importances
+from duramen.significance.reproducibility.intersection_stability import stable_intersections
 from duramen.significance.reproducibility.stability import Stability, ranking_stability, stability
 from duramen.significance.reproducibility.trees_needed import TreesNeeded, trees_needed
 from duramen.significance.significance_test import SignificanceTest
@@ -62,6 +64,7 @@ __all__ = [
     "forest_probe_ranking",
     "frequency_control",
     "hapfelmeier",
+    "interaction_test",
     "janitza",
     "knockoffs",
     "max_t",
@@ -74,6 +77,7 @@ __all__ = [
     "probe_ranking",
     "ranking_stability",
     "stability",
+    "stable_intersections",
     "trees_needed",
     "z_scores",
 ]

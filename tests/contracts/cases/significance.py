@@ -352,3 +352,23 @@ def _average_effects() -> Any:
         features(), numbers(), features=[0, 2], cv=2, **models, random_state=3
     )
     return extracts.intervals(result)
+
+
+@case("interaction_test/classification", significance.interaction_test)
+@case("interaction_test/regression", significance.interaction_test, task="regression", n_cuts=1)
+def _interactions(task: str = "classification", **options: Any) -> Any:
+    result = significance.interaction_test(
+        table(), target(task), n_pairs=8, n_resamples=19, **SEED, **options
+    )
+    return extracts.frame(result)
+
+
+@case("stable_intersections/classification", significance.stable_intersections, pos_label="top")
+@case("stable_intersections/regression", significance.stable_intersections, task="regression")
+def _intersections(task: str = "classification", **options: Any) -> Any:
+    kinds = {"classification": dm.GuidedForestClassifier, "regression": dm.GuidedForestRegressor}
+    forest = kinds[task](6, max_depth=4)
+    result = significance.stable_intersections(
+        forest, table(), target(task), n_resamples=3, n_draws=9, depth=2, **SEED, **options
+    )
+    return extracts.frame(result)

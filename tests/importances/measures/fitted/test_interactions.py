@@ -132,6 +132,16 @@ def test_pairs_on_common_paths():
         interactions(trees, sparse=True)
 
 
+def test_threads_do_not_change_a_byte():
+    X, number, _ = problem(n=200)
+    forest = dm.ExtraTreesRegressor(37, random_state=0).fit(X, number)
+    for options in ({"X": X}, {"sparse": True}):
+        results = [interactions(forest, **options, n_jobs=n) for n in (1, 2, 5)]
+        for other in results[1:]:
+            assert (other.values != results[0].values).sum() == 0
+            assert other.equals(results[0])
+
+
 def test_sparse_results_are_saved(tmp_path):
     X, _, classes = problem()
     forest = dm.RandomForestClassifier(5, max_depth=1, random_state=0).fit(X, classes)

@@ -15,7 +15,7 @@ from duramen.importances.measures.fitted.mdi import mdi
 from duramen.importances.samples import encode_like, grown_on
 from duramen.results.pair_interactions import PairInteractions
 from duramen.support.arrays import IntArray
-from duramen.support.checks import check_flag, places_of, refuse
+from duramen.support.checks import check_flag, check_jobs, places_of, refuse
 
 _FUNCTION = "interactions"
 _MOST_BY_DEFAULT = 200
@@ -33,6 +33,7 @@ def interactions(
     *,
     features: int | Iterable[str | int] | None = None,
     sparse: bool = False,
+    n_jobs: int | None = None,
 ) -> PairInteractions:
     r"""Estimate the Shapley interaction index of what the features tell about Y, for every pair.
 
@@ -64,6 +65,8 @@ def interactions(
         Whether to measure all pairs of features that lie on a common path of a tree, and no
         others, without standard errors: for forests of thousands of features whose splits are not
         multiway. The values are those of all features, in a sparse matrix.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
 
     Returns
     -------
@@ -95,8 +98,9 @@ def interactions(
     True
     """
     grown = forest_of(forest, _FUNCTION)
+    n_threads = check_jobs(_FUNCTION, n_jobs)
     if check_flag(_FUNCTION, "sparse", sparse):
-        return _on_paths(grown, features)
+        return _on_paths(grown, features, n_threads)
     if X is None:
         raise missing_rows(_FUNCTION)
     table = encode_like(grown, X)
@@ -113,7 +117,7 @@ def interactions(
             )
     columns = _columns(grown, features)
     values, error = _kernel.pair_interactions(
-        grown.kernel, table.kernel, grown.bags, columns.astype(np.uint32)
+        grown.kernel, table.kernel, grown.bags, columns.astype(np.uint32), n_threads
     )
     return PairInteractions(
         names=tuple(grown.names[j] for j in columns),
@@ -126,7 +130,7 @@ def interactions(
     )
 
 
-def _on_paths(forest: Forest, features: object) -> PairInteractions:
+def _on_paths(forest: Forest, features: object, n_threads: int) -> PairInteractions:
     """Return the interactions of the pairs on common paths, a sparse matrix."""
     if features is not None:
         raise refuse(_FUNCTION, "features", "None with sparse=True", features)
@@ -137,7 +141,7 @@ def _on_paths(forest: Forest, features: object) -> PairInteractions:
         )
     from scipy.sparse import coo_array
 
-    first, second, values = _kernel.path_pairs(forest.kernel, forest.n_features)
+    first, second, values = _kernel.path_pairs(forest.kernel, forest.n_features, n_threads)
     both = (np.r_[first, second], np.r_[second, first])
     matrix = coo_array((np.r_[values, values], both), shape=(forest.n_features,) * 2)
     return PairInteractions(

@@ -1,0 +1,322 @@
+"""Test of all pairs of features for interactions beyond an additive model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from duramen.data import EncodedTable, LearningSet
+from duramen.data.learning_sets import learning_set_of
+from duramen.jobs.replicates import ExecutionParameters, run_jobs
+from duramen.results.pair_interactions import PairInteractions
+from duramen.significance.p_values.additive_model import Indicators, residuals
+from duramen.support import checks
+from duramen.support.arrays import Arrays, FloatArray, IntArray
+from duramen.support.provenance import versions
+
+_NAME = "interaction_test"
+_BLOCK = 256  # indicators of the features of a job, about
+_LEAST = 5  # rows of each quadrant
+
+NULL = "The mean of the target (its logit, for classes) is a sum of functions of single features."
+
+
+def interaction_test(
+    X: Any,
+    y: Any = None,
+    *,
+    n_pairs: int = 100,
+    n_cuts: int = 3,
+    n_resamples: int = 99,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> PairInteractions:
+    r"""Test every pair of features for an interaction beyond main effects, by max-T.
+
+    A cut of each of two features divides the rows into four quadrants. With :math:`r_i` the
+    residuals of an additive model, the statistic of two cuts is the contrast of the quadrants that
+    no main effect of either cut changes, over its standard error:
+
+    .. math:: z = \frac{\bar r_{11} - \bar r_{10} - \bar r_{01} + \bar r_{00}}
+              {\sqrt{\sum_{q} \sum_{i \in q} r_i^2 / n_q^2}}.
+
+    That of a pair is the one of largest size over the cuts of both (and over the classes, each
+    against the others). It is what trees of two levels show that split on one feature at random
+    and then on each other feature, for all pairs of features at once.
+
+    The p-values are family-wise: a pair is compared with the largest statistic of all pairs after
+    the residuals have had their signs drawn at random. Permuting the target would remove main
+    effects too, and then two features with strong main effects appear to interact. Random signs
+    keep the features, the main effects that were fitted, and the variance of each residual.
+
+    Parameters
+    ----------
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set.
+    n_pairs : int
+        Number of pairs that the result has, those of largest statistics.
+    n_cuts : int
+        Number of cuts of a feature, at quantiles: 3 are the quartiles. A nominal feature has its
+        most frequent labels against the others. The time grows with the square.
+    n_resamples : int
+        Number B of draws of signs; 0 for no p-values. The least p-value is 1 / (B + 1).
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    PairInteractions
+        ``measure="interaction_test"``, unit "z": `values` are the statistics of the strongest
+        pairs, a sparse matrix, `p_adjusted` their family-wise p-values. The sign is that of the
+        contrast: above 0 where the target, or the class, is more frequent with both features high
+        or both low.
+
+    Raises
+    ------
+    ValueError
+        If the target is survival, or there are weights, strata or groups.
+
+    Notes
+    -----
+    The additive model is one of steps, fitted by boosting until no main effect exceeds what the
+    largest of as many independent ones has by chance: a logistic one for each class against the
+    others, else one for the mean. The p-values are valid for many rows (Chernozhukov et al. 2013,
+    for numbers of pairs far above that of rows), if the model holds the main effects: where
+    features are correlated and a main effect has a form that steps do not follow, or is too weak
+    to be found, a pair may have part of it (docs/guide/shapley.md has measured rates). Interactions
+    of three and more features that leave no trace in pairs are not found.
+
+    References
+    ----------
+    Y. Lou, R. Caruana, J. Gehrke, G. Hooker (2013). Accurate intelligible models with pairwise
+    interactions. KDD. V. Chernozhukov, D. Chetverikov, K. Kato (2013). Gaussian approximations and
+    multiplier bootstrap for maxima of sums of high-dimensional random vectors. Annals of Statistics
+    41. P. H. Westfall, S. S. Young (1993). Resampling-Based Multiple Testing. Wiley.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).normal(size=(300, 50))
+    >>> y = X[:, 0] + (X[:, 3] > 0) * (X[:, 7] > 0) * 2
+    >>> pairs = dm.significance.interaction_test(X, y, random_state=0)
+    >>> pairs.to_frame()[["feature", "other"]].values[0].tolist(), pairs.p_adjusted["x3", "x7"]
+    (['x3', 'x7'], 0.01)
+    """
+    most = checks.check_integer(_NAME, "n_pairs", n_pairs, 1)
+    cuts = checks.check_integer(_NAME, "n_cuts", n_cuts, 1)
+    n = checks.check_integer(_NAME, "n_resamples", n_resamples, 0)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    plan, seed = execution.plan(_NAME), execution.seed()
+    data = learning_set_of(X, y, _NAME)
+    _refuse(data)
+    choices = {"n_pairs": most, "n_cuts": cuts, "n_resamples": n}
+    with threadpool_limits(1):
+        scan = _Scan.of(data, most, cuts, n, seed)
+        blocks = run_jobs(
+            scan,
+            len(scan.blocks),
+            seed=seed,
+            identity={**choices, "method": _NAME, "fingerprint": data.fingerprint},
+            plan=plan,
+            function=_NAME,
+            unit="block of features",
+        )
+    first, second, values = (np.concatenate([b[what] for b in blocks]) for what in _PARTS)
+    order = np.lexsort((second, first, -np.abs(values)))[:most]
+    first, second, values = first[order], second[order], values[order]
+    p_adjusted = None
+    if n:
+        largest = np.max([block["largest"] for block in blocks], axis=0)
+        reached = (largest[:, np.newaxis] >= np.abs(values)).sum(axis=0)
+        p_adjusted = _symmetric(first, second, (1.0 + reached) / (1.0 + n), data.n_columns)
+    return PairInteractions(
+        names=data.names,
+        values=_symmetric(first, second, values, data.n_columns),
+        measure=_NAME,
+        unit="z",
+        p_adjusted=p_adjusted,
+        metadata={
+            _NAME: choices,
+            "n_rows": data.n_rows,
+            "seed": seed,
+            "fingerprint": data.fingerprint,
+            "versions": versions(),
+        },
+    )
+
+
+def _refuse(data: LearningSet[EncodedTable]) -> None:
+    rows = data.exchangeability
+    present = {
+        "survival": data.task == "survival",
+        "weights": data.weights is not None,
+        "strata or groups": rows.strata is not None or rows.groups is not None,
+    }
+    for what, is_present in present.items():
+        if is_present:
+            raise ValueError(
+                f"{_NAME}: takes classes or numbers, and rows that count equally and are "
+                f"independent, got {what}."
+            )
+
+
+def _symmetric(first: Any, second: Any, values: FloatArray, p: int) -> Any:
+    from scipy.sparse import coo_array
+
+    both = (np.r_[first, second], np.r_[second, first])
+    return coo_array((np.r_[values, values], both), shape=(p, p)).tocsr()
+
+
+_PARTS = ("first", "second", "value")
+
+
+@dataclass(frozen=True, eq=False)
+class _Scan:
+    """Contrasts of all pairs whose first feature is in a block: a job of :func:`run_jobs`.
+
+    Residuals are whole numbers, so that sums are exact, in any order.
+    """
+
+    features: IntArray  # that have indicators
+    indicators: Indicators  # of these
+    residuals: FloatArray  # (outcomes, n)
+    signs: FloatArray  # (draws, n)
+    n_pairs: int
+    blocks: tuple[tuple[int, int], ...]  # features
+
+    @classmethod
+    def of(
+        cls, data: LearningSet[EncodedTable], n_pairs: int, n_cuts: int, n: int, seed: int
+    ) -> _Scan:
+        table, target = data.table, data.target
+        indicators = Indicators.of(table, np.arange(data.n_columns), n_cuts)
+        if target.codes is None:
+            outcomes = [target.values.astype(np.float64)]
+        else:
+            labels = range(target.n_classes)
+            outcomes = [(target.codes == label).astype(np.float64) for label in labels]
+            outcomes = outcomes[1:] if len(outcomes) == 2 else outcomes
+        features = np.flatnonzero(np.diff(indicators.first))
+        used = Indicators(indicators.values, np.unique(indicators.first))
+        bits = (52 - int(np.ceil(np.log2(max(data.n_rows, 2))))) // 2
+        whole = []
+        for outcome in outcomes:
+            left = residuals(table, outcome, indicators)
+            whole.append(np.round(left / max(np.abs(left).max(), 1e-300) * 2.0**bits))
+        random = np.random.default_rng(seed)
+        signs: FloatArray = random.integers(0, 2, (n, data.n_rows)).astype(np.float64) * 2.0 - 1.0
+        width = max(1, _BLOCK // n_cuts)
+        starts = range(0, max(len(features) - 1, 1), width)
+        blocks = tuple((start, min(start + width, len(features))) for start in starts)
+        return cls(features, used, np.array(whole, dtype=np.float64), signs, n_pairs, blocks)
+
+    def __call__(self, job: int, _: int) -> Arrays:
+        begin, end = self.blocks[job]
+        first = self.indicators.first
+        if len(first) < 3:
+            nothing = np.empty(0, dtype=np.int64)
+            none = np.zeros(len(self.signs))
+            return {"first": nothing, "second": nothing, "value": none[:0], "largest": none}
+        here = self.indicators.values[:, first[begin] : first[end]].astype(np.float64)
+        there = self.indicators.values[:, first[begin] :].astype(np.float64)
+        rows = first[begin:end] - first[begin]
+        columns = first[begin:-1] - first[begin]
+        counts = _quadrants(here.T @ there, here.sum(axis=0), there.sum(axis=0), len(here))
+        enough = np.minimum.reduce(counts) >= _LEAST
+        feature = self.indicators.columns()[first[begin] :]
+        enough &= feature[: here.shape[1], np.newaxis] < feature  # each pair once
+        inverse = [1.0 / np.maximum(count, 1.0) for count in counts]
+        p = len(first) - 1 - begin
+        strongest, largest = np.zeros((end - begin, p)), np.zeros(len(self.signs))
+        for residual in self.residuals:
+            squares = residual**2
+            sums = _quadrants(
+                here.T @ (there * squares[:, np.newaxis]),
+                squares @ here,
+                squares @ there,
+                squares.sum(),
+            )
+            variance = sum(part * scale**2 for part, scale in zip(sums, inverse, strict=True))
+            scale = np.where(enough & (variance > 0.0), 1.0, 0.0)
+            scale /= np.sqrt(np.where(variance > 0.0, variance, 1.0))
+            terms = _Terms.of(inverse, scale)
+            values = terms.contrasts(here, there, residual)
+            top = _largest(values, rows, columns)
+            strongest = np.where(np.abs(top) > np.abs(strongest), top, strongest)
+            for b, signs in enumerate(self.signs):
+                drawn = terms.contrasts(here, there, residual * signs)
+                largest[b] = max(largest[b], drawn.max(), -drawn.min())
+        above, below = np.nonzero(strongest)
+        values = strongest[above, below]
+        order = np.argsort(-np.abs(values), kind="stable")[: self.n_pairs]
+        return {
+            "first": self.features[above[order] + begin],
+            "second": self.features[below[order] + begin],
+            "value": values[order],
+            "largest": largest,
+        }
+
+
+def _quadrants(both: FloatArray, here: FloatArray, there: FloatArray, total: float) -> Any:
+    """Return sums over the rows with both indicators, the first alone, the second alone, none."""
+    first, second = here[:, np.newaxis], there[np.newaxis]
+    return both, first - both, second - both, total - first - second + both
+
+
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """Coefficients of the sums in the contrast: of both, of either indicator, of all rows."""
+
+    both: FloatArray
+    first: FloatArray
+    second: FloatArray
+    total: FloatArray
+
+    @classmethod
+    def of(cls, inverse: list[FloatArray], scale: FloatArray) -> _Terms:
+        """Return those of contrasts of means, with inverse counts, times a scale."""
+        both, first, second, neither = inverse
+        return cls(
+            (both + first + second + neither) * scale,
+            -(first + neither) * scale,
+            -(second + neither) * scale,
+            neither * scale,
+        )
+
+    def contrasts(self, here: FloatArray, there: FloatArray, residual: FloatArray) -> FloatArray:
+        """Return the contrasts of all pairs of indicators."""
+        values = (here * residual[:, np.newaxis]).T @ there
+        values *= self.both
+        values += self.first * (residual @ here)[:, np.newaxis]
+        values += self.second * (residual @ there)
+        values += self.total * residual.sum()
+        return values
+
+
+def _largest(values: FloatArray, rows: Any, columns: Any) -> FloatArray:
+    """Return the contrast of largest size of each pair of features."""
+    most = _over(np.maximum, values, rows, columns)
+    least = _over(np.minimum, values, rows, columns)
+    return np.where(most >= -least, most, least)
+
+
+def _over(ufunc: Any, values: FloatArray, rows: Any, columns: Any) -> FloatArray:
+    return np.asarray(ufunc.reduceat(ufunc.reduceat(values, rows, axis=0), columns, axis=1))
