@@ -17,7 +17,7 @@ from duramen.plots.importances import (
     rank_correlations,
     ranking,
 )
-from duramen.plots.interactions import interaction_matrix
+from duramen.plots.interactions import interaction_matrix, interaction_network
 from duramen.plots.local import beeswarm, row_clusters, waterfall
 from duramen.plots.network import (
     calcium_stages,
@@ -40,6 +40,7 @@ __all__ = [
     "effects_in_context",
     "found_curves",
     "interaction_matrix",
+    "interaction_network",
     "links_in_context",
     "manhattan",
     "network_graph",

@@ -1,4 +1,4 @@
-"""Interactions of pairs of features, as a matrix."""
+"""Interactions of pairs of features, as a matrix and as a network."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.plots.canvas import (
+    ACCENT,
+    AGAINST,
+    INK,
     Layout,
     Options,
     axes_or_new,
@@ -17,10 +20,11 @@ from duramen.plots.canvas import (
     signed_colors,
     tidy,
 )
+from duramen.plots.network import label_circle
 from duramen.results.pair_interactions import PairInteractions
 from duramen.results.result import figure
 from duramen.results.saved import is_sparse
-from duramen.support.checks import check_integer
+from duramen.support.checks import check_integer, check_real
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,6 +83,72 @@ def interaction_matrix(result: PairInteractions, *, k: int = 20, ax: Axes | None
     return ax
 
 
+def interaction_network(
+    result: PairInteractions, *, n: int = 30, alpha: float = 0.05, ax: Axes | None = None
+) -> Axes:
+    """Draw the `n` strongest pairs as lines between their features, the wider the stronger.
+
+    Synergy is blue, redundancy vermilion; pairs with an adjusted p-value above `alpha` are faint.
+
+    Parameters
+    ----------
+    result : PairInteractions
+        Interactions of pairs.
+    n : int
+        Number of pairs to show.
+    alpha : float
+        Family-wise error rate, for results with adjusted p-values.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If `n` is less than 1, `alpha` is not in [0, 1], or there is no pair.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> pairs = dm.theory.population_interactions(dm.theory.examples.xor())
+    >>> len(dm.plots.interaction_network(pairs).lines)
+    2
+    """
+    owner = "plots.interaction_network"
+    check_integer(owner, "n", n, 1)
+    check_real(owner, "alpha", alpha, 0, 1)
+    first, second = (index[:n] for index in result.order())
+    if not len(first):
+        raise ValueError(f"{owner}: result must have a pair, got none.")
+    columns = {what: column[:n] for what, column in result.columns().items()}
+    values = np.asarray(columns["interaction"])
+    most = float(np.abs(values).max()) or 1.0
+    clear = np.asarray(columns.get("p_adjusted", np.zeros(len(values)))) <= alpha
+    nodes, ends = np.unique(np.r_[first, second], return_inverse=True)
+    angles = np.pi / 2 - 2 * np.pi * np.arange(len(nodes)) / len(nodes)
+    places = np.column_stack([np.cos(angles), np.sin(angles)])
+    ax = axes_or_new(ax, 6.4, 6.4)
+    for k, value in enumerate(values.tolist()):
+        line = places[ends[[k, k + len(values)]]]
+        ax.plot(
+            line[:, 0],
+            line[:, 1],
+            color=ACCENT if value > 0 else AGAINST,
+            linewidth=0.4 + 3.0 * abs(value) / most,
+            alpha=0.8 if clear[k] else 0.2,
+            solid_capstyle="round",
+        )
+    ax.plot(places[:, 0], places[:, 1], "o", color=INK, markersize=4)
+    ax.set_aspect("equal")
+    ax.margins(0.12)
+    ax.axis("off")
+    label_circle(ax, [label(result.names[j]) for j in nodes], places)
+    return ax
+
+
 def _strongest(result: PairInteractions, k: int) -> NDArray[np.intp]:
     """Return the indices of the features with the strongest interactions."""
     check_integer("plots.interaction_matrix", "k", k, 1)
@@ -97,3 +167,6 @@ def _layout(result: PairInteractions, options: Options) -> Layout:
 
 
 INTERACTION_MATRIX = figure(interaction_matrix, (PairInteractions,), _layout)
+INTERACTION_NETWORK = figure(
+    interaction_network, (PairInteractions,), lambda *_: Layout(6.0, 2, bottom=0.1)
+)

@@ -109,13 +109,13 @@ def network_graph(
     if len(nodes) <= _NAMED:
         names = [label(network.names[i]) for i in nodes]
         if positions is None:
-            _label_circle(ax, names, where)
+            label_circle(ax, names, where)
         else:
             _label_places(ax, names, where)
     return ax
 
 
-def _label_circle(ax: Axes, names: list[str], where: FloatArray) -> None:
+def label_circle(ax: Axes, names: list[str], where: FloatArray) -> None:
     """Write names along the radii of a circle, outside of it."""
     for name, (x, y) in zip(names, where.tolist(), strict=True):
         angle = np.degrees(np.arctan2(y, x))

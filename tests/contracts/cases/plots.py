@@ -72,6 +72,12 @@ def _pairs(**options: Any) -> Any:
     return drawn(ax), ax.get_xlabel()
 
 
+@case("plots/interaction_network", plots.interaction_network, n=5)
+def _pair_network(**options: Any) -> Any:
+    ax = plots.interaction_network(importances.interactions(forest(), table()), **options)
+    return [np.asarray(line.get_xydata(), dtype=float) for line in ax.lines]
+
+
 @case("plots/effect", plots.effect)
 @case("plots/effect of a class", plots.effect, of=str(classes()[0]))
 def _effect(**options: Any) -> Any:

@@ -117,8 +117,8 @@ def interaction_test(
     >>> X = np.random.default_rng(0).normal(size=(300, 50))
     >>> y = X[:, 0] + (X[:, 3] > 0) * (X[:, 7] > 0) * 2
     >>> pairs = dm.significance.interaction_test(X, y, random_state=0)
-    >>> pairs.to_frame()[["feature", "other"]].values[0].tolist(), pairs.p_adjusted["x3", "x7"]
-    (['x3', 'x7'], 0.01)
+    >>> pairs.to_frame()[["feature", "other", "p_adjusted"]].values[0].tolist()
+    ['x3', 'x7', 0.01]
     """
     most = checks.check_integer(_NAME, "n_pairs", n_pairs, 1)
     cuts = checks.check_integer(_NAME, "n_cuts", n_cuts, 1)

@@ -170,7 +170,7 @@ class Leaves:
         for k, features in enumerate(sets):
             of_each = [leaves[starts[j] : starts[j + 1]] for j in features]
             of_each.sort(key=len)
-            common: IntArray = of_each[0]
+            common = of_each[0]
             for other in of_each[1:]:
                 common = np.intersect1d(common, other, assume_unique=True)
             values[k] = self._weight[common].sum()
