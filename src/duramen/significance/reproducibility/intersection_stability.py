@@ -50,8 +50,8 @@ def stable_intersections(
 
     Parameters
     ----------
-    estimator : GuidedForestClassifier or GuidedForestRegressor
-        Parameters of the forests; it is cloned, not changed. `feature_weights` is computed here.
+    estimator : estimator of duramen
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional

@@ -37,7 +37,7 @@ def random_intersections(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package, of classes or numbers.
+        A forest of this package.
     pos_label : label, optional
         Class whose leaves are drawn, those in which it is the most frequent one; by default all.
     n_draws : int
