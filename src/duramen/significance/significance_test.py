@@ -59,6 +59,9 @@ class SignificanceTest(Entry):
         Name of its rates, of a test that gives `ErrorRates`.
     controls : bool
         Whether a small number is evidence of relevance for a feature among many.
+    check : callable, optional
+        Refuses a learning set that the test cannot handle; ``duramen rank`` calls it before a
+        forest is grown.
     adapt : callable, optional
         Further arguments from the grown forest, and whether anything asks for permutations.
 
@@ -87,6 +90,7 @@ class SignificanceTest(Entry):
     default: bool = False
     rate: str = "error rate"
     controls: bool = True
+    check: Callable[[Any], None] = lambda data: None
     adapt: Callable[[Any, bool], dict[str, Any]] = lambda forest, permuting: {}
 
     @property

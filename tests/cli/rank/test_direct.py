@@ -161,3 +161,12 @@ def test_weights_are_refused_in_python():
         dm.rank(table, target="y", direct=True, test="conditional")
     with pytest.raises(ValueError, match="feature_groups='clusters' needs clusters"):
         dm.rank(table, target="y", direct=True, feature_groups="clusters")
+
+
+def test_weights_are_refused_before_a_forest_grows(monkeypatch):
+    monkeypatch.setattr("duramen.analyses.ranking.ranking.grow_and_compute", None)
+    weights = np.linspace(1, 2, N)
+    with pytest.raises(ValueError, match="conditional: sample_weight must be None"):
+        dm.rank(
+            frame().drop(columns="batch"), target="y", test="conditional", sample_weight=weights
+        )

@@ -168,19 +168,44 @@ def test_weights_are_refused():
         conditional(FOREST, data)
 
 
-def test_one_product_is_tested_by_t():
-    values = np.random.default_rng(0).normal(0.2, 1, size=(50, 1))
-    expected = stats.ttest_1samp(values[:, 0], 0).pvalue
-    assert covariance_p_value(values) == pytest.approx(expected, rel=1e-10)
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_one_covariance_is_tested_by_the_slope_of_a_line(spread):
+    """Of growing variance the standard error is HC2, else the larger of that and the usual one."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=80)
+    y = 0.3 * x + np.abs(x) ** spread * random.normal(size=80)
+    line = stats.linregress(x, y)
+    left = y - line.intercept - line.slope * x
+    share = (x - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum()
+    robust = np.sqrt((share * left**2 / (1 - share)).sum() / ((x - x.mean()) ** 2).sum())
+    assert spread == 0 or robust > 1.2 * line.stderr
+    expected = 2 * stats.t.sf(abs(line.slope) / max(line.stderr, robust), 78)
+    result = covariance_p_value(y[:, None], x[:, None], None)
+    assert result == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("d", [2, 30, 200])
-def test_several_products_have_about_uniform_p_values(d):
+def test_several_covariances_have_about_uniform_p_values(d):
     random = np.random.default_rng(d)
     mix = random.normal(size=(d, d)) / np.sqrt(d) + np.eye(d)
-    p_values = [covariance_p_value(random.normal(size=(60, d)) @ mix) for _ in range(100)]
+    p_values = [
+        covariance_p_value(random.normal(size=(60, 1)), random.normal(size=(60, d)) @ mix, None)
+        for _ in range(100)
+    ]
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
     assert np.mean(np.array(p_values) < 0.05) < 0.1
+
+
+def test_covariances_of_groups_of_rows_have_their_error():
+    random = np.random.default_rng(3)
+    units = np.repeat(np.arange(40), 5)
+    p_values = [
+        covariance_p_value(
+            random.normal(size=(40, 1))[units], random.normal(size=(40, 1))[units], units
+        )
+        for _ in range(200)
+    ]
+    assert 0.01 <= np.mean(np.array(p_values) < 0.05) < 0.1
 
 
 @pytest.mark.slow

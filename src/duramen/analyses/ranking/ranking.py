@@ -201,6 +201,8 @@ def rank_features(
     check_class(request.pos_label, problem.data.target, execution.wording)
     if request.direct:
         check_direct(problem.data, execution)
+    if request.test is not None:
+        request.test.test.check(problem.data)
     problem, signals = request.clustering.represented(problem, clock)
     if request.direct and request.groups_of_clusters:
         threshold = request.clustering.clusters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -28,17 +28,18 @@ from duramen.significance.conditional_tests.inference import (
     all_rows,
     combined,
     covariance_p_value,
-    of_units,
     randomization_p_value,
     t_statistic,
     upper_tail,
 )
+from duramen.significance.conditional_tests.nodewise import Nodewise
 from duramen.significance.conditional_tests.sampler import (
     KnownDistribution,
     KnownSampler,
     Sampler,
     forest_for,
 )
+from duramen.significance.conditional_tests.scores import centered
 from duramen.significance.hypotheses import HIERARCHICAL, Hypotheses
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
@@ -62,7 +63,7 @@ _NULL_STATISTICS = 200  # statistics of permuted targets that give the spread of
 _MOST_RUNS = 10
 _NO_DONORS = np.empty((0, 0, 0), dtype=np.uint32)
 _LEAST_DRAWS, _DRAWS_A_TEST = 999, 20  # of randomization tests
-_OF_LINES = 0.9  # weight of the linear test where a forest predicts no better than a lasso
+_OF_LINES = 0.95  # weight of the linear test where a forest predicts no better than a lasso
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
 _HINT = ". Hint: test clusters of correlated features together, with feature_groups"
 _OF_DIAGNOSIS = 2**31  # number of its seed
@@ -105,10 +106,11 @@ def conditional(
 
     the generalized covariance measure (Shah and Peters 2020), which sees what goes up or down with
     the feature, and the projected covariance measure (Lundborg et al. 2024), which sees whatever
-    the forest has learned, such as interactions. Both p-values are combined (Liu and Xie 2020),
-    with equal weights, or with .9 for the first where a lasso of all rows predicts better than the
-    forests; what it leaves without the feature then takes the place of :math:`y - \bar f_j` in
-    :math:`g_j`.
+    the forest has learned, such as interactions. The first is tested as the slope of a
+    line, for normal scores of the feature and for its values. The p-values are combined (Liu and
+    Xie 2020), with equal weights, or with .95 for the first where a lasso of all rows predicts better
+    than the forests; what it leaves without the feature then takes the place of
+    :math:`y - \bar f_j` in :math:`g_j`.
 
     Parameters
     ----------
@@ -599,19 +601,40 @@ def evaluated(
     if lines is None:
         return projected, scores, {}
     by_line = lines.error < observed.error
-    linear = np.array(
-        [
-            covariance_p_value(
-                of_units(
-                    _outer(lines.rest_of(g) if by_line else observed.rest(g), residuals),
-                    observed.units,
-                )
-            )
-            for g, residuals in enumerate(map(fitted.residuals_together, hypotheses))
-        ]
-    )
+
+    def linear_p_value(g: int, residuals: FloatArray) -> float:
+        rest = lines.rest_of(g) if by_line else observed.rest(g)
+        return covariance_p_value(rest, residuals, observed.units)
+
+    of_scores = [fitted.residuals_together(features) for features in hypotheses]
+    linear = np.array([linear_p_value(g, rest) for g, rest in enumerate(of_scores)])
+    of_values = linear.copy()
+    for g, rest in residuals_of_values(fitted, lines.design, hypotheses).items():
+        of_values[g] = linear_p_value(g, rest)
+    linear = combined(linear, of_values, 0.5)
     p_values = combined(linear, projected, _OF_LINES if by_line else 0.5)
     return p_values, scores, {"p_linear": linear, "p_any": projected}
+
+
+def residuals_of_values(
+    fitted: Sampler, design: Design, hypotheses: tuple[IntArray, ...]
+) -> dict[int, FloatArray]:
+    """Return residuals of values, in place of scores, of each hypothesis that they suit.
+
+    The effect of a value is larger than that of its rank, above all where tails are heavy. The
+    hypotheses are those about numbers whose scores depend on the others along lines; a known
+    distribution has residuals of its own.
+    """
+    if isinstance(fitted, KnownSampler) or not design.columns.shape[1]:
+        return {}
+    columns = centered(design.columns, fitted.strata)
+    nodewise = Nodewise.of(replace(fitted.scores, values=columns))
+    of_values = replace(fitted, nodewise=nodewise, _residuals=nodewise.residuals)
+    return {
+        g: of_values.residuals_together(features)
+        for g, features in enumerate(hypotheses)
+        if not (fitted.forests | fitted.scores.discrete)[features].any()
+    }
 
 
 def refitted(
@@ -634,11 +657,6 @@ def refitted(
             rests[g], fitted.numbers(features), partial(fitted.drawn_numbers, features), n_draws
         )
     return p_values, scores
-
-
-def _outer(rest: FloatArray, residuals: FloatArray) -> FloatArray:
-    """Return the products of columns of both, row by row, shape (n, c b)."""
-    return np.asarray((rest[:, :, None] * residuals[:, None, :]).reshape(len(rest), -1))
 
 
 def associations(
@@ -716,4 +734,5 @@ CONDITIONAL = SignificanceTest(
     suits=lambda measure: False,
     of_rows=True,
     most_trees=100,
+    check=check_rows,
 )

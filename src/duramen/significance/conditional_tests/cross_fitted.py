@@ -287,11 +287,14 @@ class Lines:
         For hypotheses whose features have coefficients; the rest of the others is `rest`.
     error : float
         Squared error of rows left out, summed over the columns of the response.
+    design : Design
+        Columns of the lasso.
     """
 
     rest: FloatArray
     without: dict[int, FloatArray]
     error: float
+    design: Design
 
     @classmethod
     def of(cls, fitting: CrossFitting) -> Lines:
@@ -324,7 +327,7 @@ class Lines:
                         left[:, c] = numbers - spread * smaller.predict(others)
         for left in without.values():
             np.copyto(left, rest, where=np.isnan(left))
-        return cls(rest, without, error)
+        return cls(rest, without, error, design)
 
     def rest_of(self, g: int) -> FloatArray:
         """Return the rest without the features of a hypothesis, shape (n, c)."""

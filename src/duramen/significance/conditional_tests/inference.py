@@ -103,35 +103,51 @@ def upper_tail(t: FloatArray, n_units: int) -> FloatArray:
     return np.asarray(stdtr(max(n_units - 1, 1), -t))
 
 
-def covariance_p_value(products: FloatArray) -> float:
-    r"""Return the p-value of the hypothesis that products of residuals have mean 0.
+def covariance_p_value(rest: FloatArray, residuals: FloatArray, units: IntArray | None) -> float:
+    r"""Return the p-value of the hypothesis that two sets of residuals have covariances of 0.
 
-    With d products u of each of n units, the sum of squares of their means is compared with that
-    of a sum of squares of normal numbers with the covariance S of the products, by its mean and
-    variance (Satterthwaite 1946):
+    The d = c b products u of the centered columns e and r of both are summed over the n units. The
+    sum of squares of these sums is compared with that of normal numbers with their covariance S, by
+    its mean and variance (Satterthwaite 1946):
 
-    .. math:: F = n \|\bar u\|^2 / tr S \quad\text{with } f = (tr S)^2 / tr S^2
+    .. math:: F = \|\textstyle\sum u\|^2 / tr S \quad\text{with } f = (tr S)^2 / tr S^2
 
-    and (n - 1) f degrees of freedom. With d = 1 it is the two-sided t test.
+    and (n - 2) f degrees of freedom. S is that of r times what a line in r leaves of e, since the
+    square of a large effect would add to the variance of u, above all if r has heavy tails. With
+    d = 1 it is the two-sided t test of a slope, with the larger of two standard errors: the usual
+    one and HC2 (MacKinnon and White 1985), which holds where the variance of e depends on r. With
+    more, the larger of both traces is taken.
 
     Parameters
     ----------
-    products : float64 array of shape (n, d)
+    rest : float64 array of shape (n_rows, c)
+    residuals : float64 array of shape (n_rows, b)
+    units : int64 array of shape (n_rows,) or None
+        Groups of rows that may depend on each other.
     """
     from scipy.special import fdtrc
 
-    n = len(products)
-    mean = products.mean(axis=0)
-    centered = products - mean
-    trace = float(np.square(centered).sum()) / (n - 1)
+    own = (residuals - residuals.mean(axis=0))[:, None, :]
+    response = (rest - rest.mean(axis=0))[:, :, None]
+    products = response * own
+    squares = np.square(own).sum(axis=0)
+    scale = np.maximum(squares, 1e-300)
+    left = response - products.sum(axis=0) / scale * own
+    weighted = own * left / np.sqrt(np.maximum(1.0 - np.square(own) / scale, 1e-9))
+    deviations = of_units(weighted.reshape(len(rest), -1), units)
+    usual = float((squares * np.square(left).sum(axis=0)).sum()) / max(len(rest) - 2, 1)
+    trace, n = float(np.square(deviations).sum()), len(deviations)
     if trace <= 0.0:
         return 1.0
-    gram = centered.T @ centered if products.shape[1] <= n else centered @ centered.T
-    # Without bias where the products are normal: that of few rows would add (tr S)^2 / (n - 1).
-    square = float(np.square(gram).sum()) / (n - 1) ** 2 - trace**2 / (n - 1)
-    square *= (n - 1) ** 2 / ((n - 2) * (n + 1))
-    freedom = min(max(1.0, trace**2 / max(square, 1e-300)), float(products.shape[1]))
-    return float(fdtrc(freedom, (n - 1) * freedom, n * float(mean @ mean) / trace))
+    deviations *= np.sqrt(max(1.0, usual / trace))
+    trace, total = max(trace, usual), products.sum(axis=0)
+    wide = deviations.shape[1] > n
+    gram = deviations @ deviations.T if wide else deviations.T @ deviations
+    # Without bias where the products are normal: that of few rows would add (tr S)^2 / m.
+    m = max(n - 2, 2)
+    square = (float(np.square(gram).sum()) - trace**2 / m) * m**2 / ((m - 1) * (m + 2))
+    freedom = min(max(1.0, trace**2 / max(square, 1e-300)), float(deviations.shape[1]))
+    return float(fdtrc(freedom, m * freedom, float(np.square(total).sum()) / trace))
 
 
 def all_rows(folds: list[Arrays], name: str, axis: int = 0) -> FloatArray:

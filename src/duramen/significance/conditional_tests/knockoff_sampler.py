@@ -7,7 +7,7 @@ and knockoffs (Candes et al. 2018).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -28,10 +28,16 @@ from duramen.significance.conditional_tests.sampler import (
     standardized,
 )
 from duramen.significance.conditional_tests.scores import Scores
-from duramen.significance.conditional_tests.second_order import MOST_DENSE, SecondOrder
+from duramen.significance.conditional_tests.second_order import (
+    LEAST_SHRINKAGE,
+    MOST_DENSE,
+    SecondOrder,
+    ledoit_wolf,
+)
 from duramen.support.arrays import FloatArray, IntArray
 
 KnockoffKind = Literal["auto", "gaussian", "forest"]
+_FILLS = 10  # rounds of draws in place of gaps
 
 
 class KnownKnockoffs(Protocol):
@@ -87,6 +93,8 @@ class EstimatedKnockoffs:
         Scores of the table's columns.
     gaussian : int64 array of shape (q,)
         Columns of the scores that have Gaussian knockoffs.
+    values : float64 array of shape (n, q)
+        These columns, with gaps filled.
     second_order : SecondOrder
         Distribution of what the other columns leave of these, standardized.
     explained : float64 array of shape (n, q)
@@ -101,6 +109,7 @@ class EstimatedKnockoffs:
 
     sampler: Sampler
     gaussian: IntArray
+    values: FloatArray
     second_order: SecondOrder
     explained: FloatArray
     spread: FloatArray
@@ -127,13 +136,14 @@ class EstimatedKnockoffs:
         nodewise = Nodewise.of(scores)
         widths, n_scores = scores.widths, scores.values.shape[1]
         curved = [np.empty(0, dtype=np.int64)] * table.n_columns
+        filled = with_gaps_filled(scores)
         if kind != "gaussian" and n_scores <= MOST_DENSE:
-            curved = curved_in(nodewise)
+            curved = curved_in(nodewise if filled is scores else Nodewise.of(filled))
         nominal = scores.discrete & (widths > 1)
         depends = np.array([len(features) > 0 for features in curved], dtype=bool)
         alone = (widths > 0) & (nominal | depends | (kind == "forest"))
         of_alone = np.repeat(alone, widths)
-        values = scores.values[:, ~of_alone]
+        values = filled.values[:, ~of_alone]
         explained = np.zeros_like(values)
         if alone.any() and values.shape[1]:
             explained = values - ridge_residuals(scores.values[:, of_alone], values)
@@ -143,6 +153,7 @@ class EstimatedKnockoffs:
         return cls(
             Sampler(table, nodewise, None, alone, 0, nodewise.residuals),
             np.flatnonzero(~of_alone),
+            values,
             SecondOrder.of(
                 rest / spread, None if labels is None else np.repeat(labels, widths)[~of_alone]
             ),
@@ -202,10 +213,12 @@ class EstimatedKnockoffs:
         """
         from scipy.special import ndtr
 
-        values = self.sampler.scores.values[:, self.sampler.scores.columns(j)]
+        scores = self.sampler.scores
+        first = int(np.searchsorted(self.gaussian, scores.first[j]))
+        values = self.values[:, first : first + int(scores.widths[j])]
         flag = values[:, -1] > 0.0
         second = np.zeros(len(values), dtype=bool)
-        if values.shape[1] > 1 or self.sampler.scores.discrete[j]:
+        if values.shape[1] > 1 or scores.discrete[j]:
             quantile = ndtr(noise[:, -1] / max(float(deviation[-1]), 1e-300))
             second = quantile > 1.0 - probabilities(mean[:, -1], values[:, -1])
             rows = rows_of_levels(flag.astype(np.int64), second.astype(np.int64), random)
@@ -236,3 +249,38 @@ class EstimatedKnockoffs:
             residuals = of_forest
         order = random.permutation(table.n_rows)
         return np.asarray(self.sampler.drawn(j, residuals, [order], random)[0])
+
+
+def with_gaps_filled(scores: Scores) -> Scores:
+    """Return scores with draws in the gaps of numbers and grades.
+
+    A gap has a score of 0, so that correlations with other columns are too small. Here the values
+    have variance 1, and gaps are drawn given the other columns from a normal distribution, whose
+    covariance is estimated from the filled columns, a few times in turn. Of more than `MOST_DENSE`
+    columns the scores are returned as they are.
+    """
+    numbers = np.flatnonzero(~scores.discrete & (scores.widths > 1))
+    columns = scores.first[numbers]
+    values = np.array(scores.values)
+    if not len(numbers) or values.shape[1] > MOST_DENSE:
+        return scores
+    gaps = scores.values[:, columns + 1] > 0.0
+    filled = np.where(gaps, np.nan, values[:, columns])
+    filled = (filled - np.nanmean(filled, axis=0)) / np.nanstd(filled, axis=0)
+    values[:, columns] = np.nan_to_num(filled)
+    used = np.delete(np.arange(values.shape[1]), columns + 1)  # nothing of its own indicator
+    places = np.searchsorted(used, columns)
+    random = np.random.default_rng(0)
+    for _ in range(_FILLS):
+        part = values[:, used]
+        shrinkage = max(ledoit_wolf(part - part.mean(axis=0)), LEAST_SHRINKAGE)
+        covariance = (1.0 - shrinkage) * np.cov(part.T, bias=True)
+        covariance = np.atleast_2d(covariance) + shrinkage * np.eye(len(used))
+        precision = np.linalg.inv(covariance)
+        for place, rows in zip(places.tolist(), gaps.T, strict=True):
+            own = float(precision[place, place])
+            others = np.delete(np.arange(len(used)), place)
+            mean = -part[rows][:, others] @ precision[place, others] / own
+            part[rows, place] = mean + random.normal(size=len(mean)) / np.sqrt(own)
+        values[:, columns] = part[:, places]
+    return replace(scores, values=values)

@@ -23,7 +23,8 @@ from duramen.support.arrays import FloatArray, IntArray
 MOST_DENSE = 1000
 """Columns up to which matrices of all pairs are computed."""
 
-_LEAST_SHRINKAGE = 1e-3
+LEAST_SHRINKAGE = 1e-3
+"""Least fraction by which a covariance is shrunken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ class SecondOrder:
         n, q = values.shape
         if not q:
             return cls(values, np.ones(0), np.zeros((0, 0)), np.ones(0), 1.0, 1.0)
-        shrinkage = max(ledoit_wolf(values), _LEAST_SHRINKAGE)
+        shrinkage = max(ledoit_wolf(values), LEAST_SHRINKAGE)
         if q <= MOST_DENSE:
             covariance = (1.0 - shrinkage) * values.T @ values / n + shrinkage * np.eye(q)
             precision = np.linalg.inv(covariance)
