@@ -106,11 +106,11 @@ def conditional(
 
     the generalized covariance measure (Shah and Peters 2020), which sees what goes up or down with
     the feature, and the projected covariance measure (Lundborg et al. 2024), which sees whatever
-    the forest has learned, such as interactions. The first is tested as the slope of a
-    line, for normal scores of the feature and for its values. The p-values are combined (Liu and
-    Xie 2020), with equal weights, or with .95 for the first where a lasso of all rows predicts better
-    than the forests; what it leaves without the feature then takes the place of
-    :math:`y - \bar f_j` in :math:`g_j`.
+    the forest has learned, such as interactions. The first is tested as the slope of a line, for
+    normal scores of the feature and for its values. The p-values are combined (Liu and Xie 2020),
+    with equal weights, or with .95 for the first where a lasso of all rows predicts better than the
+    forests; what it leaves without the feature then takes the place of :math:`y - \bar f_j` in
+    :math:`g_j`.
 
     Parameters
     ----------
