@@ -5,8 +5,8 @@ problem with strong, weak and irrelevant features at four sizes, and prints how 
 of MDA and MDI cover the expected importance of forests at that size (the mean over data sets of
 their own). Then it draws pure noise, and prints in how many data sets any feature has q <= .05, by
 the number of replicates that the p-values come from. The tables are those of
-docs/guide/intervals.md. A run that was killed goes on from its checkpoints in DIR; one processor
-takes about ten minutes.
+docs/explanation/intervals.md. A run that was killed goes on from its checkpoints in DIR; one
+processor takes about ten minutes.
 """
 
 from __future__ import annotations

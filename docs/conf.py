@@ -22,14 +22,38 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
     "_site.outside",
     "_site.reference",
 ]
 root_doc = "index"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_site", "images/make_*.py"]
+exclude_patterns = [
+    "_site",
+    "images/make_*.py",
+    "examples",
+    "gallery/*.ipynb",
+    "gallery/*.py",
+    "sg_execution_times.rst",
+]
 # One backtick is code in docstrings, as Markdown has it.
 default_role = "code"
+
+# The build runs the examples, and makes their pictures and notebooks.
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "min_reported_time": 1000,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+    "plot_gallery": True,
+    "capture_repr": (),
+    "write_computation_times": False,
+}
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 4  # the anchors that GitHub gives headings

@@ -23,7 +23,8 @@ import duramen as dm
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FIRST = ROOT / "docs" / "start"  # commands with their defaults
-GUIDE = ROOT / "docs" / "guide"  # pages run with the slow tests, as those of FIRST do
+# Pages run with the slow tests.
+SLOW = {FIRST, *(ROOT / "docs" / name for name in ("guide", "how-to", "explanation"))}
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 LANGUAGES = {"python", "sh", "text"}
@@ -51,7 +52,7 @@ def test_every_block_says_its_language(page: Path) -> None:
     [
         pytest.param(
             page,
-            marks=pytest.mark.slow if page.parent in {FIRST, GUIDE} else (),
+            marks=pytest.mark.slow if page.parent in SLOW else (),
             id=name_of(page),
         )
         for page in PAGES
@@ -138,7 +139,7 @@ def test_commands_are_found_in_a_shell_block() -> None:
 
 
 def test_the_guide_lists_every_selector() -> None:
-    text = (ROOT / "docs" / "guide" / "selectors.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "how-to" / "selectors.md").read_text(encoding="utf-8")
     for record in dm.selection.catalogue:
         assert f"`{record.name}`" in text
         assert f"[`{record.kind.__name__}`]" in text

@@ -78,3 +78,12 @@ def test_the_doctor_says_what_a_report_of_a_fault_needs() -> None:
     extras = set(project["optional-dependencies"])
     assert set(re.findall(r"^extra (\w+): ", done.stdout, re.MULTILINE)) == extras
     assert set(doctor.kernels().values()) <= {"used", "not used", "not installed"}
+
+
+def test_pages_of_how_to_have_at_most_600_words() -> None:
+    for page in sorted((ROOT / "docs" / "how-to").glob("*.md")):
+        prose = re.sub(
+            r"^```.*?^```\s*$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL
+        )
+        words = [word for word in prose.split() if re.search(r"\w", word)]
+        assert page.name == "index.md" or len(words) <= 600, page.name

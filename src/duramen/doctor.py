@@ -23,6 +23,7 @@ _EXTRAS = {
     "baselines": "skrebate",
     "distributed": "distributed",
     "excel": "openpyxl",
+    "genotypes": "pgenlib",
     "networks": "networkx",
 }
 

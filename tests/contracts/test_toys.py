@@ -160,7 +160,8 @@ def test_catalogues_are_ordered_and_refuse_what_is_there() -> None:
 
 @pytest.mark.parametrize("package", ["importances", "significance"])
 def test_guide_and_api_have_all_records(package: str, root: Path) -> None:
-    guide = (root / "docs" / "guide" / "rank.md").read_text(encoding="utf-8")
+    page = {"importances": "rank-measures.md", "significance": "rank-tests.md"}[package]
+    guide = (root / "docs" / "how-to" / page).read_text(encoding="utf-8")
     api = (root / "docs" / "api.md").read_text(encoding="utf-8")
     for entry in getattr(dm, package).catalogue:
         if entry.name.startswith("toy_"):

@@ -1,7 +1,7 @@
 """What the verdicts of the default test promise and find, in small.
 
 The nulls and a problem of benchmarks.default_answer, with forests of few trees: the levels are to
-hold for any number of trees. In full: docs/guide/max-t.md.
+hold for any number of trees. In full: docs/explanation/max-t-measured.md.
 """
 
 import numpy as np
