@@ -325,16 +325,40 @@ def read_links(path: Path, caller: str) -> list[tuple[Any, ...]]:
 
 
 _AUTO = 1 / 3
+_PUBLISHED = {
+    "forest": "random_forest",
+    "max_features": "sqrt",
+    "min_samples_leaf": (None, 1),
+    "max_depth": None,
+    "measure": "mdi",
+    "normalization": "unit",
+    "source_scaling": "none",
+}
+_HUBS = (
+    "J. Sławek, T. Arodź (2013). ENNET: inferring large gene regulatory networks from expression "
+    "data using gradient boosting. BMC Systems Biology 7:106."
+)
+
+
+def departures(scores: Scores) -> tuple[str, ...]:
+    """Return the options that are not those of GENIE3 as published, as in the command line."""
+    differ = []
+    for name, published in _PUBLISHED.items():
+        allowed = published if isinstance(published, tuple) else (published,)
+        if getattr(scores, name) not in allowed:
+            differ.append(f"--{name.replace('_', '-')} {getattr(scores, name)}".replace("_", "-"))
+    return tuple(differ)
 
 
 def network(options: Options) -> None:
-    """Infer the regulatory links between genes (GENIE3).
+    """Infer the regulatory links between genes with a forest for each gene.
 
     Example: duramen network expression.csv --regulators factors.txt
 
     Predicts each gene from all regulators with a forest; the importances weight the links. Prints
     the heaviest links, and their agreement with known ones, and writes result.csv,
-    result.parquet, run.json and report.html to the folder --out.
+    result.parquet, run.json and report.html to the folder --out. The defaults are a variant of
+    GENIE3; as published it is --max-features sqrt --source-scaling none.
     """
     perform(COMMAND, options, _check, _compute, _report)
 
@@ -396,6 +420,7 @@ def _report(
     from duramen.reports import summarize_network
     from duramen.support.provenance import references
 
+    differ = departures(options.scores)
     expression, inferred, scores = result
     columns = inferred.columns(min(options.links, inferred.n_candidates))
     if inferred.p_values is not None:
@@ -412,7 +437,16 @@ def _report(
     )
     run = replace(run, findings=as_records(expression.findings))
     report = summarize_network(inferred, run, scores=scores)
-    return replace(report, table=columns, references=references(genie3))
+    title = f"{report.title} ({'variant of GENIE3' if differ else 'GENIE3'})"
+    method = f"GENIE3 but for {', '.join(differ)}" if differ else "GENIE3 as published"
+    scaled = options.scores.source_scaling == "variance"
+    return replace(
+        report,
+        title=title,
+        subject=(*report.subject, method),
+        table=columns,
+        references=(*references(genie3), *([_HUBS] if scaled else [])),
+    )
 
 
 def record_of(
