@@ -112,6 +112,21 @@ def test_published_settings_regulators_and_known_links(made):
         assert title in html
 
 
+def test_the_title_and_the_sources_follow_the_settings(made):
+    _, folder = made
+    published = ("--max-features", "sqrt", "--source-scaling", "none")
+    for words, title, method in (
+        ((), "variant of GENIE3", "but for --max-features auto, --source-scaling variance"),
+        (published, "GENIE3", "as published"),
+        ((*published, "--max-depth", "3"), "variant of GENIE3", "but for --max-depth 3"),
+    ):
+        shown, record = done(folder / "out", "network", folder / "columns.csv", *QUICK, *words)
+        page = (folder / "out" / "report.html").read_text(encoding="utf-8")
+        assert f"({title})" in page
+        assert ("ENNET" in json.dumps(record)) == (not words)
+        assert f"GENIE3 {method}" in " ".join(shown.output.split())
+
+
 def test_gold_with_zeros_and_without_a_header(made):
     data, folder = made
     names = data.names
