@@ -166,7 +166,7 @@ def interaction_test(
 def _refuse(data: LearningSet[EncodedTable]) -> None:
     rows = data.exchangeability
     present = {
-        "survival": data.task == "survival",
+        "survival": data.target.censored,
         "weights": data.weights is not None,
         "strata or groups": rows.strata is not None or rows.groups is not None,
     }

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.learning_sets import learning_set_of
-from duramen.estimators.base import BaseForest
-from duramen.estimators.guided_forest import importance_weights
 from duramen.importances.measures.fitted.mdi import mdi
 from duramen.importances.measures.fitted.random_intersections import Leaves
 from duramen.importances.refit import check_task, seeded, template_of
@@ -19,6 +17,9 @@ from duramen.results.feature_sets import FeatureSets
 from duramen.significance.resampling import bootstraps
 from duramen.support import checks
 from duramen.support.arrays import Arrays, FloatArray
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
 
 _NAME = "stable_intersections"
 
@@ -108,6 +109,8 @@ def stable_intersections(
     >>> sets.sets[0], float(sets.stability[0])
     (('x1', 'x4'), 1.0)
     """
+    from duramen.estimators.guided_forest import importance_weights
+
     template = template_of(estimator, _NAME, survival=False)
     if not hasattr(template, "feature_weights"):
         raise TypeError(
