@@ -78,10 +78,7 @@ def with_permuted(
     sparse = table.sparse
     slots = table.slot[chosen[table.block_of[chosen] == SPARSE]]
     if sparse is not None and slots.size:
-        n = table.n_rows
-        places = np.broadcast_to(np.arange(n), (sparse.n_columns, n)).copy()
-        places[slots] = permutation
-        sparse = sparse.take_rows(places)
+        sparse = sparse.with_rows_of(slots, permutation)
     return replace(table, blocks=blocks, sparse=sparse)
 
 

@@ -118,6 +118,17 @@ class SparseColumns(KernelOwner):
             entries.append(codes[differs])
         return self._with(n_rows, bits, self.frequent, self.width, entries)
 
+    def with_rows_of(self, chosen: IntArray, places: NDArray[np.integer]) -> SparseColumns:
+        """Return all columns, the chosen ones with rows of the given indices."""
+        changed = self.take_columns(chosen).take_rows(places)
+        counts, own = self.counts(), changed.counts()
+        entries = [self._entries_of(k, count) for k, count in enumerate(counts.tolist())]
+        for place, k in enumerate(chosen.tolist()):
+            entries[k] = changed._entries_of(place, int(own[place]))
+        bits = self.bits.copy()
+        bits[chosen] = changed.bits
+        return self._with(self.n_rows, bits, self.frequent, self.width, entries)
+
     def joined(self, other: SparseColumns) -> SparseColumns:
         """Return these columns and, after them, others of the same rows."""
         sizes = np.array([len(part) for part in self.entries], dtype=np.int64)
