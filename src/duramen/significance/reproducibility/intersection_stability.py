@@ -10,7 +10,7 @@ import numpy as np
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.learning_sets import learning_set_of
 from duramen.importances.measures.fitted.mdi import mdi
-from duramen.importances.measures.fitted.random_intersections import Leaves
+from duramen.importances.measures.fitted.random_intersections import Leaves, checked
 from duramen.importances.refit import check_task, seeded, template_of
 from duramen.jobs.replicates import OBSERVED, ExecutionParameters, replicate_seed, run_jobs
 from duramen.results.feature_sets import FeatureSets
@@ -117,8 +117,7 @@ def stable_intersections(
             f"{_NAME}: estimator must be a GuidedForestClassifier or GuidedForestRegressor, got "
             f"{type(template).__name__}."
         )
-    options = {"n_draws": n_draws, "depth": depth, "n_children": n_children, "min_size": min_size}
-    options = {what: checks.check_integer(_NAME, what, n, 1) for what, n in options.items()}
+    options = checked(_NAME, n_draws=n_draws, depth=depth, n_children=n_children, min_size=min_size)
     iterations = checks.check_integer(_NAME, "n_iterations", n_iterations, 1)
     n = checks.check_integer(_NAME, "n_resamples", n_resamples, 1)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)

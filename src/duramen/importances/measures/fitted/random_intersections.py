@@ -88,16 +88,20 @@ def random_intersections(
     True
     """
     grown = forest_of(forest, _FUNCTION)
-    options = {"n_draws": n_draws, "depth": depth, "n_children": n_children, "min_size": min_size}
-    options = {
-        what: checks.check_integer(_FUNCTION, what, value, 1) for what, value in options.items()
-    }
+    options = checked(
+        _FUNCTION, n_draws=n_draws, depth=depth, n_children=n_children, min_size=min_size
+    )
     seed = checks.draw_seed(random_state)
     leaves = Leaves(grown, pos_label, _FUNCTION)
     survivors = leaves.survivors(np.random.default_rng(seed), **options)
     return leaves.result(
         survivors, metadata=metadata_of(grown, _FUNCTION, **options, random_state=seed)
     )
+
+
+def checked(function: str, **options: Any) -> dict[str, int]:
+    """Return the options of random intersection trees; all are integers of at least 1."""
+    return {name: checks.check_integer(function, name, n, 1) for name, n in options.items()}
 
 
 class Leaves:
