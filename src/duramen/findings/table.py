@@ -316,10 +316,10 @@ def _encoded_without(
         table = encode(X)
     messages = [warning.message for warning in caught]
     return table, tuple(
-        warning
-        for word in messages
-        if isinstance(word, StrayValuesWarning)
-        for warning in word.columns
+        stray
+        for message in messages
+        if isinstance(message, StrayValuesWarning)
+        for stray in message.columns
     )
 
 

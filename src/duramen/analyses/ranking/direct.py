@@ -45,14 +45,8 @@ def correlated_groups(table: EncodedTable, threshold: float) -> Groups:
 
     A cluster is called after the member that correlates most with the others.
     """
-    several = {
-        f"cluster of {medoid}": features
-        for medoid, features in representatives(table, threshold=threshold).members().items()
-        if len(features) > 1
-    }
-    return Groups(
-        "clusters", {feature: name for name, members in several.items() for feature in members}
-    )
+    clusters = representatives(table, threshold=threshold).members()
+    return Groups.of_clusters(clusters, prefix="cluster of ")
 
 
 def directness(inputs: Inputs, feature_groups: Groups | None, execution: Execution) -> Directness:

@@ -56,9 +56,7 @@ from duramen.support.keywords import shares
 
 def clusters_of(signals: Signals) -> Groups:
     """Return the clusters of several features as groups, called as their representatives."""
-    members_of = {} if signals.clusters is None else signals.clusters.members()
-    several = [(name, members) for name, members in members_of.items() if len(members) > 1]
-    return Groups("clusters", {member: name for name, members in several for member in members})
+    return Groups.of_clusters({} if signals.clusters is None else signals.clusters.members())
 
 
 def check_rows_out_of_bag(estimator: Any, forest: str, wording: Wording) -> None:

@@ -21,6 +21,12 @@ class Groups:
     file: str  # where they come from: the name of a file, without its folder, or "clusters"
     of_feature: Mapping[str, str]  # the group of each feature that is in one
 
+    @classmethod
+    def of_clusters(cls, members: Mapping[str, Sequence[str]], prefix: str = "") -> Groups:
+        """Return clusters of several features as groups, called as the clusters after a prefix."""
+        several = [(prefix + name, own) for name, own in members.items() if len(own) > 1]
+        return cls("clusters", {feature: name for name, own in several for feature in own})
+
     def members(self) -> dict[str, list[str]]:
         """Return the features of each group, groups in the order in which the file has them."""
         members: dict[str, list[str]] = {}
