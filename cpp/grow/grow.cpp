@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "grow/grow_with.hpp"
+#include "grow/instances/grow_with.hpp"
 #include "grow/node.hpp"
 #include "grow/survival_node.hpp"
 #include "grow/working.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "grow/bits.cpp"
-#include "grow/grow_with_definition.hpp"
+#include "grow/instances/grow_with_definition.hpp"
 #include "grow/recorder.cpp"
 #include "grow/tree_grower.cpp"
 

@@ -1,4 +1,4 @@
-#include "grow/grow_with_definition.hpp"
+#include "grow/instances/grow_with_definition.hpp"
 
 namespace duramen {
 

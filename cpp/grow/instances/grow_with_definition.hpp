@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "grow/bits.hpp"
-#include "grow/grow_with.hpp"
 #include "grow/grower.hpp"
+#include "grow/instances/grow_with.hpp"
 #include "grow/parts.hpp"
 #include "grow/working.hpp"
 

@@ -1,5 +1,5 @@
 // Growth for one type of codes and one kind of node. It takes long to compile, so that each
-// combination is compiled once, in a file of its own that includes grow_with_definition.hpp.
+// combination is compiled once, in a file beside this one that includes grow_with_definition.hpp.
 #pragma once
 
 #include "grow/tree_grower.hpp"
