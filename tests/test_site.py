@@ -8,8 +8,12 @@ import sys
 import tomllib
 from pathlib import Path
 
+import typer
+
 import duramen as dm
 from duramen import doctor
+from duramen.cli.app import app
+from duramen.cli.manual import EXIT_CODES
 
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = {  # by a word of the heading that answers it
@@ -87,3 +91,18 @@ def test_pages_of_how_to_have_at_most_600_words() -> None:
         )
         words = [word for word in prose.split() if re.search(r"\w", word)]
         assert page.name == "index.md" or len(words) <= 600, page.name
+
+
+def test_every_option_of_a_command_stands_on_a_page() -> None:
+    folders = ("how-to", "guide", "start", "explanation")
+    pages = [page for name in folders for page in (ROOT / "docs" / name).glob("*.md")]
+    text = "\n".join(page.read_text("utf-8") for page in pages)
+    named = set(re.findall(r"--[a-z][a-z-]*", text))
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        options = {word for param in command.params for word in param.opts if word[:2] == "--"}
+        assert options - named == set(), name
+
+
+def test_exit_codes_on_the_page_are_those_of_the_manual() -> None:
+    text = (ROOT / "docs" / "how-to" / "scripts.md").read_text("utf-8")
+    assert re.findall(r"^\| (\d[\d, ]*) \|", text, re.MULTILINE) == list(EXIT_CODES)

@@ -23,7 +23,6 @@ app = typer.Typer(
     name="duramen",
     help="Feature importances from ensembles of randomized trees.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # its tables leave 30 characters for descriptions
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -36,11 +35,28 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _manual(ctx: typer.Context, asked: bool) -> None:
+    if asked:
+        from duramen.cli.manual import manual
+
+        typer.echo(manual(ctx), nl=False)
+        raise typer.Exit
+
+
 @app.callback()
 def duramen(
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+    man: Annotated[
+        bool,
+        typer.Option(
+            "--man",
+            callback=_manual,
+            is_eager=True,
+            help="Print the manual page of all commands, in the language of man.",
+        ),
     ] = False,
 ) -> None:
     """Feature importances from ensembles of randomized trees."""

@@ -8,8 +8,11 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from duramen.cli.cluster import connected
 from duramen.cli.console import notes, partial_folder, user_errors
@@ -238,8 +241,33 @@ def perform(
 
 
 def print_report(report: Report, output: Output) -> None:
-    """Print a report unless quiet."""
-    if not output.quiet:
+    """Print a report, as JSON if asked for; unless quiet, as tables."""
+    if output.json:
+        typer.echo(as_json(report, output.top, output.out))
+    elif not output.quiet:
         from duramen.cli.show import show  # imports that take long
 
         show(report, output.top, output.out)
+
+
+def as_json(report: Report, top: int, out: Path) -> str:
+    """Return what ``--json`` prints, on one line; numbers that are not finite are null."""
+    import pyarrow as pa
+
+    from duramen.support.files import expanded
+
+    rows = pa.table({name: values[:top] for name, values in report.table.items()}).to_pylist()
+    place = expanded(out)
+    printed = {
+        "conclusion": report.conclusion,
+        "notes": list(report.notes),
+        "folder": str(out),
+        "files": [name for name in _OWN if (place / name).is_file()],
+        "run": json.loads((place / "run.json").read_text(encoding="utf-8")),
+        "rows": [{name: _finite(value) for name, value in row.items()} for row in rows],
+    }
+    return json.dumps(printed, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not isfinite(value) else value

@@ -26,6 +26,7 @@ from typer.core import TyperCommand
 
 from duramen.catalogue import Entry
 from duramen.cli.console import ending_well, told_in_time, unseen, user_errors
+from duramen.cli.examples import EXAMPLES
 
 _WIDEST = 26  # characters of an option that its description stands beside, not below
 _SHORT = 36  # characters of choices that stand beside an option, not below the help
@@ -55,6 +56,10 @@ class Choices:
             key = choice.name if isinstance(choice, Entry) else getattr(choice, "name", choice)
             texts[key] = text or _spelled(key)
         return texts | {choice: _spelled(choice) for choice in self.after}
+
+    def completed(self, incomplete: str) -> list[str]:
+        """Return the names that begin as what was typed, for the completion of a shell."""
+        return [name for name in map(_spelled, self.shown()) if name.startswith(incomplete)]
 
     def __call__(self, value: str) -> str:
         """Return the name in Python of a value of the option."""
@@ -141,6 +146,8 @@ class Declared:
             settings["parser"] = _path
         if default is None:
             settings["show_default"] = False
+        if isinstance(choices := settings.get("parser"), Choices):
+            settings["autocompletion"] = choices.completed
         info = (
             typer.Argument(**settings) if self.argument else typer.Option(*self.names, **settings)
         )
@@ -330,11 +337,26 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
 
     declarations = [option.as_parameter(hint) for option, hint in declared(kind)]
     context = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    command.__annotations__ = {
-        parameter.name: parameter.annotation for parameter in (context, *declarations)
-    }
-    cast("Any", command).__signature__ = Signature([context, *declarations])
+    parameters = [context, *declarations, _example(run.__name__)]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    cast("Any", command).__signature__ = Signature(parameters)
     return command
+
+
+def _example(command: str) -> Parameter:
+    """Return the parameter ``--example`` of a command, which prints its examples and ends."""
+
+    def printed(asked: bool) -> None:
+        if asked:
+            typer.echo(EXAMPLES[command], nl=False)
+            raise typer.Exit
+
+    info = typer.Option(
+        "--example", callback=printed, is_eager=True, expose_value=False, help="Print examples."
+    )
+    return Parameter(
+        "example", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, info]
+    )
 
 
 @contextmanager
@@ -351,6 +373,12 @@ class ChoiceCommand(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and the options under the headings of their sections."""
+        for heading, records in self.sections(ctx).items():
+            with formatter.section(heading):
+                formatter.write_dl(records, col_max=_WIDEST)
+
+    def sections(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+        """Return the arguments and the options with their descriptions, by heading."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -358,12 +386,10 @@ class ChoiceCommand(TyperCommand):
                 heading = getattr(param, "rich_help_panel", None) or "Options"
                 name = record[0] if param.param_type_name == "option" else str(param.metavar)
                 sections.setdefault(heading, []).append((name, record[1]))
-        for heading, records in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(records, col_max=_WIDEST)
+        return sections
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help; long lists of names stand below it."""
+    def name_lists(self) -> list[str]:
+        """Return the long lists of names that options take; short ones go beside the option."""
         listed = []
         hints = self.callback.__annotations__ if self.callback else {}
         for param in self.params:
@@ -377,6 +403,11 @@ class ChoiceCommand(TyperCommand):
                         param.metavar = f"<{brief}>"
                     else:
                         listed.append(f"{param.opts[0]}: {', '.join(shown)}.")
+        return listed
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help; long lists of names stand below it."""
+        listed = self.name_lists()
         super().format_help(ctx, formatter)
         for text in listed:  # wrapped here: the formatter breaks names at hyphens
             lines = wrap(text, formatter.width - 2, break_on_hyphens=False)

@@ -260,6 +260,12 @@ class Output:
         "Also write the results to result.xlsx, where no text is evaluated as a formula.",
         echo="never",
     )
+    json: bool = option(
+        False,
+        "Print one JSON object in place of the tables: the conclusion, the files, the record of "
+        "the run and the first rows of the results.",
+        echo="never",
+    )
     quiet: bool = option(False, "Print errors only.", "--quiet", "-q", echo="never")
 
     top: int = 10  # rows in the terminal

@@ -1,0 +1,185 @@
+"""What scripts, shells and readers of manuals use: --json, --example, completion, --man, codes."""
+
+import csv
+import json
+import re
+import shlex
+import shutil
+import subprocess
+
+import pytest
+from tests.cli.commands import command, duramen, undrawn
+from typer.testing import CliRunner
+
+from duramen import significance
+from duramen.cli.app import app
+from duramen.cli.examples import EXAMPLES
+from duramen.cli.manual import EXIT_CODES
+
+COMMANDS = [record.name for record in app.registered_commands]
+# Small enough that all commands together take seconds.
+SMALL = {
+    "rank": "--demo --trees 10 --no-test",
+    "select": "--demo --trees 5",
+    "compare": "--demo --measure mdi --features 5 --trees 5 --resamples 2",
+    "context": "--demo --trees 5 --permutations 5",
+    "network": "--demo --trees 2",
+    "connectome": "--demo --method pearson",
+    "exact": "--demo --max-depth 1",
+    "plan": "--rows 100 --features 5000 --memory 20KB --relevant 0:3",
+    "pack": "small.csv",
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("duramen.reports.report.svg", undrawn)
+    return tmp_path
+
+
+def rows_of(table):
+    with table.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def calls(text):
+    """The calls of duramen in an example, as words."""
+    lines = [shlex.split(line, comments=True) for line in text.replace("\\\n", " ").splitlines()]
+    return [words[1:] for words in lines if words and words[0] == "duramen"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_json_has_the_record_and_the_first_rows_of_the_results(name, folder):
+    (folder / "small.csv").write_text("a,b\n1,x\n2,y\n", encoding="utf-8")
+    ended = duramen(name, *SMALL[name].split(), "--json", "--quiet", "--out", "out")
+    assert ended.exit_code == 0, ended.output
+    assert ended.stderr == ""
+    assert ended.stdout.count("\n") == 1
+    printed = json.loads(ended.stdout)
+    assert printed["run"] == json.loads((folder / "out" / "run.json").read_text("utf-8"))
+    assert set(printed["files"]) <= {path.name for path in (folder / "out").iterdir()}
+    table = rows_of(folder / "out" / "result.csv")
+    assert 0 < len(printed["rows"]) <= len(table)
+    for row, line in zip(printed["rows"], table, strict=False):
+        assert list(row) == list(line)
+        for key, value in row.items():
+            if isinstance(value, float):
+                assert value == pytest.approx(float(line[key]), rel=1e-5)
+            elif isinstance(value, str):
+                assert value == line[key]
+
+
+def test_json_has_as_many_rows_as_top_says(folder):
+    words = ("exact", "--demo", "--max-depth", 1, "--out", "out", "--json", "--quiet", "--top")
+    assert len(json.loads(duramen(*words, 3).stdout)["rows"]) == 3
+    printed = json.loads(duramen(*words, 1000).stdout)
+    assert len(printed["rows"]) == len(rows_of(folder / "out" / "result.csv"))
+
+
+def test_numbers_that_are_not_finite_are_null(folder):
+    words = "--rows 100 --features 5000 --memory 13KB --relevant 20 --keep 0 --keep 1"
+    printed = json.loads(duramen("plan", *words.split(), "--json", "--out", "out").stdout)
+    table = rows_of(folder / "out" / "result.csv")
+    infinite = [(i, key) for i, row in enumerate(table) for key in row if row[key] == "inf"]
+    assert infinite
+    assert all(printed["rows"][i][key] is None for i, key in infinite)
+
+
+def test_an_error_prints_no_json(folder):
+    ended = duramen("rank", "absent.csv", "--target", "y", "--json")
+    assert ended.exit_code == 2
+    assert ended.stdout == ""
+
+
+def test_every_command_has_examples():
+    assert set(EXAMPLES) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_are_printed_and_their_options_exist(name):
+    ended = duramen(name, "--example")
+    assert (ended.exit_code, ended.stdout) == (0, EXAMPLES[name])
+    lines = calls(EXAMPLES[name])
+    assert {words[0] for words in lines} <= {name, "pack"}
+    for first, *words in lines:
+        assert first in COMMANDS
+        chosen = command(("examples",)).commands[first]
+        context = chosen.make_context(first, [*words])  # refuses unknown options and values
+        assert context.info_name == first
+    assert all(len(line) <= 100 for line in EXAMPLES[name].splitlines())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("exact", "plan", "pack") else pytest.mark.slow)
+        for name in COMMANDS
+        if name != "rank"  # README.md runs its demo
+    ],
+)
+def test_first_line_of_an_example_runs_as_it_stands(name, folder):
+    for line in EXAMPLES[name].splitlines():
+        if line.startswith("printf"):
+            subprocess.run(["sh", "-c", line], check=True, cwd=folder)
+    ended = duramen(*calls(EXAMPLES[name])[0])
+    assert ended.exit_code == 0, ended.output
+
+
+def completed(*words):
+    """The words that a shell offers after some words, the last of them begun."""
+    environment = {
+        "_DURAMEN_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(("duramen", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+    return CliRunner().invoke(app, [], prog_name="duramen", env=environment).stdout.split()
+
+
+def test_a_shell_completes_commands_options_and_names():
+    assert completed("con") == ["context", "connectome"]
+    assert completed("rank", "--no-t") == ["--no-test"]
+    assert completed("rank", "--significance", "") == [
+        test.option for test in significance.catalogue
+    ]
+    assert completed("exact", "--splits", "one") == ["one-vs-rest"]
+
+
+def test_the_manual_has_every_option():
+    ended = duramen("--man")
+    assert ended.exit_code == 0
+    plain = ended.stdout.replace("\\-", "-").replace("\\e", "\\")
+    for name, chosen in command(("manual",)).commands.items():
+        assert f".SH DURAMEN {name.upper()}" in plain
+        for parameter in chosen.params:
+            assert parameter.opts[0] in plain or parameter.metavar in plain
+    lines = ended.stdout.splitlines()
+    assert {line.split()[0] for line in lines if line[0] in ".'"} <= {
+        ".TH", ".SH", ".SS", ".B", ".TP", ".PP",
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff")
+def test_the_manual_is_without_faults_for_groff():
+    done = subprocess.run(
+        ["groff", "-man", "-ww", "-Tutf8", "-"],
+        input=duramen("--man").stdout,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    assert "--significance METHOD" in re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout)
+
+
+def test_exit_codes_are_those_of_the_program(folder):
+    codes = [
+        duramen(*words.split()).exit_code
+        for words in (
+            f"plan {SMALL['plan']} --quiet",
+            "rank absent.csv --target y",
+            "rank --absent",
+        )
+    ]
+    assert codes == [0, 2, 2]
+    assert set(EXIT_CODES) == {"0", "1", "2", "130", "143, 129"}
