@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.contracts import toy_figure, toy_measure, toy_significance
+from tests.contracts import toy_measure, toy_significance
 from typer.testing import CliRunner
 
 import duramen as dm
@@ -27,7 +27,9 @@ P = 5
 def registered() -> Iterator[None]:
     dm.importances.catalogue.register(toy_measure.TOY)
     dm.significance.catalogue.register(toy_significance.TOY)
-    FIGURES.register(toy_figure.TOY)
+    from tests.contracts import toy_figure  # registers its figure when it is first imported
+
+    FIGURES.register(toy_figure.TOY, replace=True)
     yield
     FIGURES.remove("toy_points")
     dm.importances.catalogue.remove("toy_correlation")
@@ -135,7 +137,7 @@ def test_toy_figure_draws_a_result_and_stands_in_a_report() -> None:
     ax = result.plot("toy_points", size=5.0)
     assert ax.get_ylabel() == "toy importance"
     assert ax.lines[0].get_ydata().tolist() == [0.3, 0.2, 0.1]
-    chart = Chart("Points", Plot(toy_figure.TOY, result), "Three points.", "Importances.")
+    chart = Chart("Points", Plot(FIGURES["toy_points"], result), "Three points.", "Importances.")
     run = dm.reports.Run(command="duramen toy", settings={}, versions={})
     html = dm.reports.render(Report(kind="toy", title="A toy", run=run, sections=(chart,)))
     assert "toy importance" in html

@@ -16,7 +16,8 @@ from duramen.data.recoding import with_probes
 from duramen.estimators.catalogue import random_forest
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import estimate_out_of_bag, predict, rows_of
-from duramen.importances import Inputs, Measure, catalogue, mda
+from duramen.importances import Inputs, catalogue
+from duramen.importances.measures.fitted.mda import SCALED_MDA
 from duramen.importances.refit import seeded, template_of
 from duramen.jobs.batches import Batches, OutcomeT, Steps
 from duramen.jobs.replicates import OBSERVED, replicate_seed
@@ -245,14 +246,6 @@ class RoundsSelector(RefittingSelector):
 
 N_TREES = 500
 FEWEST_SHADOWS = 5
-SCALED_MDA = Measure(
-    "scaled_mda",
-    lambda subject: mda(subject.estimator, subject.data, scaled=True, n_jobs=subject.n_jobs),
-    catalogue["mda"].words,
-    reference=catalogue["mda"].reference,
-    rows="out-of-bag",
-)
-"""MDA divided by its standard error over the trees, beside the measures of the catalogue."""
 
 
 def task_of(estimator: Any, owner: str) -> Task | None:

@@ -387,6 +387,14 @@ MDA = Measure(
     default=True,
     of_copies=_of_copies,
 )
+SCALED_MDA = Measure(
+    "scaled_mda",
+    lambda inputs: mda(inputs.estimator, inputs.data, scaled=True, n_jobs=inputs.n_jobs),
+    MDA.words,
+    reference=MDA.reference,
+    rows="out-of-bag",
+)
+"""MDA divided by its standard error over the trees: for selectors, beside the catalogue."""
 
 
 def predictor_mda(
