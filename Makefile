@@ -36,7 +36,7 @@ WRITERS := $(VENV)/.stamp-writers
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools kernel build both-kernels demo test test-slow test-all docs screens lowest test-lowest try-lowest lint style types layers cpp-style format \
+.PHONY: help setup tools pinned pins kernel build both-kernels demo test test-slow test-all docs screens lowest test-lowest try-lowest lint style types layers cpp-style format \
 	sanitize sanitize-threads faults fuzz dist wheels bench clean
 
 help: ## this list
@@ -49,6 +49,16 @@ setup: $(PACKAGE) ## virtual environment, dependencies, the package in editable 
 tools: $(BUILDERS) ## what .ci/run needs beside the package: to test, lint and pack
 	$(PIP) install $(QUIET) --no-compile --no-warn-conflicts --group test --group lint --group dist
 	@touch $(TESTERS) $(LINTERS) $(PACKERS)
+
+pinned: $(ENVIRONMENT) ## what make and .ci/run install, in the versions of .ci/pins.txt, with hashes
+	$(PIP) install $(QUIET) --no-compile --require-hashes --requirement .ci/pins.txt
+
+pins: ## write .ci/pins.txt: the newest versions that pyproject.toml allows
+	$(VENV)/bin/python -m pip install $(QUIET) uv
+	$(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
+		--all-extras --group build --group test --group lint --group dist --group docs \
+		--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+		--output-file .ci/pins.txt
 
 # Beside `make tools`, of which it changes nothing; `make setup` finds it compiled.
 kernel: $(BUILDERS) ## the package in editable mode without its dependencies

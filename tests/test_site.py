@@ -7,8 +7,10 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import typer
+from packaging.version import Version
 
 import duramen as dm
 from duramen import doctor
@@ -106,3 +108,41 @@ def test_every_option_of_a_command_stands_on_a_page() -> None:
 def test_exit_codes_on_the_page_are_those_of_the_manual() -> None:
     text = (ROOT / "docs" / "how-to" / "scripts.md").read_text("utf-8")
     assert re.findall(r"^\| (\d[\d, ]*) \|", text, re.MULTILINE) == list(EXIT_CODES)
+
+
+def requirements(project: dict[str, Any]) -> set[tuple[str, str]]:
+    """Names and lower bounds of all that pyproject.toml asks for but for benchmarks and fuzzing."""
+    groups = project["dependency-groups"]
+    listed = [
+        *project["project"]["dependencies"],
+        *(name for extra in project["project"]["optional-dependencies"].values() for name in extra),
+        *(name for group in ("build", "test", "lint", "dist", "docs") for name in groups[group]),
+    ]
+    matches = (re.match(r"([\w.-]+)(?:\[.*\])?(?:[>=]=([\d.]+))?", name) for name in listed)
+    return {(match[1].lower().replace("_", "-"), match[2] or "0") for match in matches if match}
+
+
+def test_pins_have_all_that_is_asked_for_in_versions_that_are_allowed() -> None:
+    pins = re.findall(
+        r"^([\w.-]+)==([\w.]+)", (ROOT / ".ci" / "pins.txt").read_text("utf-8"), re.MULTILINE
+    )
+    for name, least in requirements(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))):
+        versions = [Version(version) for pinned, version in pins if pinned == name]
+        assert versions, name
+        assert min(versions) >= Version(least), name
+
+
+def test_workflows_name_actions_by_the_hash_of_a_commit() -> None:
+    for file in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for action in re.findall(r"uses: (\S+)", file.read_text("utf-8")):
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action), action
+
+
+def test_the_recipe_of_conda_asks_for_what_the_project_asks_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    recipe = (ROOT / "tools" / "conda" / "recipe.yaml").read_text("utf-8")
+    assert f'version: "{project["version"]}"' in recipe
+    run = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    listed = {line.strip("- ").replace(" ", "") for line in run.splitlines()} - {"python"}
+    asked = {name.replace("matplotlib", "matplotlib-base") for name in project["dependencies"]}
+    assert listed == asked

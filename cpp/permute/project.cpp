@@ -81,8 +81,9 @@ class Projector {
     of_class_.assign(width_, 0.0);
     for (std::size_t node = 0; node < tree_->n_nodes; ++node) {
       if (tree_->feature[node] >= 0) continue;
-      const double weight = forest_.weight != nullptr ? forest_.weight[first + node]
-                                                      : double{forest_.rows[first + node]};
+      const double weight = forest_.weight != nullptr
+                                ? forest_.weight[first + node]
+                                : static_cast<double>(forest_.rows[first + node]);
       const double* values = values_ + static_cast<std::size_t>(tree_->child[node]) * width_;
       for (std::size_t k = 0; k < width_; ++k) of_class_[k] += weight * values[k];
     }

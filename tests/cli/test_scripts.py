@@ -115,7 +115,7 @@ def test_examples_are_printed_and_their_options_exist(name):
     [
         pytest.param(name, marks=() if name in ("exact", "plan", "pack") else pytest.mark.slow)
         for name in COMMANDS
-        if name != "rank"  # README.md runs its demo
+        if name != "rank"  # make demo runs it, with the defaults
     ],
 )
 def test_first_line_of_an_example_runs_as_it_stands(name, folder):
