@@ -17,8 +17,7 @@ from duramen.evaluation.learners import Data, Learner, Part, Subject, constant, 
 from duramen.evaluation.methods import Forests, Method, methods_of, rows_of
 from duramen.evaluation.performance import Performance
 from duramen.evaluation.performance import catalogue as performances
-from duramen.evaluation.result import SelectionEvaluation
-from duramen.evaluation.selections import SELECTIONS
+from duramen.evaluation.result import SELECTIONS, SelectionEvaluation
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_jobs
 from duramen.significance.cost import announce
 from duramen.significance.reproducibility.stability import Stability, stability

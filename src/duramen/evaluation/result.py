@@ -19,6 +19,9 @@ from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import frozen_metadata
 from duramen.support.text import duration
 
+SELECTIONS = ("inside", "outside")
+"""Rows that choose the features: the training rows of each split, or all, which is biased."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SelectionEvaluation(Result):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from duramen.data import Target
 from duramen.forests.forest import AnyForest, Forest, TreeStream
 from duramen.results.importances import Importances
+from duramen.support import checks
+from duramen.support.arrays import IntArray
 from duramen.support.provenance import versions
 from duramen.support.text import first_line
 
@@ -176,3 +179,11 @@ def metadata_of(forest: AnyForest, measure: str, **choices: Any) -> dict[str, An
 def _shortened(labels: list[Any]) -> str:
     more = f", ... ({len(labels)} in all)" if len(labels) > _SHOWN else ""
     return ", ".join(map(repr, labels[:_SHOWN])) + more
+
+
+def refuse_overlaps(
+    groups: Mapping[str, IntArray], names: Sequence[str], function: str, where: str = ""
+) -> None:
+    """Raise ValueError if a feature, of these names, is in two groups of indices of features."""
+    of_names = {name: [names[j] for j in features] for name, features in groups.items()}
+    checks.group_of_each(of_names, f"{function}: feature_groups", where)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from duramen.importances.after.group import Grouping, How, grouping_of
+from duramen.importances.arguments import refuse_overlaps
 from duramen.results.fields import false_discovery
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -63,9 +64,7 @@ class Hypotheses:
                 )
             return cls(names, single)
         grouping = grouping_of(feature_groups, None, names, "sum", "drop", function)
-        groups = dict(
-            zip(grouping.names, np.split(grouping.members, grouping.starts[1:]), strict=True)
-        )
+        groups = grouping.groups
         if not members:
             return cls(tuple(groups), tuple(groups.values()))
         return cls._nested(names, single, groups, function)
@@ -84,17 +83,13 @@ class Hypotheses:
             for name, features in groups.items()
             if len(features) > 1 or names[int(features[0])] != name
         }
+        where = "where members are tested"
+        refuse_overlaps(several, names, function, where)
         for g, (name, features) in enumerate(several.items()):
             if name in names:
                 raise ValueError(
                     f"{function}: feature_groups must not have the name of a feature that is "
                     f"tested too, got {name!r}. Hint: name the group otherwise."
-                )
-            taken = features[parents[features] >= 0]
-            if len(taken):
-                raise ValueError(
-                    f"{function}: feature_groups must not overlap where members are tested, but "
-                    f"{names[int(taken[0])]!r} is in several."
                 )
             parents[features] = g
         return cls(
@@ -135,13 +130,9 @@ class Hypotheses:
             If groups overlap.
         """
         labels = len(self) + np.arange(len(names))
+        groups = dict(zip(self.names, self.features, strict=True))
+        refuse_overlaps(groups, names, function)
         for h, features in enumerate(self.features):
-            taken = features[labels[features] < len(self)]
-            if len(taken):
-                raise ValueError(
-                    f"{function}: feature_groups must not overlap, but {names[int(taken[0])]!r} is "
-                    "in several."
-                )
             labels[features] = h
         return labels
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
@@ -126,6 +126,36 @@ def places_of(asked_for: Any, names: Sequence[str], owner: str, noun: str = "fea
     if not places:
         raise ValueError(f"{owner} must hold a {noun}, got none.")
     return list(places)
+
+
+def group_of_each(
+    groups: Mapping[str, Iterable[str]], owner: str, where: str = ""
+) -> dict[str, str]:
+    """Return the name of the group of each feature that is in one.
+
+    Parameters
+    ----------
+    groups : mapping of str to iterable of str
+        Features of each group.
+    owner : str
+        Function and parameter, for the error.
+    where : str
+        When groups must not overlap, if they otherwise may.
+
+    Raises
+    ------
+    ValueError
+        If a feature is in two groups.
+    """
+    of_feature: dict[str, str] = {}
+    for name, features in groups.items():
+        for feature in features:
+            if of_feature.setdefault(feature, name) != name:
+                raise ValueError(
+                    f"{owner} must not overlap{where and f' {where}'}, but {quoted(feature)} is in "
+                    f"{quoted(of_feature[feature])} and {quoted(name)}. Hint: keep it in one."
+                )
+    return of_feature
 
 
 def check_flag(owner: str, name: str, value: Any) -> bool:

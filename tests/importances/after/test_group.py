@@ -174,7 +174,12 @@ def test_against_a_loop(pairs, how):
         (REGIONS, {"how": "median"}, ValueError, "how must be one of 'sum', 'mean', 'max'"),
         (REGIONS, {"rest": "other"}, ValueError, "rest must be one of 'drop', 'own', got"),
         ({"b": ["a"]}, {"rest": "own"}, ValueError, "features in none must be different, 'b'"),
-        ({"x": ["a"], "y": ["b", "a"]}, {"spread": True}, ValueError, "overlap, but 'a' is in"),
+        (
+            {"x": ["a"], "y": ["b", "a"]},
+            {"spread": True},
+            ValueError,
+            "overlap with spread=True, but 'a' is in 'x' and 'y'",
+        ),
     ],
 )
 def test_clear_errors(groups, options, error, message):

@@ -156,14 +156,11 @@ def groups_of(feature_groups: Mapping[str, Sequence[str]] | None) -> Groups | No
     if not isinstance(feature_groups, Mapping) or not feature_groups:
         allowed = "a mapping from names of groups to their features"
         raise checks.refuse(_OWNER, "feature_groups", allowed, feature_groups)
-    of_feature: dict[str, str] = {}
-    for group, features in feature_groups.items():
-        for feature in [features] if isinstance(features, str) else features:
-            if of_feature.setdefault(feature, str(group)) != str(group):
-                raise ValueError(
-                    f"{_OWNER}: feature_groups must not overlap, {feature!r} is in "
-                    f"{of_feature[feature]!r} and {group!r}."
-                )
+    groups = {
+        str(name): [features] if isinstance(features, str) else features
+        for name, features in feature_groups.items()
+    }
+    of_feature = checks.group_of_each(groups, f"{_OWNER}: feature_groups")
     return Groups("feature_groups", of_feature)
 
 

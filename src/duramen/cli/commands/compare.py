@@ -71,7 +71,7 @@ class Evaluation:
     )
     selection: str = choice(
         "inside",
-        "duramen.evaluation.selections:SELECTIONS",
+        "duramen.evaluation.result:SELECTIONS",
         "Rows on which features are selected: the training rows (inside), or all rows (outside), "
         "which biases the scores upward.",
     )

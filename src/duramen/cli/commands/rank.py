@@ -487,10 +487,12 @@ def check_groups(feature_groups: Groups, features: Sequence[str], target: str) -
 def read_groups(path: Path) -> Groups:
     """Read the groups of features: a .gmt file, or a table of features and the group of each."""
     from duramen.io import read_gmt, read_table
-    from duramen.support.text import quoted  # a slow import
+    from duramen.support.checks import group_of_each  # slow imports
+    from duramen.support.text import quoted
 
     if path.suffix.lower() == ".gmt":
-        return _without_overlaps(path, read_gmt(path))
+        groups = group_of_each(read_gmt(path), f"--feature-groups {path}: groups")
+        return Groups(path.name, groups)
     table = read_table(path, function="--feature-groups")
     if table.num_columns != 2:
         raise ValueError(
@@ -511,22 +513,6 @@ def read_groups(path: Path) -> Groups:
         of_feature[feature] = name
     if not of_feature:
         raise ValueError(f"--feature-groups {path} assigns no feature to a group")
-    return Groups(path.name, of_feature)
-
-
-def _without_overlaps(path: Path, sets: Mapping[str, Sequence[str]]) -> Groups:
-    """Return sets of genes as groups, which must not overlap."""
-    from duramen.support.text import quoted  # a slow import
-
-    of_feature: dict[str, str] = {}
-    for name, features in sets.items():
-        for feature in features:
-            if of_feature.setdefault(feature, name) != name:
-                raise ValueError(
-                    f"--feature-groups {path}: {quoted(feature)} is in "
-                    f"{quoted(of_feature[feature])} and {quoted(name)}; groups must not overlap. "
-                    "Hint: keep it in one of them"
-                )
     return Groups(path.name, of_feature)
 
 

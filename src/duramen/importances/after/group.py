@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.importances.arguments import check_importances
+from duramen.importances.arguments import check_importances, refuse_overlaps
 from duramen.results.fields import checked_names
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -116,6 +116,12 @@ class Grouping:
     def of_member(self) -> IntArray:
         """Number of the group of each member."""
         return np.repeat(np.arange(self.sizes.size), self.sizes)
+
+    @property
+    def groups(self) -> dict[str, IntArray]:
+        """Members of each group, by its name."""
+        members = np.split(self.members, self.starts[1:])
+        return dict(zip(self.names, members, strict=True))
 
     def combined(self, values: FloatArray, how: How) -> FloatArray:
         """Return the sum, mean or maximum over the members of each group, shape (..., G)."""
@@ -238,12 +244,7 @@ def _combined(importances: Importances, grouping: Grouping, how: How) -> Importa
 
 
 def _spread(of_groups: Importances, grouping: Grouping, features: tuple[str, ...]) -> Importances:
+    refuse_overlaps(grouping.groups, features, "group", "with spread=True")
     order = np.argsort(grouping.members, kind="stable")
     members = grouping.members[order]
-    twice = members[:-1][np.diff(members) == 0]
-    if twice.size:
-        raise ValueError(
-            "group: with spread=True feature_groups must not overlap, but "
-            f"{features[twice[0]]!r} is in several."
-        )
     return of_groups.take(grouping.of_member[order], names=(features[j] for j in members))

@@ -11,6 +11,7 @@ from abc import abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,8 @@ _MISSING_WORDS = ("NA", "nan", "-9", "NONE", ".")
 class VariantInput(Input):
     """A file of variants, which gives neighboring ones together.
 
-    A subclass sets `n_rows`, `n_columns`, `files` and `where`, and describes its variants.
+    A subclass sets `n_rows`, `n_columns`, `files` and `where`, and describes its variants. The
+    descriptions are read once, and take about 50 bytes a variant.
     """
 
     n_rows: int
@@ -49,7 +51,7 @@ class VariantInput(Input):
             )
         with self._explained():
             self._open(request)
-            self.names = Names(_runs(table["name"] for table in self._described()))
+            self.names, self._variants = self._descriptions
         if len(self.names) != self.n_columns:
             raise self._damaged(
                 f"{len(self.names)} variants are described, but it has {self.n_columns}"
@@ -69,12 +71,22 @@ class VariantInput(Input):
     def _dosages(self, begin: int, end: int) -> FloatArray:
         """Return the copies of other alleles, NaN where missing; shape (end - begin, n_rows)."""
 
+    @cached_property
+    def _descriptions(self) -> tuple[Names, list[pa.Table]]:
+        """Names of the variants, and the tables that :meth:`variants` yields."""
+        schema = layout.variants_schema()
+        sizes, data, tables = array("I"), bytearray(), []
+        for table in self._described():
+            words = [layout.name_bytes(name) for name in table["name"]]
+            sizes.extend(map(len, words))
+            data += b"".join(words)
+            tables.append(pa.table({name: table[name] for name in schema.names}, schema=schema))
+        offsets = offsets_of(np.frombuffer(sizes, dtype=np.uint32))
+        return Names(Runs(offsets, data=bytes(data))), tables
+
     def variants(self) -> Iterator[pa.Table]:
         """Yield chromosome, position and alleles, the alternative one first, as in .bim files."""
-        schema = layout.variants_schema()
-        with self._explained():
-            for table in self._described():
-                yield pa.table({name: table[name] for name in schema.names}, schema=schema)
+        yield from self._variants
 
     def groups(self, start: int, work: Path) -> Iterator[FloatArray]:
         """Yield neighboring variants."""
@@ -103,16 +115,6 @@ class VariantInput(Input):
             ):
                 raise
             raise self._damaged(error) from None
-
-
-def _runs(parts: Iterable[Sequence[str]]) -> Runs:
-    """Return names in their bytes."""
-    sizes, data = array("I"), bytearray()
-    for names in parts:
-        words = [layout.name_bytes(name) for name in names]
-        sizes.extend(map(len, words))
-        data += b"".join(words)
-    return Runs(offsets_of(np.frombuffer(sizes, dtype=np.uint32)), data=bytes(data))
 
 
 def _named(name: str, chromosome: str, position: int, alleles: Sequence[str]) -> str:
@@ -146,17 +148,17 @@ class PgenInput(VariantInput):
 
     def _open(self, request: Request) -> None:
         pgenlib = extra_package("pgenlib", f"{self.function}: reading {self.path.name}", _EXTRA)
-        self._variants = self._beside(".pvar", ".pvar.zst", ".bim")
-        self._people = self._beside(".psam", ".fam")
-        self.where, self.files = str(self._variants), (self.path, self._variants, self._people)
+        self._pvar = self._beside(".pvar", ".pvar.zst", ".bim")
+        psam = self._beside(".psam", ".fam")
+        self.where, self.files = str(self._pvar), (self.path, self._pvar, psam)
+        _, tables = self._descriptions
         counts = array("Q", [0])
-        for table in self._described():
-            others = table["allele_1"]
-            counts.extend(2 + alleles.count(",") for alleles in others)
-        offsets = np.cumsum(np.frombuffer(counts, dtype=np.uint64), dtype=np.uintp)
-        self._samples = read_psam(self._people, self.function)
+        for table in tables:
+            counts.extend(2 + others.count(",") for others in table["allele_1"].to_pylist())
+        self._samples = read_psam(psam, self.function)
         self.n_rows = self._samples.num_rows
-        several = {"allele_idx_offsets": offsets} if np.any(np.diff(offsets) > 2) else {}
+        offsets = np.cumsum(np.frombuffer(counts, dtype=np.uint64), dtype=np.uintp)
+        several = {"allele_idx_offsets": offsets} if max(counts) > 2 else {}
         try:
             self._reader = pgenlib.PgenReader(
                 str(self.path).encode(), raw_sample_ct=self.n_rows, **several
@@ -176,7 +178,7 @@ class PgenInput(VariantInput):
         )
 
     def _described(self) -> Iterator[dict[str, list[Any]]]:
-        return read_pvar(self._variants, self.function)
+        return read_pvar(self._pvar, self.function)
 
     def _dosages(self, begin: int, end: int) -> FloatArray:
         copies = np.empty((end - begin, self.n_rows), dtype=np.float32)

@@ -126,7 +126,10 @@ def test_no_split_leaves_nothing():
     [
         ({"n_subsets": 1}, "n_subsets must be"),
         ({"n_subsets": 9}, "n_subsets must be at least 10"),
-        ({"feature_groups": {"a": [0, 1], "b": [1]}}, "must not overlap, but 'x1'"),
+        (
+            {"feature_groups": {"a": [0, 1], "b": [1]}},
+            "must not overlap, but 'x1' is in 'a' and 'b'",
+        ),
         ({"feature_groups": {"x5": [0, 1]}}, "must not be called like a column"),
     ],
 )

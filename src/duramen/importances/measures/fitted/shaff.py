@@ -11,7 +11,12 @@ import numpy as np
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.forests.forest import Forest
-from duramen.importances.arguments import forest_of, metadata_of, missing_rows
+from duramen.importances.arguments import (
+    forest_of,
+    metadata_of,
+    missing_rows,
+    refuse_overlaps,
+)
 from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
 from duramen.importances.measures.fitted.mda import Groups, grouped
 from duramen.importances.passes.projection import Projection
@@ -146,13 +151,8 @@ def _players(forest: Forest, feature_groups: Groups) -> tuple[tuple[str, ...], l
     names, members = grouped(forest, feature_groups, _NAME)
     if members is None:
         return names, [np.array([j]) for j in range(forest.n_features)]
-    times = np.bincount(np.concatenate(members), minlength=forest.n_features)
-    if times.max() > 1:
-        twice = forest.names[int(times.argmax())]
-        raise ValueError(
-            f"{_NAME}: feature_groups must not overlap, but {twice!r} is in several groups."
-        )
-    alone = np.flatnonzero(times == 0).tolist()
+    refuse_overlaps(dict(zip(names, members, strict=True)), forest.names, _NAME)
+    alone = np.setdiff1d(np.arange(forest.n_features), np.concatenate(members)).tolist()
     names = (*names, *(forest.names[j] for j in alone))
     if len(set(names)) < len(names):
         raise ValueError(
