@@ -167,9 +167,8 @@ def test_groups_and_another_forest():
     fitted = forest.fit(X, y)
     whole = {**groups, "x2": ["x2"]}
     expected = dict(dm.importances.mda(fitted, X, y, feature_groups=whole))
-    actual = dict(
-        zip(report.feature_groups["name"], report.feature_groups["importance"], strict=True)
-    )
+    groups_of = report.further["result-groups.csv"]
+    actual = dict(zip(groups_of["name"], groups_of["importance"], strict=True))
     assert actual == pytest.approx(expected)
     assert dict(report.importances["mdi"]) == dict(dm.importances.mdi(fitted))
     assert not hasattr(report, "estimator")

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from duramen.cli.show import _drawn, fitting, show
 from duramen.reports import Report, Run
-from duramen.reports.report import Fact, Facts, Prose, Table
+from duramen.reports.report import OF_GROUPS, Fact, Facts, Prose, Table
 from duramen.results.columns import Column, places
 
 WIDE = 14
@@ -53,7 +53,7 @@ def printed(report, capsys, monkeypatch, *, width, top=20):
 
 def test_what_is_printed(capsys, monkeypatch):
     columns = [places(3), Column("name", ["a", "b", "c"], "name"), column("more", 1)]
-    report = a_report(columns, subject=("Three rows.",), feature_groups={"g": [1]})
+    report = a_report(columns, subject=("Three rows.",), further={OF_GROUPS: {"g": [1]}})
     lines = printed(report, capsys, monkeypatch, width=30, top=2).splitlines()
     assert lines[:2] == ["Found.", "Three rows."]
     assert [line.split() for line in lines[5:7]] == [["1", "a", "x" * WIDE], ["2", "b", "x" * WIDE]]

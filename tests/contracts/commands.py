@@ -81,8 +81,8 @@ def _left(
             return done.exit_code
         if only:
             return _columns(out / "result.csv", only)
-        groups = [_rows(file) for file in out.glob("result-groups.csv")]
-        return (_rows(out / "result.csv"), _record(out), done.exit_code, *groups)
+        more = [_rows(file) for file in sorted(out.glob("result-*.csv"))]
+        return (_rows(out / "result.csv"), _record(out), done.exit_code, *more)
 
 
 def _rows(table: Path) -> list[list[Any]]:

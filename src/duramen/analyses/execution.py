@@ -35,6 +35,8 @@ class Wording:
     feature_groups: str = "feature_groups"
     pos_label: str = "rank: pos_label"
     direct: str = "direct"
+    explain: str = "explain"
+    interactions: str = "interactions"
     clusters_as_groups: str = "feature_groups='clusters' and clusters=0.8"
 
     def names(self, measures: Iterable[Measure]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 import narwhals as nw
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.problem import Problem, loaded, stray_columns
+from duramen.analyses.problem import Problem, RowNames, loaded, stray_columns
 from duramen.analyses.sampling import sampled
 from duramen.data import Finding
 from duramen.data.learning_sets import LearningSet, learning_set, learning_set_of
@@ -56,11 +56,13 @@ class SelectedColumns(ComparedColumns, total=False):
 
 
 class RankedColumns(SelectedColumns, total=False):
-    """Description of the columns and rows of a table, for `duramen.rank`."""
+    """Description of a table, and its rows and pairs of columns to look at, for `duramen.rank`."""
 
     feature_groups: Any
     sample_weight: Any
     pos_label: Any
+    explain: Any
+    interactions: bool
 
 
 COMPARED_COLUMNS: ComparedColumns = {
@@ -78,6 +80,8 @@ RANKED_COLUMNS: RankedColumns = {
     "feature_groups": None,
     "sample_weight": None,
     "pos_label": None,
+    "explain": None,
+    "interactions": False,
 }
 
 
@@ -127,8 +131,10 @@ def problem_of(
         findings += of_leaks(
             data.table, labels, name, data.task if not data.target.censored else "auto"
         )
+        row_names = RowNames(start=0)
     else:
         own = _taken_apart(function, X, y, target, **rows)
+        row_names = names_of_rows(own.X)
         name, labels = own.target, own.y
         findings = [*of_target(labels, name, task if task != "survival" else "regression")]
         findings += of_dates(dates_of(own.X)) if not isinstance(own.X, ColumnStore) else []
@@ -155,11 +161,22 @@ def problem_of(
         )
     data = data.with_table(without_names(data.table, gone)) if gone else data
     variants = data.table.variants if isinstance(data.table, ColumnStore) else None
-    problem = Problem("", data, name, findings=in_order(findings), variants=variants)
+    if gone and row_names.labels is None and (frame := _columns(X)) is not None:
+        row_names = replace(row_names, labels=frame[gone[0]].to_list())
+    problem = Problem(
+        "", data, name, findings=in_order(findings), variants=variants, row_names=row_names
+    )
     problem = sampled(problem, max_rows, seed, f"max_rows={max_rows}, random_state={seed}")
     if stored and isinstance(data.table, ColumnStore):
         return problem
     return loaded(problem)
+
+
+def names_of_rows(X: Any) -> RowNames:
+    """Return the names that a table has for its rows; numbers from 0 where it has none."""
+    labels = getattr(X, "obs_names", getattr(X, "row_names", getattr(X, "index", None)))
+    counted = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
+    return RowNames(None if counted or callable(labels) else labels, start=0)
 
 
 def _refuse(function: str, findings: list[Finding], keep_identifiers: bool) -> list[Finding]:

@@ -33,7 +33,8 @@ def sampled(problem: Problem[Any], n: int | None, seed: int, words: str) -> Prob
         f"the rows are a random sample of {part.n_rows:,} of {data.n_rows:,} ({words})"
         f"{proportions(data.target)}"
     )
-    return replace(problem, data=part, notes=(*problem.notes, note))
+    names = problem.row_names.take(rows)
+    return replace(problem, data=part, notes=(*problem.notes, note), row_names=names)
 
 
 def proportions(target: Target) -> str:

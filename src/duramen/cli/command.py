@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from duramen.reports import Report
 
 RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
-_ASKED = ("result.xlsx", "result-groups.csv")  # results that only some runs write
+# Results that only some runs write.
+_ASKED = ("result.xlsx", "result-groups.csv", "result-rows.csv", "result-pairs.csv")
 _OWN = (*RESULTS, *_ASKED)  # files that a run replaces or removes
 
 
@@ -172,7 +173,7 @@ def _move_others(old: Path, place: Path) -> None:
 def write_results(folder: Path, report: Report, clock: Clock, options: Any) -> None:
     """Write report.html, result.csv, result.parquet and run.json, for the options of a command.
 
-    Also result.xlsx if they ask for it, and result-groups.csv if there are groups.
+    Also result.xlsx if they ask for it, and the further tables of the report.
     """
     from duramen.reports import render
     from duramen.reports.report import write_tables
@@ -183,7 +184,7 @@ def write_results(folder: Path, report: Report, clock: Clock, options: Any) -> N
         write_tables(
             folder,
             report.table,
-            report.feature_groups,
+            report.further,
             spreadsheet_safe=options.output.spreadsheet_safe,
             xlsx=options.output.xlsx,
         )

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from duramen.analyses.problem import Problem, loaded, stray_columns
+from duramen.analyses.problem import Problem, RowNames, loaded, stray_columns
 from duramen.analyses.sampling import sampled
 from duramen.cli.console import unseen
 from duramen.cli.declaration import argument, choice, group, option, recorded
@@ -26,6 +26,9 @@ from duramen.cli.problem import (
     encoded,
     exchanged,
     incomplete_words,
+    labelled_by,
+    named_by,
+    naming_columns,
 )
 from duramen.cli.reading import Annotations, Matrix, Reading, stray_findings
 from duramen.cli.stores import Opened, is_store, read_stored
@@ -165,9 +168,10 @@ class Table:
                 warnings.simplefilter("always")
                 data = self.reading.read(path, caller, findings)
         notes = tuple(str(warning.message) for warning in caught)
+        names = RowNames()
         if annotations.samples is not None:
             data, paired = annotations.beside(data, self.reading, path.name, caller, findings)
-            notes = (*notes, paired.note)
+            notes, names = (*notes, paired.note), labelled_by(paired.table)
             data = _with_annotations(data, paired.table, wanted, more or {})
         elif more and more.get(FEATURES):
             raise ValueError(f"--{FEATURES} needs --samples FILE")
@@ -176,6 +180,7 @@ class Table:
             raise absent(data, wanted, beside, path.name, caller)
         features, column = target_column(data, wanted, function=caller)
         check_columns("--drop", self.dropped, features.column_names, wanted)
+        names = named_by(names, features, naming_columns(features, self.dropped))
         features = features.drop_columns(list(self.dropped))
         if not features.column_names:
             raise ValueError("--drop leaves no column besides the target")
@@ -193,6 +198,7 @@ class Table:
             notes=notes,
             findings=tuple(findings),
             as_text=as_text,
+            row_names=names,
         )
         return source.rows_with_target() if self.drop_missing_target else source
 
@@ -420,6 +426,7 @@ class Small(Input):
             data=problem.data.of_rows(rows),
             notes=(*problem.notes, incomplete_words(dropped, table.n_rows)),
             dropped_rows=problem.dropped_rows + dropped,
+            row_names=problem.row_names.take(rows),
         )
         return complete, rows
 

@@ -43,6 +43,8 @@ class CommandWording(Wording):
     feature_groups: str = "--feature-groups"
     pos_label: str = "--positive"
     direct: str = "--direct"
+    explain: str = "--explain"
+    interactions: str = "--interactions"
     clusters_as_groups: str = "--feature-groups clusters --clusters 0.8"
 
     def names(self, measures: Iterable[Measure]) -> list[str]:

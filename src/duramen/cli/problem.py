@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from duramen.analyses.problem import Problem, loaded, stray_columns
+from duramen.analyses.problem import Problem, RowNames, loaded, stray_columns
 from duramen.cli.reading import OF_TARGET, stray_findings, takes_words
 from duramen.support.arrow import pa, pc
 
@@ -41,6 +41,7 @@ class Source:
     as_text: tuple[str, ...] = ()  # columns of text that stay text
     event: Any = None  # pyarrow.ChunkedArray: of survival, whether the event occurred
     event_name: str = ""  # column of the events
+    row_names: RowNames = field(default_factory=RowNames)
 
     def with_event(self, name: str) -> Source:
         """Set a column apart as the events of survival, the target being the times."""
@@ -91,6 +92,7 @@ class Source:
             event=None if self.event is None else self.event.filter(present),
             notes=(*self.notes, left_out_words(dropped, len(self.column))),
             dropped_rows=self.dropped_rows + dropped,
+            row_names=self.row_names.take(present.to_numpy().nonzero()[0]),
         )
 
     def complete_rows(self) -> Source:
@@ -110,6 +112,7 @@ class Source:
             column=self.column.filter(complete),
             notes=(*self.notes, note) if dropped else self.notes,
             dropped_rows=self.dropped_rows + dropped,
+            row_names=self.row_names.take(complete.to_numpy().nonzero()[0]),
         )
 
 
@@ -223,6 +226,7 @@ def encoded(
     """
     from duramen.data.learning_sets import learning_set_of
     from duramen.data.text_numbers import stray_values_of
+    from duramen.findings.table import left_out
 
     check_columns("--categorical", categorical, source.features.column_names, source.target)
     outcome = Outcome(source.target, source.column, source.event_name, source.event)
@@ -246,7 +250,33 @@ def encoded(
     data = learning_set_of(table, target, f"duramen {command}", **rows)
     noted = (*source.notes, *notes)
     described = (source.target, source.citation, noted, source.dropped_rows, findings)
-    return loaded(Problem(source.name, data, *described, labels=source.labels))
+    names = named_by(source.row_names, source.features, left_out(findings))
+    return loaded(Problem(source.name, data, *described, labels=source.labels, row_names=names))
+
+
+def labelled_by(samples: Any) -> RowNames:
+    """Return the names of rows that their annotations know; numbers where they know none."""
+    from duramen.io.store.row_ids import names_of
+
+    names = names_of(samples)
+    return RowNames(None if names is None else names.labels)
+
+
+def naming_columns(table: Any, asked: Sequence[str]) -> list[str]:
+    """Return the columns, of those asked for, that may name the rows."""
+    from duramen.io.store.row_ids import of_table
+
+    return [names.columns[0] for names in of_table(table.select(list(asked)))]
+
+
+def named_by(names: RowNames, columns: Any, identifiers: Sequence[str]) -> RowNames:
+    """Return names of rows, by the first identifier among the columns if they have no labels."""
+    from duramen.io.store.row_ids import texts_of
+
+    present = [name for name in identifiers if name in columns.column_names]
+    if names.labels is not None or not present:
+        return names
+    return replace(names, labels=texts_of(columns[present[0]].combine_chunks()))
 
 
 # Makes strata and groups of columns that are set apart, given the target, with remarks.

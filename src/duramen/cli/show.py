@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.text import Text
 
 from duramen.reports import Report
-from duramen.reports.report import OF_GROUPS
 from duramen.results.columns import Column
 from duramen.support.text import printable, width
 
@@ -42,8 +41,7 @@ def show(report: Report, top: int, out: Path) -> None:
     for section in report.walk():
         for line in getattr(section, "brief", ()):
             console.print(_line(line), soft_wrap=True)
-    further = () if report.feature_groups is None else (OF_GROUPS,)
-    files = ("report.html", "result.csv", *further, "result.parquet", "run.json")
+    files = ("report.html", "result.csv", *report.further, "result.parquet", "run.json")
     console.print(_line(f"Wrote {out}: {', '.join(files)}"))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.analyses.problem import Problem, stray_columns
+from duramen.analyses.problem import Problem, RowNames, stray_columns
 from duramen.cli.problem import (
     APART,
     EVENT,
@@ -18,6 +18,7 @@ from duramen.cli.problem import (
     check_columns,
     exchanged,
     inspected,
+    labelled_by,
     left_out_words,
 )
 from duramen.cli.reading import Annotations, Reading
@@ -79,8 +80,9 @@ def read_stored(
     import numpy as np
 
     from duramen.data.learning_sets import learning_set_of
-    from duramen.findings.table import of_codes
+    from duramen.findings.table import left_out, of_codes
     from duramen.io.store.column_store import without
+    from duramen.io.store.row_ids import texts_of
     from duramen.support.files import expanded
 
     path, reading = opened.place, opened.reading
@@ -108,9 +110,13 @@ def read_stored(
     outcomes = map(as_arrow, (values, *labelled.get(EVENT, {}).values()))
     gone = np.any([pc.is_null(column, nan_is_null=True) for column in outcomes], axis=0)
     of_values = [] if population else of_codes(left)  # of all rows, as the values of columns are
+    names = labelled_by(store.samples)
+    if names.labels is None and (identifiers := left_out(of_values)):
+        names = RowNames(texts_of(as_arrow(store.target(identifiers[0])[1])))
     if drop_missing_target and gone.any():
         notes.append(left_out_words(int(gone.sum()), len(values)))
         left, values, labelled = _rows_with_target(left, values, labelled, ~gone, target)
+        names = names.take((~gone).nonzero()[0])
     event_name, events = next(iter(labelled.pop(EVENT, {}).items()), ("", None))
     outcome = Outcome(target, values, event_name, events)
     where = "" if annotations.samples is None else annotations.samples.name
@@ -126,7 +132,8 @@ def read_stored(
     rows, said = settle(labelled, encoded.labels)
     data = learning_set_of(left, encoded, naming, **rows)
     notes += said
-    return Problem(name, data, target, "", tuple(notes), 0, findings, labelled, left.variants)
+    described = (target, "", tuple(notes), 0, findings, labelled, left.variants, names)
+    return Problem(name, data, *described)
 
 
 def _apart(

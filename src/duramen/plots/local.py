@@ -126,7 +126,12 @@ def _ranks(X: Any, result: LocalImportances, columns: NDArray[np.intp]) -> Float
 
 
 def waterfall(
-    result: LocalImportances, row: int = 0, *, k: int = 10, ax: Axes | None = None
+    result: LocalImportances,
+    row: int = 0,
+    *,
+    k: int = 10,
+    name: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the importances of one row as bars, each from where the one above it ends.
 
@@ -141,6 +146,8 @@ def waterfall(
         Number of the row, from 0.
     k : int
         Number of features to show, those of largest size.
+    name : str, optional
+        Name of the row, for the axis; its number by default.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, which is `ax.figure`.
 
@@ -189,7 +196,8 @@ def waterfall(
     for edge in (float(result.start[row]), float(ends[-1])):
         ax.axvline(edge, color=INK, linewidth=1.0, linestyle="--")
     ax.margins(x=0.15)
-    return finish(ax, f"row {row}: {result.measure} ({result.unit})", grid="x", ticks="x")
+    named = row if name is None else label(name)
+    return finish(ax, f"row {named}: {result.measure} ({result.unit})", grid="x", ticks="x")
 
 
 def row_clusters(result: LocalImportances, *, k: int = 20, ax: Axes | None = None) -> Axes:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,10 +34,14 @@ from duramen.reports.facts import (
     words_of,
 )
 from duramen.reports.features import degree_charts, ranking_chart, rows_note
+from duramen.reports.pairs import AllPairs
 from duramen.reports.precision import Precision
 from duramen.reports.report import (
     DRAWN,
     HELD,
+    OF_GROUPS,
+    OF_PAIRS,
+    OF_ROWS,
     Chart,
     Fact,
     Group,
@@ -49,6 +54,7 @@ from duramen.reports.report import (
     Table,
     joined,
 )
+from duramen.reports.rows import RowImportances, columns_of
 from duramen.reports.signals import GroupImportances
 from duramen.reports.significance import Verdict, verdict_sections
 from duramen.results.columns import Column, places, small
@@ -351,6 +357,35 @@ def _scores(measure: Measured, names: Sequence[str]) -> Scores:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """Parts of a report on the reasons of predictions: pairs of features, and single rows."""
+
+    pairs: AllPairs | None = None
+    rows: tuple[RowImportances, ...] = ()
+
+    def sections(self) -> list[Section]:
+        """Return the sections of the report."""
+        pairs = [] if self.pairs is None else [self.pairs.section()]
+        return [*pairs, *(explained.section() for explained in self.rows)]
+
+    def further(self) -> dict[str, dict[str, Any]]:
+        """Return the columns of further tables, by their file."""
+        pairs = {} if self.pairs is None else {OF_PAIRS: self.pairs.columns()}
+        return {**({OF_ROWS: columns_of(self.rows)} if self.rows else {}), **pairs}
+
+    def figures(self) -> dict[str, Any]:
+        """Return what was found, for the record."""
+        pairs = {} if self.pairs is None else {"interactions": self.pairs.figures()}
+        rows = {"rows": [explained.figures() for explained in self.rows]} if self.rows else {}
+        return {**pairs, **rows}
+
+    def references(self) -> tuple[str, ...]:
+        """Return the sources of the methods."""
+        of_pairs = () if self.pairs is None else self.pairs.references
+        return (*(self.rows[0].references if self.rows else ()), *of_pairs)
+
+
 _ROWS = 100
 
 _COMPACT = 10
@@ -374,6 +409,7 @@ def summarise(
     precision: Precision | None = None,
     feature_groups: GroupImportances | None = None,
     direct: Directness | None = None,
+    reasons: Reasons | None = None,
     oob_errors: ArrayLike | None = None,
     n_rows: int = _ROWS,
 ) -> Report:
@@ -399,6 +435,8 @@ def summarise(
         Importances of groups of features.
     direct : Directness, optional
         A test of each feature given all others.
+    reasons : Reasons, optional
+        Interactions of all pairs of features, and importances in single rows.
     oob_errors : array-like of shape (T,), optional
         Out-of-bag error after each tree.
     n_rows : int
@@ -426,6 +464,8 @@ def summarise(
         sections.append(feature_groups.table())
     if effects is not None:
         sections += effect_sections(effects, run)
+    reasons = reasons or Reasons()
+    sections += reasons.sections()
     if left_out:
         sections.append(Prose("Not computed", tuple(left_out)))
     trees = f"{run.settings.get('n_estimators', 0):,} trees"
@@ -447,8 +487,14 @@ def summarise(
         conclusion=conclusion(run, tested),
         subject=subject(run, trees, *_error_words(run)),
         remarks=remarks(measures, tested),
-        feature_groups=None if feature_groups is None else feature_groups.columns(),
-        references=sources_of(measures, tested, precision, direct),
+        further={
+            **({} if feature_groups is None else {OF_GROUPS: feature_groups.columns()}),
+            **reasons.further(),
+        },
+        references=(
+            *sources_of(measures, tested, precision, direct),
+            *reasons.references(),
+        ),
     )
 
 

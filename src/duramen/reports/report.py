@@ -141,26 +141,25 @@ def _shown(value: object) -> object:
 
 
 WORKBOOK = "result.xlsx"
-OF_GROUPS = "result-groups.csv"
+OF_GROUPS, OF_ROWS, OF_PAIRS = "result-groups.csv", "result-rows.csv", "result-pairs.csv"
 
 
 def write_tables(
     folder: Path,
     table: Mapping[str, Any],
-    feature_groups: Mapping[str, Any] | None = None,
+    further: Mapping[str, Mapping[str, Any]],
     *,
     spreadsheet_safe: bool,
     xlsx: bool = False,
 ) -> None:
-    """Write result.csv and result.parquet, result.xlsx if asked for, and the table of groups."""
+    """Write result.csv and result.parquet, result.xlsx if asked for, and further tables."""
     columns = pa.table(dict(table))
     write_table(columns, folder / "result.csv", spreadsheet_safe=spreadsheet_safe)
     write_table(columns, folder / "result.parquet")
     if xlsx:
         write_table(columns, folder / WORKBOOK)
-    if feature_groups is not None:
-        of_groups = pa.table(dict(feature_groups))
-        write_table(of_groups, folder / OF_GROUPS, spreadsheet_safe=spreadsheet_safe)
+    for name, more in further.items():
+        write_table(pa.table(dict(more)), folder / name, spreadsheet_safe=spreadsheet_safe)
 
 
 DRAWN = 20
@@ -311,8 +310,8 @@ class Report(Framed):
         Explanations of figures of the headline that seem to contradict each other.
     table : mapping of str to columns
         Columns of the table of results with all rows, those of ``result.csv``.
-    feature_groups : mapping of str to columns or None
-        Columns of ``result-groups.csv``.
+    further : mapping of str to columns
+        Columns of further tables by their file, such as ``result-groups.csv``.
     notes : tuple of str
         Remarks on the data and on the analysis, a sentence each.
     references : tuple of str
@@ -328,7 +327,7 @@ class Report(Framed):
     subject: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     table: Mapping[str, Any] = field(default_factory=dict)
-    feature_groups: Mapping[str, Any] | None = None
+    further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
 
@@ -361,8 +360,8 @@ class Report(Framed):
     def save(self, folder: str | PathLike[str], *, spreadsheet_safe: bool = False) -> None:
         """Write the report and the results to a folder, as the command does.
 
-        The files are report.html, result.csv, result.parquet and run.json, and result-groups.csv
-        of a ranking with groups. Each appears whole or not at all; other files stay.
+        The files are report.html, result.csv, result.parquet and run.json, and those of `further`
+        tables. Each appears whole or not at all; other files stay.
 
         Parameters
         ----------
@@ -379,7 +378,7 @@ class Report(Framed):
         """
         place = expanded(folder, f"{type(self).__name__}.save")
         place.mkdir(parents=True, exist_ok=True)
-        write_tables(place, self.table, self.feature_groups, spreadsheet_safe=spreadsheet_safe)
+        write_tables(place, self.table, self.further, spreadsheet_safe=spreadsheet_safe)
         record = replace(self.run, references=self.references)
         written = {"report.html": render(self), "run.json": record.to_json()}
         for name, text in written.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -114,6 +114,12 @@ class LocalImportances(Result):
         """
         number = check_integer("LocalImportances.row", "row", row, 0, most=len(self) - 1)
         return self._importances(self.dense(np.array([number]))[0], f"{self.measure} of row {row}")
+
+    def take(self, rows: NDArray[np.integer]) -> LocalImportances:
+        """Return the importances in some rows, by their indices; weights sum to 1 again."""
+        weights, total = self.weights[rows], self.weights[rows].sum()
+        weights = weights / total if total > 0 else np.full(len(rows), 1.0 / max(1, len(rows)))
+        return replace(self, values=self.values[rows], weights=weights, start=self.start[rows])
 
     def dense(
         self, rows: NDArray[np.integer] | slice = slice(None), columns: Any = slice(None)

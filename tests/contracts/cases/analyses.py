@@ -31,6 +31,7 @@ def _ranked(**options: Any) -> Any:
 
 for label, options in (
     ("default", {}),
+    ("rows", {"test": False, "explain": [3, 4]}),
     ("no test", {"test": False, "measure": ("mda", "mdi")}),
     (
         "a forest",

@@ -85,6 +85,13 @@ command(
 )
 command("test conditional", f"{CLASSES} --significance conditional", write, only=DIRECT)
 command("direct", f"{CLASSES} --no-test --direct --feature-groups groups.csv", write, only=DIRECT)
+command("rows", f"{CLASSES} --no-test --explain 3 --explain-rows t.csv", write)
+command(
+    "interactions",
+    f"{NUMBERS} --no-test --interactions",
+    write,
+    only=("name",),
+)
 for distribution in ("empirical", "normal", "lognormal", "gamma"):
     command(
         f"altmann {distribution}",

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from duramen.analyses.execution import PYTHON, Execution
+from duramen.analyses.inputs import names_of_rows
 from duramen.analyses.ranking.request import (
     Groups,
     Request,
@@ -14,6 +17,7 @@ from duramen.analyses.ranking.request import (
     trees_by_default,
     with_estimates,
 )
+from duramen.analyses.ranking.rows import RowsAsked
 from duramen.data import LearningSet
 from duramen.estimators.catalogue import FORESTS
 from duramen.importances import catalogue as measures
@@ -193,6 +197,25 @@ def check_once(direct: bool, test: bool | str) -> None:
             f"{_OWNER}: direct must be False with test='conditional', which is the same test. "
             "Hint: leave out one of them."
         )
+
+
+def rows_asked(explain: Any) -> RowsAsked | None:
+    """Return the rows to explain: those of the table that are named, or new ones.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    """
+    if explain is None:
+        return None
+    if np.ndim(explain) == 2 or hasattr(explain, "columns"):
+        return RowsAsked(table=explain, row_names=names_of_rows(explain))
+    names = [explain] if isinstance(explain, str) or np.ndim(explain) == 0 else list(explain)
+    if not names or not all(isinstance(name, str | int | np.integer) for name in names):
+        allowed = "labels or numbers of rows, or a table with the columns of X"
+        raise checks.refuse(_OWNER, "explain", allowed, explain)
+    return RowsAsked(tuple(map(str, names)))
 
 
 def threshold_of(name: str, value: float | None) -> float | None:

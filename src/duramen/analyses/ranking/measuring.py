@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from duramen.reports.direct import Directness
 from duramen.reports.effects import Effects
 from duramen.reports.facts import LEVEL, as_importances, n_significant
 from duramen.reports.precision import Precision
-from duramen.reports.ranking import Ranked, in_order, ranked
+from duramen.reports.ranking import Ranked, Reasons, in_order, ranked
 from duramen.reports.signals import GroupImportances
 from duramen.reports.significance import Verdict
 from duramen.results.importances import Importances
@@ -141,6 +141,7 @@ class Found:
     precision: Precision | None = None  # intervals, stability and number of trees
     feature_groups: GroupImportances | None = None  # importances of groups
     direct: Directness | None = None  # test of each feature given all others
+    reasons: Reasons = field(default_factory=Reasons)  # of predictions: pairs, and single rows
 
     @property
     def ranking(self) -> Importances:
@@ -199,6 +200,7 @@ class Found:
             **({} if self.tested is None else {"significance": figures_of(self.tested)}),
             **({} if self.precision is None else self.precision.figures()),
             **({} if self.direct is None else {"direct": self.direct.figures()}),
+            **self.reasons.figures(),
         }
 
 

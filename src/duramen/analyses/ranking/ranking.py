@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Unpack
 
 from duramen.analyses.clustering import Clustering
@@ -26,6 +26,7 @@ from duramen.analyses.ranking.arguments import (
     is_clusters,
     measures_of,
     requested_test,
+    rows_asked,
     threshold_of,
 )
 from duramen.analyses.ranking.description import (
@@ -36,8 +37,10 @@ from duramen.analyses.ranking.description import (
 )
 from duramen.analyses.ranking.direct import check_direct, correlated_groups, directness
 from duramen.analyses.ranking.measuring import Found, choose, grow_and_compute, with_bias
+from duramen.analyses.ranking.pairs import all_pairs, check_pairs
 from duramen.analyses.ranking.request import Groups, Request, Resampling
 from duramen.analyses.ranking.resampling import Resampled, described, tested_rows
+from duramen.analyses.ranking.rows import RowsAsked, importances_of_rows
 from duramen.analyses.ranking.significance import announce, run_test
 from duramen.analyses.report import AnalysisInterrupted, run_of
 from duramen.data import EncodedTable
@@ -46,7 +49,9 @@ from duramen.importances.refit import leaves_rows_out
 from duramen.jobs.progress import estimates
 from duramen.reports import Report, summarise
 from duramen.reports.facts import as_importances
+from duramen.reports.pairs import AllPairs
 from duramen.reports.report import DRAWN
+from duramen.reports.rows import RowImportances
 from duramen.reports.signals import GroupImportances, Signals
 from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.significance import ErrorRates, Significance
@@ -104,6 +109,8 @@ class RankingRequest:
     groups_of_clusters: bool = False  # whether the groups are the clusters
     row_notes: tuple[str, ...] = ()  # on strata, groups and covariates
     pos_label: Any = None  # class that the directions of effects are about
+    rows: RowsAsked | None = None  # to explain
+    interactions: bool = False  # whether all pairs of features are tested
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +167,16 @@ class RankingReport(Report):
         return None if self.computed.direct is None else self.computed.direct.result
 
     @property
+    def rows(self) -> tuple[RowImportances, ...]:
+        """Importances in the rows to explain: those of the table, then new ones."""
+        return self.computed.reasons.rows
+
+    @property
+    def interactions(self) -> AllPairs | None:
+        """Interactions of all pairs; None without ``interactions=True``."""
+        return self.computed.reasons.pairs
+
+    @property
     def selected(self) -> tuple[str, ...]:
         """Features that the test selects, the best first: those confirmed, and candidates."""
         return () if self.computed.tested is None else self.computed.tested.selected()
@@ -201,6 +218,10 @@ def rank_features(
         check_direct(problem.data, execution)
     if request.test is not None:
         request.test.test.check(problem.data)
+    if request.rows is not None:
+        request.rows.check(problem, execution)
+    if request.interactions:
+        check_pairs(problem, execution)
     problem, signals = request.clustering.represented(problem, clock)
     if request.direct and request.groups_of_clusters:
         threshold = request.clustering.clusters
@@ -276,12 +297,31 @@ def _measured(
 
         computed = _unless_stopped(computed, "the test of direct effects", with_direct, execution)
 
+    forest_and_rows = cache(lambda: described(inputs))  # with its trees
+
     def with_effects() -> Found:
         with execution.clock.step("effects"):
-            effects = effects_of(*described(inputs), computed, execution.n_jobs, request.pos_label)
+            effects = effects_of(*forest_and_rows(), computed, execution.n_jobs, request.pos_label)
         return replace(computed, effects=effects)
 
     computed = _unless_stopped(computed, "the directions of effects", with_effects, execution)
+    if (rows := request.rows) is not None:
+
+        def with_rows() -> Found:
+            with execution.clock.step("rows"):
+                forest = forest_and_rows()[0]
+                explained = importances_of_rows(rows, problem, forest, request.pos_label, execution)
+            return replace(computed, reasons=replace(computed.reasons, rows=explained))
+
+        computed = _unless_stopped(computed, "the importances in rows", with_rows, execution)
+
+    if request.interactions:
+
+        def with_pairs() -> Found:
+            pairs = all_pairs(inputs, *forest_and_rows(), execution)
+            return replace(computed, reasons=replace(computed.reasons, pairs=pairs))
+
+        computed = _unless_stopped(computed, "the interactions", with_pairs, execution)
 
     def with_precision() -> Found:
         ranked_by = catalogue[computed.names[0]]
@@ -411,6 +451,7 @@ def report_of(
         precision=computed.precision,
         feature_groups=computed.feature_groups,
         direct=computed.direct,
+        reasons=computed.reasons,
         oob_errors=getattr(estimator, "oob_error_curve_", None),
     )
     best = computed.ranked()
@@ -502,6 +543,13 @@ def rank(
         Class that the directions of effects are about, such as that of the ill; by default the
         rarer one of two classes, and of more classes for each feature the one that depends on it
         most.
+    explain : row, sequence of rows, or table, optional
+        Rows whose predictions are explained by :func:`duramen.importances.local_mdi`: labels of the
+        index of `X`, or else numbers from 0; "all" for every row; or a table of new rows with the
+        columns of `X`.
+    interactions : bool, default=False
+        Whether all pairs of features are tested for an interaction
+        (:func:`duramen.significance.interaction_test`), after the ranking.
     keep_identifiers : bool, default=False
         Whether columns that look like identifiers, with a different value in each row, are
         analyzed; by default they are left out, with a note.
@@ -576,6 +624,8 @@ def rank(
         grouping,
         of_clusters,
         pos_label=columns["pos_label"],
+        rows=rows_asked(columns["explain"]),
+        interactions=checks.check_flag("rank", "interactions", columns["interactions"]),
     )
     ranking = rank_features(problem, forest, asked, execution)
     report = report_of(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.analyses.problem import Problem, noted
+from duramen.analyses.problem import Problem, RowNames, noted
 from duramen.analyses.ranking.request import (
     LEAST_TREES,
     MANY_ROWS,
@@ -46,10 +46,11 @@ from duramen.cli.options import (
     settled_criterion,
     writable,
 )
-from duramen.cli.problem import EVENT, Source, check_columns
+from duramen.cli.problem import EVENT, Source, check_columns, named_by, naming_columns
 
 if TYPE_CHECKING:
     from duramen.analyses.ranking.ranking import Ranking
+    from duramen.analyses.ranking.rows import RowsAsked
     from duramen.importances import Measure
     from duramen.reports import Report
     from duramen.significance import SignificanceTest
@@ -364,6 +365,47 @@ class Grouping(Representing):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Rows whose predictions are explained."""
+
+    explain: tuple[str, ...] = option(
+        (),
+        "Row to explain: which features lead to its prediction. Its name in the sample "
+        "annotations or the column that identifies rows, or its number, from 1; all for every "
+        "row; repeat for more.",
+        metavar="ROW",
+        echo="changed",
+    )
+    explain_rows: Path | None = option(
+        None,
+        "Table of new rows to explain, in a file with the columns of the features.",
+        metavar="FILE",
+        parameter="explain",
+        echo="changed",
+    )
+
+    def asked(self, options: SurvivalInput, problem: Problem[Any]) -> RowsAsked | None:
+        """Return the rows that are asked for; new ones are read as the table is.
+
+        Raises
+        ------
+        ValueError, OSError
+            If the file cannot be read.
+        """
+        from duramen.analyses.ranking.rows import RowsAsked
+
+        file = self.explain_rows
+        if file is None:
+            return RowsAsked(self.explain) if self.explain else None
+        table = options.reading.read(file, "--explain-rows", [])
+        names = naming_columns(
+            table, [c for c in table.column_names if c not in problem.table.names]
+        )
+        new = named_by(RowNames(), table, names)
+        return RowsAsked(self.explain, table, new, file.name)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """Options of `duramen rank`."""
 
@@ -389,6 +431,13 @@ class Options:
     )
 
     test: Test = group(Test, "Significance test")
+    interactions: bool = option(
+        False,
+        "Also test all pairs of columns for an interaction beyond their main effects.",
+        section="Significance test",
+        echo="changed",
+    )
+    rows: Rows = group(Rows, "Single rows")
     resampling: Resampling = group(Resampling, "Confidence intervals and stability")
     signals: Grouping = group(Grouping, "Correlated features and groups")
     work: ClusterWork = group(ClusterWork, "Run")
@@ -688,6 +737,8 @@ def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
         options.signals.of_clusters,
         tuple(options.test.rows.notes()),
         options.positive,
+        options.rows.asked(options.input, problem),
+        options.interactions,
     )
     return rank_features(problem, estimator, request, execution)
 

@@ -126,7 +126,7 @@ def interaction_test(
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     plan, seed = execution.plan(_NAME), execution.seed()
     data = learning_set_of(X, y, _NAME)
-    _refuse(data)
+    check_rows(data)
     choices = {"n_pairs": most, "n_cuts": cuts, "n_resamples": n}
     with threadpool_limits(1):
         scan = _Scan.of(data, most, cuts, n, seed)
@@ -163,7 +163,14 @@ def interaction_test(
     )
 
 
-def _refuse(data: LearningSet[EncodedTable]) -> None:
+def check_rows(data: LearningSet[Any]) -> None:
+    """Refuse what the test is not for.
+
+    Raises
+    ------
+    ValueError
+        If the target is survival, or there are weights, strata or groups.
+    """
     rows = data.exchangeability
     present = {
         "survival": data.target.censored,

@@ -1,0 +1,55 @@
+"""`duramen rank --interactions`: a planted pair among main effects, in every output."""
+
+import numpy as np
+import pandas as pd
+from tests.cli.commands import assert_refused, done
+
+import duramen as dm
+
+N, TREES = 400, 30
+
+
+def frame():
+    random = np.random.default_rng(1)
+    table = pd.DataFrame(random.normal(size=(N, 8)), columns=list("abcdefgh"))
+    pair = np.sign(table["b"] * table["c"])
+    table["y"] = pair + 2 * table["e"] + 2 * table["f"] + random.normal(size=N)
+    return table
+
+
+def words(file, *more):
+    return ("rank", file, "--target", "y", "--trees", TREES, "--no-test", "--interactions", *more)
+
+
+def test_a_planted_pair_is_the_one_that_is_found(tmp_path):
+    table = frame()
+    table.to_csv(tmp_path / "t.csv", index=False)
+    out = tmp_path / "out"
+    result, record = done(out, *words(tmp_path / "t.csv"))
+    figures = record["results"]["interactions"]
+    assert figures["supported"] == [["b", "c"]]
+    assert figures["n_pairs"] == 28
+    assert "1 of 28 pairs of features interacts" in result.stdout
+    pairs = pd.read_csv(out / "result-pairs.csv")
+    X, y = table.drop(columns="y"), table["y"]
+    tested = dm.significance.interaction_test(X, y, random_state=0).to_frame()
+    assert np.allclose(pairs["z"].dropna(), tested["interaction"], rtol=1e-12)
+    drawn = record["settings"]["max_features"]
+    forest = dm.RandomForestRegressor(TREES, random_state=0, max_features=drawn).fit(X, y)
+    used = dm.importances.interactions(forest, sparse=True)
+    wanted = [used[pair] for pair in zip(pairs["feature"], pairs["other"], strict=True)]
+    assert np.allclose(pairs["in_forest_variance"].fillna(0.0), wanted)
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Interactions of all pairs" in page
+    assert "Interactions in the trees" in page
+
+
+def test_python_says_the_same_and_groups_of_rows_are_refused(tmp_path):
+    table = frame()
+    report = dm.rank(table, target="y", n_estimators=TREES, test=False, interactions=True, n_jobs=1)
+    assert report.interactions.supported() == [("b", "c")]
+    assert "result-pairs.csv" in report.further
+    table.assign(person=np.arange(N) // 2).to_csv(tmp_path / "t.csv", index=False)
+    line = [*words(tmp_path / "t.csv")[1:], "--groups", "person", "--stability", "2"]
+    line.remove("--no-test")
+    assert_refused("rank", tmp_path / "out", line, "--interactions: interaction_test")
