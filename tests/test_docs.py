@@ -8,8 +8,12 @@ has imported what each would import again.
 
 import functools
 import importlib.util
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -27,7 +31,7 @@ FIRST = ROOT / "docs" / "start"  # commands with their defaults
 SLOW = {FIRST, *(ROOT / "docs" / name for name in ("guide", "how-to", "explanation"))}
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-LANGUAGES = {"python", "sh", "text"}
+LANGUAGES = {"python", "r", "sh", "text"}
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str, int]]:
@@ -74,9 +78,26 @@ def test_blocks_of_page_run(
                 done = duramen(*command)
                 assert done.exit_code == 0, f"{name_of(page)}:{line}: {command}\n{done.output}"
                 printed = done.stdout
+        elif language == "r" and shutil.which("Rscript"):
+            run_in_r(code, f"{name_of(page)}:{line}")
         elif line in marked:
             assert code == tool().screen(printed), f"{name_of(page)}:{line}: {tool().__doc__}"
     capsys.readouterr()
+
+
+def run_in_r(code: str, place: str) -> None:
+    """Run a block of R, unless it needs a package that is not there."""
+    python = Path(sys.executable)
+    environment = {
+        **os.environ,
+        "RETICULATE_PYTHON": str(python),
+        "PATH": os.pathsep.join((str(python.parent), os.environ["PATH"])),
+    }
+    done = subprocess.run(
+        ["Rscript", "-e", code], env=environment, capture_output=True, text=True, check=False
+    )
+    absent = "there is no package called" in done.stderr
+    assert done.returncode == 0 or absent, f"{place}: {done.stderr}"
 
 
 def screens(page: Path) -> set[int]:

@@ -2,7 +2,8 @@
 
 A page of docs/project is a title and a link to the file that it shows, for readers of the
 repository. On the site it is that file. Links between Markdown files, which are relative paths, so
-that they work in the repository, are rewritten where the site has the file under another name.
+that they work in the repository, are rewritten where the site has the file under another name. A
+comment ``<!-- index: term; term -->`` above a heading puts it into the index under these terms.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ PAGES = {
     "project/data": "src/duramen/datasets/data/README.md",
 }
 INSTEAD = {file: f"docs/{name}.md" for name, file in PAGES.items()} | {"README.md": "docs/index.md"}
+INDEX = re.compile(r"^<!-- index: (.+) -->$", re.MULTILINE)
 LINK = re.compile(r"(\]\()([^)\s:#]+)(#[^)\s]*)?\)")
 
 
@@ -42,6 +44,12 @@ def rewritten(text: str, file: str, shown_in: str) -> str:
     return LINK.sub(moved, text)
 
 
+def indexed(terms: re.Match[str]) -> str:
+    """Return the directive that puts terms into the index, which the search reads."""
+    entries = "".join(f"single: {term.strip()}\n" for term in terms[1].split(";"))
+    return f":::{{index}}\n{entries}:::\n"
+
+
 def read(app: Sphinx, name: str, source: list[str]) -> None:
     """Replace the source of a page by the file that it shows, and rewrite its links."""
     shown_in = f"docs/{name}.md"
@@ -53,6 +61,7 @@ def read(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] = rewritten((ROOT / file).read_text(encoding="utf-8"), file, shown_in)
     else:
         source[0] = rewritten(source[0], shown_in, shown_in)
+    source[0] = INDEX.sub(indexed, source[0])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
