@@ -32,6 +32,7 @@ exclude_patterns = [
     "_site",
     "images/make_*.py",
     "examples",
+    "paper",
     "gallery/*.ipynb",
     "gallery/*.py",
     "sg_execution_times.rst",

@@ -64,7 +64,16 @@ def test_every_page_is_reached_from_a_table_of_contents() -> None:
             names = [line for line in block.splitlines() if line and not line.startswith(":")]
             listed |= {(page.parent / name).resolve() for name in names}
     pages = {path.with_suffix("").resolve() for path in (ROOT / "docs").rglob("*.md")}
-    assert pages - listed == {ROOT / "docs" / "index", ROOT / "docs" / "api"}
+    outside = {"index", "api", "paper/paper"}
+    assert pages - listed == {ROOT / "docs" / name for name in outside}
+
+
+def test_the_paper_cites_what_its_bibliography_has() -> None:
+    text = (ROOT / "docs" / "paper" / "paper.md").read_text("utf-8")
+    entries = (ROOT / "docs" / "paper" / "paper.bib").read_text("utf-8")
+    assert set(re.findall(r"@([a-z]+\d{4})", text)) == set(
+        re.findall(r"^@\w+\{(\w+),", entries, re.M)
+    )
 
 
 def test_versions_are_the_same() -> None:

@@ -46,8 +46,7 @@ def rewritten(text: str, file: str, shown_in: str) -> str:
 
 def indexed(terms: re.Match[str]) -> str:
     """Return the directive that puts terms into the index, which the search reads."""
-    entries = "".join(f"single: {term.strip()}\n" for term in terms[1].split(";"))
-    return f":::{{index}}\n{entries}:::\n"
+    return f":::{{index}} {', '.join(term.strip() for term in terms[1].split(';'))}\n:::\n"
 
 
 def read(app: Sphinx, name: str, source: list[str]) -> None:
