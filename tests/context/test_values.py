@@ -59,7 +59,7 @@ def test_categories(options, labels):
     assert context.name == "Xc"
     assert context.count == len(context.labels)
     assert context.codes.dtype == np.uint32
-    assert context.shares.sum() == pytest.approx(1)
+    assert context.fractions.sum() == pytest.approx(1)
     assert context.labels == labels
     values = [str(v) for v in np.ravel(np.asarray(options))]
     assert [context.labels[code] for code in context.codes] == values
@@ -85,7 +85,7 @@ def test_numbers_with_many_ties():
     assert half.codes[:50].tolist() == [0] * 50
     most = read(np.r_[np.zeros(95), np.arange(1.0, 6)])
     assert most.labels == ("<= 0", "> 0")
-    assert (most.shares > 0).all()
+    assert (most.fractions > 0).all()
 
 
 def test_few_numbers_are_categories():
@@ -101,7 +101,7 @@ def test_bins_of_an_analysis():
     three, five = analyze(numbers), analyze(numbers, n_context_bins=5)
     assert len(three.contexts) == 3
     assert len(five.contexts) == 5
-    np.testing.assert_allclose(five.shares, 0.2)
+    np.testing.assert_allclose(five.fractions, 0.2)
     assert len(five.metadata["context"]["cuts"]) == 4
     assert analyze().metadata["context"]["cuts"] is None
     by_hand = analyze(np.searchsorted(five.metadata["context"]["cuts"], numbers))

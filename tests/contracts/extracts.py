@@ -96,7 +96,7 @@ def contexts(result: Any) -> tuple[Any, ...]:
         result.signed,
         result.names,
         [str(context) for context in result.contexts],
-        result.shares,
+        result.fractions,
         result.importances,
         result.conditional,
         result.overall,

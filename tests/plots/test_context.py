@@ -23,7 +23,7 @@ def result(names=("a", "b", "c"), contexts=("day", "night"), p=P_VALUES, **chang
     options = {
         "names": names,
         "contexts": contexts,
-        "shares": np.full(len(contexts), 1 / len(contexts)),
+        "fractions": np.full(len(contexts), 1 / len(contexts)),
         "importances": np.linspace(0.9, 0.5, len(names)),
         "absolute": absolute,
         "signed": sign * absolute,

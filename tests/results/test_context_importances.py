@@ -18,7 +18,7 @@ def example(**changes):
     fields = {
         "names": FEATURES,
         "contexts": CONTEXTS,
-        "shares": [0.25, 0.75],
+        "fractions": [0.25, 0.75],
         "importances": [1.0, 0.5, 0.25],
         "absolute": [[0.5, 0.25, 0.0], [0.5, 0.25, 0.125]],
         "signed": [[-0.5, 0.125, 0.0], [0.5, -0.125, 0.0]],
@@ -56,7 +56,7 @@ def one_cell(absolute, signed, conditional=1.0, importance=1.0, **changes):
     """The verdict on one feature in one of two contexts."""
     fields = {
         "names": ("f",),
-        "shares": [0.5, 0.5],
+        "fractions": [0.5, 0.5],
         "importances": [importance],
         "absolute": [[absolute], [0.0]],
         "signed": [[signed], [0.0]],
@@ -258,7 +258,7 @@ def test_shapes_and_types():
     assert list(result) == list(FEATURES)
     for what in ("absolute", "signed", "conditional", "plain", "within"):
         assert getattr(result, what).shape == (2, 3)
-    for array in (result.shares, result.importances, result.absolute, result.plain_p_values):
+    for array in (result.fractions, result.importances, result.absolute, result.plain_p_values):
         assert array.dtype == np.float64
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0.5
@@ -282,8 +282,8 @@ def test_arrays_are_copies():
     [
         ({"names": ("f", "g", "f")}, "names must be different, 'f' occurs twice"),
         ({"contexts": ("a", "a")}, "contexts must be different"),
-        ({"contexts": ("a", "b", "c")}, r"shares must have shape \(3,\), got \(2,\)"),
-        ({"shares": [1.0]}, r"shares must have shape \(2,\)"),
+        ({"contexts": ("a", "b", "c")}, r"fractions must have shape \(3,\), got \(2,\)"),
+        ({"fractions": [1.0]}, r"fractions must have shape \(2,\)"),
         ({"importances": [1.0, 2.0]}, r"importances must have shape \(3,\), got \(2,\)"),
         ({"absolute": [[1, 1, 1]]}, r"absolute must have shape \(2, 3\), got \(1, 3\)"),
         ({"absolute": [[-1, 1, 1]] * 2}, r"absolute must be at least 0, got -1"),
@@ -328,7 +328,7 @@ def test_equals_compares_numbers_and_labels():
         {"relevance": 0.4},
         {"relevance_p_value": 0.5},
         {"relevance_p_value": None},
-        {"shares": [0.5, 0.5]},
+        {"fractions": [0.5, 0.5]},
         {"importances": [1.0, 0.5, 0.26]},
         {"overall": [0, 0, 0]},
         {"overall_p_values": None},
@@ -352,7 +352,7 @@ def test_equals_compares_numbers_and_labels():
 EMPTY = ContextImportances(
     names=(),
     contexts=("a", "b"),
-    shares=[0.5, 0.5],
+    fractions=[0.5, 0.5],
     importances=[],
     absolute=np.empty((2, 0)),
     signed=np.empty((2, 0)),

@@ -16,7 +16,7 @@ def analysis(target, scale=1.0, p_values=None, tested=True, **changes):
     fields = {
         "names": tuple(name for name in NAMES if name != target),
         "contexts": ("a", "b"),
-        "shares": [0.5, 0.5],
+        "fractions": [0.5, 0.5],
         "importances": [0.4 * scale, 0.2 * scale],
         "absolute": [[0.3 * scale, 0.1 * scale], [0.2 * scale, 0.05 * scale]],
         "signed": [[-0.3 * scale, 0.1 * scale], [0.1 * scale, 0.0]],
@@ -295,7 +295,7 @@ def test_many_targets_and_names_of_any_kind_survive(tmp_path):
         target: ContextImportances(
             names=tuple(name for name in names if name != target),
             contexts=("a", "b"),
-            shares=[0.5, 0.5],
+            fractions=[0.5, 0.5],
             importances=np.full(12, float(j)),
             absolute=np.full((2, 12), float(j)),
             signed=np.zeros((2, 12)),

@@ -256,7 +256,7 @@ def analyze(
     return ContextImportances(
         names=names,
         contexts=context.labels,
-        shares=context.shares,
+        fractions=context.fractions,
         importances=importances,
         absolute=observed.absolute[0],
         signed=observed.signed[0],

@@ -77,7 +77,7 @@ def _of_models(subject: Subject, context: Context, dependence: Dependence) -> tu
             "the smallest p-values. Features that do not depend on it may be found too often."
         )
     names = subject.data.table.names
-    total = 1 - float((context.shares**2).sum())
+    total = 1 - float((context.fractions**2).sum())
     certain = [
         [names[j] for j in hypothesis.features]
         for hypothesis in dependence.hypotheses

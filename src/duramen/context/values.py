@@ -35,7 +35,7 @@ class Context:
         return len(self.labels)
 
     @property
-    def shares(self) -> NDArray[np.float64]:
+    def fractions(self) -> NDArray[np.float64]:
         """Fraction of the rows of each value, of shape (C,)."""
         return np.bincount(self.codes, minlength=self.count) / len(self.codes)
 

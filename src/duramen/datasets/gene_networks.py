@@ -112,12 +112,12 @@ def gene_network(
     """
     n = checks.check_integer(_FUNCTION, "n_samples", n_samples, 2)
     p = checks.check_integer(_FUNCTION, "n_genes", n_genes, 2)
-    share = checks.check_real(_FUNCTION, "regulators", regulators, 0, 1)
+    fraction = checks.check_real(_FUNCTION, "regulators", regulators, 0, 1)
     if hubs is not None:
         hubs = checks.check_real(_FUNCTION, "hubs", hubs, 0, ends="(]")
     s = checks.check_real(_FUNCTION, "perturbation", perturbation, 0)
     spread = checks.check_real(_FUNCTION, "noise", noise, 0)
-    n_regulators = min(p, max(1, round(share * p)))
+    n_regulators = min(p, max(1, round(fraction * p)))
     most = n_regulators * (p - 1)
     default = min(2 * p, most)
     count = default if n_links is None else checks.check_integer(_FUNCTION, "n_links", n_links, 0)

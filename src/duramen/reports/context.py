@@ -455,8 +455,8 @@ def found_words(findings: Findings) -> str:
 def values_words(result: ContextImportances, n_rows: int | None) -> str:
     """Say how many rows each context has, and where a numeric one was cut."""
     parts = []
-    for value, share in zip(result.contexts, result.shares, strict=True):
-        rows = f"{share:.0%}" if n_rows is None else f"{round(share * n_rows):,} rows"
+    for value, fraction in zip(result.contexts, result.fractions, strict=True):
+        rows = f"{fraction:.0%}" if n_rows is None else f"{round(fraction * n_rows):,} rows"
         parts.append(f"{value} ({rows})")
     cuts = result.metadata.get("context", {}).get("cuts")
     cut = "" if not cuts else f" It is a number, cut at {plain(cuts)}."

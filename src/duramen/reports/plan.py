@@ -48,7 +48,7 @@ def summarize_plan(
     sections: list[Section] = [
         Prose("Why", advice.reasons, points=True, brief=_points(advice.reasons)),
         _table(advice),
-        *(_chart(what, by_share, advice.keep) for what, by_share in curves.items()),
+        *(_chart(what, by_fraction, advice.keep) for what, by_fraction in curves.items()),
         Prose(
             f"Effect of a sample of {advice.n_rows:,} rows",
             advice.cautions,
@@ -108,9 +108,9 @@ def assumption_words(advice: Plan) -> str:
     )
 
 
-def share_words(share: float) -> str:
+def fraction_words(fraction: float) -> str:
     """Return the name of a fraction kept."""
-    return f"keep = {share:g}"
+    return f"keep = {fraction:g}"
 
 
 def trees_words(number: float) -> str:
@@ -146,13 +146,13 @@ def _table(advice: Plan) -> Table:
     )
 
 
-def _chart(what: str, by_share: Mapping[float, FloatArray], best: float) -> Chart:
-    curves = {share_words(share): curve for share, curve in by_share.items()}
+def _chart(what: str, by_fraction: Mapping[float, FloatArray], best: float) -> Chart:
+    curves = {fraction_words(fraction): curve for fraction, curve in by_fraction.items()}
     ends = ", ".join(f"{name} {curve[-1]:.3g}" for name, curve in curves.items())
     n_trees = len(next(iter(curves.values()))) - 1
     return Chart(
         title=f"Finding {what}",
-        plot=Plot(FOUND, curves, {"best": share_words(best)}),
+        plot=Plot(FOUND, curves, {"best": fraction_words(best)}),
         text=f"Line chart of the expected number of features found against the number of trees. "
         f"After {n_trees:,} trees: {ends}.",
         caption=f"Expected number of features found of {what}, exact for the model, were they the "

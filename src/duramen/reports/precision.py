@@ -160,7 +160,7 @@ class Precision:
             f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in list(best)[:5]
         )
         settings, level = intervals.metadata, _percent(intervals.confidence_level)
-        share = settings["subsample"]
+        fraction = settings["subsample"]
         units = "groups" if settings.get("groups") is not None else "rows"
         covered = "fraction of the sum of all importances" if self.of_fractions else "importance"
         zero = (
@@ -186,7 +186,7 @@ class Precision:
                     "An interval covers, with a probability of "
                     f"{intervals.confidence_level:g}, the {covered} that forests on as many rows "
                     "have on average over data sets. It comes from "
-                    f"{settings['n_resamples']:,} forests on {share:,} random {units} each, and "
+                    f"{settings['n_resamples']:,} forests on {fraction:,} random {units} each, and "
                     "takes the error of finitely many trees into account. The level holds for "
                     "each interval separately: of many intervals, some miss the value.",
                     zero,
@@ -199,7 +199,7 @@ class Precision:
         k = int(stable.metadata["k"])
         selected = int(np.count_nonzero(stable.frequency))
         most = stable.top(min(DRAWN, selected))
-        listed = ", ".join(f"{name} {share:.0%}" for name, share in list(most)[:5])
+        listed = ", ".join(f"{name} {fraction:.0%}" for name, fraction in list(most)[:5])
         return [
             Chart(
                 STABILITY,

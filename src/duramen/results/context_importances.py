@@ -75,7 +75,7 @@ class ContextImportances(Result):
         Names of the p features.
     contexts : tuple of str
         Values of the context, as text.
-    shares : ndarray of float64, shape (C,)
+    fractions : ndarray of float64, shape (C,)
         Fraction of the rows, or probability, of each context.
     importances : ndarray of float64, shape (p,)
         :math:`Imp(X_m)`, on all rows (thesis, eq. 6.7).
@@ -142,7 +142,7 @@ class ContextImportances(Result):
 
     names: tuple[str, ...]
     contexts: tuple[str, ...]
-    shares: FloatArray
+    fractions: FloatArray
     importances: FloatArray
     absolute: FloatArray
     signed: FloatArray
@@ -171,7 +171,7 @@ class ContextImportances(Result):
         settle(self, "names", checked_names(_OWNER, "names", self.names))
         settle(self, "contexts", checked_names(_OWNER, "contexts", self.contexts))
         n_contexts, p = len(self.contexts), len(self.names)
-        settle(self, "shares", frozen(_OWNER, "shares", self.shares, (n_contexts,)))
+        settle(self, "fractions", frozen(_OWNER, "fractions", self.fractions, (n_contexts,)))
         for what in (*_BY_CONTEXT, *_BY_FEATURE):
             if (values := getattr(self, what)) is not None:
                 shape = (n_contexts, p) if what in _BY_CONTEXT else (p,)
@@ -227,15 +227,15 @@ class ContextImportances(Result):
             If `alpha`, `control` or `tolerance` is not allowed.
         """
         check_level(f"{_OWNER}.verdicts", alpha, control)
-        share = self.tolerance if tolerance is None else tolerance
-        checks.check_real(f"{_OWNER}.verdicts", "tolerance", share, 0, 1, ends="[)")
+        fraction = self.tolerance if tolerance is None else tolerance
+        checks.check_real(f"{_OWNER}.verdicts", "tolerance", fraction, 0, 1, ends="[)")
         scale = max(float(self.importances.max(initial=0)), float(self.absolute.max(initial=0)))
-        dependent = self.absolute > share * scale
+        dependent = self.absolute > fraction * scale
         if self.absolute_p_values is not None:
             dependent &= self.mask("absolute", alpha, control)
-        one_signed = np.abs(self.signed) >= (1 - share) * self.absolute
-        lost = self.conditional <= share * self.importances
-        even = np.abs(self.signed) <= share * self.absolute
+        one_signed = np.abs(self.signed) >= (1 - fraction) * self.absolute
+        lost = self.conditional <= fraction * self.importances
+        even = np.abs(self.signed) <= fraction * self.absolute
         more = self.signed < 0
         cases = [
             (~dependent, INDEPENDENT),

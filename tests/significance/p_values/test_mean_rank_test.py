@@ -16,7 +16,7 @@ from tests.significance.noise import (
 import duramen as dm
 from duramen.jobs import replicates
 from duramen.significance import mean_rank_test
-from duramen.significance.p_values.mean_rank_test import last_by_rank, shares_of_ranks
+from duramen.significance.p_values.mean_rank_test import fractions_of_ranks, last_by_rank
 
 
 def scripted(runs):
@@ -50,11 +50,11 @@ def test_known_answer_against_the_features_that_are_ranked_last():
     share=st.sampled_from([0.2, 0.5, 0.75, 1.0]),
 )
 @settings(max_examples=60, deadline=None)
-def test_shares_of_ranks_against_loops(runs, share):
+def test_fractions_of_ranks_against_loops(runs, share):
     expected, last = oracle.mean_rank_shares(runs, share)
     ranks = np.array([oracle.ranks_of(values) for values in runs])
     assert last_by_rank(ranks.sum(axis=0), share).tolist() == last
-    actual = shares_of_ranks(ranks.sum(axis=0) / len(runs), ranks[:, last])
+    actual = fractions_of_ranks(ranks.sum(axis=0) / len(runs), ranks[:, last])
     np.testing.assert_allclose(actual, expected, atol=1e-15)
 
 

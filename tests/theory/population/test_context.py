@@ -78,7 +78,7 @@ def test_problem_1_has_the_effects_of_the_thesis():
     assert result.n_permutations == 0
     assert result.absolute_p_values is None
     signed = [[0, -0.375, 0.125], [0, 0.125, -0.375]]
-    np.testing.assert_allclose(result.shares, [0.5, 0.5], atol=1e-15)
+    np.testing.assert_allclose(result.fractions, [0.5, 0.5], atol=1e-15)
     np.testing.assert_allclose(result.importances, [1, 0.125, 0.125], atol=1e-12)
     np.testing.assert_allclose(result.within, [[1, 0.5, 0], [1, 0, 0.5]], atol=1e-12)
     np.testing.assert_allclose(result.absolute, np.abs(signed), atol=1e-12)
@@ -197,7 +197,7 @@ def test_sum_rules(rows, criterion):
         features, CONTEXT, criterion=criterion
     )
     assert skip.overall.sum() == pytest.approx(loss, abs=1e-12)
-    mean = (skip.shares[:, np.newaxis] * skip.plain).sum(axis=0)
+    mean = (skip.fractions[:, np.newaxis] * skip.plain).sum(axis=0)
     np.testing.assert_allclose(skip.overall, mean, rtol=0, atol=1e-12)
 
 

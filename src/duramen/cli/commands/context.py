@@ -366,7 +366,7 @@ def _figures(findings: Findings, n_rows: int) -> dict[str, Any]:
     """Return the figures of a context: its values, its relevance, how much depends on it."""
     first = findings.analyses[0]
     cuts = first.metadata["context"]["cuts"]
-    rows = (first.shares * n_rows).round().astype(int).tolist()
+    rows = (first.fractions * n_rows).round().astype(int).tolist()
     figures: dict[str, Any] = {
         "rows": dict(zip(first.contexts, rows, strict=True)),
         "cuts": None if cuts is None else list(cuts),
@@ -586,7 +586,7 @@ def _notes(options: Options, contextual: Contextual, findings: list[Findings]) -
                 f"the numeric context {name} was cut into {len(first.contexts)} quantile "
                 "intervals; change this with --context-bins or --categorical"
             )
-        rows = (first.shares * contextual.table.n_rows).round().astype(int).tolist()
+        rows = (first.fractions * contextual.table.n_rows).round().astype(int).tolist()
         few = [
             f"{value} ({n})" for value, n in zip(first.contexts, rows, strict=True) if n < _FEW_ROWS
         ]

@@ -262,14 +262,14 @@ def culture_wiring(
     pairs = [_choose(rng, odds * ~same, outside, "between modules")] if outside else []
     sizes = np.bincount(module, minlength=n_modules)
     ends = np.round(np.cumsum(sizes) / n * (count - outside)).astype(np.int64)
-    for k, share in enumerate(np.diff(ends, prepend=0)):
+    for k, inner_links in enumerate(np.diff(ends, prepend=0)):
         members = np.flatnonzero(module == k)
         inner, where = odds[np.ix_(members, members)], f"inside module {k}"
         goal = None if goals is None else goals[k]
         if answered is None:
-            inside = _linked(rng, inner, int(share), goal, where)
+            inside = _linked(rng, inner, int(inner_links), goal, where)
         else:
-            inside = _reciprocal(rng, inner, int(share), goal, answered[k], where)
+            inside = _reciprocal(rng, inner, int(inner_links), goal, answered[k], where)
         pairs.append(members[inside])
     source, target = np.concatenate(pairs, axis=1)
     order = np.lexsort((target, source))

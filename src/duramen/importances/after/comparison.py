@@ -310,8 +310,8 @@ def _among_best(ranks: FloatArray, k: int) -> FloatArray:
 
     first = rankdata(ranks, "min")
     size = 2 * (ranks - first) + 1  # of the tie, whose mean rank it is
-    share: FloatArray = np.clip((k - first + 1) / size, 0.0, 1.0)
-    return share
+    fraction: FloatArray = np.clip((k - first + 1) / size, 0.0, 1.0)
+    return fraction
 
 
 def _symmetric(matrix: FloatArray) -> FloatArray:

@@ -30,8 +30,8 @@ def add_held_out(tally: Tally, run: Forest, sample: Sample) -> None:
     entropy = run.settings.criterion == "entropy"
     gain = _excess_information(nodes, held) if entropy else _covariance(nodes, held)
     total = held.rows[run.offsets[:-1]]
-    share = gain / np.maximum(total, 1.0)[nodes.tree]
-    tally.add(nodes, share, n_trees=int(np.count_nonzero(total)))
+    fraction = gain / np.maximum(total, 1.0)[nodes.tree]
+    tally.add(nodes, fraction, n_trees=int(np.count_nonzero(total)))
 
 
 class _Held:

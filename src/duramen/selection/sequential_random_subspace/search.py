@@ -383,8 +383,8 @@ class ProbeShare:
         """Tell whether each feature passes, of shape (p,)."""
         drawn = evidence.drawn
         # 11 of 20 is 0.55; 0.55 times 20 is a little more than 11.
-        share = evidence.wins / np.maximum(drawn, 1)
-        return (drawn > self.min_draws) & (share >= self.min_win_rate)
+        fraction = evidence.wins / np.maximum(drawn, 1)
+        return (drawn > self.min_draws) & (fraction >= self.min_win_rate)
 
 
 @dataclass(frozen=True)
@@ -622,12 +622,12 @@ def staged_totals(
 ) -> Iterator[FloatArray]:
     """Sums over the first trees, up to each of these ends, of the importances of all p features."""
     node_ends = forest.offsets[list(ends)].tolist()
-    shares = decreases(forest) * forest.weight / forest.total_weight
+    fractions = decreases(forest) * forest.weight / forest.total_weight
     place = np.append(columns, -1)[forest.feature]  # of a probe and of leaves -1
     total, start = np.zeros(n_features), 0
     for end in node_ends:
         some = np.flatnonzero(place[start:end] >= 0) + start
-        total = total + np.bincount(place[some], weights=shares[some], minlength=n_features)
+        total = total + np.bincount(place[some], weights=fractions[some], minlength=n_features)
         start = end
         yield total
 

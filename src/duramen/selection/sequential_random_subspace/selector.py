@@ -683,11 +683,11 @@ def _reading(settings: Mapping[str, Any], p: int) -> tuple[str, ...]:
     features = (
         "features found before" if settings["sampling"] == "hard" else "features by importance"
     )
-    share = settings["keep"]
-    places = f"up to a fraction of {share:g} of them {features}, the others drawn at random"
+    fraction = settings["keep"]
+    places = f"up to a fraction of {fraction:g} of them {features}, the others drawn at random"
     return (
         f"Each tree is given {q:,} of the {p:,} features, "
-        f"{places if share else 'drawn at random'}, so that no more than these have to be in "
+        f"{places if fraction else 'drawn at random'}, so that no more than these have to be in "
         "memory at a time.",
         "The importance is the mean decrease of impurity over all trees, including those "
         "that were not given the feature, in {unit}. Features that were given to many trees "

@@ -177,19 +177,21 @@ def altmann(
     )
 
 
-def _limits_of_fit(law: str, used: NDArray[np.bool_], n_permutations: int) -> tuple[str, ...]:
+def _limits_of_fit(
+    distribution: str, used: NDArray[np.bool_], n_permutations: int
+) -> tuple[str, ...]:
     """Return what is to be known of p-values from fitted distributions."""
     notes = [
         f"the p-values of {np.count_nonzero(used):,} of {used.size:,} features are tail "
-        f"probabilities of a {law} distribution fitted to {n_permutations:,} values, the others "
-        "fractions of the permutations; only the latter are exact, and a fitted tail is an "
+        f"probabilities of a {distribution} distribution fitted to {n_permutations:,} values, the "
+        "others fractions of the permutations; only the latter are exact, and a fitted tail is an "
         "extrapolation far beyond the permutations"
     ]
-    if law in _TAKEN and used.any():
+    if distribution in _TAKEN and used.any():
         notes.append(
-            f"q-values of {law} tails are too small: in noise of 100 x 100, some feature had one "
-            f"up to .05 in {_TAKEN[law]} of 100 data sets. Hint: use distribution='lognormal', or "
-            "distribution='empirical' with more permutations"
+            f"q-values of {distribution} tails are too small: in noise of 100 x 100, some feature "
+            f"had one up to .05 in {_TAKEN[distribution]} of 100 data sets. Hint: use "
+            "distribution='lognormal', or distribution='empirical' with more permutations"
         )
     return tuple(notes)
 

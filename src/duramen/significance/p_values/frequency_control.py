@@ -173,12 +173,12 @@ def frequency_control(
     if winners:
         raise ValueError(f'{name}: n_winners={winners} is for null="binomial" only.')
     counts = split_counts(forest)
-    shares = counts / max(1, int(counts.sum()))
+    fractions = counts / max(1, int(counts.sum()))
     draws = refits.permuted_scores(n)
     return Significance(
         names=subject.names,
-        scores=shares,
-        p_values=sequential_p_values(shares, draws, n),
+        scores=fractions,
+        p_values=sequential_p_values(fractions, draws, n),
         method=name,
         null=NULL + subject.clause,
         details={"count": counts.astype(np.float64), "expected": draws.mean(axis=0) * counts.sum()},

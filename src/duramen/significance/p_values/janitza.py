@@ -128,7 +128,7 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     return Significance(
         names=importances.names,
         scores=values,
-        p_values=upper_shares(values, null, add_one=add_one),
+        p_values=upper_fractions(values, null, add_one=add_one),
         method="janitza",
         null=NULL,
         unit=importances.unit,
@@ -145,15 +145,15 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     )
 
 
-def upper_shares(values: FloatArray, sample: FloatArray, *, add_one: bool) -> FloatArray:
+def upper_fractions(values: FloatArray, sample: FloatArray, *, add_one: bool) -> FloatArray:
     """Return the fraction of a sample that is at least as large as each value; shape (p,).
 
     With `add_one` it is (b + 1) / (m + 1) instead of b / m.
     """
     ascending = np.sort(sample)
     reached = ascending.size - np.searchsorted(ascending, values, side="left")
-    shares: FloatArray = (reached + add_one) / (ascending.size + add_one)
-    return shares
+    fractions: FloatArray = (reached + add_one) / (ascending.size + add_one)
+    return fractions
 
 
 def _refuse_asymmetric(importances: Importances) -> None:

@@ -174,7 +174,7 @@ def mean_rank_test(
         choices["n_permutations"] = n
     else:
         last = last_by_rank(sums, irrelevant)
-        p_values = shares_of_ranks(sums / runs, ranks[:, last])
+        p_values = fractions_of_ranks(sums / runs, ranks[:, last])
         choices["n_irrelevant"] = len(last)
     return Significance(
         names=subject.names,
@@ -188,17 +188,17 @@ def mean_rank_test(
     )
 
 
-def last_by_rank(rank_sums: FloatArray, share: float) -> NDArray[np.intp]:
+def last_by_rank(rank_sums: FloatArray, fraction: float) -> NDArray[np.intp]:
     """Return the fraction of the features, one at least, with the largest sums of ranks."""
-    size = max(1, round(share * len(rank_sums)))
+    size = max(1, round(fraction * len(rank_sums)))
     return np.argsort(-rank_sums, kind="stable")[:size]
 
 
-def shares_of_ranks(mean_ranks: FloatArray, null_ranks: FloatArray) -> FloatArray:
+def fractions_of_ranks(mean_ranks: FloatArray, null_ranks: FloatArray) -> FloatArray:
     """Return the fraction of all null ranks, of shape (R, U), that are at most each mean rank."""
     ascending = np.sort(null_ranks, axis=None)
-    shares: FloatArray = np.searchsorted(ascending, mean_ranks, side="right") / ascending.size
-    return shares
+    fractions: FloatArray = np.searchsorted(ascending, mean_ranks, side="right") / ascending.size
+    return fractions
 
 
 def _check_permuted(subject: Measured, null: str, n_permutations: int) -> None:

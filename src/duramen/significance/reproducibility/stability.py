@@ -110,7 +110,7 @@ class Stability(FeatureResult[float]):
         best = self.order()[:rows]
         best = best[self.frequency[best] > 0]
         frequency = self.frequency[best]
-        selected = Column("selected", [f"{share:.2f}" for share in frequency], bars=frequency)
+        selected = Column("selected", [f"{fraction:.2f}" for fraction in frequency], bars=frequency)
         below = hidden(int(np.count_nonzero(self.frequency)), len(best))
         columns = [*features(self.names, best), selected]
         return Summary((heading,), columns, below, self.notes)
@@ -370,11 +370,11 @@ def jackknife_interval(
     m = len(chosen)
     if m < 3 or math.isnan(phi):
         return math.nan, math.nan
-    share = (chosen.sum(axis=0) - chosen) / (m - 1)
-    by_chance = share.mean(axis=1) * (1 - share.mean(axis=1))
+    fraction = (chosen.sum(axis=0) - chosen) / (m - 1)
+    by_chance = fraction.mean(axis=1) * (1 - fraction.mean(axis=1))
     if by_chance.min() <= 0:
         return math.nan, math.nan
-    without = 1 - (m - 1) / (m - 2) * (share * (1 - share)).mean(axis=1) / by_chance
+    without = 1 - (m - 1) / (m - 2) * (fraction * (1 - fraction)).mean(axis=1) / by_chance
     from scipy import stats
 
     variance = (m - 1) * float(without.var())
@@ -397,14 +397,16 @@ def kuncheva_index(chosen: NDArray[np.bool_]) -> float:
 def nogueira_index(chosen: NDArray[np.bool_]) -> tuple[float, float]:
     """Return the stability of the rows after Nogueira et al., and its variance; NaN likewise."""
     m, p = chosen.shape
-    share = chosen.mean(axis=0)
-    size, mean = chosen.sum(axis=1) / p, float(share.mean())
+    fraction = chosen.mean(axis=0)
+    size, mean = chosen.sum(axis=1) / p, float(fraction.mean())
     by_chance = mean * (1 - mean)
     if by_chance <= 0:
         return math.nan, math.nan
-    phi = 1 - m / (m - 1) * float((share * (1 - share)).mean()) / by_chance
+    phi = 1 - m / (m - 1) * float((fraction * (1 - fraction)).mean()) / by_chance
     each = (
-        (chosen * share).mean(axis=1) - size * mean + phi / 2 * (2 * mean * size - size - mean + 1)
+        (chosen * fraction).mean(axis=1)
+        - size * mean
+        + phi / 2 * (2 * mean * size - size - mean + 1)
     ) / by_chance
     return phi, 4 / m**2 * float(((each - each.mean()) ** 2).sum())
 

@@ -269,8 +269,8 @@ def _check(
     if X is None and not callable(measure) and measure_of(measure, name, refits=False).rows:
         raise ValueError(f"{name}: measure={measure!r} needs the training rows, X and y.")
     checks.check_integer(name, "k", k, 1, most=max(1, forest.n_features - 1))
-    for what, share in (("agreement", agreement), ("risk", risk)):
-        checks.check_real(name, what, share, 0, 1, ends="()")
+    for what, fraction in (("agreement", agreement), ("risk", risk)):
+        checks.check_real(name, what, fraction, 0, 1, ends="()")
     if forest.n_trees < _LEAST_TREES:
         raise ValueError(
             f"{name}: the forest must have {_LEAST_TREES} trees or more to be split into smaller "
@@ -369,13 +369,13 @@ def agreement_curve(
     curve = np.empty(len(groups))
     for i, size in enumerate(groups.tolist()):
         count = total // size
-        shares = []
+        fractions = []
         for _ in range(1 if size == 1 else -(-_FORESTS // count)):
             drawn = random.permutation(total)[: count * size].reshape(count, size)
             best = chance_among_best(values[drawn].mean(axis=1), k)
             together = (best.sum(axis=0) ** 2).sum() - (best**2).sum()
-            shares.append(together / (count * (count - 1) * k))
-        curve[i] = np.mean(shares)
+            fractions.append(together / (count * (count - 1) * k))
+        curve[i] = np.mean(fractions)
     return groups, curve
 
 
@@ -416,8 +416,8 @@ def trees_for(
         return float(sizes[0]), False
     i = int(short[-1])
     if i + 1 < len(sizes):
-        share = (wanted - agreement[i]) / (agreement[i + 1] - agreement[i])
-        return float(math.ceil(sizes[i] * (sizes[i + 1] / sizes[i]) ** share)), False
+        fraction = (wanted - agreement[i]) / (agreement[i + 1] - agreement[i])
+        return float(math.ceil(sizes[i] * (sizes[i + 1] / sizes[i]) ** fraction)), False
     intercept, slope = line
     if slope > _SLOPE:
         return math.inf, True

@@ -519,10 +519,10 @@ class Routes:
         n, n_classes = len(rows), self.dist.n_classes
         bits = unpacked(rows, self.dist.n_rows).astype(np.float64)
         masses = bits @ self.weights
-        share = masses.sum(axis=1)
-        masses /= share[:, np.newaxis]
+        fraction = masses.sum(axis=1)
+        masses /= fraction[:, np.newaxis]
         cells = (bits @ self.cells).reshape(n, self.n_values, n_classes)
-        cells /= share[:, np.newaxis, np.newaxis]
+        cells /= fraction[:, np.newaxis, np.newaxis]
         seen = cells.any(axis=2)
         wins, stays = self._choose(cells, masses, seen, 0 if self.by_size else key)
         self.layers.append(_Layer(first, rows, masses, reach, wins, stays))

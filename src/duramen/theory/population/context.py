@@ -164,7 +164,7 @@ def population_context_importances(
     return ContextImportances(
         names=dist.names,
         contexts=tuple(map(str, values)),
-        shares=probabilities,
+        fractions=probabilities,
         importances=overall.values,
         absolute=absolute,
         signed=signed,

@@ -196,7 +196,7 @@ class _Trees:
             reached = np.array([level[t] for t in batch])
             splits = self.nodes.splits(batch)
             wins, stays = self.choose(splits, depth)
-            amount = reached * splits.share * splits.scale
+            amount = reached * splits.fraction * splits.scale
             column += np.bincount(
                 splits.feature,
                 weights=amount[splits.node] * wins * splits.decrease,
@@ -217,7 +217,7 @@ class _Trees:
     def choose(self, splits: Splits, depth: int) -> tuple[FloatArray, FloatArray]:
         """Return the probability of every split, and of every node to stay as it is."""
         node, feature, decrease = splits.node, splits.feature, splits.decrease
-        shape = (len(splits.share), self.nodes.n_features)
+        shape = (len(splits.fraction), self.nodes.n_features)
         wins, stays = np.zeros(len(node)), np.zeros(shape[0])
         if not len(node):
             return wins, stays
@@ -329,7 +329,7 @@ class Splits:
         The split of each child.
     rows : list of int, length M
         The rows that go to each child, whether they are in the node or not.
-    share : ndarray of float64, shape (n,)
+    fraction : ndarray of float64, shape (n,)
         Probability P(t) of the rows of each node.
     scale : ndarray of float64, shape (n,)
         1, or the variance at each node where that is the impurity.
@@ -341,7 +341,7 @@ class Splits:
     width: FloatArray
     split: IndexArray
     rows: list[int]
-    share: FloatArray
+    fraction: FloatArray
     scale: FloatArray
 
 
@@ -384,7 +384,7 @@ class Nodes:
 
     def splits(self, nodes: list[int]) -> Splits:
         """Return all splits of some nodes."""
-        share, cells = self._count(nodes)
+        fraction, cells = self._count(nodes)
         parent = cells[:, self.feature_of == 0].sum(axis=1)
         scale, numbers = np.ones(len(nodes)), parent
         if self.criterion == "variance":
@@ -422,7 +422,7 @@ class Nodes:
             np.concatenate(width),
             np.concatenate(split),
             rows,
-            share,
+            fraction,
             scale,
         )
 
@@ -439,14 +439,14 @@ class Nodes:
         )
         node, row = np.nonzero(inside)
         weight = self.weights[row]
-        share = _sums(node, weight, len(nodes))
+        fraction = _sums(node, weight, len(nodes))
         size = self.n_values * self.n_classes
         cells = _sums(
             (self.cell[row] + (node * size)[:, np.newaxis]).ravel(),
-            np.repeat(weight / share[node], p),
+            np.repeat(weight / fraction[node], p),
             len(nodes) * size,
         )
-        return share, cells.reshape(len(nodes), self.n_values, self.n_classes)
+        return fraction, cells.reshape(len(nodes), self.n_values, self.n_classes)
 
     def _rows(
         self, rows_of: dict[tuple[int, ...], list[int]], seen: tuple[int, ...], groups: FloatArray

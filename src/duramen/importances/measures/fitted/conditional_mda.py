@@ -232,17 +232,17 @@ def _pair(table: EncodedTable, j: int, k: int) -> float:
         return 1.0
     nominal = [table.kinds[column] == "nominal" for column in (j, k)]
     if all(nominal):
-        share, freedom = _contingency(table.codes(j)[complete], table.codes(k)[complete])
+        fraction, freedom = _contingency(table.codes(j)[complete], table.codes(k)[complete])
     elif any(nominal):
         category, score = (j, k) if nominal[0] else (k, j)
-        share, freedom = _explained(
+        fraction, freedom = _explained(
             _scores(table, score)[complete], table.codes(category)[complete]
         )
     else:
         a, b = (_centered(_scores(table, column)[complete]) for column in (j, k))
         spread = float((a @ a) * (b @ b))
-        share, freedom = (float(a @ b) ** 2 / spread if spread > 0 else 0.0), 1
-    return float(chdtrc(freedom, (n - 1) * share)) if freedom > 0 else 1.0
+        fraction, freedom = (float(a @ b) ** 2 / spread if spread > 0 else 0.0), 1
+    return float(chdtrc(freedom, (n - 1) * fraction)) if freedom > 0 else 1.0
 
 
 def _contingency(a: NDArray[np.integer], b: NDArray[np.integer]) -> tuple[float, int]:
@@ -251,8 +251,8 @@ def _contingency(a: NDArray[np.integer], b: NDArray[np.integer]) -> tuple[float,
     counts = np.zeros((first.max() + 1, second.max() + 1))
     np.add.at(counts, (first, second), 1.0)
     expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0, keepdims=True) / len(a)
-    share = float(((counts - expected) ** 2 / expected).sum()) / len(a)
-    return share, (counts.shape[0] - 1) * (counts.shape[1] - 1)
+    fraction = float(((counts - expected) ** 2 / expected).sum()) / len(a)
+    return fraction, (counts.shape[0] - 1) * (counts.shape[1] - 1)
 
 
 def _explained(scores: FloatArray, categories: NDArray[np.integer]) -> tuple[float, int]:

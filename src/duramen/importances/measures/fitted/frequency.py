@@ -94,8 +94,8 @@ class _Splits(RunSums):
 
     def _add_run(self, run: Forest) -> None:
         nodes = Nodes(run)
-        share = _shares(nodes) if self._weighted else np.ones(run.n_nodes)
-        amount = np.where(run.feature < 0, 0.0, share)
+        fraction = _fractions(nodes) if self._weighted else np.ones(run.n_nodes)
+        amount = np.where(run.feature < 0, 0.0, fraction)
         total = weighted_counts(nodes.tree, amount, run.n_trees)
         self._tally.add(nodes, amount, n_trees=run.n_trees)
         self._products.add(nodes, amount * total[nodes.tree], n_trees=run.n_trees)
@@ -112,11 +112,11 @@ class _Splits(RunSums):
             measure="frequency",
             unit="1",
             by_degree=tally.by_degree() / scale if self._by_degree else None,
-            standard_error=self._error_of_share(totals) if normalize else tally.standard_error(),
+            standard_error=self._error_of_fraction(totals) if normalize else tally.standard_error(),
             metadata=metadata_of(grown, "frequency", weighted=self._weighted, normalize=normalize),
         )
 
-    def _error_of_share(self, totals: FloatArray) -> FloatArray | None:
+    def _error_of_fraction(self, totals: FloatArray) -> FloatArray | None:
         """Return the standard error of r_j = a_j / b, the ratio of two means over T trees.
 
         b is the mean over the trees of b_t = sum_j a_tj. The error is sqrt(sum_t (a_tj - r_j b_t)^2
@@ -134,13 +134,13 @@ class _Splits(RunSums):
         return error
 
 
-def _shares(nodes: Nodes) -> FloatArray:
+def _fractions(nodes: Nodes) -> FloatArray:
     """Return p(t), the fraction of a tree's training weight at each of its nodes."""
     weight = nodes.forest.weight
     whole = weight[nodes.forest.offsets[:-1]]
     whole = np.where(whole > 0, whole, 1.0)  # nothing but a leaf without rows
-    share: FloatArray = weight / whole[nodes.tree]
-    return share
+    fraction: FloatArray = weight / whole[nodes.tree]
+    return fraction
 
 
 FREQUENCY = Measure(

@@ -516,7 +516,7 @@ def _drops(
     trees = ballots.trees[seen][:, np.newaxis]
     votes = ballots.votes[seen]
     before = votes / trees
-    after = (votes + ballots.changes[:, seen]) / trees  # equal counts stay equal shares
+    after = (votes + ballots.changes[:, seen]) / trees  # equal counts stay equal fractions
     if score == "concordance":
         survival = SurvivalTarget.of_codes(target.astype(np.uint32))
         with_all = concordance(survival, before[:, 0])
@@ -550,18 +550,22 @@ def _of_class(
     )
 
 
-def _score(score: str, shares: FloatArray, target: NDArray[Any]) -> FloatArray:
+def _score(score: str, fractions: FloatArray, target: NDArray[Any]) -> FloatArray:
     """Return the score of fractions of votes (G, n, C) on the classes of the rows, shape (G,)."""
     if score == "neg_log_loss":
-        own = np.take_along_axis(shares, target[np.newaxis, :, np.newaxis].astype(np.int64), axis=2)
+        own = np.take_along_axis(
+            fractions, target[np.newaxis, :, np.newaxis].astype(np.int64), axis=2
+        )
         means: FloatArray = np.log(np.maximum(own[:, :, 0], np.finfo(float).eps)).mean(axis=1)
         return means
     present = np.unique(target)
     if score == "roc_auc":
         if len(present) < 2:
             raise ValueError('mda: scoring="roc_auc" needs out-of-bag rows of two classes.')
-        return np.asarray(np.mean([_areas(shares[:, :, k], target == k) for k in present], axis=0))
-    hit = shares.argmax(axis=2) == target
+        return np.asarray(
+            np.mean([_areas(fractions[:, :, k], target == k) for k in present], axis=0)
+        )
+    hit = fractions.argmax(axis=2) == target
     if score == "accuracy":
         return np.asarray(hit.mean(axis=1))
     return np.asarray(np.mean([hit[:, target == k].mean(axis=1) for k in present], axis=0))

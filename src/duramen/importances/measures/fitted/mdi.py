@@ -293,9 +293,9 @@ def corrected(forest: Forest, correction: str) -> Tally:
     tally = Tally(forest.n_features)
     for run in blocks(forest):
         nodes = Nodes(run)
-        share = run.weight / run.weight[run.offsets[:-1]][nodes.tree]
+        fraction = run.weight / run.weight[run.offsets[:-1]][nodes.tree]
         excess = decreases(run) - _bias(nodes, correction)
-        tally.add(nodes, share * excess, n_trees=run.n_trees)
+        tally.add(nodes, fraction * excess, n_trees=run.n_trees)
     return tally
 
 

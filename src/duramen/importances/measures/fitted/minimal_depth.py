@@ -115,7 +115,7 @@ def first_splits(forest: Any) -> FirstSplits:
         depths=sums.depth.mean(),
         used=sums.used / max(1, sums.n_trees),
         threshold=sums.threshold(),
-        null=sums.law(),
+        null=sums.distribution(),
         n_trees=sums.n_trees,
         standard_error=sums.depth.standard_error(),
         metadata=metadata_of(grown, "first_splits"),
@@ -177,8 +177,8 @@ def minimal_depth_distribution(
         )
     chances = np.array([_chance(n_features, depth, multiway) for depth in range(counts.size)])
     unseen = np.cumprod((1 - chances) ** counts)
-    law: FloatArray = -np.diff(np.concatenate([[1.0], unseen, [0.0]]))
-    return law
+    distribution: FloatArray = -np.diff(np.concatenate([[1.0], unseen, [0.0]]))
+    return distribution
 
 
 # --- over the trees ------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ class _Sums(RunSums):
 
         The mean of D is the sum of P(D > d) over the depths d = 0 .. h - 1 of the tree.
         """
-        share, candidates = _candidates(nodes.forest)
+        fraction, candidates = _candidates(nodes.forest)
         multiway = nodes.forest.settings.splits == "multiway"
         unseen, mean = np.ones(grown.size), np.zeros(grown.size)
         for depth, level in enumerate(nodes.levels):
@@ -228,10 +228,10 @@ class _Sums(RunSums):
             left = unseen * (1 - _chance(candidates, depth, multiway)) ** counts
             if depth == len(self._found):
                 self._found.append(0.0)
-            self._found[depth] += share * float((unseen - left).sum())
-            mean += np.where(counts > 0, 1 - share * (1 - left), 0.0)
+            self._found[depth] += fraction * float((unseen - left).sum())
+            mean += np.where(counts > 0, 1 - fraction * (1 - left), 0.0)
             unseen = left
-        self._missed += float((1 - share * (1 - unseen[grown])).sum())
+        self._missed += float((1 - fraction * (1 - unseen[grown])).sum())
         self._by_chance += float(mean.sum())
         return mean
 
@@ -254,7 +254,7 @@ class _Sums(RunSums):
         """Return the mean of the minimal depth by chance."""
         return self._by_chance / max(1, self.n_trees)
 
-    def law(self) -> FloatArray:
+    def distribution(self) -> FloatArray:
         """Return its distribution, of shape (D + 1,)."""
         if not self.n_trees:
             return np.array([0.0, 1.0])
@@ -301,9 +301,9 @@ def _candidates(forest: Forest) -> tuple[float, float]:
     number on average.
     """
     p = forest.n_features
-    share = (forest.settings.column_samples or p) / p
+    fraction = (forest.settings.column_samples or p) / p
     varied = np.diff(forest.schema.value_offsets) + forest.schema.missing > 1
-    return share, share * float(np.count_nonzero(varied))
+    return fraction, fraction * float(np.count_nonzero(varied))
 
 
 def _chance(candidates: float, depth: int, multiway: bool) -> float:

@@ -96,8 +96,8 @@ class _Rises(RunSums):
     def _add_run(self, run: Forest) -> None:
         nodes, sample = Nodes(run), self._sample
         rises, n_rows = _rises(nodes, sample.target, *arrivals(run, sample))
-        share = np.where(maximal(nodes), rises, 0.0) / np.maximum(n_rows, 1.0)[nodes.tree]
-        self._tally.add(nodes, share, n_trees=run.n_trees)
+        fraction = np.where(maximal(nodes), rises, 0.0) / np.maximum(n_rows, 1.0)[nodes.tree]
+        self._tally.add(nodes, fraction, n_trees=run.n_trees)
         self._n_used += int(np.count_nonzero(n_rows))
 
     def _result(self) -> Importances:

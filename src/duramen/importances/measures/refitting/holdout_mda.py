@@ -188,12 +188,12 @@ def _parts_of_groups(target: Target, groups: IntArray, n_parts: int, seed: int) 
     np.add.at(counts, (groups, codes), 1)
     order = random.permutation(n_groups)
     order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
-    shares = counts / counts.sum(axis=0)
+    fractions = counts / counts.sum(axis=0)
     held = np.zeros((n_parts, n_classes))
     part = np.empty(n_groups, dtype=np.int64)
     for group in order.tolist():
-        part[group] = np.argmin(held @ shares[group])
-        held[part[group]] += shares[group]
+        part[group] = np.argmin(held @ fractions[group])
+        held[part[group]] += fractions[group]
     if (held == 0).any():
         lacking = int(np.argmax((held == 0).any(axis=0)))
         of = "" if target.classes is None else f" of class {target.classes.tolist()[lacking]!r}"

@@ -56,6 +56,6 @@ def differences(forest: Forest) -> Tally:
         nodes = Nodes(replace(run, feature=feature.astype(np.int32)))
         sign = np.where(run.feature < p, 1.0, -1.0)
         total = run.weight[run.offsets[:-1]][nodes.tree]
-        share = run.weight / np.where(total > 0, total, 1.0)
-        tally.add(nodes, sign * share * decreases(run), n_trees=run.n_trees)
+        fraction = run.weight / np.where(total > 0, total, 1.0)
+        tally.add(nodes, sign * fraction * decreases(run), n_trees=run.n_trees)
     return tally
