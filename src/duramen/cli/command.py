@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
 # Results that only some runs write.
-_ASKED = ("result.xlsx", "result-groups.csv", "result-rows.csv", "result-pairs.csv")
+_FURTHER = ("groups", "rows", "pairs", "contexts")
+_ASKED = ("result.xlsx", *(f"result-{what}.csv" for what in _FURTHER))
 _OWN = (*RESULTS, *_ASKED)  # files that a run replaces or removes
 
 

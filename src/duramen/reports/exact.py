@@ -4,15 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from duramen.plots.context import EFFECTS_IN_CONTEXT
 from duramen.reports.facts import about, looked_at, subject, thousands, unit_words
 from duramen.reports.features import importance_charts, rows_note
-from duramen.reports.report import HELD, Fact, Prose, Report, Run, Section, Table, joined
+from duramen.reports.report import (
+    DRAWN,
+    HELD,
+    OF_CONTEXTS,
+    Chart,
+    Fact,
+    Group,
+    Plot,
+    Prose,
+    Report,
+    Run,
+    Section,
+    Table,
+    joined,
+)
 from duramen.results.columns import Column, places
+from duramen.results.context_importances import INDEPENDENT, ContextImportances
 from duramen.results.importances import Importances
 from duramen.support.text import fixed, printable
 from duramen.theory.dependence.relevant_features import Relevance
 
 _ROWS = 100
+_CONTEXTS = 4  # whose effects are drawn
 _BOUNDARIES = 20
 _CONDITIONINGS = 3
 _BRIEF, _MEMBERS = 3, 12  # boundaries in a terminal, and features of each
@@ -37,6 +56,7 @@ def summarize_exact(
     *,
     relevance: Sequence[Relevance],
     boundaries: Sequence[Sequence[str]] | None = None,
+    effects: ContextImportances | None = None,
     left_out: Sequence[str] = (),
     notes: Sequence[str] = (),
     n_rows: int = _ROWS,
@@ -54,6 +74,8 @@ def summarize_exact(
         One a feature, in the order of the columns.
     boundaries : sequence of sequences of str, optional
         All Markov boundaries; None where they are not known.
+    effects : ContextImportances, optional
+        Effects of a context.
     left_out : sequence of str
         What was not computed, and why.
     notes : sequence of str
@@ -65,6 +87,8 @@ def summarize_exact(
     sections.append(_table(importances, relevance, n_rows))
     if boundaries is not None:
         sections.append(_boundaries(boundaries))
+    if effects is not None:
+        sections.append(_contexts(effects))
     if notes:
         sections.append(Prose("Data preparation", tuple(notes), points=True))
     if left_out:
@@ -81,6 +105,60 @@ def summarize_exact(
         sections=(*looked_at(run), *sections, *about(run)),
         conclusion=population_words(run),
         subject=(*subject(run), *_information(importances, run)),
+        further={} if effects is None else {OF_CONTEXTS: effects.columns()},
+    )
+
+
+def _contexts(effects: ContextImportances) -> Group:
+    """Return what a context does to the importances: words, a table, and a figure a context."""
+    name, unit = effects.context_name, unit_words(effects.unit)
+    depends = (effects.kind != INDEPENDENT).any(axis=0)
+    names = [effects.names[j] for j in effects.order() if depends[j]]
+    line = (
+        f"{len(names):,} of {len(effects):,} features depend on the context {printable(name)}"
+        f"{': ' if names else ''}{joined(names, shown=_MEMBERS)}; the importance of the context "
+        f"itself is {effects.relevance:.4f}"
+    )
+    words = Prose(
+        "Result",
+        (
+            f"{line}.",
+            f"Of a split, in {unit}: what it takes from the impurity on all rows, less what it "
+            "takes on the rows of a context. Signed: mean over the nodes of the trees, below 0 if "
+            "the feature tells more in the context (complementary), above 0 if it tells less "
+            "(redundant). Absolute: mean of the sizes; 0 if no node depends on the context.",
+        ),
+        brief=(line,),
+    )
+    k = min(DRAWN, len(effects))
+    charts = [
+        Chart(
+            title=f"{name} = {value}",
+            plot=Plot(EFFECTS_IN_CONTEXT, effects, {"context": value, "k": k}),
+            text=f"Signed and absolute effect of {name} = {value} on {k} features.",
+            caption=f"Bars: signed effect of {name} = {value} in {unit}; dots: absolute effect; "
+            "ticks: importance on all rows.",
+        )
+        for value in effects.contexts[:_CONTEXTS]
+    ]
+    return Group(f"Context {name}", (words, *charts, _effects_table(effects)), folded=False)
+
+
+def _effects_table(effects: ContextImportances) -> Table:
+    best = effects.order()[:_ROWS]
+    cells = [(c, j) for j in best for c in range(len(effects.contexts))]
+    rows, columns = (np.array(index) for index in zip(*cells, strict=True))
+    return Table(
+        "Effects of the context",
+        (
+            Column("feature", [effects.names[j] for j in columns], "name"),
+            Column(effects.context_name, [effects.contexts[c] for c in rows], "words"),
+            Column(effects.unit, fixed(effects.importances[columns], 4)),
+            Column("absolute", fixed(effects.absolute[rows, columns], 4)),
+            Column("signed", fixed(effects.signed[rows, columns], 4)),
+            Column("kind", [str(kind) for kind in effects.kind[rows, columns]], "words"),
+        ),
+        f"{rows_note(len(best), len(effects))} result-contexts.csv has all.",
     )
 
 

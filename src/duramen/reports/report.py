@@ -141,7 +141,8 @@ def _shown(value: object) -> object:
 
 
 WORKBOOK = "result.xlsx"
-OF_GROUPS, OF_ROWS, OF_PAIRS = "result-groups.csv", "result-rows.csv", "result-pairs.csv"
+OF_GROUPS, OF_CONTEXTS = "result-groups.csv", "result-contexts.csv"
+OF_ROWS, OF_PAIRS = "result-rows.csv", "result-pairs.csv"
 
 
 def write_tables(

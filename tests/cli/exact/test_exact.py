@@ -490,3 +490,37 @@ def test_mda_of_the_digits_is_that_of_the_theory(digits, out):
 )
 def test_options_of_mda_are_checked(digits, out, options, message):
     assert_refused("exact", out, [digits, "--target", "digit", *options], message)
+
+
+def test_a_context_and_several_candidates(tmp_path, out):
+    random = np.random.default_rng(0)
+    X = random.integers(0, 2, (60, 3))
+    c = random.integers(0, 2, 60)
+    y = np.where(c == 1, X[:, 0], X[:, 1])
+    words = np.array(["off", "on"])[c]
+    columns = {"a": X[:, 0], "b": X[:, 1], "n": X[:, 2], "power": words, "y": y}
+    pa_csv.write_csv(pa.table(columns), tmp_path / "t.csv")
+    line = ("exact", tmp_path / "t.csv", "--target", "y", "--context", "power")
+    result, record = done(out, *line, "--max-features", 2)
+    dist = theory.FiniteDistribution.from_table(X, y, context=words, names=["a", "b", "n"])
+    exact = theory.population_context_importances(dist, max_features=2)
+    file = pa_csv.read_csv(out / "result-contexts.csv").to_pydict()
+    assert file["context"] == ["off"] * 3 + ["on"] * 3
+    assert np.allclose(file["absolute"], exact.absolute.ravel())
+    assert np.allclose(file["signed"], exact.signed.ravel())
+    assert record["results"]["contexts"] == pytest.approx({"off": 0.45, "on": 0.55})
+    assert record["results"]["context_importance"] == pytest.approx(exact.relevance)
+    assert "features depend on the context power" in result.stdout
+    assert "Context power" in page(out)
+    assert set(by_name(out)) == {"a", "b", "n"}
+    refused = {("--splits", "any"): "--context needs --splits multiway"}
+    refused[("--measure", "mda")] = "--context needs --measure mdi"
+    for more, reason in refused.items():
+        assert_refused("exact", tmp_path / "no", [*line[1:], *more], reason)
+
+
+def test_the_context_of_the_thesis(out):
+    """Sex, which the demo leaves out otherwise."""
+    record = done(out, "exact", "--demo", "--context", "sex", "--max-depth", 2)[1]
+    assert set(record["results"]["contexts"]) == {"female", "male"}
+    assert record["results"]["context_importance"] > 0

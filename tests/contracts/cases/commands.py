@@ -70,6 +70,7 @@ command(
 )
 command("words, decimals", "exact words.tsv --target flag --na ? --decimal , --bins 3", write)
 command("demo", "exact --demo --max-depth 3", write, slow=True)
+command("context", "exact --demo --context sex --max-depth 1 --max-features 2", write)
 
 command("classes", "plan --rows 200 --features 1000 --memory 64KB --relevant 0:3,1:2", write)
 command(

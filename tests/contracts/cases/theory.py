@@ -323,6 +323,7 @@ def _properties() -> Any:
 
 
 @case("population_context_importances", theory.population_context_importances)
+@case("population_context_importances/K = 2", theory.population_context_importances, max_features=2)
 @case(
     "population_context_importances/zero",
     theory.population_context_importances,

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles import context as oracle
+from tests.oracles.accuracy import all_trees
+from tests.oracles.recursion import decrease, mass
 from tests.theory.dependences import joints
 from tests.theory.tables import tables
 
@@ -111,6 +114,7 @@ def test_primary_tumor_against_the_importances_of_the_population():
     for what in ("fingerprint", "versions", "distribution"):
         assert result.metadata[what] == population.metadata[what]
     assert result.metadata["population"] == {
+        "max_features": 1,
         "max_depth": None,
         "criterion": "entropy",
         "empty": "skip",
@@ -536,3 +540,90 @@ def test_what_is_too_large_is_refused_beforehand():
     walk.max_nodes = 100  # as where the estimate is too low
     with pytest.raises(ValueError, match=r"walk: .*too many cells of mixed class, more than max"):
         list(walk)
+
+
+# --- several candidates at a node ---------------------------------------------------------------
+
+
+def _random_rows(seed, n=10, p=3):
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 2 + random.integers(0, 2), (n, p))
+    return X, random.integers(0, 3, n), random.integers(0, 2, n)
+
+
+@one_test
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("empty", ["skip", "zero"])
+@pytest.mark.parametrize("max_depth", [None, 2])
+def test_sums_over_nodes_are_those_over_cells_for_one_candidate(criterion, empty, max_depth):
+    for seed in range(2):
+        X, y, context = _random_rows(seed, n=30, p=4)
+        dist = FiniteDistribution.from_table(X, y, context=context)
+        walk = population_context_importances(
+            dist, criterion=criterion, empty=empty, max_depth=max_depth
+        )
+        sums = cells._NodeEffects(dist, criterion, empty)
+        cells.tree_importances(
+            dist, max_features=1, criterion=criterion, max_depth=max_depth, visit=sums.add
+        )
+        for effect in EFFECTS:
+            assert np.allclose(getattr(sums, effect), getattr(walk, effect), atol=1e-12), effect
+
+
+def _by_all_trees(X, y, context, k, criterion, empty):
+    """Absolute, signed and conditional effects over every tree that there is."""
+    n, p = X.shape
+    rows = [
+        ((*map(int, x), i), int(c), Fraction(1, n))
+        for i, (x, c) in enumerate(zip(X, y, strict=True))
+    ]
+    effects = np.zeros((3, 2, p))
+
+    def add(tree, chance):
+        if tree[0] == "leaf":
+            return
+        _, feature, below, at = tree
+        split = (feature, [{value} for value in below])
+        everywhere = float(decrease(at, split, criterion))
+        for c in range(2):
+            inside = [row for row in at if context[row[0][-1]] == c]
+            if not inside and empty == "skip":
+                continue
+            here = float(decrease(inside, split, criterion)) if inside else 0.0
+            gap = everywhere - here
+            weight = float(chance) * float(mass(at))
+            effects[:, c, feature] += weight * np.array([abs(gap), gap, here])
+        for child in below.values():
+            add(child, chance)
+
+    for tree, chance in all_trees(rows, list(range(p)), k, criterion):
+        add(tree, chance)
+    return effects
+
+
+@one_test
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("empty", ["skip", "zero"])
+def test_several_candidates_against_every_tree(k, criterion, empty):
+    for seed in range(2):
+        X, y, context = _random_rows(seed)
+        dist = FiniteDistribution.from_table(X, y, context=context)
+        exact = population_context_importances(
+            dist, max_features=k, criterion=criterion, empty=empty
+        )
+        oracle_effects = _by_all_trees(X, y, context, k, criterion, empty)
+        for place, effect in enumerate(EFFECTS):
+            assert np.allclose(getattr(exact, effect), oracle_effects[place], atol=1e-9), effect
+        wanted = population_importances(dist, max_features=k, criterion=criterion)
+        assert np.allclose(exact.importances, wanted.values)
+
+
+def test_a_feature_that_is_never_chosen_has_no_effect():
+    """X2 is X1 turned round in one context: where all features are candidates it is not chosen."""
+    X = np.array([[a, a if c else 1 - a] for a in (0, 1) for c in (0, 1, 1)])
+    y, context = X[:, 0], np.array([0, 1, 1] * 2)
+    dist = FiniteDistribution.from_table(X, y, context=context)
+    assert population_context_importances(dist).absolute[:, 1].max() > 0.05
+    every = population_context_importances(dist, max_features=None)
+    assert np.array_equal(every.absolute, np.zeros((2, 2)))

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,11 +19,13 @@ from duramen.cli.declaration import choice, command_line, group, option, paramet
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import Demo, Small
 from duramen.cli.options import Jobs, Printed, Trees, settled_criterion
+from duramen.cli.problem import as_arrow
 from duramen.support.arrow import pa
 
 if TYPE_CHECKING:
     from duramen.data import EncodedTable
     from duramen.reports import Report, Run
+    from duramen.results.context_importances import ContextImportances
     from duramen.results.importances import Importances
     from duramen.theory import FiniteDistribution
     from duramen.theory.dependence.relevant_features import Relevance
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 COMMAND = "exact"
 MEASURES = ("mdi", "mda")
 """Mean decrease of impurity and of accuracy."""
+
+MOST_CONTEXTS = 20
 
 FEW = 10
 """Distinct numbers up to which a column of numbers is categorical by default."""
@@ -42,6 +47,24 @@ class Input(Small):
 
     # The papers leave it out of the primary tumor set.
     demo_set: ClassVar[Demo] = Demo("primary tumor set", "PRIMARY_TUMOR", ("sex",))
+
+    context: str | None = option(
+        None,
+        "Column whose values are contexts, such as sex: also compute how the importances depend on "
+        "them. It is not used as a feature.",
+        metavar="NAME",
+        echo="changed",
+    )
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Columns to leave out, but for the context."""
+        return tuple(name for name in super().dropped if name != self.context or name in self.drop)
+
+    @property
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """The context, by the name of its option."""
+        return {} if self.context is None else {"context": (self.context,)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +205,29 @@ def finite(problem: Problem[EncodedTable], how: str, bins: int) -> Finite:
         y = problem.data.y if method == "mdl" else None
         table = discretize(table, y, method=method, n_bins=bins)
         cuts = {name: points.tolist() for name, points in table.cuts.items()}
-    return Finite(FiniteDistribution.from_table(table, problem.data.y), method, cuts)
+    context = next(starmap(_context, problem.labels.get("context", {}).items()), None)
+    dist = FiniteDistribution.from_table(table, problem.data.y, context=context)
+    return Finite(dist, method, cuts)
+
+
+def _context(name: str, column: Any) -> Any:
+    """Return the values of a context as a named column of text; missing ones are a value.
+
+    Raises
+    ------
+    ValueError
+        If there are too many values.
+    """
+    import narwhals as nw
+
+    values = as_arrow(column).to_pylist()
+    texts = ["missing" if value is None else str(value) for value in values]
+    if (count := len(set(texts))) > MOST_CONTEXTS:
+        raise ValueError(
+            f"--context: must have at most {MOST_CONTEXTS} values, got {count:,}. Hint: merge rare "
+            "values, cut numbers into intervals"
+        )
+    return nw.from_native(pa.table({name: texts}))[name]
 
 
 def _kinds(problem: Problem[EncodedTable]) -> tuple[str, ...]:
@@ -219,6 +264,7 @@ class Population:
     importances: Importances  # of infinitely many trees
     relevance: tuple[Relevance, ...]  # of each feature, in the order of the columns
     boundaries: list[tuple[str, ...]] | None  # all Markov boundaries, if there are not too many
+    effects: ContextImportances | None  # of the context, if there is one
     left_out: tuple[str, ...]  # results that were not computed, and why
     information: float  # decrease of the impurity of the target by all features together
     impurity: float  # of the target
@@ -302,8 +348,13 @@ def _population(
             boundaries = markov_boundaries(dist)
         except ValueError as error:  # too many of them: the table is fine, as was seen before
             left_out.append(f"Markov boundaries are not listed. {error}")
+    effects = None
+    if dist.context is not None:
+        with clock.step("contexts"), _telling("computing the effects of the context", quiet):
+            effects = _effects(dist, criterion, trees, search.max_hours, jobs)
     return Population(
         importances=importances,
+        effects=effects,
         relevance=relevance,
         boundaries=boundaries,
         left_out=tuple(left_out),
@@ -332,6 +383,21 @@ def _importances(
             progress=progress,
             max_hours=max_hours,
         )
+
+
+def _effects(
+    dist: FiniteDistribution, criterion: Any, trees: Splits, max_hours: float, jobs: int
+) -> ContextImportances:
+    from duramen.theory.population.context import population_context_importances
+
+    return population_context_importances(
+        dist,
+        max_features=trees.max_features,
+        max_depth=trees.max_depth,
+        criterion=criterion,
+        max_hours=max_hours,
+        n_jobs=jobs,
+    )
 
 
 def _accuracy(
@@ -439,6 +505,13 @@ def exact(options: Options) -> None:
 def _check(options: Options) -> None:
     options.input.check()
     trees, measured = options.trees, options.measured
+    if options.input.context is not None:
+        for word, value, needed in (
+            ("--splits", trees.splits, "multiway"),
+            ("--measure", measured.measure, "mdi"),
+        ):
+            if value != needed:
+                raise ValueError(f"--context needs {word} {needed}, got {value}")
     if measured.measure == "mda":
         if trees.splits != "multiway":
             raise ValueError(
@@ -476,7 +549,7 @@ def _report(
     """Return the report of the population, with the table of its features."""
     from duramen.reports import summarize_exact
     from duramen.support.provenance import references
-    from duramen.theory import population_importances
+    from duramen.theory import population_context_importances, population_importances
 
     rows, population = result
     report = summarize_exact(
@@ -484,12 +557,14 @@ def _report(
         _record(options, rows, population, clock),
         relevance=population.relevance,
         boundaries=population.boundaries,
+        effects=population.effects,
         left_out=population.left_out,
         notes=rows.notes,
     )
-    return replace(
-        report, table=population.columns(), references=references(population_importances)
-    )
+    computed: list[Callable[..., Any]] = [population_importances]
+    computed += [] if population.effects is None else [population_context_importances]
+    sources = [source for function in computed for source in references(function)]
+    return replace(report, table=population.columns(), references=tuple(dict.fromkeys(sources)))
 
 
 def _problem(options: Options, clock: Clock) -> Problem[EncodedTable]:
@@ -497,9 +572,15 @@ def _problem(options: Options, clock: Clock) -> Problem[EncodedTable]:
     data = options.input
     if data.is_stored:
         with clock.step("read"):
-            return data.complete(loaded(data.stored(COMMAND, population=True)))[0]
+            stored = loaded(data.stored(COMMAND, data.labels, population=True))
+            problem, rows = data.complete(stored)
+            labels = {
+                option: {name: as_arrow(values).take(rows) for name, values in columns.items()}
+                for option, columns in problem.labels.items()
+            }
+            return replace(problem, labels=labels)
     with clock.step("read"):
-        source = data.rows(data.own_source(COMMAND, {}))
+        source = data.rows(data.own_source(COMMAND, data.labels)).labelled(data.labels)
     with clock.step("encode"):
         return data.encoded(COMMAND, source, options.work.jobs, population=True)
 
@@ -567,9 +648,27 @@ def _record(
             "distinct_rows": dist.n_rows,
             "relevance": population.counts(),
             **population.boundaries_record(),
+            **_contexts(population),
         },
         timings=dict(clock.seconds),
     )
+
+
+def _contexts(population: Population) -> dict[str, Any]:
+    """Return what is said of a context: its own importance, and the features that depend on it."""
+    from duramen.results.context_importances import INDEPENDENT
+
+    effects = population.effects
+    if effects is None:
+        return {}
+    depends = (effects.kind != INDEPENDENT).any(axis=0)
+    return {
+        "contexts": dict(zip(effects.contexts, effects.fractions.tolist(), strict=True)),
+        "context_importance": effects.relevance,
+        "depend_on_context": [
+            name for name, yes in zip(effects.names, depends, strict=True) if yes
+        ],
+    }
 
 
 def _loss(population: Population) -> dict[str, float]:

@@ -23,6 +23,7 @@ from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.variables import CONTEXT, IndexArray
 from duramen.theory.population.importances import UNITS, importances_of
 from duramen.theory.population.lattice import HOURS, check_depth, lattice_importances
+from duramen.theory.population.recursion import Nodes, Splits, Visit, tree_importances
 from duramen.theory.population.row_sets import (
     WORD,
     Words,
@@ -42,6 +43,7 @@ _TOLERANCE = 1e-9
 def population_context_importances(
     dist: FiniteDistribution,
     *,
+    max_features: int | None = 1,
     empty: str = "skip",
     criterion: str = "entropy",
     max_depth: int | None = None,
@@ -64,13 +66,18 @@ def population_context_importances(
         Imp^{X_c}(X_m) &= \sum_B w_{|B|} (G(Y;X_m|B) - G(Y;X_m|B,X_c))
 
     with G the decrease of impurity, for the entropy the mutual information (thesis, eq. 6.8 to
-    6.13). For D = p, a feature is context-independent if and only if all its
-    :math:`Imp^{|x_c|}` are 0 (theorem 6.2); this needs ``empty="skip"``.
+    6.13). Of K > 1 candidates, a cell b has in place of :math:`w_{|B|}` the probability that a tree
+    has it as a node and splits it on :math:`X_m`. For K = 1 and D = p, a feature is
+    context-independent if and only if all its :math:`Imp^{|x_c|}` are 0 (theorem 6.2); this needs
+    ``empty="skip"``.
 
     Parameters
     ----------
     dist : FiniteDistribution
         Joint distribution of p features, Y and a context of two values or more.
+    max_features : int or None, default=1
+        Number K of features drawn at a node, of which the best on all rows is taken; None is all.
+        For K > 1, theorems 6.1 and 6.2 do not hold: a feature that is never chosen has no effect.
     empty : {"skip", "zero"}, default="skip"
         What becomes of a cell b without any row of the context. "skip" leaves it out, as the
         definitions condition on nothing of probability 0; with "zero", its G is 0 in that context.
@@ -86,7 +93,7 @@ def population_context_importances(
         As in `population_importances`, for the importances and those within contexts.
     max_nodes : int, default=2_000_000
         The most distinct cells of more than one class; an estimate beforehand refuses what has
-        more.
+        more. For K > 1, the most distinct nodes of one depth.
 
     Returns
     -------
@@ -141,7 +148,23 @@ def population_context_importances(
     check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
     depth = check_depth(_FUNCTION, max_depth, dist.n_features)
 
-    def population(table: FiniteDistribution) -> FloatArray:
+    K = (
+        max(1, dist.n_features)
+        if max_features is None
+        else check_integer(_FUNCTION, "max_features", max_features, 1)
+    )
+
+    def population(table: FiniteDistribution, visit: Visit | None = None) -> FloatArray:
+        if K > 1:
+            return tree_importances(
+                table,
+                max_features=K,
+                max_depth=max_depth,
+                criterion=criterion,
+                max_nodes=max_nodes,
+                visit=visit,
+                function=_FUNCTION,
+            )
         return lattice_importances(
             table,
             max_depth=max_depth,
@@ -151,16 +174,28 @@ def population_context_importances(
             function=_FUNCTION,
         )
 
-    walk = CellWalk(_FUNCTION, dist, depth, max_nodes)
-    settings = {"max_depth": max_depth, "criterion": criterion, "empty": empty}
-    overall = importances_of(dist, population(dist), criterion, settings)
+    settings = {
+        "max_features": max_features,
+        "max_depth": max_depth,
+        "criterion": criterion,
+        "empty": empty,
+    }
+    if K > 1:
+        sums = _NodeEffects(dist, criterion, empty)
+        of_trees = population(dist, sums.add)
+        effects = (sums.absolute, sums.signed, sums.conditional)
+    else:
+        walk = CellWalk(_FUNCTION, dist, depth, max_nodes)
+        of_trees = population(dist)
+        effects = _effects(walk, dist, criterion, empty)
+    overall = importances_of(dist, of_trees, criterion, settings)
     values = cast("NDArray[np.generic]", dist.context_values).tolist()
     probabilities = dist.probabilities(CONTEXT)
     within = np.array(
         [population(dist.conditioned({CONTEXT: value})).sum(axis=1) for value in values]
     )
     plain = overall.values - within
-    absolute, signed, conditional = _effects(walk, dist, criterion, empty)
+    absolute, signed, conditional = effects
     return ContextImportances(
         names=dist.names,
         contexts=tuple(map(str, values)),
@@ -224,6 +259,52 @@ def _effects(
         signed += (weight * gap).sum(axis=0)
         conditional += (weight * within).sum(axis=0)
     return unit * absolute, unit * signed, unit * conditional
+
+
+class _NodeEffects:
+    """Sums over the nodes of infinitely many trees that draw several features at a node."""
+
+    def __init__(self, dist: FiniteDistribution, criterion: str, empty: str) -> None:
+        nodes = Nodes(dist, criterion, "multiway")
+        row = _places(dist, nodes.table)
+        context = cast("NDArray[np.uint32]", dist.context)
+        weights = np.zeros((dist.n_contexts, len(nodes.weights)))
+        np.add.at(weights, (context, row), dist.weights)
+        self.skips = empty == "skip"
+        self.within = [nodes.weighted(of_rows) for of_rows in weights]
+        shape = (dist.n_contexts, dist.n_features)
+        self.absolute, self.signed, self.conditional = (np.zeros(shape) for _ in range(3))
+
+    def add(self, nodes: list[int], splits: Splits, amount: FloatArray) -> None:
+        """Add nodes with their splits, whose amounts are probabilities."""
+        shape = (len(nodes), self.absolute.shape[1])
+        weight, overall = np.zeros(shape), _by_feature(splits, shape)
+        weight[splits.node, splits.feature] = amount
+        for place, of_context in enumerate(self.within):
+            own = of_context.splits(nodes)
+            within = _by_feature(own, shape)
+            gap = overall - within
+            gap[np.abs(gap) <= _ROUNDING] = 0.0
+            if self.skips:
+                gap[own.fraction == 0.0] = 0.0
+            self.absolute[place] += (weight * np.abs(gap)).sum(axis=0)
+            self.signed[place] += (weight * gap).sum(axis=0)
+            self.conditional[place] += (weight * within).sum(axis=0)
+
+
+def _places(dist: FiniteDistribution, table: FiniteDistribution) -> IndexArray:
+    """Return the row of a table that has the features and the class of each row."""
+    keys = [np.column_stack([part.codes, part.target]) for part in (table, dist)]
+    _, place = np.unique(np.concatenate(keys), axis=0, return_inverse=True)
+    order = np.argsort(place[: len(keys[0])])
+    return np.asarray(order[place[len(keys[0]) :]], dtype=np.int64)
+
+
+def _by_feature(splits: Splits, shape: tuple[int, int]) -> FloatArray:
+    """Return the decrease by each feature at each node, 0 where it is constant."""
+    table = np.zeros(shape)
+    table[splits.node, splits.feature] = splits.decrease * splits.scale[splits.node]
+    return table
 
 
 def _numbers(dist: FiniteDistribution, criterion: str) -> tuple[FloatArray, float]:

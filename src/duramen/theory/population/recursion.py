@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -34,6 +35,9 @@ CUTS = ("random", "uniform", "best")
 # The nodes of one depth, each with the probability that a tree has it.
 Level: TypeAlias = Mapping[int, float]
 Progress: TypeAlias = Callable[[int, int, int], None]
+# Called with nodes, their splits, and the probability of each split to be the one of its node in a
+# tree that has the node, times those of the node.
+Visit: TypeAlias = Callable[[list[int], "Splits", FloatArray], None]
 
 _MOST_NUMBERS = 2**27  # that one node may need
 
@@ -48,6 +52,7 @@ def tree_importances(
     cut: str = "random",
     max_nodes: int = 1_000_000,
     progress: Progress | None = None,
+    visit: Visit | None = None,
     function: str = "tree_importances",
 ) -> FloatArray:
     r"""Compute the importances of infinitely many trees by depth, for any K and family of splits.
@@ -81,6 +86,9 @@ def tree_importances(
         The most distinct nodes of one depth; each takes some hundred bytes.
     progress : callable, optional
         Called as ``progress(depth, done, nodes)`` while the nodes of a depth are worked off.
+    visit : callable, optional
+        Called as ``visit(nodes, splits, amount)`` with nodes of a depth, their splits, and the
+        probability that a tree has the node and splits it so, times that of the node's rows.
     function : str
         Name of the public function, for errors.
 
@@ -151,7 +159,7 @@ def tree_importances(
         _check_numbers(function, dist, splits)
     _check_size(function, dist, splits, max_nodes)
     trees = _Trees(Nodes(dist, criterion, splits), int(max_features), cut, int(max_nodes), function)
-    return trees.importances(max_depth, progress)
+    return trees.importances(max_depth, progress, visit)
 
 
 @dataclass(frozen=True)
@@ -164,7 +172,9 @@ class _Trees:
     max_nodes: int
     function: str
 
-    def importances(self, max_depth: int | None, progress: Progress | None) -> FloatArray:
+    def importances(
+        self, max_depth: int | None, progress: Progress | None, visit: Visit | None = None
+    ) -> FloatArray:
         """Return the importances by depth, shape (p, D)."""
         p = self.nodes.n_features
         multiway = self.nodes.family == "multiway"
@@ -174,7 +184,7 @@ class _Trees:
         level: Level = {self.nodes.root: 1.0} if self.nodes.n_classes > 1 else {}
         columns: list[FloatArray] = []
         while level and len(columns) != bound:
-            column, level = self.descend(level, len(columns), progress)
+            column, level = self.descend(level, len(columns), progress, visit)
             columns.append(column)
         gaining = [depth for depth, column in enumerate(columns) if column.any()]
         width = bound if multiway and bound else max(gaining, default=0) + 1
@@ -182,7 +192,7 @@ class _Trees:
         return np.column_stack(columns[:width])
 
     def descend(
-        self, level: Level, depth: int, progress: Progress | None
+        self, level: Level, depth: int, progress: Progress | None, visit: Visit | None
     ) -> tuple[FloatArray, Level]:
         """Return the contributions of the nodes of one depth, and the nodes below."""
         column = np.zeros(self.nodes.n_features)
@@ -196,12 +206,14 @@ class _Trees:
             reached = np.array([level[t] for t in batch])
             splits = self.nodes.splits(batch)
             wins, stays = self.choose(splits, depth)
-            amount = reached * splits.fraction * splits.scale
+            amount = (reached * splits.fraction)[splits.node] * wins
             column += np.bincount(
                 splits.feature,
-                weights=amount[splits.node] * wins * splits.decrease,
+                weights=amount * splits.scale[splits.node] * splits.decrease,
                 minlength=self.nodes.n_features,
             )
+            if visit is not None:
+                visit(batch, splits, amount)
             _hand_down(below, batch, reached, splits, wins, stays)
             if len(below) > self.max_nodes:
                 raise ValueError(
@@ -359,6 +371,7 @@ class Nodes:
         self.n_features = dist.n_features
         self.n_classes = dist.n_classes
         self.weights = dist.weights
+        self.table = dist  # whose rows the bits are
         self.numbers = dist.numbers_of_classes("tree_importances", criterion)
         sizes = dist.cardinalities
         self.n_values = int(sizes.sum())
@@ -376,6 +389,12 @@ class Nodes:
         self.rows_of = [as_integer(rows) for rows in has_value]
         self.at_a_time = max(1, _NUMBERS // max(1, numbers_of_a_node(dist, family)))
         """How many nodes are best looked at together."""
+
+    def weighted(self, weights: FloatArray) -> Nodes:
+        """Return the same nodes with other weights of the rows, which may be 0."""
+        nodes = copy(self)
+        nodes.weights = weights
+        return nodes
 
     @property
     def root(self) -> int:
@@ -443,7 +462,7 @@ class Nodes:
         size = self.n_values * self.n_classes
         cells = _sums(
             (self.cell[row] + (node * size)[:, np.newaxis]).ravel(),
-            np.repeat(weight / fraction[node], p),
+            np.repeat(weight / np.where(fraction > 0.0, fraction, 1.0)[node], p),
             len(nodes) * size,
         )
         return fraction, cells.reshape(len(nodes), self.n_values, self.n_classes)
