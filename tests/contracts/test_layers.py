@@ -17,7 +17,16 @@ FILES = sorted(SOURCE.rglob("*.py"))
 FROM_ROOT = {"__version__"}
 # duramen._kernel picks one of the compiled modules; the packages above call it, not them.
 KERNEL = "_kernel.py"
-KERNEL_ROOMS = {"context", "data", "datasets", "forests", "importances", "io", "support", "theory"}
+CALLS_KERNEL = {
+    "context",
+    "data",
+    "datasets",
+    "forests",
+    "importances",
+    "io",
+    "support",
+    "theory",
+}
 ONLY_IN = {
     "typer": {"cli"},
     "rich": {"cli"},
@@ -29,7 +38,7 @@ THEORY_MAY = {"numpy", "scipy", "duramen"}
 DATA_OF_THEORY = {"duramen.data.categories", "duramen.data.weights"}
 
 
-def room(path: Path) -> str:
+def package_of(path: Path) -> str:
     parts = path.relative_to(SOURCE).parts
     return parts[0] if len(parts) > 1 else "root"
 
@@ -62,15 +71,15 @@ def may_come_from_root(name: str | None) -> bool:
 @one_test
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_imports_of_a_file(path: Path) -> None:
-    here = room(path)
+    here = package_of(path)
     complaints = []
     for module, name, line in imports(path):
         top = module.split(".")[0]
         if module == "duramen" and here != "root" and not may_come_from_root(name):
             complaints.append(f"line {line}: takes {name} from the package's root")
         parts = [*module.split("."), name or ""]
-        if "_kernel" in parts and here not in KERNEL_ROOMS:
-            complaints.append(f"line {line}: only {sorted(KERNEL_ROOMS)} call the kernel")
+        if "_kernel" in parts and here not in CALLS_KERNEL:
+            complaints.append(f"line {line}: only {sorted(CALLS_KERNEL)} call the kernel")
         if any(part.startswith("_kernel_") for part in parts) and path.name != KERNEL:
             complaints.append(f"line {line}: a build of the kernel is picked by {KERNEL} alone")
         if top in ONLY_IN and here not in ONLY_IN[top]:

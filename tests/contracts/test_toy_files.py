@@ -42,7 +42,7 @@ TOY_OF = {
         {
             "src/duramen/importances/__init__.py": [
                 (CATALOGUE, "from duramen.importances.measures.fitted.toy_measure import TOY"),
-                ("        *(MDI, ", "TOY,"),
+                ("        MDI,", "TOY,"),
             ]
         },
     ),
@@ -52,7 +52,7 @@ TOY_OF = {
         {
             "src/duramen/significance/__init__.py": [
                 (CATALOGUE, "from duramen.significance.p_values.toy_significance import TOY"),
-                ("        *(MAX_T, ", "TOY,"),
+                ("        MAX_T,", "TOY,"),
             ]
         },
     ),

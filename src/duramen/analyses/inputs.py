@@ -182,16 +182,16 @@ def names_of_rows(X: Any) -> RowNames:
 def _refuse(function: str, findings: list[Finding], keep_identifiers: bool) -> list[Finding]:
     """Return findings, none of them refused; raise ValueError for those that are."""
     if keep_identifiers:
-        told_of = [
+        listed = [
             replace(finding, refused=finding.refused and finding.kind != _OF_TARGET)
             for finding in findings
         ]
     else:
-        told_of = without_identifiers(findings, "keep_identifiers=True keeps {}")
-    refused = [str(finding) for finding in told_of if finding.refused]
+        listed = without_identifiers(findings, "keep_identifiers=True keeps {}")
+    refused = [str(finding) for finding in listed if finding.refused]
     if refused:
         raise ValueError(f"{function}: {'; '.join(refused)}.")
-    return told_of
+    return listed
 
 
 def _taken_apart(

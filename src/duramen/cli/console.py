@@ -130,7 +130,7 @@ def note(text: str) -> None:
 
 
 @contextmanager
-def told_in_time(quiet: bool) -> Iterator[None]:
+def time_estimates(quiet: bool) -> Iterator[None]:
     """Tell how long work will take that has no progress bar, unless quiet."""
     from duramen.jobs.progress import estimates
 

@@ -25,7 +25,7 @@ import typer
 from typer.core import TyperCommand
 
 from duramen.catalogue import Entry
-from duramen.cli.console import ending_well, told_in_time, unseen, user_errors
+from duramen.cli.console import ending_well, time_estimates, unseen, user_errors
 from duramen.cli.examples import EXAMPLES
 
 _WIDEST = 26  # characters of an option that its description stands beside, not below
@@ -330,7 +330,7 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
         output = built(kind, values, **more).output
         with (
             ending_well(run.__name__, output.out),
-            told_in_time(output.quiet),
+            time_estimates(output.quiet),
             _received(run.__name__, values) as settled,
         ):
             run(built(kind, settled, **more))

@@ -491,8 +491,14 @@ def _hint(finding: Finding, file: str, command: str) -> str:
 
 
 _DROPPED = (
-    *("identifier", "index", "row order", "date", "many values"),
-    *("constant", "duplicate", "leak"),
+    "identifier",
+    "index",
+    "row order",
+    "date",
+    "many values",
+    "constant",
+    "duplicate",
+    "leak",
 )
 
 

@@ -34,8 +34,13 @@ CLASSES = (
     "ExtraTreesRegressor",
 )
 PARAMETERS = (
-    *("n_estimators", "criterion", "splits", "max_features", "max_depth"),
-    *("min_samples_split", "min_samples_leaf"),
+    "n_estimators",
+    "criterion",
+    "splits",
+    "max_features",
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
 )
 """Parameters of the estimator that say how the trees of an analysis are grown."""
 

@@ -21,7 +21,7 @@ from duramen.data.memory import require_memory
 from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
 from duramen.data.weights import of_ordinary_size
 from duramen.estimators.growth import Growth, TreeEstimators, check_kept
-from duramen.estimators.parameters import PARAMETERS, Given, check_parameters, resolve
+from duramen.estimators.parameters import PARAMETERS, ParameterValues, check_parameters, resolve
 from duramen.forests import export, memory, prediction, pruning
 from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
@@ -109,7 +109,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
 
     def _resolved(self, n_rows: int, n_features: int) -> tuple[dict[str, Any], GrowthSettings]:
         values = {parameter.name: getattr(self, parameter.name) for parameter in PARAMETERS}
-        request = Given(self._owner, self.task, values, n_rows, n_features)
+        request = ParameterValues(self._owner, self.task, values, n_rows, n_features)
         resolved, settings = resolve(request)
         return resolved, GrowthSettings(cut=self.cut_rule, **settings)
 

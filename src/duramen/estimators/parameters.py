@@ -20,7 +20,7 @@ from duramen.support import checks
 
 
 @dataclass(frozen=True)
-class Given:
+class ParameterValues:
     """Parameters of an estimator as its user gave them, and the shape of the training table."""
 
     owner: str
@@ -30,7 +30,7 @@ class Given:
     n_features: int
 
 
-Resolver = Callable[[Given, str, Any], Any]
+Resolver = Callable[[ParameterValues, str, Any], Any]
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Parameter:
     """A parameter of the estimators.
 
     In texts of the docstrings "{criteria}" and "{splits}" stand for the names or their meanings.
-    ``resolve(given, name, value)`` checks a value and returns what it stands for; by default it is
-    the value itself, which is checked where it is used.
+    ``resolve(request, name, value)`` checks a value and returns what it stands for; by default it
+    is the value itself, which is checked where it is used.
     """
 
     name: str
@@ -67,36 +67,36 @@ def _rows(least: int) -> Resolver:
     )
 
 
-def _flag(request: Given, name: str, value: Any) -> bool:
+def _flag(request: ParameterValues, name: str, value: Any) -> bool:
     return checks.check_flag(request.owner, name, value)
 
 
-def _criterion(request: Given, name: str, value: Any) -> str:
+def _criterion(request: ParameterValues, name: str, value: Any) -> str:
     aliases = aliases_for(request.task)
     return aliases[checks.check_choice(request.owner, name, value, aliases)]
 
 
-def _subspace(request: Given, name: str, value: Any) -> int:
+def _subspace(request: ParameterValues, name: str, value: Any) -> int:
     return resolve_subspace(request.owner, value, request.n_features)
 
 
-def _candidates(request: Given, name: str, value: Any) -> int:
+def _candidates(request: ParameterValues, name: str, value: Any) -> int:
     p = request.n_features
     drawn = _subspace(request, "", request.values["n_subspace_features"])
     return resolve_max_features(request.owner, value, p, drawn or p)
 
 
-def _max_samples(request: Given, name: str, value: Any) -> int:
+def _max_samples(request: ParameterValues, name: str, value: Any) -> int:
     bootstrap = _flag(request, "bootstrap", request.values["bootstrap"])
     return resolve_max_samples(request.owner, value, request.n_rows, bootstrap)
 
 
-def _alpha(request: Given, name: str, value: Any) -> float:
+def _alpha(request: ParameterValues, name: str, value: Any) -> float:
     hint = "None or 1 for no test"
     return 1.0 if value is None else checks.check_real(request.owner, name, value, 0, 1, hint=hint)
 
 
-def _permutations(request: Given, name: str, value: Any) -> int:
+def _permutations(request: ParameterValues, name: str, value: Any) -> int:
     if value is None:
         return 0
     count: int = checks.check_integer(request.owner, name, value, 1)
@@ -115,7 +115,7 @@ def _permutations(request: Given, name: str, value: Any) -> int:
     return count
 
 
-def _best_splits(request: Given, name: str, value: Any) -> int:
+def _best_splits(request: ParameterValues, name: str, value: Any) -> int:
     count: int = checks.check_integer(request.owner, name, value, 1, most=2**31 - 1)
     if count > 1 and request.values["splits"] == "multiway":
         raise ValueError(
@@ -125,7 +125,7 @@ def _best_splits(request: Given, name: str, value: Any) -> int:
     return count
 
 
-def _oob_score(request: Given, name: str, value: Any) -> Any:
+def _oob_score(request: ParameterValues, name: str, value: Any) -> Any:
     return value if callable(value) else _flag(request, name, value)
 
 
@@ -306,7 +306,7 @@ PARAMETERS = (
 )
 
 
-def resolve(request: Given) -> tuple[dict[str, Any], dict[str, Any]]:
+def resolve(request: ParameterValues) -> tuple[dict[str, Any], dict[str, Any]]:
     """Check every parameter; return what each stands for, and the settings of growth among them."""
     resolved = {
         entry.name: entry.resolve(request, entry.name, request.values[entry.name])

@@ -84,8 +84,22 @@ __all__ = [
 catalogue = Catalogue(
     "measure",
     (
-        *(MDI, MDI_OOB, MDA, VOTE_CHANGE, CONDITIONAL_MDA, FREQUENCY, MINIMAL_DEPTH, NOISING),
-        *(HOLDOUT_MDA, AIR, SANDRI, MCFS, PREDICTION_CHANGE, SOBOL_MDA, MDI_PLUS, SHAFF),
+        MDI,
+        MDI_OOB,
+        MDA,
+        VOTE_CHANGE,
+        CONDITIONAL_MDA,
+        FREQUENCY,
+        MINIMAL_DEPTH,
+        NOISING,
+        HOLDOUT_MDA,
+        AIR,
+        SANDRI,
+        MCFS,
+        PREDICTION_CHANGE,
+        SOBOL_MDA,
+        MDI_PLUS,
+        SHAFF,
     ),
 )
 """All importance measures; ``register`` adds one."""

@@ -229,7 +229,7 @@ def _lost_scheduler() -> ClusterError:
     )
 
 
-Told = tuple[type[Warning], str]
+CaughtWarning = tuple[type[Warning], str]
 
 
 class _Listener:
@@ -240,9 +240,9 @@ class _Listener:
         self._jobs = 0
 
     @contextmanager
-    def hearing(self) -> Iterator[list[Told]]:
+    def hearing(self) -> Iterator[list[CaughtWarning]]:
         """Give a list that has the warnings at the end, also those of jobs at the same time."""
-        warnings_heard: list[Told] = []
+        warnings_heard: list[CaughtWarning] = []
         with self._turn:
             if not self._jobs:
                 self._catching = warnings.catch_warnings(record=True)
@@ -292,7 +292,7 @@ class _Crew:
         the task. It is then sent anew, with all jobs that are not done.
         """
         upcoming, ahead, lost = iter(jobs), deque[tuple[Any, ...]](), 0
-        repeated: set[Told] = set()
+        repeated: set[CaughtWarning] = set()
         while True:
             for job in islice(upcoming, self._most - len(ahead)):
                 ahead.append(job)

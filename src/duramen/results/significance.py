@@ -259,7 +259,14 @@ class AdjustedSignificance(Significance):
 
     _NUMBERS: ClassVar = {**Significance._NUMBERS, "p_adjusted": PROBABILITY, "statistics": ANY}
     _COLUMNS = (
-        *("name", "rank", "score", "statistic", "p_value", "p_adjusted", "fdr", "verdict"),
+        "name",
+        "rank",
+        "score",
+        "statistic",
+        "p_value",
+        "p_adjusted",
+        "fdr",
+        "verdict",
         "evidence",
     )
 

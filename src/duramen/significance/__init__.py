@@ -85,9 +85,19 @@ __all__ = [
 catalogue = Catalogue(
     "significance test",
     (
-        *(MAX_T, ALTMANN, JANITZA, MULTIPLE_PROBES, ONE_PROBE, CONDITIONAL_ERROR_RATE, FDR_CURVE),
-        *(FREQUENCY_CONTROL, HAPFELMEIER, MEAN_RANK_TEST, FOREST_PROBE_RANKING),
-        *(PROBE_RANKING, CONDITIONAL),
+        MAX_T,
+        ALTMANN,
+        JANITZA,
+        MULTIPLE_PROBES,
+        ONE_PROBE,
+        CONDITIONAL_ERROR_RATE,
+        FDR_CURVE,
+        FREQUENCY_CONTROL,
+        HAPFELMEIER,
+        MEAN_RANK_TEST,
+        FOREST_PROBE_RANKING,
+        PROBE_RANKING,
+        CONDITIONAL,
     ),
 )
 """All significance tests that ``duramen rank`` can run; ``register`` adds one."""

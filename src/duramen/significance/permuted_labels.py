@@ -23,8 +23,19 @@ ResultT = TypeVar("ResultT")
 
 # Parameters that decide which forests are grown, and how; the others decide how they are read.
 _OF_THE_FORESTS = (
-    *("X", "y", "names", "measure", "n_permutations", "max_stages", "strata", "groups"),
-    *("random_state", "n_jobs", "client", "checkpoint", "verbose"),
+    "X",
+    "y",
+    "names",
+    "measure",
+    "n_permutations",
+    "max_stages",
+    "strata",
+    "groups",
+    "random_state",
+    "n_jobs",
+    "client",
+    "checkpoint",
+    "verbose",
 )
 
 

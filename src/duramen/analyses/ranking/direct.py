@@ -75,8 +75,11 @@ def directness(inputs: Inputs, feature_groups: Groups | None, execution: Executi
         execution.clock.step(_STEP),
     ):
         test = ConditionalTest.of(
-            *(forest_of(catalogue["conditional"], inputs), inputs.data, None),
-            *(choices, parameters),
+            forest_of(catalogue["conditional"], inputs),
+            inputs.data,
+            None,
+            choices,
+            parameters,
             feature_groups=feature_groups.members() if grouped and feature_groups else None,
             members=grouped,
         )

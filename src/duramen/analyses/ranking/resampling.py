@@ -99,7 +99,8 @@ class Resampled:
         resampled: Intervals = self._run(
             _INTERVALS,
             lambda more: confidence_intervals(
-                *(inputs.unfitted().estimator, inputs.data),
+                inputs.unfitted().estimator,
+                inputs.data,
                 measure=scores,
                 n_resamples=n,
                 confidence_level=self.asked.confidence_level,
@@ -118,7 +119,8 @@ class Resampled:
         resampled: Stability = self._run(
             _STABILITY,
             lambda more: ranking_stability(
-                *(inputs.unfitted().estimator, inputs.data),
+                inputs.unfitted().estimator,
+                inputs.data,
                 measure=measure.name,
                 n_resamples=n,
                 k=k,

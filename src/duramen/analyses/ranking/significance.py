@@ -18,8 +18,14 @@ from duramen.significance import SignificanceTest, catalogue
 from duramen.significance.cost import Cost, estimate_cost
 
 _RECORDED_ELSEWHERE = (
-    *("method", "measure", "estimator", "parameters", "data", "versions"),
-    *("features", "ranking"),
+    "method",
+    "measure",
+    "estimator",
+    "parameters",
+    "data",
+    "versions",
+    "features",
+    "ranking",
 )
 
 # More permutations are not proposed.

@@ -252,7 +252,8 @@ def _check(options: Options) -> dict[str, Any]:
     n_trees, depth = settings.pop("n_estimators"), settings.pop("max_depth")
     if settings["method"] == "genie3":
         settings["estimator"] = estimator_of(
-            *("random-forest", "regression"),
+            "random-forest",
+            "regression",
             n_estimators=n_trees,
             max_depth=depth,
             max_features="sqrt",

@@ -453,7 +453,7 @@ def make_forest(
 
     name, max_features = growth.forest, growth.max_features
     estimator = estimator_of(
-        *(name, task), n_estimators=n_trees, random_state=seed, n_jobs=jobs, verbose=int(verbose)
+        name, task, n_estimators=n_trees, random_state=seed, n_jobs=jobs, verbose=int(verbose)
     )
     if estimator is None and target_class(task).censored:
         able = ", ".join(kind.name for kind in FORESTS if kind.survival)
@@ -721,7 +721,9 @@ def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
     execution = work.execution(quiet, clock)
     n_trees = options.growth.n_trees(problem.data.n_rows)
     estimator = make_forest(
-        *(options.growth, problem.task, n_trees),
+        options.growth,
+        problem.task,
+        n_trees,
         seed=work.seed,
         jobs=work.jobs,
         verbose=bool(execution.verbose),

@@ -131,7 +131,10 @@ def _table(variants: Iterable[tuple[str, str, int, Sequence[str]]]) -> dict[str,
         reference, *others = alleles
         row = (
             _named(name, chromosome, position, alleles),
-            *(chromosome, position, ",".join(others), reference),
+            chromosome,
+            position,
+            ",".join(others),
+            reference,
         )
         for column, value in zip(table.values(), row, strict=True):
             column.append(value)

@@ -246,10 +246,21 @@ PLAN = "plan.json"
 LOCK = "lock"
 # All that an unfinished store may hold; a folder with anything else is not one.
 _KNOWN = {
-    *(PLAN, LOCK, PROGRESS, f"{PROGRESS}.new", layout.HEADER),
-    *(*layout.BESIDE, *layout.GROWING, *layout.NEEDED),
-    *(spool.SPOOL, spool.INDEX, spool.DONE),
-    *("report.html", "result.csv", "result.parquet", "run.json"),
+    PLAN,
+    LOCK,
+    PROGRESS,
+    f"{PROGRESS}.new",
+    layout.HEADER,
+    *layout.BESIDE,
+    *layout.GROWING,
+    *layout.NEEDED,
+    spool.SPOOL,
+    spool.INDEX,
+    spool.DONE,
+    "report.html",
+    "result.csv",
+    "result.parquet",
+    "run.json",
 }
 
 
