@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -66,6 +67,21 @@ def test_every_page_is_reached_from_a_table_of_contents() -> None:
     pages = {path.with_suffix("").resolve() for path in (ROOT / "docs").rglob("*.md")}
     outside = {"index", "api", "paper/paper"}
     assert pages - listed == {ROOT / "docs" / name for name in outside}
+
+
+def test_every_answer_of_the_page_of_decisions_is_reached() -> None:
+    form = (ROOT / "docs" / "_site" / "which-importance.html").read_text("utf-8")
+    tree = json.loads(form.partition('id="which-tree">')[2].partition("</script>")[0])
+    text = (ROOT / "docs" / "start" / "which-importance.md").read_text("utf-8")
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    anchors = [re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-") for title in headings]
+
+    def leaves(node: Any) -> list[str]:
+        if isinstance(node, str):
+            return [node]
+        return [leaf for answer in node["answers"].values() for leaf in leaves(answer)]
+
+    assert sorted(leaves(tree)) == sorted(anchors)
 
 
 def test_the_paper_cites_what_its_bibliography_has() -> None:
