@@ -23,6 +23,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "_site.accessible",
     "_site.outside",
     "_site.reference",
 ]

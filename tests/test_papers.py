@@ -76,10 +76,10 @@ def test_a_claim_holds_or_its_opposite_does() -> None:
     assert (above.agrees(), above.verdict()) == (True, "holds")
     assert not replace(above, ours=0.0).agrees()
     assert not replace(above, relation="<").agrees()
-    opposite = replace(above, ours=-0.1, exception="guide/srs.md")
+    opposite = replace(above, ours=-0.1, exception="explanation/srs.md")
     assert opposite.agrees()
-    assert opposite.verdict() == "does not hold: [why](guide/srs.md)"
-    assert not replace(above, exception="guide/srs.md").agrees()
+    assert opposite.verdict() == "does not hold: [why](explanation/srs.md)"
+    assert not replace(above, exception="explanation/srs.md").agrees()
     assert not replace(above, ours=math.nan).agrees()
     assert not replace(opposite, ours=math.nan).agrees()
 
