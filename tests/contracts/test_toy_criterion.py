@@ -15,7 +15,7 @@ import pytest
 
 from duramen.forests import criteria
 
-TOY = Path(__file__).parent / "toy_criterion"
+TOY = Path(__file__).parent / "toys" / "toy_criterion"
 SWITCH = Path("grow/criteria/criteria.hpp")
 COMPILER = os.environ.get("CXX") or shutil.which("c++")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")

@@ -18,7 +18,7 @@ import pytest
 
 from duramen import _kernel
 
-TOYS = Path(__file__).parent
+TOYS = Path(__file__).parent / "toys"
 MOST_FILES = 2
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import duramen
-from tests.contracts.toy_format import TOY
+from tests.contracts.toys.toy_format import TOY
 
 import duramen as dm
 from duramen.data.routing import routing_values

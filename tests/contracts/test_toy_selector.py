@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 from tests.cli.commands import assert_refused, done, duramen
-from tests.contracts.toy_selector import TOY, ToySelector
+from tests.contracts.toys.toy_selector import TOY, ToySelector
 
 import duramen as dm
 from duramen.selection import catalogue
@@ -100,7 +100,7 @@ CODE = """
 import json, sys
 from typer.testing import CliRunner
 from duramen.selection import catalogue
-from tests.contracts.toy_selector import TOY
+from tests.contracts.toys.toy_selector import TOY
 catalogue.register(TOY)
 from duramen.cli.app import app
 ended = [CliRunner().invoke(app, ["select", *words]) for words in json.loads(sys.argv[1])]

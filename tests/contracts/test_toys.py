@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.contracts import toy_measure, toy_significance
+from tests.contracts.toys import toy_measure, toy_significance
 from typer.testing import CliRunner
 
 import duramen as dm
@@ -27,7 +27,7 @@ P = 5
 def registered() -> Iterator[None]:
     dm.importances.catalogue.register(toy_measure.TOY)
     dm.significance.catalogue.register(toy_significance.TOY)
-    from tests.contracts import toy_figure  # registers its figure when it is first imported
+    from tests.contracts.toys import toy_figure  # registers its figure when it is first imported
 
     FIGURES.register(toy_figure.TOY, replace=True)
     yield

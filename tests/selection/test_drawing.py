@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from tests.grid import one_test
-from tests.oracles.subspaces import law_among_found, law_by_weight, law_of_filling
+from tests.oracles.theory.subspaces import law_among_found, law_by_weight, law_of_filling
 
 from duramen.selection.sequential_random_subspace.search import (
     among_found,

@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from tests.forests.problems import mixed_table
 from tests.grid import one_test
 from tests.oracles.route import predictions_of
-from tests.oracles.subspaces import decreases_of_tree
+from tests.oracles.theory.subspaces import decreases_of_tree
 
 import duramen as dm
 from duramen.forests.prediction import leaves

@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 from hypothesis import strategies as st
-from tests.oracles.relevance import Oracle, normalized
+from tests.oracles.theory.relevance import Oracle, normalized
 
 from duramen.theory import FiniteDistribution
 

@@ -3,7 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from tests.grid import one_test
-from tests.oracles import information as oracle
+from tests.oracles.theory import information as oracle
 from tests.theory.drawn import as_table
 
 from duramen import datasets

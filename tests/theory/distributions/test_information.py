@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracles import information as oracle
+from tests.oracles.theory import information as oracle
 from tests.theory.drawn import as_table, distributions, with_sets
 
 from duramen.theory import CONTEXT, TARGET, FiniteDistribution

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from tests.grid import one_test
-from tests.oracles.accuracy import accuracy_losses
+from tests.oracles.theory.accuracy import accuracy_losses
 
 import duramen as dm
 from duramen.theory import FiniteDistribution, population_mda

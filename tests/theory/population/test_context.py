@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
-from tests.oracles import context as oracle
-from tests.oracles.accuracy import all_trees
-from tests.oracles.recursion import decrease, mass
+from tests.oracles.theory import context as oracle
+from tests.oracles.theory.accuracy import all_trees
+from tests.oracles.theory.recursion import decrease, mass
 from tests.theory.dependences import joints
 from tests.theory.tables import tables
 

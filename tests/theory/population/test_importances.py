@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
-from tests.oracles import population as oracle
+from tests.oracles.theory import population as oracle
 from tests.theory.tables import distribution, random_rows, tables
 
 import duramen as dm

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
-from tests.oracles import recursion as oracle
+from tests.oracles.theory import recursion as oracle
 from tests.theory.drawn import table_with_an_outlier
 
 import duramen as dm

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
-from tests.oracles import convergence as oracle
+from tests.oracles.theory import convergence as oracle
 
 from duramen.theory import expected_trees, found_curve
 from duramen.theory.subspaces import (

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.oracles.population import IMPURITIES, decrease, importances
+from tests.oracles.theory.population import IMPURITIES, decrease, importances
 
 Row = tuple[Sequence[Any], Any, Any, float]
 

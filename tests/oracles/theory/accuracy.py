@@ -8,7 +8,7 @@ from collections import defaultdict
 from fractions import Fraction
 from itertools import product
 
-from tests.oracles.recursion import mass, winners
+from tests.oracles.theory.recursion import mass, winners
 
 
 def all_trees(rows, unused, k, criterion, depth=None):
