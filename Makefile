@@ -56,7 +56,7 @@ pinned: $(ENVIRONMENT) ## what make and .ci/run install, in the versions of .ci/
 pins: ## write .ci/pins.txt: the newest versions that pyproject.toml allows
 	$(VENV)/bin/python -m pip install $(QUIET) uv
 	$(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
-		--all-extras --group build --group test --group lint --group dist --group docs \
+		--all-extras --group build --group test --group lint --group dist --group docs --group browser \
 		--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
 		--output-file .ci/pins.txt
 
@@ -217,5 +217,5 @@ $(FUZZERS): $(ENVIRONMENT) pyproject.toml
 	@touch $@
 
 $(WRITERS): $(ENVIRONMENT) pyproject.toml
-	$(PIP) install $(QUIET) --group docs
+	$(PIP) install $(QUIET) --group docs --group browser
 	@touch $@

@@ -135,13 +135,16 @@ def test_exit_codes_on_the_page_are_those_of_the_manual() -> None:
     assert re.findall(r"^\| (\d[\d, ]*) \|", text, re.MULTILINE) == list(EXIT_CODES)
 
 
+PINNED = ("build", "test", "lint", "dist", "docs", "browser")  # groups
+
+
 def requirements(project: dict[str, Any]) -> set[tuple[str, str]]:
     """Names and lower bounds of all that pyproject.toml asks for but for benchmarks and fuzzing."""
     groups = project["dependency-groups"]
     listed = [
         *project["project"]["dependencies"],
         *(name for extra in project["project"]["optional-dependencies"].values() for name in extra),
-        *(name for group in ("build", "test", "lint", "dist", "docs") for name in groups[group]),
+        *(name for group in PINNED for name in groups[group]),
     ]
     matches = (re.match(r"([\w.-]+)(?:\[.*\])?(?:[>=]=([\d.]+))?", name) for name in listed)
     return {(match[1].lower().replace("_", "-"), match[2] or "0") for match in matches if match}

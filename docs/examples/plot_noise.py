@@ -2,7 +2,7 @@
 Nothing to find
 ===============
 
-The same test where the classes of the wine set are shuffled: the verdict of every column is noise.
+Max-T where the classes of the wine set are shuffled: the verdict of every column is noise.
 """
 
 import matplotlib.pyplot as plt

@@ -12,6 +12,6 @@ from sklearn.datasets import load_digits
 import duramen as dm
 
 X, y = load_digits(return_X_y=True)
-forest = dm.RandomForestClassifier(100, random_state=0).fit(X, y)
+forest = dm.RandomForestClassifier(100, criterion="entropy", random_state=0).fit(X, y)
 image = plt.imshow(dm.importances.mdi(forest).values.reshape(8, 8))
 plt.colorbar(image, label="importance (bits)")

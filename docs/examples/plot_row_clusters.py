@@ -2,7 +2,7 @@
 Rows with similar reasons
 =========================
 
-The same as a heat map, with rows of similar importances side by side.
+Local MDI of the 178 wines as a heat map, with wines of similar importances side by side.
 """
 
 import matplotlib.pyplot as plt
