@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/table.hpp"
+#include "grow/split/entry_bits.hpp"
 #include "lanes.hpp"
 
 namespace duramen {
@@ -23,12 +24,14 @@ constexpr std::size_t kRowMajorBytes = std::size_t{1} << 28;
 template <class T>
 class Working {
  public:
-  explicit Working(const Table& table)
+  // With `by_rows`, small nodes are to read sparse columns from their entries row after row.
+  explicit Working(const Table& table, bool by_rows = false)
       : table_(table), n_rows_(table.n_rows), n_columns_(table.n_columns) {
     dense_ = sizeof(T) == 1 && n_rows_ <= kDenseRows;
     stride_ = dense_ ? (n_rows_ + kLane - 1) / kLane * kLane : n_rows_;
     std::size_t n_here = n_columns_;  // columns that lie here
     if (n_rows_ > kDenseRows && table.any_sparse()) n_here = leave_sparse();
+    if (any_sparse() && by_rows) entry_rows_ = EntryRows(table, n_columns_ - n_here);
     const T* in_place = dense_ ? nullptr : contiguous();
     if (in_place == nullptr) {
       storage_.assign(stride_ * n_here, T{});
@@ -63,6 +66,7 @@ class Working {
   // Of columns that are not sparse.
   const T* column(std::size_t j) const { return columns_ + place(j) * stride_; }
   const T* rows() const { return row_major_.empty() ? nullptr : row_major_.data(); }
+  const EntryRows& entry_rows() const { return entry_rows_; }  // perhaps none
   std::size_t n_columns() const { return n_columns_; }
   std::size_t stride() const { return stride_; }
   bool dense() const { return dense_; }
@@ -70,18 +74,28 @@ class Working {
   // Columns that are read from their entries, as the table has them.
   bool any_sparse() const { return !places_.empty(); }
   bool sparse(std::size_t j) const { return any_sparse() && places_[j] < 0; }
+  std::size_t sparse_place(std::size_t j) const { return static_cast<std::size_t>(~places_[j]); }
   // Calls use(codes, element) with the codes of a sparse column and what makes them a T.
   template <class Use>
   void with_sparse(std::size_t j, Use&& use) const {
-    table_.visit_sparse(j, [&](auto codes) {
-      if constexpr (std::numeric_limits<T>::is_integer) {
-        use(codes, [](std::uint32_t code) { return static_cast<T>(code); });
-      } else {
-        use(codes, [values = table_.values(j)](std::uint32_t code) {
-          return static_cast<T>(values[code]);
-        });
-      }
-    });
+    with_element(
+        j, [&](auto element) { table_.visit_sparse(j, [&](auto codes) { use(codes, element); }); });
+  }
+  // Calls use(element) with what makes codes of a column a T.
+  template <class Use>
+  void with_element(std::size_t j, Use&& use) const {
+    if constexpr (std::numeric_limits<T>::is_integer) {
+      use([](std::uint32_t code) { return static_cast<T>(code); });
+    } else {
+      use([values = table_.values(j)](std::uint32_t code) { return static_cast<T>(values[code]); });
+    }
+  }
+  // The most frequent code of a sparse column, as a T.
+  T frequent(std::size_t j) const {
+    T result{};
+    with_element(j,
+                 [&](auto element) { result = element(table_.sparse.frequent[sparse_place(j)]); });
+    return result;
   }
   // Of any column, by row.
   T at(std::size_t j, std::size_t row) const {
@@ -121,7 +135,9 @@ class Working {
   std::size_t leave_sparse() {
     places_.resize(n_columns_);
     std::int64_t next = 0;
-    for (std::size_t j = 0; j < n_columns_; ++j) places_[j] = table_.is_sparse(j) ? -1 : next++;
+    for (std::size_t j = 0; j < n_columns_; ++j) {
+      places_[j] = table_.is_sparse(j) ? ~table_.slot[j] : next++;
+    }
     return static_cast<std::size_t>(next);
   }
 
@@ -193,7 +209,10 @@ class Working {
 
   const Table& table_;
   std::size_t n_rows_, n_columns_, stride_ = 0, value_stride_ = 0;
-  std::vector<std::int64_t> places_;  // of the columns here, -1 for sparse ones; none: all in order
+  // Of the columns here, and for sparse ones their number among those, inverted; none: all in
+  // order.
+  std::vector<std::int64_t> places_;
+  EntryRows entry_rows_;
   bool dense_ = false;
   const T* columns_ = nullptr;
   std::vector<T> storage_;

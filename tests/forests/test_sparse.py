@@ -100,6 +100,24 @@ def test_same_forests_on_200_random_tables(part):
     assert n_grown > 35
 
 
+@one_test
+@pytest.mark.parametrize("name", ["ExtraTreesClassifier", "RandomForestRegressor"])
+@pytest.mark.parametrize("options", [{}, {"max_leaf_nodes": 60}, {"max_features": 1}])
+def test_same_forests_with_subtrees_of_several_sizes(name, options):
+    # More rows than a subtree, columns in more than a word of a row, more codes than a byte.
+    random = np.random.default_rng(5)
+    held = random.random((2500, 70)) < random.uniform(0.0, 0.24, 70)
+    X = np.where(held, random.poisson(2, held.shape), 0).astype(float)
+    X[:, :5] = np.where(held[:, :5], random.normal(size=(2500, 5)), 0.0)
+    y = draw_target(random, X, 3 if "Classifier" in name else 0)
+    table = dm.encode(sparse.csc_matrix(X))
+    assert np.count_nonzero(table.block_of == SPARSE) == 70
+    assert table.n_codes().max() > 256
+    estimator = getattr(dm, name)(n_estimators=3, random_state=0, n_jobs=2, **options)
+    forest, other = estimator.fit(table, y).forest_, estimator.fit(table.dense(), y).forest_
+    same_forests(forest, other)
+
+
 def counts(n=400, p=9, seed=0):
     random = np.random.default_rng(seed)
     X = np.where(random.random((n, p)) < 0.12, random.poisson(3, (n, p)), 0).astype(float)

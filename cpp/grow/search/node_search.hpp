@@ -38,6 +38,7 @@ struct NodeSearch {
   void start_tree(std::uint64_t number, double weight) {
     key = Random::key(problem.seed, number);
     total_weight = weight;
+    ordered.start_tree();
     universe = pool.start_tree(settings, problem.seed, number);
   }
   void start_node(const std::uint32_t* rows) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "grow/problem.hpp"
+#include "grow/split/entry_bits.hpp"
 #include "grow/working.hpp"
 #include "lanes.hpp"
 
@@ -55,6 +56,13 @@ class Gathered {
     n_words_ = problem.table.sparse.n_words;
     node_bits_.resize(n_words_);
     positions_.resize(problem.table.n_rows);
+    if (!working.entry_rows().empty()) {
+      const std::size_t n_columns = SparseColumns::kWord * working.entry_rows().n_words();
+      const std::size_t n_words =
+          std::min({kSubtreeBytes / sizeof(std::uint64_t) / n_columns, kSubtreeWords, n_words_});
+      if (n_words > 1) subtrees_.emplace_back(working.entry_rows(), problem.table.n_rows, n_words);
+      subtrees_.emplace_back(working.entry_rows(), problem.table.n_rows, std::size_t{1});
+    }
     for (NodeEntries<T>& entries : entries_) {
       entries.at.resize(problem.table.n_rows + kPadding);
       entries.codes.resize(problem.table.n_rows);
@@ -69,6 +77,10 @@ class Gathered {
     if (working_.any_sparse()) mark_node(rows, n);
   }
 
+  void start_tree() {
+    for (SubtreeBits& subtree : subtrees_) subtree.start_tree();
+  }
+
   bool sparse(std::size_t column) const { return working_.sparse(column); }
 
   // The entries of a sparse column at the node that was started; valid until the next call with
@@ -78,11 +90,26 @@ class Gathered {
     NodeEntries<T>& result = entries_[side];
     result.n_rows = n;
     std::uint32_t size = 0;
+    if (subtree_ != nullptr) {
+      entries_of_subtree(column, result);
+      return result;
+    }
     working_.with_sparse(column, [&](auto codes, auto element) {
       std::uint32_t* at = result.at.data();
       T* out = result.codes.data();
       result.frequent = element(codes.frequent);
-      if (!by_bits_) {
+      if (by_bits_) {
+        size = common_bits(codes.bits, node_bits_.data(), n_words_, at);
+        for (std::uint32_t e = 0; e < size; ++e) {
+          const std::uint32_t row = at[e];
+          at[e] = positions_[row];
+          const std::size_t w = row / SparseColumns::kWord;
+          const std::uint64_t bit = std::uint64_t{1} << (row % SparseColumns::kWord);
+          out[e] = element(codes.entry(w, codes.bits[w], bit));
+        }
+        return;
+      }
+      {
         // Without a branch for a row: which ones are entries is as good as random.
         for (std::uint32_t i = 0; i < n; ++i) {
           const std::uint64_t word = codes.bits[rows[i] / SparseColumns::kWord];
@@ -96,15 +123,6 @@ class Gathered {
           out[e] = element(codes.entry(w, codes.bits[w], bit));
         }
         return;
-      }
-      for (std::size_t w = 0; w < n_words_; ++w) {
-        const std::uint64_t word = codes.bits[w];
-        for (std::uint64_t left = word & node_bits_[w]; left != 0; left &= left - 1) {
-          const auto row =
-              SparseColumns::kWord * w + static_cast<std::size_t>(std::countr_zero(left));
-          at[size] = positions_[row];
-          out[size++] = element(codes.entry(w, word, left & -left));
-        }
       }
     });
     result.size = size;
@@ -211,19 +229,53 @@ class Gathered {
             std::max(std::max(high[0], high[1]), std::max(high[2], high[3]))};
   }
 
-  // The words of a column are compared with those of the node where that is quicker than a look at
-  // each of its rows.
-  void mark_node(const std::uint32_t* rows, std::uint32_t n) {
-    by_bits_ = distinct_rows_ && kRowsAWord * n >= n_words_;
-    if (!by_bits_) return;
-    std::fill(node_bits_.begin(), node_bits_.end(), 0U);
-    for (std::uint32_t i = 0; i < n; ++i) {
-      const std::uint32_t row = rows[i];
-      node_bits_[row / SparseColumns::kWord] |= std::uint64_t{1} << (row % SparseColumns::kWord);
-      positions_[row] = i;
-    }
+  void entries_of_subtree(std::size_t column, NodeEntries<T>& result) {
+    const std::size_t k = working_.sparse_place(column);
+    std::uint32_t* at = result.at.data();
+    const std::uint32_t size =
+        common_bits(subtree_->column(k), node_bits_.data(), subtree_->n_words(), at);
+    result.size = size;
+    result.frequent = working_.frequent(column);
+    if (size == 0) return;
+    T* out = result.codes.data();
+    const EntryRows& by_row = working_.entry_rows();
+    working_.with_element(column, [&](auto element) {
+      for (std::uint32_t e = 0; e < size; ++e) {
+        const std::uint32_t row = subtree_->row(at[e]);
+        at[e] = positions_[at[e]];
+        const std::uint8_t code = by_row.code(row, k);
+        out[e] = code == EntryRows::kLarge ? working_.at(column, row) : element(code);
+      }
+    });
   }
 
+  // Nodes of few rows are read from the bits of a subtree. In others the words of a column are
+  // compared with those of the node, where that is quicker than a look at each of its rows.
+  void mark_node(const std::uint32_t* rows, std::uint32_t n) {
+    if (!distinct_rows_) return;
+    subtree_ = nullptr;
+    for (SubtreeBits& subtree : subtrees_) {
+      if (n > subtree.most_rows()) break;
+      if (!subtree.holds(rows, n)) subtree.load(rows, n);
+      subtree_ = &subtree;
+    }
+    by_bits_ = subtree_ == nullptr && kRowsAWord * n >= n_words_;
+    if (subtree_ != nullptr) {
+      std::fill_n(node_bits_.begin(), subtree_->n_words(), 0U);
+      for (std::uint32_t i = 0; i < n; ++i) mark(subtree_->place(rows[i]), i);
+    } else if (by_bits_) {
+      std::fill(node_bits_.begin(), node_bits_.end(), 0U);
+      for (std::uint32_t i = 0; i < n; ++i) mark(rows[i], i);
+    }
+  }
+  void mark(std::uint32_t place, std::uint32_t position) {
+    node_bits_[place / SparseColumns::kWord] |= std::uint64_t{1} << (place % SparseColumns::kWord);
+    positions_[place] = position;
+  }
+
+  // Bits of the larger subtree, which stay in the second cache with what else is read there.
+  static constexpr std::size_t kSubtreeBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kSubtreeWords = 16;
   static constexpr std::size_t kRowsAWord = 1;  // words that take as long as a row
 
   const Working<T>& working_;
@@ -232,6 +284,8 @@ class Gathered {
   bool by_bits_ = false;        // the node is marked
   bool distinct_rows_ = false;  // no node has a row twice
   std::size_t n_words_ = 0;
+  std::vector<SubtreeBits> subtrees_;     // the one of more rows first
+  const SubtreeBits* subtree_ = nullptr;  // that the node is read from
   std::vector<std::uint64_t> node_bits_;
   std::vector<std::uint32_t> positions_;  // of the rows within the node, where it is marked
   NodeEntries<T> entries_[kSide];

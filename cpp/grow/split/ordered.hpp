@@ -48,6 +48,8 @@ class OrderedSplits {
   // Every cut of a column goes into a list from now on.
   void collect_into(BestSplits& several) { sorted_.collect_into(several); }
 
+  void start_tree() { gathered_.start_tree(); }
+
   void start_node(const Node& node, const std::uint32_t* rows) {
     use_dense_ = false;
     if constexpr (kDensePossible) {
