@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 from urllib.parse import quote
 
-from duramen.context.dependence import Dependence, dependence_of, equal_odds
+from duramen.context.dependence import dependence_of, equal_odds
 from duramen.context.effects import context_effects
 from duramen.context.limits import limits_of
 from duramen.context.nulls import Null, null_of
 from duramen.context.options import ANALYSIS, Analysis, Options
-from duramen.context.p_values import effect_p_values, plain_p_values, within_contexts
+from duramen.context.p_values import (
+    PermutationTest,
+    effect_p_values,
+    plain_p_values,
+    within_contexts,
+)
 from duramen.context.shifts import shifts_of
 from duramen.context.subject import Subject, subject_of, template_for
 from duramen.context.values import Context, split_off
@@ -236,11 +241,10 @@ def analyze(
     modeled = [[names[j] for j in term.features] for term in dependence.terms]
     settings = _metadata(forest, context, options, null, modeled)
     identity = {"function": options.function, **settings}
+    test = PermutationTest(subject, context, null, dependence, options, identity)
     described: dict[str, Any] = {"permute": options.permute, "n_permutations": n_permutations}
     if n_permutations:
-        p_values = effect_p_values(
-            observed, forest, subject, context, null, dependence, options, identity
-        )
+        p_values = effect_p_values(observed, forest, test)
         shifts = shifts_of(subject, context, null)
         limits = limits_of(subject, context, null, dependence, n_permutations)
         described |= {
@@ -252,7 +256,7 @@ def analyze(
             "notes": (*limits, *shifts.notes),
         }
     if options.plain:
-        described |= _plain(importances, subject, context, null, dependence, options, identity)
+        described |= _plain(importances, test)
     return ContextImportances(
         names=names,
         contexts=context.labels,
@@ -272,26 +276,19 @@ def analyze(
     )
 
 
-def _plain(
-    importances: FloatArray,
-    subject: Subject,
-    context: Context,
-    null: Null,
-    dependence: Dependence,
-    options: Options,
-    identity: Mapping[str, Any],
-) -> dict[str, Any]:
+def _plain(importances: FloatArray, test: PermutationTest) -> dict[str, Any]:
     """Return the importances within contexts, the plain effects, and their p-values if asked."""
+    subject, options = test.subject, test.options
     seed = replicate_seed(subject.seed, OBSERVED)
-    within = within_contexts(subject, context, seed, n_threads=options.plan.n_threads)
+    within = within_contexts(subject, test.context, seed, n_threads=options.plan.n_threads)
     plain = importances - within
     if not options.plain_p_values:
         return {"within": within, "plain": plain}
     plan = options.plan
     if plan.checkpoint is not None:
         plan = replace(plan, checkpoint=beside(Path(plan.checkpoint), "plain"))
-    apart = replace(options, plan=plan)
-    tested = plain_p_values(plain, importances, subject, context, null, dependence, apart, identity)
+    apart = replace(test, options=replace(options, plan=plan))
+    tested = plain_p_values(plain, importances, apart)
     return {"within": within, "plain": plain, "plain_p_values": tested}
 
 

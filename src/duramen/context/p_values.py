@@ -40,25 +40,30 @@ class PValues:
     relevance: float
 
 
-def effect_p_values(
-    observed: Effects,
-    forest: Forest,
-    subject: Subject,
-    context: Context,
-    null: Null,
-    dependence: Dependence,
-    options: Options,
-    identity: Mapping[str, Any],
-) -> PValues:
+@dataclass(frozen=True, eq=False)
+class PermutationTest:
+    """Permutations of a context under its null hypotheses."""
+
+    subject: Subject
+    context: Context
+    null: Null
+    dependence: Dependence
+    options: Options
+    identity: Mapping[str, Any]  # what the permuted effects depend on
+
+
+def effect_p_values(observed: Effects, forest: Forest, test: PermutationTest) -> PValues:
     r"""Permute the context as the null hypotheses allow, and count how often an effect is as large.
 
     :math:`p = (1 + \#\{v_r \ge v\}) / (1 + R)` for the absolute effects and the relevance of the
     context; twice the smaller of the p-values on both sides, at most 1, for the signed and overall
     ones.
     """
+    subject, context, null, options = test.subject, test.context, test.null, test.options
     size, n_permutations = _chunk(subject, context), options.count
     own = _Statistics.of(observed)
     # A task is sent without the client of the options.
+    hypotheses = test.dependence.hypotheses
     empty, n_threads = options.empty, options.plan.threads_within
 
     def task(number: int, _: int) -> FloatArray:
@@ -66,9 +71,9 @@ def effect_p_values(
         count = min(size, n_permutations + 1 - first)
         lot = _Lot(forest, subject, context, null, empty, first, count, n_threads)
         counts = own.zeros()
-        for k, hypothesis in enumerate(dependence.hypotheses):
+        for k, hypothesis in enumerate(hypotheses):
             chosen = hypothesis.features
-            alone = len(chosen) == 1 and len(dependence.hypotheses) > 1
+            alone = len(chosen) == 1 and len(hypotheses) > 1
             effects = lot.effects(lot.under(hypothesis, k), int(chosen[0]) if alone else -1)
             counts.add(own, _Statistics.of(effects), chosen)
         relevance = effects if null.one_scheme else lot.effects(lot.permuted(null.relevance))
@@ -80,7 +85,7 @@ def effect_p_values(
         -(-n_permutations // size),
         own.zeros().flat().size,
         seed=subject.seed,
-        identity={**identity, "permutations": n_permutations},
+        identity={**test.identity, "permutations": n_permutations},
         plan=replace(options.plan, n_threads=1),  # the threads are inside of a task
         function=options.function,
         unit=f"{size} permutations",
@@ -207,23 +212,15 @@ def within_contexts(
     return values
 
 
-def plain_p_values(
-    plain: FloatArray,
-    importances: FloatArray,
-    subject: Subject,
-    context: Context,
-    null: Null,
-    dependence: Dependence,
-    options: Options,
-    identity: Mapping[str, Any],
-) -> FloatArray:
+def plain_p_values(plain: FloatArray, importances: FloatArray, test: PermutationTest) -> FloatArray:
     """Permute the context, and grow the forests of the contexts anew; two-sided, shape (C, p)."""
-    n_permutations = options.count
+    subject, context, null = test.subject, test.context, test.null
+    hypotheses, n_permutations = test.dependence.hypotheses, test.options.count
 
     def task(_: int, seed: int) -> FloatArray:
         sides = np.zeros((2, *plain.shape))
         random = np.random.default_rng(seed)
-        for hypothesis in dependence.hypotheses:
+        for hypothesis in hypotheses:
             if hypothesis.log_weights is None:
                 codes = context.codes[null.effects.permutation(random, context.codes)]
             else:
@@ -241,9 +238,9 @@ def plain_p_values(
         n_permutations,
         2 * plain.size,
         seed=replicate_seed(subject.seed, n_permutations),
-        identity={**identity, "permutations": n_permutations, "effect": "plain"},
-        plan=options.plan,
-        function=options.function,
+        identity={**test.identity, "permutations": n_permutations, "effect": "plain"},
+        plan=test.options.plan,
+        function=test.options.function,
     ).sum(axis=0)
     above, below = np.split(counts, 2)
     return _two_sided(above, below, n_permutations).reshape(plain.shape)
