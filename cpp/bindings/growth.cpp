@@ -275,7 +275,7 @@ void bind_growth(nb::module_& module) {
       .def(
           "__init__",
           [](TreeRange* self, std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
-            new (self) TreeRange{seed, first, count};
+            new (self) TreeRange{.seed = seed, .first = first, .count = count};
           },
           nb::kw_only(), nb::arg("seed"), nb::arg("first"), nb::arg("count"));
   nb::class_<Decoys>(module, "Decoys", "Copies of columns in the order of cycles of the rows.")
