@@ -15,8 +15,8 @@ from duramen.jobs.replicates import Plan
 
 DATA_SETS, TREES, PERMUTATIONS = 30, 20, 19
 SHORT = (
-    *("24 classes, entropy", "24 classes, Gini", "weights: balancing, Gini"),
-    *("survival: copies, r = .95", "copies, r = 0.9", "exclusive or, Gini", "centers, strata"),
+    *("24 classes, Gini", "weights: balancing, Gini"),
+    *("survival: copies, r = .95", "exclusive or, Gini"),
 )
 
 

@@ -211,10 +211,10 @@ def test_covariances_of_groups_of_rows_have_their_error():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "heavy", "flags"])
 def test_p_values_of_proxies_are_small_as_seldom_as_they_should(kind):
-    """240 p-values of features that only stand in: 5 % below .05, and 2.6 standard errors."""
+    """120 p-values of features that only stand in: 5 % below .05, and 2.6 standard errors."""
     random = np.random.default_rng(5)
     p_values = []
-    for _ in range(30):
+    for _ in range(15):
         X = random.normal(size=(250, 9))
         if kind == "heavy":
             X = random.standard_t(3, size=X.shape)
@@ -225,7 +225,7 @@ def test_p_values_of_proxies_are_small_as_seldom_as_they_should(kind):
         result = conditional(FOREST, X, y, random_state=0)
         assert result.p_values[0] < 0.01
         p_values += result.p_values[1:].tolist()
-    assert np.mean(np.array(p_values) <= 0.05) < 0.087
+    assert np.mean(np.array(p_values) <= 0.05) < 0.102
 
 
 def test_an_estimator_for_survival_says_how_the_residuals_are_predicted():

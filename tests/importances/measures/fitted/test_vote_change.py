@@ -264,9 +264,9 @@ def test_what_is_no_forest_or_other_rows():
 def test_false_discoveries_on_the_linear_problem():
     from benchmarks import linear_problem
 
-    # Draws 0 and 1. Over 50 draws the rate is .011 and .018 with 10,000 trees, and 7.3 and 7.9
+    # Draw 0. Over 50 draws the rate is .011 and .018 with 10,000 trees, and 7.3 and 7.9
     # features with a weight are found (docs/how-to/vote-change.md).
-    result = linear_problem.run(draws=2, sizes=(500, 10_000), candidates=("sqrt", 30), n_jobs=2)
+    result = linear_problem.run(draws=1, sizes=(500, 10_000), candidates=("sqrt", 30), n_jobs=2)
     for row in result:
         assert row.false_discovery_rate < 0.05
     number = {(row.max_features, row.n_trees): row.true_discoveries for row in result}
@@ -278,9 +278,9 @@ def test_false_discoveries_on_the_linear_problem():
 
 @pytest.mark.slow
 def test_features_that_say_nothing_are_hardly_ever_found():
-    # y is a coin: whatever is found is false. 40 draws of 60 features.
+    # y is a coin: whatever is found is false. 20 draws of 60 features.
     wrong, family = [], []
-    for draw in range(40):
+    for draw in range(20):
         data = dm.datasets.linear_sign(200, 60, n_relevant=0, random_state=draw)
         coin = np.random.default_rng(draw).integers(0, 2, 200)
         model = dm.RandomForestClassifier(1000, random_state=draw, n_jobs=2).fit(data.X, coin)
