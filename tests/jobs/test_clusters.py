@@ -358,7 +358,8 @@ def _end_its_process(_: int) -> None:
 
 
 @pytest.mark.slow
-def test_jobs_that_end_their_workers_are_told_of():
+def test_jobs_that_end_their_workers_are_told_of(monkeypatch):
+    monkeypatch.setattr(workers, "_RETRIES", 0)
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(processes=True, silence_logs=50, **options) as cluster,

@@ -93,7 +93,7 @@ def test_decoys_find_more_than_the_probe_in_madelon_and_with_memory_more_than_wi
 
     def n_found(alpha, relevance):
         search = dm.SequentialRandomSubspace(
-            n_estimators=1500,
+            n_estimators=1000,
             n_subspace_features=40,
             keep=alpha,
             relevance=relevance,
