@@ -89,11 +89,11 @@ def test_rows_of_a_group_count_once():
     random = np.random.default_rng(0)
     group = np.repeat(np.arange(40), 10)
     p_values = []
-    for _ in range(12):
+    for _ in range(6):
         X = random.normal(size=(40, 2))[group] + 0.1 * random.normal(size=(400, 2))
         y = random.normal(size=40)[group] + 0.1 * random.normal(size=400)
         p_values += conditional(FOREST, X, y, groups=group, random_state=0).p_values.tolist()
-    assert np.mean(np.array(p_values) < 0.05) <= 0.2  # rows as if independent: above .6
+    assert np.mean(np.array(p_values) < 0.05) <= 0.25  # rows as if independent: above .6
 
 
 def test_survival_by_martingale_residuals():

@@ -85,7 +85,7 @@ def rest_of(distribution, random):
 @pytest.mark.parametrize(
     ("kind", "feature", "data_sets"),
     [
-        *((Normal, 1, 2000), (Chain, 1, 2000), (MixedLevel, 0, 2000)),
+        *((Normal, 1, 1000), (Chain, 1, 1000), (MixedLevel, 0, 400)),
         *((Mixed, 1, 400), (Mixed, 2, 400)),
     ],
 )
