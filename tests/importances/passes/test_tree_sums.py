@@ -77,10 +77,10 @@ GROWTHS = {
 @one_test
 @pytest.mark.parametrize(
     ("task", "weighted", "way"),
-    [("two", True, "bootstrap"), ("numbers", False, "multiway"), ("three", False, "some rows")],
+    [("numbers", True, "bootstrap"), ("two", False, "multiway"), ("three", False, "some rows")],
 )
 def test_same_bits_kept_or_let_go(task, weighted, way, monkeypatch):
-    same_bits(SUMMED, task, weighted, way, monkeypatch)
+    same_bits(SUMMED if task == "numbers" else CHEAP, task, weighted, way, monkeypatch)
 
 
 @pytest.mark.slow

@@ -328,25 +328,25 @@ def two_relevant(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("data", [noise, mixed, correlated])
 def test_anything_is_taken_of_nothing_as_rarely_as_promised(data):
-    low, high = band(400)
-    assert low <= share_taken(data, 400, 0, FOREST) <= high
+    low, high = band(200)
+    assert low <= share_taken(data, 200, 0, FOREST) <= high
 
 
 @pytest.mark.slow
 def test_more_than_what_is_relevant_is_taken_as_rarely_as_promised():
-    assert share_taken(two_relevant, 300, 2, FOREST) <= band(300)[1]
+    assert share_taken(two_relevant, 150, 2, FOREST) <= band(150)[1]
 
 
 @pytest.mark.slow
 def test_by_rank_the_promise_holds_for_independent_features_and_not_for_correlated_ones():
     """Figures of the guide: about .05 for independent features, .11 for correlated ones.
 
-    300 data sets; the bands are those of these figures.
+    150 data sets; the bands are those of these figures.
     """
     forest = dm.RandomForestClassifier(200)
-    assert share_taken(noise, 300, 0, forest, rank_based="later") <= band(300)[1]
-    low, high = band(300, 0.11)
-    share = share_taken(correlated, 300, 0, forest, rank_based="later")
+    assert share_taken(noise, 150, 0, forest, rank_based="later") <= band(150)[1]
+    low, high = band(150, 0.11)
+    share = share_taken(correlated, 150, 0, forest, rank_based="later")
     assert max(low, 0.05) < share <= high
 
 

@@ -258,16 +258,16 @@ def test_wrong_arguments_of_the_forest_form_are_refused():
 
 @pytest.mark.slow
 def test_one_probe_is_no_match_for_the_best_of_many_features():
-    """2000 data sets of noise: one probe, .785 begin with a feature; as many probes, .05."""
+    """1000 data sets of noise: one probe, .785 begin with a feature; as many probes, .05."""
     first = {1: 0, 30: 0}
-    for seed in range(2000):
+    for seed in range(1000):
         random = np.random.default_rng(seed)
         X, y = random.normal(size=(60, 30)), random.normal(size=60)
         for m in first:
             first[m] += bool(probe_ranking(X, y, n_probes=m).selected(0.05))
     expected = 1 - 0.95**30
-    assert abs(first[1] / 2000 - expected) < band(expected, 2000)
-    assert abs(first[30] / 2000 - 0.05) < band(0.05, 2000)
+    assert abs(first[1] / 1000 - expected) < band(expected, 1000)
+    assert abs(first[30] / 1000 - 0.05) < band(0.05, 1000)
 
 
 @pytest.mark.slow
