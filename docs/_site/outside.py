@@ -46,7 +46,8 @@ def rewritten(text: str, file: str, shown_in: str) -> str:
 
 def indexed(terms: re.Match[str]) -> str:
     """Return the directive that puts terms into the index, which the search reads."""
-    return f":::{{index}} {', '.join(term.strip() for term in terms[1].split(';'))}\n:::\n"
+    entries = ", ".join(f"! {term.strip()}" for term in terms[1].split(";"))  # main: found first
+    return f":::{{index}} {entries}\n:::\n"
 
 
 def read(app: Sphinx, name: str, source: list[str]) -> None:
