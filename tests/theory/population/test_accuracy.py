@@ -119,8 +119,8 @@ def test_hundreds_of_random_distributions_agree_with_all_trees():
 
 
 @pytest.mark.slow
-def test_hundreds_of_factorial_tables_agree_with_all_trees():
-    for seed in range(5, 120):
+def test_more_factorial_tables_agree_with_all_trees():
+    for seed in range(5, 45):
         factorial_table_agrees(seed)
 
 
