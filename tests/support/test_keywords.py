@@ -7,7 +7,7 @@ from typing import TypedDict, Unpack
 import pytest
 
 import duramen as dm
-from duramen.support.keywords import shares
+from duramen.support.keywords import takes_keywords
 
 
 class Ends(TypedDict, total=False):
@@ -18,7 +18,7 @@ class Ends(TypedDict, total=False):
 ENDS: Ends = {"low": 0, "high": None}
 
 
-@shares(Ends, ENDS)
+@takes_keywords(Ends, ENDS)
 def between(x, *, strict=False, verbose=0, **ends: Unpack[Ends]):
     """Return what came."""
     return x, strict, verbose, ends
@@ -49,7 +49,7 @@ def test_an_unknown_keyword_is_refused_with_the_closest():
 
 def test_defaults_and_types_have_the_same_names():
     with pytest.raises(ValueError, match="Ends and its defaults must have the same names"):
-        shares(Ends, {"low": 0})
+        takes_keywords(Ends, {"low": 0})
 
 
 def test_every_shared_keyword_is_documented():

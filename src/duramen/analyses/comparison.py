@@ -22,7 +22,7 @@ from duramen.estimators.catalogue import random_forest
 from duramen.evaluation import EvaluationInterrupted, SelectionEvaluation, evaluate_selection
 from duramen.reports import Report, summarize_evaluation
 from duramen.support import checks
-from duramen.support.keywords import shares
+from duramen.support.keywords import takes_keywords
 from duramen.support.provenance import references
 
 
@@ -128,7 +128,7 @@ def _enough(evaluation: SelectionEvaluation) -> dict[str, list[int]]:
     return {name: [enough.n_features, enough.low, enough.high] for name, enough in numbers.items()}
 
 
-@shares(ComparedColumns, COMPARED_COLUMNS)
+@takes_keywords(ComparedColumns, COMPARED_COLUMNS)
 def compare(
     X: Any,
     y: Any = None,

@@ -32,7 +32,7 @@ from duramen.selection import BaseSelector, Selector, catalogue
 from duramen.selection.records import MEMORY, SUBSPACE
 from duramen.selection.sequential_random_subspace.selector import seconds_of_tree, widest_within
 from duramen.support import checks
-from duramen.support.keywords import shares
+from duramen.support.keywords import takes_keywords
 from duramen.support.text import duration
 
 # Trees without a new feature that end a search by default: as many as give each feature to so many
@@ -228,7 +228,7 @@ def report_of(
     )
 
 
-@shares(SelectedColumns, SELECTED_COLUMNS)
+@takes_keywords(SelectedColumns, SELECTED_COLUMNS)
 def select(
     X: Any,
     y: Any = None,

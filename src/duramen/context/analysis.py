@@ -31,13 +31,13 @@ from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.context_importances import ContextImportances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.support.keywords import shares
+from duramen.support.keywords import takes_keywords
 from duramen.support.provenance import fingerprint
 
 FUNCTION = "context_importances"
 
 
-@shares(Analysis, ANALYSIS)
+@takes_keywords(Analysis, ANALYSIS)
 def context_importances(
     X: Any,
     y: Any = None,

@@ -21,13 +21,13 @@ from duramen.data.target import column_target, refuse_missing
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
 from duramen.results.context_importances import ContextImportances, ContextNetwork
 from duramen.support import checks
-from duramen.support.keywords import shares
+from duramen.support.keywords import takes_keywords
 from duramen.support.provenance import fingerprint, versions
 
 _FUNCTION = "context_network"
 
 
-@shares(Analysis, ANALYSIS)
+@takes_keywords(Analysis, ANALYSIS)
 def context_network(
     X: Any,
     context: Any,

@@ -16,12 +16,12 @@ from duramen.io.formats.delimited import comma_separated
 from duramen.io.formats.format import READING, Reading, Request
 from duramen.support.arrow import is_text, pa, pc, without_dictionary
 from duramen.support.files import expanded, replacing
-from duramen.support.keywords import shares
+from duramen.support.keywords import takes_keywords
 from duramen.support.text import quoted
 from duramen.support.threads import require_arrow_threads
 
 
-@shares(Reading, READING)
+@takes_keywords(Reading, READING)
 def read_table(
     path: str | os.PathLike[str],
     *,

@@ -21,7 +21,7 @@ from duramen.results.fields import warn_of
 from duramen.results.network import Network
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.support.keywords import shares
+from duramen.support.keywords import takes_keywords
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import quoted
 
@@ -45,7 +45,7 @@ class Experiment(TypedDict, total=False):
 OBSERVATION: Experiment = {"time": None, "series": None, "decay": "estimate", "knocked_out": None}
 
 
-@shares(Experiment, OBSERVATION)
+@takes_keywords(Experiment, OBSERVATION)
 def genie3(
     expression: Any,
     *,

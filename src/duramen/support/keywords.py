@@ -14,7 +14,7 @@ EXECUTION = ("random_state", "n_jobs", "client", "checkpoint", "verbose")
 """Parameters of execution, which stand last in a signature, in this order."""
 
 
-def shares(keywords: type, defaults: Mapping[str, Any]) -> Callable[[FunctionT], FunctionT]:
+def takes_keywords(keywords: type, defaults: Mapping[str, Any]) -> Callable[[FunctionT], FunctionT]:
     """Let a function take the keywords of a TypedDict, each of which has a value in its body.
 
     The function is written with ``**name: Unpack[keywords]``. Its signature lists the keywords one
@@ -22,7 +22,9 @@ def shares(keywords: type, defaults: Mapping[str, Any]) -> Callable[[FunctionT],
     """
     hints = keywords.__annotations__
     if set(hints) != set(defaults):
-        raise ValueError(f"shares: {keywords.__name__} and its defaults must have the same names.")
+        raise ValueError(
+            f"takes_keywords: {keywords.__name__} and its defaults must have the same names."
+        )
 
     def decorate(function: FunctionT) -> FunctionT:
         signed = signature(function)

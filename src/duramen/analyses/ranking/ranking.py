@@ -56,7 +56,7 @@ from duramen.reports.signals import GroupImportances, Signals
 from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.significance import ErrorRates, Significance
 from duramen.support import checks
-from duramen.support.keywords import shares
+from duramen.support.keywords import takes_keywords
 
 
 def clusters_of(signals: Signals) -> Groups:
@@ -466,7 +466,7 @@ def report_of(
     )
 
 
-@shares(RankedColumns, RANKED_COLUMNS)
+@takes_keywords(RankedColumns, RANKED_COLUMNS)
 def rank(
     X: Any,
     y: Any = None,

@@ -39,7 +39,7 @@ from duramen.io.store.writer import StoreWriter, check_place, making, part_of
 from duramen.support.arrow import pa
 from duramen.support.checks import check_jobs
 from duramen.support.files import expanded, naming
-from duramen.support.keywords import shares
+from duramen.support.keywords import takes_keywords
 from duramen.support.threads import require_arrow_threads
 from duramen.support.warning import warn
 
@@ -81,7 +81,7 @@ PACKING: Packing = {
 }
 
 
-@shares(Packing, PACKING)
+@takes_keywords(Packing, PACKING)
 def pack(
     source: Any,
     path: str | os.PathLike[str],

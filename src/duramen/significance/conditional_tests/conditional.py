@@ -67,7 +67,7 @@ _OF_LINES = 0.95  # weight of the linear test where a forest predicts no better 
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
 _HINT = ". Hint: test clusters of correlated features together, with feature_groups"
 _OF_DIAGNOSIS = 2**31  # number of its seed
-_LARGE_SHARE = 0.2  # of an association that goes through another feature
+_LARGE_FRACTION = 0.2  # of an association that goes through another feature
 _MOST_NAMED = 3
 _PENALTY = 0.01  # of the regression of a feature on the direct ones
 
@@ -710,7 +710,7 @@ def associations(
         of_others = np.bincount(owners, parts, minlength=len(scores.widths))
         of_others[j] = 0.0
         largest = np.argsort(-of_others, kind="stable")[:_MOST_NAMED]
-        names.append(tuple(data.names[k] for k in largest if of_others[k] >= _LARGE_SHARE))
+        names.append(tuple(data.names[k] for k in largest if of_others[k] >= _LARGE_FRACTION))
     return associated, tuple(names)
 
 

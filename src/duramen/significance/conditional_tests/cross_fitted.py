@@ -338,14 +338,14 @@ def _out_of_bag(forest: Any, classes: IntArray | None, width: int) -> FloatArray
     """Return the out-of-bag predictions of the training rows, NaN where there is none."""
     if classes is None:
         return np.asarray(forest.oob_prediction_)[:, None]
-    shares = np.asarray(forest.oob_decision_function_)
-    predicted = _of_classes(shares, classes, width)
-    predicted[~np.isfinite(shares).all(axis=1)] = np.nan
+    fractions = np.asarray(forest.oob_decision_function_)
+    predicted = _of_classes(fractions, classes, width)
+    predicted[~np.isfinite(fractions).all(axis=1)] = np.nan
     return predicted
 
 
 def folds_of(data: Data, n_folds: int, random: np.random.Generator) -> IntArray:
-    """Return the fold of each row: classes in equal shares, rows of a group in one fold."""
+    """Return the fold of each row: classes in equal proportions, rows of a group in one fold."""
     n, groups = data.n_rows, data.exchangeability.groups
     if groups is not None:
         of_group = random.permutation(np.arange(int(groups.max()) + 1) % n_folds)

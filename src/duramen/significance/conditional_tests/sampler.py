@@ -129,12 +129,12 @@ class Sampler:
     def explained(self) -> FloatArray:
         """Return the fraction of each feature's variance that the others predict, shape (p,)."""
         values = self.scores.values
-        shares = np.zeros(self.table.n_columns)
+        fractions = np.zeros(self.table.n_columns)
         for j in np.flatnonzero(self.scores.widths).tolist():
             block = self.scores.columns(j)
             total = max(float(np.square(values[:, block]).sum()), 1e-300)
-            shares[j] = 1.0 - float(np.square(self._residuals[:, block]).sum()) / total
-        return np.asarray(np.clip(shares, 0.0, 1.0))
+            fractions[j] = 1.0 - float(np.square(self._residuals[:, block]).sum()) / total
+        return np.asarray(np.clip(fractions, 0.0, 1.0))
 
     def donors(self, j: int, n_draws: int, batch: int = 0) -> np.ndarray:
         """Return the row whose value each row takes in each draw, uint32 of shape (n_draws, n).
@@ -386,10 +386,10 @@ def rows_of_levels(own: IntArray, level: IntArray, random: np.random.Generator) 
 def probabilities(predicted: FloatArray, indicator: FloatArray) -> FloatArray:
     """Return probabilities of a value from predictions of its indicator, in whatever units."""
     low, high = float(indicator.min()), float(indicator.max())
-    share = (predicted - low) / (high - low)
+    fraction = (predicted - low) / (high - low)
     # An estimate of 0 or 1 is less sure than that: as if a row more had the other value.
     least = 0.5 / len(indicator)
-    return np.asarray(np.clip(share, least, 1.0 - least))
+    return np.asarray(np.clip(fraction, least, 1.0 - least))
 
 
 def _shuffled_ties(ascending: FloatArray, random: np.random.Generator) -> IntArray:
