@@ -38,17 +38,16 @@ def test_every_value_agrees(entry: Entry) -> None:
 
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.exact], ids=names)
 def test_a_wrong_last_digit_is_noticed(entry: Entry) -> None:
-    exact = [
-        value
-        for value in values(entry)
-        if isinstance(value, Value) and value.how in ("rounded", "cut")
-    ]
-    assert exact
-    for value in exact:
-        wanted = value.corrected or value.printed
+    printed = [value for value in values(entry) if isinstance(value, Value)]
+    assert printed
+    for value in printed:
+        field = "corrected" if value.corrected else "printed"
+        wanted = getattr(value, field)
+        place = len(wanted) - 1 if value.how == "above" else len(wanted.partition("e")[0]) - 1
         for digit in "0123456789":
-            if digit != wanted[-1]:
-                assert not value.agrees(wanted[:-1] + digit), value
+            if digit != wanted[place]:
+                wrong = f"{wanted[:place]}{digit}{wanted[place + 1 :]}"
+                assert replace(value, **{field: wrong}).verdict() == "DIFFERS", value
 
 
 def test_a_printed_value_that_is_wrong_is_not_taken_for_ours() -> None:
@@ -69,6 +68,14 @@ def test_a_tolerance_ends() -> None:
     assert near.verdict() == "within 0.02"
     assert not replace(near, ours=0.5201).agrees()
     assert not replace(near, ours=math.nan).agrees()
+
+
+def test_a_difference_above_the_tolerance_may_be_due_to_chance() -> None:
+    far = Value("x", "0.50", 0.55, tolerance=0.02)
+    assert far.verdict() == "DIFFERS"
+    assert replace(far, error=0.045).verdict() == "within chance"
+    assert replace(far, error=0.035).verdict() == "DIFFERS"
+    assert replace(far, ours=0.51, error=0.045).verdict() == "within 0.02"
 
 
 def test_a_claim_holds_or_its_opposite_does() -> None:

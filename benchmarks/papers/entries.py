@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-# A value that is a multiple of a unit up to rounding errors is not cut below it.
-_ROUNDING = 1e-9
+import numpy as np
+
+# Largest rounding error: a value that is a multiple of a unit but for it is not cut below it.
+ROUNDING = 1e-9
 
 
 def decimals(printed: str) -> int:
-    """Return the number of digits after the decimal point."""
-    return len(printed.partition(".")[2])
+    """Return the number of digits after the decimal point, those of an exponent apart."""
+    return len(printed.partition("e")[0].partition(".")[2])
 
 
 @dataclass(frozen=True)
@@ -30,13 +32,13 @@ class Value:
         As in the paper; no other number of these modules is typed in.
     ours : float
         The same, computed here.
-    how : {"rounded", "cut", "above", "about"}
-        How the digits were printed; "above" for a power of ten that is exceeded, "about" for a
-        multiple of one, which may be rounded or cut.
+    how : {"rounded", "cut", "above"}
+        How the digits were printed; "above" for the largest power of ten that is exceeded.
     error : float
-        Largest difference by chance, where the printed value is of a finite forest.
+        Largest difference by chance, where the printed value is of a finite forest or sample.
     tolerance : float
-        Largest difference that is allowed, where data or settings are not those of the paper.
+        Largest difference that is allowed, where data or settings are not those of the paper; a
+        larger one is by chance if it is within `error`.
     erratum : str
         Anchor in docs/errata.md, where the printed value is wrong.
     corrected : str
@@ -46,7 +48,7 @@ class Value:
     what: str
     printed: str
     ours: float
-    how: Literal["rounded", "cut", "above", "about"] = "rounded"
+    how: Literal["rounded", "cut", "above"] = "rounded"
     error: float = 0.0
     tolerance: float = 0.0
     erratum: str = ""
@@ -55,23 +57,23 @@ class Value:
     def agrees(self, printed: str | None = None) -> bool:
         """Tell whether our value is a printed one; by default that of the paper, corrected."""
         wanted = printed or self.corrected or self.printed
+        number, digits = float(wanted), decimals(wanted)
         if self.how == "above":
-            return self.ours > float(wanted)
-        if self.how == "about":
-            unit = 10.0 ** math.floor(math.log10(self.ours))
-            leading = self.ours / unit
-            return float(wanted) in (unit * math.floor(leading), unit * round(leading))
-        unit = 10.0 ** -decimals(wanted)
+            return number < self.ours < 10 * number
         if self.error or self.tolerance:
-            allowed = self.error + unit if self.error else self.tolerance + _ROUNDING
-            return abs(self.ours - float(wanted)) <= allowed
-        return self.shown(decimals(wanted)) == f"{float(wanted):.{decimals(wanted)}f}"
+            return self.within(number) or abs(self.ours - number) <= self.error + 10.0**-digits
+        unit = 10.0 ** int(wanted.partition("e")[2] or 0)
+        return self.shown(digits, unit) == f"{number / unit:.{digits}f}"
 
-    def shown(self, digits: int) -> str:
+    def within(self, printed: float) -> bool:
+        """Tell whether our value is within the tolerance of a printed one."""
+        return abs(self.ours - printed) <= self.tolerance + ROUNDING
+
+    def shown(self, digits: int, unit: float = 1.0) -> str:
         """Return our value with so many digits, as those of the paper were made."""
-        value = self.ours
+        value = self.ours / unit
         if self.how == "cut":
-            value = math.trunc(value * 10**digits + math.copysign(_ROUNDING, value)) / 10**digits
+            value = math.trunc(value * 10**digits + math.copysign(ROUNDING, value)) / 10**digits
         return f"{value + 0.0:.{digits}f}"
 
     def verdict(self) -> str:
@@ -80,11 +82,11 @@ class Value:
             return "DIFFERS"
         if self.erratum:
             return f"as [corrected](errata.md#{self.erratum}): {self.corrected}"
+        if self.tolerance and self.within(float(self.printed)):
+            return f"within {self.tolerance:g}"
         if self.error:
             return "within chance"
-        if self.tolerance:
-            return f"within {self.tolerance:g}"
-        return "equal" if self.how in ("rounded", "cut") else "as printed"
+        return "as printed" if "e" in self.printed else "equal"
 
 
 @dataclass(frozen=True)
@@ -215,3 +217,9 @@ def row(
         Value(f"{what}, {label}".strip(", "), text, float(number), how)
         for text, number, label in zip(texts, ours, labels, strict=True)
     ]
+
+
+def equality(what: str, ours: Any, formula: Any) -> Claim:
+    """Return the statement that values are those of a formula, but for rounding errors."""
+    apart = float(np.abs(np.subtract(ours, formula)).max())
+    return Claim(f"{what}, largest difference", apart, "<", ROUNDING)

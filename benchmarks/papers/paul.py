@@ -104,51 +104,58 @@ def draw_linear(figure: Any, result: Any) -> None:
 def concordance(scale: Scale) -> Any:
     """Ranks of both indices on nine tenths of DLBCL, and their correlation in the top 500."""
     X, y = learning_set(scale.data, "DLBCL")
-    rows = np.random.default_rng(0).permutation(len(y))[: int(0.9 * len(y))]
-    table, labels = X.take_rows(rows), y[rows]
     result = []
-    for m in ("sqrt", CANDIDATES):
-        model = dm.RandomForestClassifier(
-            scale.of(100, 10_000), max_features=m, random_state=0, n_jobs=scale.n_jobs
-        ).fit(table, labels)
-        for size in scale.of((50, 100), (5000, 10_000)):
-            trees = model.forest_.part(0, size)
-            ranks = [
-                rankdata(-scores)
-                for scores in (
-                    mda(trees, table, labels, random_state=0, n_jobs=scale.n_jobs).values,
-                    vote_change(trees, table, labels, n_jobs=scale.n_jobs).scores,
+    for split in range(scale.of(1, 4)):
+        rows = np.random.default_rng(split).permutation(len(y))[: int(0.9 * len(y))]
+        table, labels = X.take_rows(rows), y[rows]
+        for m in ("sqrt", CANDIDATES):
+            model = dm.RandomForestClassifier(
+                scale.of(100, 10_000), max_features=m, random_state=split, n_jobs=scale.n_jobs
+            ).fit(table, labels)
+            for size in scale.of((20, 50, 100), (2000, 5000, 10_000)):
+                trees = model.forest_.part(0, size)
+                # One seed: both indices permute the rows in the same way.
+                keywords = {"random_state": split, "n_jobs": scale.n_jobs}
+                accuracy = mda(trees, table, labels, **keywords).values
+                index = vote_change(trees, table, labels, **keywords).scores
+                first = np.argsort(-accuracy, kind="stable")[:1500]
+                ranks, other = rankdata(-accuracy)[first], rankdata(-index)[first]
+                result.append(
+                    {
+                        "m": m,
+                        "T": size,
+                        "rho": float(spearmanr(ranks[:500], other[:500]).statistic),
+                        "positive": int((accuracy > 0).sum()),
+                        "ranks": [] if split else [int(rank) for rank in other],
+                    }
                 )
-            ]
-            first = np.argsort(ranks[0])[:1500]
-            top = first[:500]
-            result.append(
-                {
-                    "m": m,
-                    "T": size,
-                    "rho": float(spearmanr(ranks[0][top], ranks[1][top]).statistic),
-                    "ranks": [int(rank) for rank in ranks[1][first]],
-                }
-            )
     return result
 
 
-def concordance_values(result: Any) -> list[Value]:
-    """Spearman's correlation of the 500 best."""
-    return [
-        Value(f"rho, m = {case['m']}, T = {case['T']:,}", "0.97", case["rho"], tolerance=0.02)
-        for case in result
-    ]
+def concordance_values(result: Any) -> Iterator[Value]:
+    """Spearman's correlation of the 500 best, and the features of positive J_a."""
+    by_setting: dict[tuple[Any, int], list[Any]] = {}
+    for case in result:
+        by_setting.setdefault((case["m"], case["T"]), []).append(case)
+    fewest = min(size for _, size in by_setting)
+    for (m, size), cases in by_setting.items():
+        if size > fewest:
+            rho = float(np.mean([case["rho"] for case in cases]))
+            yield Value(f"rho, m = {m}, T = {size:,}", "0.97", rho, tolerance=0.015)
+    positive = float(np.mean([case["positive"] for case in by_setting[CANDIDATES, fewest]]))
+    name = f"features of positive J_a, m = {CANDIDATES}, T = {fewest:,}"
+    yield Value(name, "1250", positive, tolerance=100)
 
 
 def draw_concordance(figure: Any, result: Any) -> None:
     """Draw the ranks by J_chi2 against those by J_a."""
-    panels = figure.subplots(1, len(result), sharey=True)
-    for panel, case in zip(panels, result, strict=True):
+    drawn = [case for case in result if case["ranks"]]
+    panels = figure.subplots(2, 3, sharex=True, sharey=True).flat
+    for panel, case in zip(panels, drawn, strict=True):
         panel.plot(range(1, len(case["ranks"]) + 1), case["ranks"], ".", markersize=1.5)
-        panel.set(xlabel="rank by J_a", ylim=(0, 1800))
+        panel.set(xlabel="rank by J_a", ylabel="rank by J_chi2", ylim=(0, 1800))
+        panel.label_outer()
         panel.set_title(f"m = {case['m']}, T = {case['T']:,}", fontsize=9)
-    panels[0].set_ylabel("rank by J_chi2")
 
 
 # --- Figure 3 -------------------------------------------------------------------------------------
@@ -232,7 +239,7 @@ def significant(scale: Scale) -> Any:
     result = []
     for name in SETS:
         X, y = learning_set(scale.data, name)
-        for split in range(scale.of(1, 10, 200)):
+        for split in range(scale.of(1, 50, 200)):
             rows = np.random.default_rng(split).permutation(len(y))
             cut = round(0.9 * len(y))
             table, other = X.take_rows(rows[:cut]), X.take_rows(rows[cut:])
@@ -242,7 +249,9 @@ def significant(scale: Scale) -> Any:
                 ).fit(table, y[rows[:cut]])
                 for size in sizes:
                     trees = model.forest_.part(0, size)
-                    index = vote_change(trees, table, y[rows[:cut]], n_jobs=scale.n_jobs)
+                    index = vote_change(
+                        trees, table, y[rows[:cut]], df="pearson", n_jobs=scale.n_jobs
+                    )
                     chosen = np.flatnonzero(index.mask(LEVEL))
                     row = {"set": name, "m": m, "T": size, "s": len(chosen)}
                     if len(chosen):
@@ -285,12 +294,12 @@ def significant_values(result: Any) -> Iterator[Value | Claim]:
         texts = printed.split()
         label = f"{name}, T = {size:,}, "
         mean = float(np.mean(counts))
-        yield Value(label + "avg(s)", texts[0], mean, tolerance=2)
-        yield Value(label + "min(s)", texts[1], min(counts), tolerance=4)
+        yield Value(label + "avg(s)", texts[0], mean, tolerance=1.5 if name == "golub" else 0.5)
+        yield Value(label + "min(s)", texts[1], min(counts), tolerance=3)
         yield Value(label + "max(s)", texts[2], max(counts), tolerance=3)
         if name == "golub":
-            yield Value(label + "BCR", texts[3], balanced(rows, "right"), tolerance=0.04)
-            yield Value(label + "BCR*", texts[4], balanced(rows, "right of 50"), tolerance=0.04)
+            yield Value(label + "BCR", texts[3], balanced(rows, "right"), tolerance=0.03)
+            yield Value(label + "BCR*", texts[4], balanced(rows, "right of 50"), tolerance=0.03)
         few = float(np.mean([row["s"] for row in other]))
         yield Claim(
             label + "avg(s) with sqrt(p) candidates, less that with 240", few - mean, "<", 0
@@ -316,7 +325,12 @@ ENTRIES = (
         exact=False,
         compute=concordance,
         draw=draw_concordance,
-        note="The paper prints neither m nor T; its split is not ours.",
+        figure=(9.0, 5.0),
+        note=(
+            "Means over 4 splits; the paper has one, and prints neither m nor T. It has a positive "
+            "J_a up to rank 1250, as here with 2000 trees. Both indices have the same "
+            "permutations; with others rho is about .1 lower."
+        ),
         needs="shipp-dlbcl",
     ),
     Entry(
