@@ -122,6 +122,32 @@ def test_lasso_is_that_of_scikit_learn():
     assert 4 in dm.LassoSelector(random_state=0).fit(X, y).selected_
 
 
+def test_ridge_is_that_of_formulas():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 8)) * np.arange(1, 9)
+    y = X[:, 0] - X[:, 4] + random.normal(size=60)
+    model = dm.RidgeSelector(n_features=2).fit(X, y)
+    Z, c = (X - X.mean(axis=0)) / X.std(axis=0), y - y.mean()
+    gram = Z.T @ Z + 60 * model.penalty_ * np.eye(8)
+    np.testing.assert_allclose(model.coefficients_, np.linalg.solve(gram, Z.T @ c), rtol=1e-8)
+    assert model.selected_.tolist() == [4, 0]
+    # The penalty has the smallest of the leave-one-out errors, and these are such errors.
+    chosen = int(np.argmin(model.history_["error"]))
+    assert model.history_["penalty"][chosen] == pytest.approx(model.penalty_)
+    hat = Z @ np.linalg.solve(gram, Z.T) + 1 / 60
+    left_out = (y - (y.mean() + Z @ model.coefficients_)) / (1 - np.diag(hat))
+    assert model.history_["error"][chosen] == pytest.approx(np.mean(left_out**2))
+    three = dm.RidgeSelector(n_features=1)
+    three.fit(X, np.digitize(X[:, 0], [-0.5, 0.5]).astype(str))
+    assert three.selected_.tolist() == [0]
+    copies = dm.RidgeSelector().fit(np.column_stack([X, X[:, 4]]), y)
+    assert copies.coefficients_[4] == pytest.approx(copies.coefficients_[8])
+    more_columns = dm.RidgeSelector(n_features=2).fit(random.normal(size=(20, 60)), y[:20])
+    assert len(more_columns.selected_) == 2
+    X[0, 0] = np.nan
+    assert 4 in dm.RidgeSelector(n_features=2).fit(X, y).selected_
+
+
 def test_relief_is_that_of_skrebate():
     skrebate = pytest.importorskip("skrebate")
     random = np.random.default_rng(0)
@@ -151,6 +177,7 @@ def test_relief_says_what_to_install(monkeypatch):
         (dm.InformationFilter(n_features=None), "InformationFilter: n_features must be an int"),
         (dm.InformationFilter(n_bins=1), "InformationFilter: n_bins must be an int >= 2"),
         (dm.LassoSelector(cv=1), "LassoSelector: cv must be an int"),
+        (dm.RidgeSelector(n_features=0), "RidgeSelector: n_features must be an int"),
         (dm.ReliefF(variant="relief"), "ReliefF: variant must be one of"),
     ],
 )

@@ -38,6 +38,8 @@ QUICK = {
     "forward_selection": SEARCH,
     "backward_selection": SEARCH,
     "floating_selection": SEARCH,
+    "adaptive_floating_selection": SEARCH,
+    "exhaustive_selection": SEARCH,
     "markov_boundary": {},
     "mrmr": {"n_features": 3},
     "jmi": {"n_features": 3},
@@ -45,6 +47,7 @@ QUICK = {
     "fcbf": {},
     "relieff": {"n_features": 3},
     "lasso": {"random_state": 0},
+    "ridge": {"n_features": 3},
     "stability_selection": {**FOREST, "n_draws": 8, "alpha": 1},
 }
 RECORDS = [

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from sklearn.feature_selection import SequentialFeatureSelector
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.grid import one_test
@@ -25,8 +26,7 @@ def scores_of(p, seed):
 
 def run(value, p, goal, **options):
     path = Path()
-    steps = {"forward": True, "plus": 1, "minus": 0, "floating": False, **options}
-    course = Batches(new_sets(search(path, p, goal, **steps)))
+    course = Batches(new_sets(search(path, p, goal, **options)))
     asked = []
     while (
         until := course.ready(np.array([[value[subset]] for subset in asked]).reshape(-1, 1))
@@ -85,9 +85,9 @@ def slow(value, p, goal, forward, plus, minus, floating):
 def test_searches_against_plain_loops(seed, forward, plus, minus, floating, goal):
     p = 6
     value = scores_of(p, seed)
-    steps = {"forward": forward, "plus": plus, "minus": minus, "floating": floating}
-    path, _ = run(value, p, goal, **steps)
-    visited, best = slow(value, p, goal, **steps)
+    steps = {"plus": plus, "minus": minus, "floating": floating}
+    path, _ = run(value, p, goal, direction="forward" if forward else "backward", **steps)
+    visited, best = slow(value, p, goal, forward, **steps)
     assert [subset for subset, _ in path.visited] == visited
     assert {size: score for size, (_, score) in path.best.items()} == best
     assert len(path.visited[-1][0]) == goal
@@ -145,6 +145,125 @@ def test_forests_and_scorers():
     assert model.history_["features"].sum(axis=1).tolist() == [1, 2]
 
 
+# --- exhaustive searches --------------------------------------------------------------------------
+
+
+def monotone_scores(p, seed):
+    """Random scores of all sets, none above that of a set that holds it."""
+    random = np.random.default_rng(seed)
+    weights = random.random(p) * random.choice([0, 1, 5], p)
+    pairs = random.random((p, p))
+    value = {}
+    for k in range(p + 1):
+        for subset in itertools.combinations(range(p), k):
+            chosen = list(subset)
+            value[frozenset(subset)] = float(
+                round(weights[chosen].sum() + pairs[np.ix_(chosen, chosen)].sum(), 1)
+            )
+    return value
+
+
+@one_test
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("goal", [1, 2, 4, 7])
+def test_branch_and_bound_against_all_sets(seed, goal):
+    p = 7
+    value = monotone_scores(p, seed)
+    path, asked = run(value, p, goal, direction="exhaustive", monotone=True)
+    subset, score = path.best[goal]
+    assert len(subset) == goal
+    assert score == max(value[other] for other in value if len(other) == goal)
+    if goal == 4:
+        assert len(asked) < sum(1 for other in value if len(other) >= goal)
+
+
+def test_branch_and_bound_leaves_out_most_sets():
+    random = np.random.default_rng(0)
+    weights = random.exponential(size=14) ** 3
+    sets = (frozenset(s) for k in range(15) for s in itertools.combinations(range(14), k))
+    value = {subset: float(weights[list(subset)].sum()) for subset in sets}
+    path, asked = run(value, 14, 4, direction="exhaustive", monotone=True)
+    assert path.best[4][0] == set(np.argsort(-weights)[:4].tolist())
+    assert len(asked) < 200  # of 15,914 sets of 4 features and more
+
+
+@one_test
+@pytest.mark.parametrize("sizes", [True, False])
+def test_all_sets_are_scored_once(sizes):
+    value = scores_of(6, 3)
+    path, asked = run(value, 6, 3, direction="exhaustive", sizes=sizes)
+    assert len(asked) == (6 + 15 + 20 if sizes else 6 + 20)
+    for size in (1, 2, 3) if sizes else (1, 3):
+        assert path.best[size][1] == max(value[s] for s in value if len(s) == size)
+    assert path.first == [value[frozenset([j])] for j in range(6)]
+
+
+def test_the_best_of_all_sets_is_found():
+    X = np.array(list(itertools.product([0, 1], repeat=4)) * 5, dtype=float)
+    y = (X[:, 1] != X[:, 3]).astype(int)
+    tree = DecisionTreeClassifier(random_state=0)
+    model = dm.SequentialSelection(tree, direction="exhaustive", cv=2, random_state=0).fit(X, y)
+    assert (model.selected_.tolist(), model.score_) == ([1, 3], 1.0)
+    assert model.n_scored_ == 15
+    bounded = dm.SequentialSelection(
+        tree, direction="exhaustive", monotone=True, n_features=2, cv=None, random_state=0
+    ).fit(X, y)
+    assert (bounded.selected_.tolist(), bounded.score_) == ([1, 3], 1.0)
+
+
+def test_rows_of_the_fit_are_scored():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(40, 6))
+    y = X @ [3, 0, -2, 0, 0, 1] + random.normal(size=40)
+    line = LinearRegression()
+    model = dm.SequentialSelection(
+        line, direction="exhaustive", monotone=True, n_features=3, cv=None, random_state=0
+    ).fit(X, y)
+    best = max(
+        itertools.combinations(range(6), 3),
+        key=lambda chosen: line.fit(X[:, chosen], y).score(X[:, chosen], y),
+    )
+    assert model.selected_.tolist() == list(best)
+    assert model.score_ == pytest.approx(line.fit(X[:, best], y).score(X[:, best], y))
+
+
+# --- adaptive floating ----------------------------------------------------------------------------
+
+
+def test_adaptive_searches_find_more_of_the_best_sets():
+    p = 7
+    searches = [{"floating": True}, *({"floating": "adaptive", "max_step": n} for n in (1, 2, 3))]
+    counts = np.zeros(4, dtype=int)
+    for seed in range(15):
+        value = scores_of(p, seed)
+        for k, options in enumerate(searches):
+            path, asked = run(value, p, p, sizes=True, **options)
+            assert len(asked) < len(value)
+            for size, (_, score) in path.best.items():
+                counts[k] += score == max(value[s] for s in value if len(s) == size)
+    assert counts[0] <= counts[1] < counts[2] < counts[3]
+
+
+@one_test
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("sizes", [True, False])
+def test_adaptive_searches_end_and_come_to_the_goal(seed, direction, sizes):
+    p, goal = 7, 3
+    value = scores_of(p, seed)
+    steps = {"direction": direction, "floating": "adaptive", "sizes": sizes}
+    path, asked = run(value, p, goal, max_step=3, **steps)
+    assert len(path.visited[-1][0]) == goal
+    assert all(path.best[len(s)][1] >= score for s, score in path.visited)
+    assert all(score == value[s] for s, score in path.best.values())
+    assert len(asked) <= len(value)
+    if direction == "forward":
+        assert path.best[1][1] == max(value[frozenset([j])] for j in range(p))
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
 @one_test
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -154,6 +273,12 @@ def test_forests_and_scorers():
         ({"direction": "up"}, "direction must be one of"),
         ({"plus": 1, "minus": 1}, "minus must be"),
         ({"plus": 2, "floating": True}, "floating searches have plus=1 and minus=0"),
+        ({"direction": "exhaustive", "plus": 2}, "exhaustive searches have plus=1 and minus=0"),
+        ({"direction": "exhaustive", "floating": True}, "an exhaustive search does not float"),
+        ({"floating": "sometimes"}, "floating must be"),
+        ({"floating": "adaptive", "max_step": 0}, "max_step must be an int"),
+        ({"monotone": True}, "monotone=True needs direction='exhaustive'"),
+        ({"direction": "exhaustive", "monotone": True}, "monotone=True needs"),
         ({"cv": 1}, "cv must be an int"),
         ({"estimator": dm.Boruta()}, "estimator must be a classifier or a regressor"),
     ],
@@ -162,3 +287,10 @@ def test_refusals(options, message):
     X = np.random.default_rng(0).normal(size=(30, 4))
     with pytest.raises((ValueError, TypeError), match=f"SequentialSelection: {message}"):
         dm.SequentialSelection(**options).fit(X, X[:, 0] > 0)
+
+
+def test_an_exhaustive_search_of_many_sets_is_refused():
+    X = np.random.default_rng(0).normal(size=(30, 18))
+    message = "18 features have 262,143 sets, more than the 200,000"
+    with pytest.raises(ValueError, match=message):
+        dm.SequentialSelection(direction="exhaustive").fit(X, X[:, 0] > 0)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from duramen.selection.regularized_forest import RegularizedForestSelector
     from duramen.selection.relief import ReliefF
     from duramen.selection.representatives import ClusterRepresentatives
+    from duramen.selection.ridge import RidgeSelector
     from duramen.selection.selector import Account, BaseSelector, Detail
     from duramen.selection.sequential_random_subspace.selector import SequentialRandomSubspace
     from duramen.selection.sequential_selection import SequentialSelection
@@ -39,6 +40,7 @@ __all__ = [
     "Option",
     "RegularizedForestSelector",
     "ReliefF",
+    "RidgeSelector",
     "SelectionScores",
     "Selector",
     "SequentialRandomSubspace",
@@ -62,6 +64,7 @@ _HOMES = {
     "MarkovBoundary": "markov_boundary",
     "RegularizedForestSelector": "regularized_forest",
     "ReliefF": "relief",
+    "RidgeSelector": "ridge",
     "SequentialRandomSubspace": "sequential_random_subspace.selector",
     "SequentialSelection": "sequential_selection",
     "StabilitySelection": "stability_selection",

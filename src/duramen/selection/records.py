@@ -462,6 +462,37 @@ FLOATING_SELECTION = Selector(
     parameters={"floating": True},
 )
 
+ADAPTIVE_FLOATING_SELECTION = Selector(
+    "adaptive_floating_selection",
+    "SequentialSelection",
+    title="adaptive sequential floating selection",
+    words=(
+        "Starting from no feature, each step adds the feature, or the two features, with which "
+        "the learner scores best in cross-validation; then one or two are removed as long as this "
+        "gives the best set of its size so far. The smallest set with the best score is selected.",
+        _CHOSEN_BY_SCORE,
+    ),
+    reference="P. Somol, P. Pudil, J. Novovičová, P. Paclík (1999). Adaptive floating search "
+    "methods in feature selection. Pattern Recognition Letters 20.",
+    goal="minimal",
+    parameters={"floating": "adaptive"},
+)
+
+EXHAUSTIVE_SELECTION = Selector(
+    "exhaustive_selection",
+    "SequentialSelection",
+    title="exhaustive selection",
+    words=(
+        "The learner is scored in cross-validation on every set of features; the smallest set "
+        "with the best score is selected.",
+        _CHOSEN_BY_SCORE,
+    ),
+    reference="R. Kohavi, G. H. John (1997). Wrappers for feature subset selection. Artificial "
+    "Intelligence 97.",
+    goal="minimal",
+    parameters={"direction": "exhaustive"},
+)
+
 MARKOV_BOUNDARY = Selector(
     "markov_boundary",
     "MarkovBoundary",
@@ -568,6 +599,21 @@ LASSO = Selector(
     goal="minimal",
 )
 
+RIDGE = Selector(
+    "ridge",
+    "RidgeSelector",
+    title="ridge regression",
+    words=(
+        "The features with the largest absolute coefficients in a linear model of standardized "
+        "features whose squared coefficients are penalized, at the penalty with the smallest "
+        "leave-one-out error.",
+        _ORDER,
+    ),
+    reference="A. E. Hoerl, R. W. Kennard (1970). Ridge regression: biased estimation for "
+    "nonorthogonal problems. Technometrics 12. Computed by scikit-learn.",
+    goal="ranking",
+)
+
 STABILITY_SELECTION = Selector(
     "stability_selection",
     "StabilitySelection",
@@ -621,6 +667,8 @@ catalogue = Catalogue(
         FORWARD_SELECTION,
         BACKWARD_SELECTION,
         FLOATING_SELECTION,
+        ADAPTIVE_FLOATING_SELECTION,
+        EXHAUSTIVE_SELECTION,
         MARKOV_BOUNDARY,
         MRMR,
         JMI,
@@ -628,6 +676,7 @@ catalogue = Catalogue(
         FCBF,
         RELIEFF,
         LASSO,
+        RIDGE,
         STABILITY_SELECTION,
     ),
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import math
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from os import PathLike
 from typing import Any, Self
 
@@ -22,9 +24,11 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import versions
 
-DIRECTIONS = ("forward", "backward")
+DIRECTIONS = ("forward", "backward", "exhaustive")
 _TREES = 100
 _FLOATING = 10  # times the sets of the plain search, after which a floating one ends
+_NEAR = 3  # features from the goal within which an adaptive search takes the longest steps
+_MOST_SETS = 200_000  # of an exhaustive search
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -34,7 +38,9 @@ class SequentialSelection(BaseSelector):
     A forward search starts from no feature and adds the one with which the cross-validated score
     is best, a backward search starts from all and removes the one without which it is. Plus l,
     minus r takes l such steps and then r back, in turn. A floating search goes back after each step
-    as long as this gives a better set than any of its size so far.
+    as long as this gives a better set than any of its size so far. An adaptive floating search also
+    adds and removes several features together, where one alone gives no better set. An exhaustive
+    search scores all sets.
 
     Parameters
     ----------
@@ -45,20 +51,31 @@ class SequentialSelection(BaseSelector):
     n_features : int or "best", default="best"
         Number of features to select; "best" for that of the set with the best score, the smallest
         of equal ones.
-    direction : {"forward", "backward"}, default="forward"
-        Direction of the search.
+    direction : {"forward", "backward", "exhaustive"}, default="forward"
+        Direction of the search. An exhaustive one has the best set of all; with `max_features` or
+        a number `n_features`, of those that are not larger, or that are as large.
     plus : int, default=1
         Number l of steps in the direction.
     minus : int, default=0
         Number r of steps back after them, smaller than `plus`.
-    floating : bool, default=False
+    floating : bool or "adaptive", default=False
         Whether the search floats; `plus` is 1 and `minus` 0.
+    max_step : int, default=2
+        Largest number of features that an adaptive search adds or removes together; where
+        `n_features` is a number, only near it.
+    monotone : bool, default=False
+        For exhaustive searches with a number `n_features`: that no set scores better than a set
+        that holds it. Sets within one that scores no better than the best so far are then not
+        scored (branch and bound); the result is the same. With ``cv=None`` the accuracy of trees
+        grown in full, and R2 of linear models, are monotone.
     max_features : int, optional
-        Largest set of a forward search with ``n_features="best"``; all features by default.
+        Largest set of a forward or exhaustive search with ``n_features="best"``; all features by
+        default.
     scoring : str, callable or None, default=None
         Score, as scikit-learn's scorers; None for that of the learner: accuracy or R2.
-    cv : int, default=5
-        Number of folds, drawn at random within the classes.
+    cv : int or None, default=5
+        Number of folds, drawn at random within the classes; None scores the rows that the learner
+        is fitted on.
     random_state : int, RandomState, Generator or None
         Seed of the folds and of the learner, the same for all sets.
     n_jobs : int, optional
@@ -81,10 +98,11 @@ class SequentialSelection(BaseSelector):
     ranking_ : int64 array of shape (p,)
         1 for the selected features, and 2, 3, ... for the others by importance.
     importances_ : Importances
-        Of all p features: forward, the score of each alone; backward, the decrease of the score
-        of all features without it.
+        Of all p features: forward and exhaustive, the score of each alone; backward and monotone,
+        the decrease of the score of all features without it.
     history_ : dict of arrays
         ``"n_features"`` and ``"score"`` of the sets in the order in which the search came to them;
+        of an exhaustive search, of the best of each size;
         ``"features"``, of shape (steps, p): whether a feature is in the set.
     n_scored_ : int
         Number of sets that were scored.
@@ -101,13 +119,18 @@ class SequentialSelection(BaseSelector):
     alone, such as those of an exclusive or, which a backward search keeps. Of identical features a
     further one does not improve the score of a deterministic learner, and one is selected.
 
-    A floating search ends at the latest when it has scored ten times as many sets as the plain one.
+    A floating search ends at the latest when it has scored ten times as many sets as the plain one
+    has of steps of its size. Exhaustive searches of more than 200,000 sets are refused, monotone
+    ones when they come to as many.
 
     References
     ----------
     A. W. Whitney (1971); T. Marill, D. M. Green (1963); plus l, minus r: S. D. Stearns (1976). On
     selecting features for pattern classifiers; P. Pudil, J. Novovičová, J. Kittler (1994). Floating
-    search methods in feature selection. Pattern Recognition Letters 15(11).
+    search methods in feature selection. Pattern Recognition Letters 15(11); P. Somol, P. Pudil, J.
+    Novovičová, P. Paclík (1999). Adaptive floating search methods in feature selection. Pattern
+    Recognition Letters 20; P. M. Narendra, K. Fukunaga (1977). A branch and bound algorithm for
+    feature subset selection. IEEE Transactions on Computers 26.
 
     Examples
     --------
@@ -125,10 +148,12 @@ class SequentialSelection(BaseSelector):
     direction: str = "forward"
     plus: int = 1
     minus: int = 0
-    floating: bool = False
+    floating: bool | str = False
+    max_step: int = 2
+    monotone: bool = False
     max_features: int | None = None
     scoring: str | Callable[..., float] | None = None
-    cv: int = 5
+    cv: int | None = 5
     random_state: Any = None
     n_jobs: int | None = None
     client: Any = None
@@ -161,21 +186,24 @@ class SequentialSelection(BaseSelector):
         task = _task(self.estimator, owner)
         rows = self._learning_set(X, y, task, n_threads=plan.threads_within)
         data, p = rows.in_memory(), rows.n_columns
-        n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=max(data.n_rows, 2))
+        n_folds = None
+        if self.cv is not None:
+            n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=max(data.n_rows, 2))
         steps = self._steps(owner, p)
         learner = self.estimator
         if learner is None:
             learner = random_forest(data.task, _TREES)
         scorer = check_scoring(learner, scoring=self.scoring)
         seed = checks.draw_seed(self.random_state)
-        folds = folds_of(data.target, n_folds, np.random.default_rng(seed))
+        folds = None
+        if n_folds is not None:
+            folds = folds_of(data.target, n_folds, np.random.default_rng(seed))
         path = Path()
         sets = Batches(new_sets(search(path, p, **steps)))
-        length = abs(steps["goal"] - (0 if steps["forward"] else p)) + 1
-        rounds = length * (steps["plus"] + steps["minus"]) * (_FLOATING if self.floating else 1)
+        most = self._most_sets(owner, p, steps)
         scored = run_replicates(
             Score(learner, scorer, data, folds, seed),
-            1 + rounds * p,
+            most,
             1,
             seed=seed,
             identity={
@@ -189,11 +217,12 @@ class SequentialSelection(BaseSelector):
             },
             plan=plan,
             function=f"{owner}.fit",
-            ready=lambda scores: min(sets.ready(scores), 1 + rounds * p),
+            ready=lambda scores: min(sets.ready(scores), most),
             arguments=sets.arguments,
             unit="set",
         )
-        sets.ready(scored)
+        if sets.ready(scored) > len(scored) and steps["direction"] == "exhaustive":
+            raise ValueError(_too_many(owner, "monotone scores left more than"))
         best = [path.best[size] for size in sorted(path.best)]
         if self.n_features == "best":
             chosen, score = max(best, key=lambda candidate: candidate[1])
@@ -210,34 +239,67 @@ class SequentialSelection(BaseSelector):
         self._adopt(rows, np.array(sorted(chosen), dtype=np.int64), history)
         self.score_ = score
         self.n_scored_ = len(scored)
-        self._take_importances(data.names, path, steps["forward"])
+        from_all = steps["direction"] == "backward" or steps["monotone"]
+        self._take_importances(data.names, path, forward=not from_all)
         return self
 
     def _steps(self, owner: str, p: int) -> dict[str, Any]:
-        forward = checks.check_choice(owner, "direction", self.direction, DIRECTIONS) == "forward"
-        floating = checks.check_flag(owner, "floating", self.floating)
+        direction = checks.check_choice(owner, "direction", self.direction, DIRECTIONS)
+        floating, exhaustive = self.floating, direction == "exhaustive"
+        if floating != "adaptive":
+            floating = checks.check_flag(owner, "floating", floating)
+        max_step = checks.check_integer(owner, "max_step", self.max_step, 1)
+        monotone = checks.check_flag(owner, "monotone", self.monotone)
+        if monotone and (not exhaustive or self.n_features == "best"):
+            raise ValueError(
+                f"{owner}: monotone=True needs direction='exhaustive' and a number n_features, got "
+                f"direction={direction!r} and n_features={self.n_features!r}."
+            )
         plus = checks.check_integer(owner, "plus", self.plus, 1)
         minus = checks.check_integer(owner, "minus", self.minus, 0, most=plus - 1)
-        if floating and (plus, minus) != (1, 0):
+        if (floating or exhaustive) and (plus, minus) != (1, 0):
             raise ValueError(
-                f"{owner}: floating searches have plus=1 and minus=0, got plus={plus} and "
-                f"minus={minus}."
+                f"{owner}: {'exhaustive' if exhaustive else 'floating'} searches have plus=1 and "
+                f"minus=0, got plus={plus} and minus={minus}."
             )
+        if floating and exhaustive:
+            raise ValueError(f"{owner}: an exhaustive search does not float, got {floating=}.")
         most = p
         if self.max_features is not None:
             most = min(p, checks.check_integer(owner, "max_features", self.max_features, 1))
         if isinstance(self.n_features, str):
             checks.check_choice(owner, "n_features", self.n_features, ("best",))
-            goal = most if forward else 1
+            goal = 1 if direction == "backward" else most
         else:
             goal = checks.check_integer(owner, "n_features", self.n_features, 1, most=p)
         return {
             "goal": goal,
-            "forward": forward,
+            "sizes": self.n_features == "best",
+            "direction": direction,
             "plus": plus,
             "minus": minus,
             "floating": floating,
+            "max_step": max_step,
+            "monotone": monotone,
         }
+
+    def _most_sets(self, owner: str, p: int, steps: dict[str, Any]) -> int:
+        """Return the largest number of sets that a search may score."""
+        goal: int = steps["goal"]
+        if steps["direction"] == "exhaustive":
+            if steps["monotone"]:
+                return _MOST_SETS
+            sizes = range(1, goal + 1) if steps["sizes"] else (1, goal)
+            number = sum(math.comb(p, size) for size in set(sizes))
+            if number > _MOST_SETS:
+                raise ValueError(_too_many(owner, f"{p} features have {number:,} sets,"))
+            return number
+        length = abs(goal - (p if steps["direction"] == "backward" else 0)) + 1
+        rounds: int = (
+            length * (steps["plus"] + steps["minus"]) * (_FLOATING if self.floating else 1)
+        )
+        longest: int = steps["max_step"] if self.floating == "adaptive" else 1
+        return 1 + rounds * sum(math.comb(p, size) for size in range(1, longest + 1))
 
     def _take_importances(self, names: tuple[str, ...], path: Path, forward: bool) -> None:
         first = np.array(path.first)
@@ -268,6 +330,13 @@ class SequentialSelection(BaseSelector):
             settings={**account.settings, "estimator": repr(self.estimator)},
             results={"score": self.score_, "sets_scored": self.n_scored_},
         )
+
+
+def _too_many(owner: str, number: str) -> str:
+    return (
+        f"{owner}: {number} more than the {_MOST_SETS:,} of an exhaustive search. Hint: set "
+        "max_features or n_features, or search forward with floating='adaptive'."
+    )
 
 
 def _task(estimator: Any, owner: str) -> Task | None:
@@ -306,26 +375,39 @@ class Path:
     best: dict[int, tuple[Subset, float]] = field(default_factory=dict)
     first: list[float] = field(default_factory=list)  # scores of the sets of the first step
 
+    def improves(self, current: Subset, score: float) -> bool:
+        """Tell whether a set is better than all others of its size so far."""
+        return len(current) not in self.best or score > self.best[len(current)][1]
+
     def go(self, current: Subset, score: float) -> Subset:
         """Go to a set."""
         self.visited.append((current, score))
-        size = len(current)
-        if size not in self.best or score > self.best[size][1]:
-            self.best[size] = current, score
+        if self.improves(current, score):
+            self.best[len(current)] = current, score
         return current
 
 
-def _step(current: Subset, p: int, add: bool) -> Move:
-    """Score all sets of one feature more or fewer, and return the best, the first of equal ones."""
+def _step(current: Subset, p: int, add: bool, size: int = 1) -> Move:
+    """Score all sets of some features more or fewer, and return the best, the first of equals."""
     features = sorted(set(range(p)) - current if add else current)
-    sets = [current ^ {j} for j in features]
+    sets = [current ^ set(changed) for changed in combinations(features, size)]
     scores = yield sets
     best = int(np.argmax(scores))
     return sets[best], scores[best]
 
 
 def search(
-    path: Path, p: int, goal: int, *, forward: bool, plus: int, minus: int, floating: bool
+    path: Path,
+    p: int,
+    goal: int,
+    *,
+    direction: str = "forward",
+    sizes: bool = False,
+    plus: int = 1,
+    minus: int = 0,
+    floating: bool | str = False,
+    max_step: int = 1,
+    monotone: bool = False,
 ) -> Scores:
     """Yield sets that are to be scored, and take their scores, until a set of `goal` features.
 
@@ -337,18 +419,36 @@ def search(
         Number of features.
     goal : int
         Number of features of the last set.
-    forward : bool
-        Whether the search starts from no feature, else from all.
+    direction : {"forward", "backward", "exhaustive"}
+        Whether the search starts from no feature, from all, or scores all sets.
+    sizes : bool
+        Whether the best set of any size is looked for, else that of `goal` features.
     plus, minus : int
         Number of features that are added, and then removed, in turn; the other way round backward.
-    floating : bool
+    floating : bool or "adaptive"
         Whether to go back as long as the set is better than all others of its size so far.
+    max_step : int
+        Largest number of features that an adaptive search adds or removes together.
+    monotone : bool
+        Whether no set scores better than a set that holds it.
     """
+    if direction == "exhaustive":
+        if monotone:
+            yield from _branch_and_bound(path, p, goal)
+        else:
+            yield from _all_sets(path, p, range(1, goal + 1) if sizes else (1, goal))
+        return
+    forward = direction == "forward"
     current: Subset = frozenset() if forward else frozenset(range(p))
     if not forward:
         score = (yield [current])[0]
         current = path.go(current, score)
     while len(current) != goal:
+        if floating == "adaptive":
+            away = 0 if sizes else max(0, abs(goal - len(current)) - _NEAR)
+            longest = max(1, max_step - away)
+            current = yield from _adaptive(path, current, p, goal, forward, longest)
+            continue
         for _ in range(plus):
             move = _step(current, p, forward)
             current = path.go(*(yield from _noting(path, move)))
@@ -358,10 +458,79 @@ def search(
             current = path.go(*(yield from _step(current, p, not forward)))
         while floating and (len(current) > 1 if forward else len(current) < p):
             back, score = yield from _step(current, p, not forward)
-            best_before = path.best.get(len(back))
-            if best_before is not None and score <= best_before[1]:
+            if not path.improves(back, score):
                 break
             current = path.go(back, score)
+
+
+def _adaptive(
+    path: Path, current: Subset, p: int, goal: int, forward: bool, longest: int
+) -> Generator[list[Subset], list[float], Subset]:
+    """Go some features on, and back as long as this gives the best set of its size so far.
+
+    If no step of at most `longest` features on gives such a set, the search goes on from the best
+    set of one feature more (or fewer) that it has come to.
+    """
+    for size in range(1, min(longest, abs(goal - len(current))) + 1):
+        move, score = yield from _noting(path, _step(current, p, forward, size))
+        if path.improves(move, score):
+            current = path.go(move, score)
+            break
+    else:
+        current = path.go(*path.best[len(current) + (1 if forward else -1)])
+    if len(current) == goal:
+        return current
+    room = True
+    while room:
+        room = False
+        for size in range(1, min(longest, len(current) - 1 if forward else p - len(current)) + 1):
+            back, score = yield from _step(current, p, not forward, size)
+            if path.improves(back, score):
+                current, room = path.go(back, score), True
+                break
+    return current
+
+
+def _all_sets(path: Path, p: int, sizes: Iterable[int]) -> Scores:
+    """Score all sets of these sizes, and go to the best of each, the first of equal ones."""
+    for size in sorted(set(sizes)):
+        sets = [frozenset(features) for features in combinations(range(p), size)]
+        scores = yield sets
+        if size == 1:
+            path.first = list(scores)
+        best = int(np.argmax(scores))
+        path.go(sets[best], scores[best])
+
+
+def _branch_and_bound(path: Path, p: int, goal: int) -> Scores:
+    """Find the best set of `goal` features where a set scores no better than one that holds it.
+
+    From the set of all features, one is removed at a time. Features that were removed before a
+    sibling are not removed below it, so that a set is reached in one way; the sets that score
+    least come first, and have the most below them. What scores no better than the best so far is
+    left out with all below it.
+    """
+    everything = frozenset(range(p))
+    path.go(everything, (yield [everything])[0])
+    waiting = [(*path.visited[0], list(range(p)))]
+    best = -math.inf
+    while waiting:
+        current, score, removable = waiting.pop()
+        if score <= best:
+            continue
+        if len(current) == goal:
+            best = score
+            path.go(current, score)
+            continue
+        sets = [current - {j} for j in removable]
+        scores = yield sets
+        if not path.first:
+            path.first = list(scores)
+        order = sorted(range(len(sets)), key=scores.__getitem__)
+        for place, i in enumerate(order):
+            rest = [removable[k] for k in order[place + 1 :]]
+            if len(sets[i]) - len(rest) <= goal:
+                waiting.append((sets[i], scores[i], rest))
 
 
 def _noting(path: Path, move: Move) -> Move:
@@ -405,8 +574,8 @@ class Score:
     scorer : callable
         Given a fitted learner, rows and labels, returns a number; larger is better.
     data : LearningSet
-    folds : int64 array of shape (n,)
-        Fold of each row.
+    folds : int64 array of shape (n,), or None
+        Fold of each row; None scores the rows that the learner is fitted on.
     seed : int
         Seed of the learner, if it has one.
     """
@@ -414,21 +583,26 @@ class Score:
     learner: Any
     scorer: Callable[[Any, Any, Any], float]
     data: LearningSet[EncodedTable]
-    folds: IntArray
+    folds: IntArray | None
     seed: int
 
     def __call__(self, _: int, __: int, columns: IntArray) -> FloatArray:
-        """Fit the learner without each fold, and score it on the fold."""
+        """Fit the learner without each fold, and score it on the fold, or all on all rows."""
         from duramen.estimators.base import BaseForest
 
         table, labels = self.data.table.take_columns(columns), self.data.y
         own = isinstance(self.learner, BaseForest)
         rows = table.take_rows if own else numbers_of(table).__getitem__
         fold_scores = []
-        for fold in range(int(self.folds.max()) + 1):
-            inside, out = (
-                np.flatnonzero(mask) for mask in (self.folds != fold, self.folds == fold)
-            )
+        if self.folds is None:
+            everything = np.arange(self.data.n_rows)
+            splits = [(everything, everything)]
+        else:
+            splits = [
+                (np.flatnonzero(self.folds != fold), np.flatnonzero(self.folds == fold))
+                for fold in range(int(self.folds.max()) + 1)
+            ]
+        for inside, out in splits:
             learner = clone(self.learner)
             if "random_state" in learner.get_params():
                 learner.set_params(random_state=self.seed % 2**32)

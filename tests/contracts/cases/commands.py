@@ -332,12 +332,15 @@ for label, words in (
     ("forward-selection", "--features 1 --quiet"),
     ("backward-selection", "--features 5"),
     ("floating-selection", "--features 1"),
+    ("adaptive-floating-selection", "--features 1"),
+    ("exhaustive-selection", "--features 1"),
     ("markov-boundary", ""),
     ("mrmr", "--features 2"),
     ("jmi", "--features 2"),
     ("cmim", "--features 2"),
     ("fcbf", ""),
     ("lasso", ""),
+    ("ridge", "--features 2"),
     ("stability-selection", "--learner lasso --draws 10 --per-draw 3"),
 ):
     line = f"select numbers.csv --target y --method {label} {words}"

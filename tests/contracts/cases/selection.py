@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.tree import DecisionTreeClassifier
 from tests.contracts import extracts
 from tests.contracts.inputs import classes, jobs, missing, numbers, uniform
 from tests.contracts.registry import case
@@ -254,6 +255,13 @@ for kind, names, variants in (
             "backward": {**TREES, "direction": "backward", "n_features": 6},
             "floating": {**TREES, "floating": True, "n_features": 3},
             "plus 2, minus 1": {**TREES, "plus": 2, "minus": 1, "n_features": 2},
+            "adaptive": {**TREES, "floating": "adaptive", "n_features": 3},
+            "exhaustive": {**TREES, "direction": "exhaustive", "max_features": 2},
+            "branch and bound": {
+                **{"estimator": DecisionTreeClassifier(random_state=0), "cv": None},
+                **{"X": wide()[:, :5], "direction": "exhaustive"},
+                **{"monotone": True, "n_features": 2},
+            },
         },
     ),
     (dm.MarkovBoundary, (), {"smallest": {"X": (wide()[:, :8] * 3).round()}}),
@@ -266,6 +274,7 @@ for kind, names, variants in (
         },
     ),
     (dm.LassoSelector, (), {"classes": {}, "regression, missing values": NUMBERS}),
+    (dm.RidgeSelector, (), {"classes": {}, "regression, missing values": NUMBERS}),
     (
         dm.StabilitySelection,
         ("frequency_", "artificial_frequency_", "threshold_"),

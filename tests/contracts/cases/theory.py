@@ -48,6 +48,13 @@ POPULATION = theory.population_importances
 )
 @case("population_importances/one-vs-rest", POPULATION, splits="one-vs-rest")
 @case("population_importances/any", POPULATION, splits="any")
+@case(
+    "population_importances/limits of nodes",
+    POPULATION,
+    splits="ordered",
+    min_samples_split=0.2,
+    min_impurity_decrease=0.01,
+)
 def _population(make: Any = None, number: bool = False, **options: Any) -> Any:
     dist = make() if make else empirical(y=numbers().round(0) if number else None)
     jobs_too = {} if options.get("max_features") or options.get("splits") else {"n_jobs": jobs()}

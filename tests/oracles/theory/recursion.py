@@ -107,12 +107,23 @@ def winners(rows, features, k, family, cut, criterion):
     return [((m, offered[m][place][0]), share) for (m, place), share in outcomes.items()]
 
 
-def importances(rows, p, k, *, family, criterion="entropy", cut="random", max_depth=None):
+def importances(
+    rows,
+    p,
+    k,
+    *,
+    family,
+    criterion="entropy",
+    cut="random",
+    max_depth=None,
+    least_share=0,
+    least_decrease=0,
+):
     """Expected importance of (feature, depth), as a dictionary."""
     result = defaultdict(float)
 
     def grow(node, unused, depth, chance):
-        if len({y for _, y, _ in node}) < 2 or depth == max_depth:
+        if len({y for _, y, _ in node}) < 2 or depth == max_depth or mass(node) < least_share:
             return
         if family == "multiway":
             features = unused
@@ -122,10 +133,12 @@ def importances(rows, p, k, *, family, criterion="entropy", cut="random", max_de
             return
         for (m, split), share in winners(node, features, k, family, cut, criterion):
             left = [other for other in unused if other != m]
+            gain = 0 if split is None else decrease(node, split, criterion)
+            if mass(node) * gain < least_decrease:
+                continue
             if split is None:
                 grow(node, left, depth + 1, chance * share)
                 continue
-            gain = decrease(node, split, criterion)
             result[m, depth] += float(chance * share * mass(node)) * float(gain)
             for child in children(node, split):
                 grow(child, left, depth + 1, chance * share)

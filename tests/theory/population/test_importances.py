@@ -60,33 +60,6 @@ def test_digits_with_more_candidates(K, wanted):
     np.testing.assert_allclose(result.values, wanted, atol=5e-4)
 
 
-def test_a_noisy_copy_of_an_exclusive_or():
-    rows = [
-        ((a, b, (a ^ b) ^ e), a ^ b, 0.05 if e else 0.95)
-        for a, b, e in itertools.product((0, 1), repeat=3)
-    ]
-    result = population_importances(distribution(rows))
-    np.testing.assert_allclose(result.values, [0.262, 0.262, 0.476], atol=5e-4)
-
-
-def test_example_5_1_of_the_thesis_as_it_should_be():
-    # With alpha = .8, X3 differs from Y with probability .1; .296 .296 .408 is printed.
-    rows = [
-        ((a, b, (a ^ b) ^ e), a ^ b, 0.1 if e else 0.9)
-        for a, b, e in itertools.product((0, 1), repeat=3)
-    ]
-    result = population_importances(distribution(rows))
-    np.testing.assert_allclose(result.values, [0.323, 0.323, 0.354], atol=5e-4)
-
-
-def test_example_5_2_multiway_and_binary():
-    rows = [((x, int(x > 0)), int(x > 0), 1.0) for x in (0, 1, 2)]
-    multiway = population_importances(distribution(rows))
-    np.testing.assert_allclose(multiway.values, [0.459, 0.459], atol=5e-4)
-    binary = population_importances(distribution(rows), splits="ordered")
-    np.testing.assert_allclose(binary.values, [0.376, 0.542], atol=5e-4)
-
-
 def test_primary_tumor():
     dist, n_complete = primary_tumor()
     assert n_complete == 132

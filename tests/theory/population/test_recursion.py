@@ -15,7 +15,7 @@ from tests.theory.drawn import table_with_an_outlier
 
 import duramen as dm
 from duramen.importances import mdi
-from duramen.theory import FiniteDistribution
+from duramen.theory import FiniteDistribution, examples, population_importances
 from duramen.theory.dependence import strong_informations
 from duramen.theory.distributions import TOLERANCE
 from duramen.theory.population import tree_importances
@@ -197,6 +197,49 @@ def test_agrees_with_growing_every_tree(rows, trees, max_depth):
     assert_agrees_with_every_tree(rows, trees, max_depth)
 
 
+LIMITS = [(Fraction(1, 3), 0), (Fraction(1, 2), 0), (0, Fraction(1, 50)), (0, Fraction(1, 10))]
+
+
+@given(tables(), settings_of_trees(), st.sampled_from([*LIMITS, (Fraction(1, 4), Fraction(1, 9))]))
+@settings(max_examples=40)
+def test_limits_of_nodes_agree_with_growing_every_tree(rows, trees, limits):
+    trees = {**trees, "criterion": "gini"} if trees["criterion"] == "entropy" else trees
+    assert_agrees_with_every_tree(rows, trees, None, *limits)
+
+
+def test_limits_of_nodes_by_hand():
+    dist = examples.digits7()
+    full = tree_importances(dist, max_features=2)
+    root = tree_importances(dist, max_features=2, max_depth=1)
+    # The children of the root have at most nine of ten digits.
+    only = tree_importances(dist, max_features=2, min_samples_split=0.95)
+    np.testing.assert_allclose(only[:, 0], root[:, 0])
+    assert not only[:, 1:].any()
+    every = tree_importances(dist, max_features=2, min_samples_split=0.2)  # two digits or more
+    np.testing.assert_allclose(every, full)
+    # A split of n digits into two groups has at most n / 10 bits.
+    assert not tree_importances(dist, max_features=2, min_impurity_decrease=1.01).any()
+    pairs = tree_importances(dist, max_features=1, min_impurity_decrease=0.3).sum()
+    assert 0 < pairs < full.sum()
+    by_name = population_importances(dist, min_samples_split=0.3)
+    assert by_name.metadata["population"]["min_samples_split"] == 0.3
+    single = tree_importances(dist, max_features=1, min_samples_split=0.3)
+    np.testing.assert_array_equal(by_name.by_degree, single)
+
+
+@one_test
+@pytest.mark.parametrize(
+    "limits", [{"min_samples_split": 0.2}, {"min_impurity_decrease": 0.02}], ids=str
+)
+@pytest.mark.parametrize("K", [1, 3])
+def test_forests_with_limits_of_nodes_converge_to_it(limits, K):
+    X, y = table_for_forests()
+    forest = dm.ExtraTreesClassifier(
+        2000, max_features=K, criterion="entropy", splits="ordered", random_state=3, **limits
+    )
+    assert_forest_agrees(forest, X, y, max_features=K, splits="ordered", **limits)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("K", [1, 2, 3])
@@ -247,7 +290,7 @@ def test_agrees_with_growing_every_tree_on_many_deterministic_tables():
         deterministic_table_agrees(seed)
 
 
-def assert_agrees_with_every_tree(rows, trees, max_depth):
+def assert_agrees_with_every_tree(rows, trees, max_depth, least_share=0, least_decrease=0):
     p = len(rows[0][0])
     expected = oracle.importances(
         rows,
@@ -257,8 +300,16 @@ def assert_agrees_with_every_tree(rows, trees, max_depth):
         criterion=trees["criterion"],
         cut=trees["cut"],
         max_depth=max_depth,
+        least_share=least_share,
+        least_decrease=least_decrease,
     )
-    actual = tree_importances(of_rows(rows), max_depth=max_depth, **trees)
+    actual = tree_importances(
+        of_rows(rows),
+        max_depth=max_depth,
+        min_samples_split=float(least_share),
+        min_impurity_decrease=float(least_decrease),
+        **trees,
+    )
     depths = max([actual.shape[1], *(depth + 1 for _, depth in expected)])
     table = np.zeros((p, depths))
     for (m, depth), value in expected.items():

@@ -45,6 +45,8 @@ def population_importances(
     criterion: str = "entropy",
     splits: str = "multiway",
     cut: str = "random",
+    min_samples_split: float = 0.0,
+    min_impurity_decrease: float = 0.0,
     progress: Progress | None = None,
     max_hours: float | None = HOURS,
     max_nodes: int = 1_000_000,
@@ -90,6 +92,11 @@ def population_importances(
         For binary splits: which of its splits a drawn feature offers, any, all alike; that of a
         uniform cut between the least and the largest value at the node, for ordered splits of
         numbers; or the best.
+    min_samples_split : float, default=0.0
+        Least probability of a node that is split: the fraction of the rows of a learning set.
+    min_impurity_decrease : float, default=0.0
+        Least decrease of impurity of a split, times the probability of the node; a node whose best
+        candidate has less is a leaf.
     n_jobs : int, optional
         Number of threads of the sum over sets; None is 1, -1 all processors. The result does not
         depend on it, not in a single bit.
@@ -152,7 +159,8 @@ def population_importances(
     )
     check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
     check_choice(_FUNCTION, "splits", splits, FAMILIES)
-    if K == 1 and splits == "multiway" and cut == "random":
+    limited = min_samples_split != 0 or min_impurity_decrease != 0
+    if K == 1 and splits == "multiway" and cut == "random" and not limited:
         bounds = [bound for bound in (max_depth, subspace) if bound is not None]
         by_degree = lattice_importances(
             dist,
@@ -171,6 +179,8 @@ def population_importances(
             criterion=criterion,
             splits=splits,
             cut=cut,
+            min_samples_split=min_samples_split,
+            min_impurity_decrease=min_impurity_decrease,
             max_nodes=max_nodes,
             function=_FUNCTION,
         )
@@ -179,7 +189,7 @@ def population_importances(
             by_degree = grown(dist, progress=report)
         else:
             by_degree = _mean_over_subspaces(dist, int(subspace), grown, progress)
-    settings = {
+    settings: dict[str, Any] = {
         "max_features": max_features,
         "max_depth": max_depth,
         "subspace": subspace,
@@ -187,6 +197,9 @@ def population_importances(
         "splits": splits,
         "cut": cut,
     }
+    if limited:
+        settings["min_samples_split"] = float(min_samples_split)
+        settings["min_impurity_decrease"] = float(min_impurity_decrease)
     return importances_of(dist, by_degree, criterion, settings)
 
 

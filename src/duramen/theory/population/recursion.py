@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from duramen.support.arrays import BoolArray, FloatArray
-from duramen.support.checks import check_choice, check_integer, refuse
+from duramen.support.checks import check_choice, check_integer, check_real, refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.variables import IndexArray
@@ -40,6 +40,7 @@ Progress: TypeAlias = Callable[[int, int, int], None]
 Visit: TypeAlias = Callable[[list[int], "Splits", FloatArray], None]
 
 _MOST_NUMBERS = 2**27  # that one node may need
+ROUNDING = 1e-12  # by which a probability or a decrease may be below its limit
 
 
 def tree_importances(
@@ -50,6 +51,8 @@ def tree_importances(
     criterion: str = "entropy",
     splits: str = "multiway",
     cut: str = "random",
+    min_samples_split: float = 0.0,
+    min_impurity_decrease: float = 0.0,
     max_nodes: int = 1_000_000,
     progress: Progress | None = None,
     visit: Visit | None = None,
@@ -63,7 +66,7 @@ def tree_importances(
     P(t) that of the rows of t, and :math:`\pi(s|t)` the probability that t is split by s, one of
     the splits :math:`s_m(t)` of feature m. Nodes of one depth with the same rows are one node,
     since what happens below depends on nothing else. A node with a single class is a leaf; any
-    other is split if it can be, even where no split lowers the impurity.
+    other is split if it can be and no limit forbids it, even where no split lowers the impurity.
 
     Parameters
     ----------
@@ -82,6 +85,11 @@ def tree_importances(
         are ordinal; the one of a cut that is uniform between the least and the largest value at the
         node, as Extra-Trees do where columns are numeric, for ordered splits alone; or the best, as
         in random forests. For binary splits alone.
+    min_samples_split : float, default=0.0
+        Least probability P(t) of a node that is split: the fraction of the rows of a learning set.
+    min_impurity_decrease : float, default=0.0
+        Least :math:`P(t) \Delta i(s, t)` of a split; a node whose best candidate has less is a
+        leaf.
     max_nodes : int, default=1_000_000
         The most distinct nodes of one depth; each takes some hundred bytes.
     progress : callable, optional
@@ -157,8 +165,13 @@ def tree_importances(
         )
     if cut == "uniform":
         _check_numbers(function, dist, splits)
+    least_fraction = check_real(function, "min_samples_split", min_samples_split, 0.0, most=1.0)
+    least_decrease = check_real(function, "min_impurity_decrease", min_impurity_decrease, 0.0)
     _check_size(function, dist, splits, max_nodes)
-    trees = _Trees(Nodes(dist, criterion, splits), int(max_features), cut, int(max_nodes), function)
+    nodes = Nodes(dist, criterion, splits)
+    trees = _Trees(
+        nodes, int(max_features), cut, least_fraction, least_decrease, int(max_nodes), function
+    )
     return trees.importances(max_depth, progress, visit)
 
 
@@ -169,6 +182,8 @@ class _Trees:
     nodes: Nodes
     max_features: int
     cut: str
+    min_samples_split: float
+    min_impurity_decrease: float
     max_nodes: int
     function: str
 
@@ -206,6 +221,7 @@ class _Trees:
             reached = np.array([level[t] for t in batch])
             splits = self.nodes.splits(batch)
             wins, stays = self.choose(splits, depth)
+            self.stop(splits, wins, stays)
             amount = (reached * splits.fraction)[splits.node] * wins
             column += np.bincount(
                 splits.feature,
@@ -225,6 +241,16 @@ class _Trees:
         if progress is not None:
             progress(depth, len(everyone), len(everyone))
         return column, below
+
+    def stop(self, splits: Splits, wins: FloatArray, stays: FloatArray) -> None:
+        """Set the probabilities to 0 that a limit of the nodes forbids."""
+        small = splits.fraction < self.min_samples_split - ROUNDING
+        wins[small[splits.node]] = 0.0
+        stays[small] = 0.0
+        if self.min_impurity_decrease > 0:
+            gained = (splits.fraction * splits.scale)[splits.node] * splits.decrease
+            wins[gained < self.min_impurity_decrease - ROUNDING] = 0.0
+            stays[:] = 0.0  # a constant feature gains nothing
 
     def choose(self, splits: Splits, depth: int) -> tuple[FloatArray, FloatArray]:
         """Return the probability of every split, and of every node to stay as it is."""
