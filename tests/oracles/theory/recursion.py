@@ -116,14 +116,14 @@ def importances(
     criterion="entropy",
     cut="random",
     max_depth=None,
-    least_share=0,
+    least_fraction=0,
     least_decrease=0,
 ):
     """Expected importance of (feature, depth), as a dictionary."""
     result = defaultdict(float)
 
     def grow(node, unused, depth, chance):
-        if len({y for _, y, _ in node}) < 2 or depth == max_depth or mass(node) < least_share:
+        if len({y for _, y, _ in node}) < 2 or depth == max_depth or mass(node) < least_fraction:
             return
         if family == "multiway":
             features = unused

@@ -290,7 +290,7 @@ def test_agrees_with_growing_every_tree_on_many_deterministic_tables():
         deterministic_table_agrees(seed)
 
 
-def assert_agrees_with_every_tree(rows, trees, max_depth, least_share=0, least_decrease=0):
+def assert_agrees_with_every_tree(rows, trees, max_depth, least_fraction=0, least_decrease=0):
     p = len(rows[0][0])
     expected = oracle.importances(
         rows,
@@ -300,13 +300,13 @@ def assert_agrees_with_every_tree(rows, trees, max_depth, least_share=0, least_d
         criterion=trees["criterion"],
         cut=trees["cut"],
         max_depth=max_depth,
-        least_share=least_share,
+        least_fraction=least_fraction,
         least_decrease=least_decrease,
     )
     actual = tree_importances(
         of_rows(rows),
         max_depth=max_depth,
-        min_samples_split=float(least_share),
+        min_samples_split=float(least_fraction),
         min_impurity_decrease=float(least_decrease),
         **trees,
     )
