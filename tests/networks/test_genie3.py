@@ -130,7 +130,8 @@ def test_scaling_by_the_variance_of_sources(made):
     some = np.array([1, 2, 5])
     weights = plain.weights * np.isin(np.arange(8), some)
     assert np.isclose(
-        scaled_by_variance(weights, some)[1, 2], weights[1, 2] * weights[1, [2, 5]].var()
+        scaled_by_variance(weights[:, some], np.arange(8), some, 8)[1, 1],
+        weights[1, 2] * weights[1, [2, 5]].var(),
     )
 
 
@@ -232,3 +233,15 @@ def test_refuses_targets_with_missing_values(made):
         dm.genie3(expression, **FAST)
     others = [j for j in range(8) if j != 4]
     assert dm.genie3(expression, targets=others, **FAST).weights[4].any()
+
+
+@pytest.mark.parametrize("scaling", ["none", "variance"])
+def test_weights_of_few_candidates_are_sparse(made, monkeypatch, scaling):
+    options = {**FAST, "regulators": [1, 4], "targets": [0, 1, 6], "source_scaling": scaling}
+    dense = dm.genie3(made.expression, **options)
+    monkeypatch.setattr("duramen.networks.inference._DENSE_BYTES", 0)
+    sparse = dm.genie3(made.expression, **options)
+    assert sparse.weights.nnz <= 6
+    assert sparse.weights.toarray().tobytes() == dense.weights.tobytes()
+    assert sparse.top(5) == dense.top(5)
+    assert isinstance(dm.genie3(made.expression, **FAST).weights, np.ndarray)

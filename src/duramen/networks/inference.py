@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 _FUNCTION = "genie3"
 _FEW = 5
 _ROWS = 256  # sources that are scaled together
+_DENSE_BYTES = 1 << 28  # weights of all pairs up to this size are a dense matrix
+_ENTRY_BYTES = 12  # of a link in a sparse matrix
+_BUILT_BYTES = 40  # of a link while the sparse matrix is made of the results of the targets
 
 
 class Experiment(TypedDict, total=False):
@@ -135,7 +138,8 @@ def genie3(
     -------
     Network
         Weights of shape (p, p), source by target; with `p_values` if asked for. Links to constant
-        targets have weight 0 and p-value 1.
+        targets have weight 0 and p-value 1. Weights that would take more than 256 MB, and less
+        than half of that as a sparse matrix of the candidates, are one.
 
     Raises
     ------
@@ -171,18 +175,31 @@ def genie3(
     template = template_of_targets(estimator, _FUNCTION)
     reading = {"genes": genes, "names": names, "kinds": kinds, "n_threads": plan.n_threads}
     table = encoded(expression, function=_FUNCTION, **reading)
-    p = table.n_columns
-    require_memory(
-        8 * p * p * (2 if n_permutations else 1),
-        what=f"the weights of {p} x {p} links",
-        function=_FUNCTION,
-        hint="give fewer genes",
-    )
     variables = _variables(table, regulators, targets, experiment)
+    _require_memory(variables, n_permutations)
     seed = checks.draw_seed(random_state)
     network = _inferred(variables, template, scoring, seed, plan)
     warn_of(_FUNCTION, network.notes)
     return network
+
+
+def _stays_sparse(variables: Variables) -> bool:
+    """Tell whether the weights of the candidates take half the memory of those of all pairs."""
+    p, n_links = variables.table.n_columns, len(variables.sources) * len(variables.targets)
+    return 8 * p * p > max(_DENSE_BYTES, 2 * _ENTRY_BYTES * n_links)
+
+
+def _require_memory(variables: Variables, n_permutations: int) -> None:
+    """Raise MemoryError where the weights would not fit."""
+    p, n_links = variables.table.n_columns, len(variables.sources) * len(variables.targets)
+    sparse = _stays_sparse(variables)
+    weights = _BUILT_BYTES * n_links if sparse else 8 * p * p
+    require_memory(
+        weights + (8 * p * p if n_permutations else 0),
+        what=f"the weights of {n_links if sparse else f'{p} x {p}'} links",
+        function=_FUNCTION,
+        hint="give fewer genes",
+    )
 
 
 def _inferred(
@@ -279,20 +296,20 @@ def _network(
     """Put the weights of all targets side by side."""
     table, sources = variables.table, variables.sources
     p = table.n_columns
-    weights = np.zeros((p, p))
+    links = np.column_stack([result["weights"] for result in results])
     tested = any(len(result["p_values"]) for result in results)
     p_values = np.ones((p, p)) if tested else None
-    for j, result in zip(variables.targets.tolist(), results, strict=True):
-        weights[sources, j] = result["weights"]
-        if p_values is not None:
+    if p_values is not None:
+        for j, result in zip(variables.targets.tolist(), results, strict=True):
             p_values[sources, j] = result["p_values"]
     if scoring.source_scaling == "variance":
-        weights = scaled_by_variance(weights, variables.targets)
+        links = scaled_by_variance(links, sources, variables.targets, p)
+    weights = _of_all_pairs(links, variables)
     is_source, is_target = np.zeros((2, p), dtype=np.bool_)
     is_source[sources] = True
     is_target[variables.targets] = True
     for matrix in (weights, p_values):
-        if matrix is not None:
+        if isinstance(matrix, np.ndarray):
             matrix.setflags(write=False)
     notes = _notes(table, is_source | is_target)
     return Network(
@@ -307,27 +324,48 @@ def _network(
     )
 
 
-def scaled_by_variance(weights: FloatArray, targets: IntArray) -> FloatArray:
+def _of_all_pairs(links: FloatArray, variables: Variables) -> Any:
+    """Return weights of shape (p, p), sparse where few of many pairs are candidates."""
+    p, sources, targets = variables.table.n_columns, variables.sources, variables.targets
+    if not _stays_sparse(variables):
+        weights = np.zeros((p, p))
+        weights[sources[:, np.newaxis], targets] = links
+        return weights
+    from scipy.sparse import csr_array
+
+    starts = np.zeros(p + 1, dtype=np.int64)
+    starts[sources + 1] = len(targets)
+    columns = np.tile(targets.astype(np.int32), len(sources))
+    return csr_array((links.ravel(), columns, np.cumsum(starts)), shape=(p, p))
+
+
+def scaled_by_variance(
+    links: FloatArray, sources: IntArray, targets: IntArray, p: int
+) -> FloatArray:
     """Multiply the weights of each source by their variance over its targets.
 
     Parameters
     ----------
-    weights : float64 array of shape (p, p)
+    links : float64 array of shape (n_sources, n_targets)
         Source by target.
-    targets : int64 array
-        Indices of the targets; a source is no target of itself.
+    sources, targets : int64 arrays
+        Indices of the sources and targets; a source is no target of itself.
+    p : int
+        Number of variables.
     """
-    scaled = np.empty_like(weights)
-    is_target = np.zeros(len(weights), dtype=np.bool_)
+    scaled = np.empty_like(links)
+    is_target = np.zeros(p, dtype=np.bool_)
     is_target[targets] = True
-    for first in range(0, len(weights), _ROWS):
-        rows = weights[first : first + _ROWS]
+    for first in range(0, len(links), _ROWS):
+        here = sources[first : first + _ROWS]
+        rows = np.zeros((len(here), p))
+        rows[:, targets] = links[first : first + _ROWS]
         among = np.tile(is_target, (len(rows), 1))
-        among[np.arange(len(rows)), first + np.arange(len(rows))] = False
+        among[np.arange(len(rows)), here] = False
         count = np.maximum(among.sum(axis=1), 1)
         mean = (rows * among).sum(axis=1) / count
         variance = (((rows - mean[:, None]) * among) ** 2).sum(axis=1) / count
-        scaled[first : first + _ROWS] = rows * variance[:, None]
+        scaled[first : first + _ROWS] = links[first : first + _ROWS] * variance[:, None]
     return scaled
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from codecs import getwriter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from os import PathLike
@@ -329,6 +331,28 @@ class Network(Result):
         lines = (f"{self.names[a]}\t{self.names[b]}\t{w:.17g}\n" for a, b, w in links)
         with replacing(Path(path)) as file:
             file.writelines(line.encode() for line in lines)
+
+    def write_adjacencies(self, path: str | PathLike[str], n: int | None = None) -> None:
+        """Write the links of positive weight as pySCENIC and arboreto do: TF, target, importance.
+
+        ``pyscenic ctx`` reads the file in place of that of ``pyscenic grn``. The heaviest links
+        come first.
+
+        Parameters
+        ----------
+        path : path
+            File to write: separated by commas where its name ends in .csv, by tabs otherwise.
+        n : int, optional
+            Number of links at most; all by default.
+        """
+        sign = "," if Path(path).suffix.lower() == ".csv" else "\t"
+        i, j = self.ranked(n)
+        columns = ([self.names[a] for a in i], [self.names[b] for b in j])
+        weights = link_weights.at(self.weights, i, j).tolist()
+        with replacing(Path(path)) as file:
+            lines = csv.writer(getwriter("utf-8")(file), delimiter=sign, lineterminator="\n")
+            lines.writerow(("TF", "target", "importance"))
+            lines.writerows(link for link in zip(*columns, weights, strict=True) if link[2] > 0)
 
     def score(self, gold: Any, *, pairs: str = "candidates") -> NetworkScores:
         """Score the ranked links against a gold standard.

@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from scipy import sparse
 from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
+from duramen.io.store.inputs import sparse_table
 
 QUICK = ("--trees", "20")
 
@@ -213,3 +215,62 @@ def test_choices_are_those_of_the_library(made, words):
     result = duramen("network", folder / "columns.csv", *words, "--out", folder / "out")
     assert result.exit_code == 2
     assert "is not one of" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_sparse_cells(tmp_path, form, turned):
+    anndata = pytest.importorskip("anndata")
+    random = np.random.default_rng(0)
+    counts = np.where(random.random((400, 6)) < 0.1, random.poisson(3, (400, 6)), 0)
+    counts[:, 1] = counts[:, 0] + (random.random(400) < 0.05)
+    names = [f"g{j}" for j in range(6)]
+    pd.DataFrame(counts, columns=names).to_csv(tmp_path / "dense.csv", index=False)
+    matrix = sparse.csr_matrix(counts.T if turned else counts).asformat(form)
+    made = anndata.AnnData(matrix.astype(np.float32))
+    cells = [f"c{i}" for i in range(400)]
+    made.obs_names, made.var_names = (names, cells) if turned else (cells, names)
+    made.write_h5ad(tmp_path / "cells.h5ad")
+    options = (*QUICK, "--drop", "g5", "--max-depth", "4", "--subsample", "300")
+    links_of = []
+    for file, more in (("dense.csv", ()), ("cells.h5ad", ("--genes", "rows") if turned else ())):
+        adjacencies = tmp_path / f"{file}.tsv"
+        words = (tmp_path / file, *options, *more, "--adjacencies", adjacencies)
+        _, record = done(tmp_path / f"{file}-out", "network", *words)
+        assert (record["n_rows"], record["settings"]["subsample"]) == (300, 300)
+        links = table(tmp_path / f"{file}-out")
+        written = pd.read_csv(adjacencies, sep="\t", float_precision="round_trip")
+        assert list(written) == ["TF", "target", "importance"]
+        positive = links[links["weight"] > 0]
+        assert written["TF"].tolist() == positive["source"].tolist()
+        assert written["importance"].tolist() == positive["weight"].tolist()
+        links_of.append(links.to_csv())
+    assert links_of[0] == links_of[1]
+
+
+def test_sparse_cells_are_not_packed(tmp_path, monkeypatch):
+    anndata = pytest.importorskip("anndata")
+    random = np.random.default_rng(0)
+    counts = sparse.random_array((400, 5), density=0.1, format="csr", rng=random)
+    made = anndata.AnnData(counts.astype(np.float32))
+    made.write_h5ad(tmp_path / "cells.h5ad")
+    encoded = sparse_table(tmp_path / "cells.h5ad", transpose=False, function="network")
+    assert encoded.sparse.n_columns == 5
+    assert (
+        encoded.fingerprint()
+        == dm.encode(counts.toarray().astype(np.float32), names=encoded.names).fingerprint()
+    )
+    monkeypatch.setattr("duramen.io.pack", None)
+    done(tmp_path / "out", "network", tmp_path / "cells.h5ad", *QUICK, "--max-depth", "2")
+    assert sparse_table(tmp_path / "cells.h5ad", transpose=True, function="network").n_rows == 5
+
+
+def test_samples_beyond_those_there(made):
+    _, folder = made
+    message = "--subsample: must be at most the number of samples, 30, got 31"
+    words = [folder / "columns.csv", "--subsample", "31"]
+    assert_refused("network", folder / "r", words, message)
+    _, record = done(
+        folder / "o", "network", folder / "rows.tsv", "--genes", "rows", *QUICK, "--subsample", "20"
+    )
+    assert record["n_rows"] == 20

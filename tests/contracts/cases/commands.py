@@ -450,6 +450,11 @@ command(
 command(
     "words", "network words.tsv --na ? --decimal , --trees 6 --categorical w0", write_expression
 )
+command(
+    "some samples, adjacencies",
+    f"{NETWORK} --subsample 20 --adjacencies links.tsv --seed 1",
+    write_expression,
+)
 command("checkpoint", f"{NETWORK} --checkpoint kept", write_expression)
 command("demo", "network --demo --trees 3", write_expression)
 for forest in (

@@ -86,6 +86,12 @@ def _methods() -> Any:
         again = dm.Network.load(Path(folder) / "network.npz")
         network.write_tsv(Path(folder) / "links.tsv", 4)
         lines = (Path(folder) / "links.tsv").read_text().splitlines()
+        network.write_adjacencies(Path(folder) / "adjacencies.csv", 4)
+        adjacencies = (Path(folder) / "adjacencies.csv").read_text().splitlines()
+    assert adjacencies[0] == "TF,target,importance"
+    assert [line.split(",")[:2] for line in adjacencies[1:]] == [
+        line.split("\t")[:2] for line in lines
+    ]
     graph = network.to_networkx(4)
     return (
         extracts.frame(network),

@@ -78,6 +78,12 @@ class Expression:
     drop: tuple[str, ...] = option(
         (), "Column to leave out; repeat for more.", metavar="NAME", record="dropped"
     )
+    subsample: int | None = option(
+        None,
+        "Number of samples, such as cells, drawn at random without replacement; by default, all.",
+        metavar="N",
+        min=2,
+    )
     keep_identifiers: bool = option(
         False,
         "Analyze columns that have a different value in each row, such as sample numbers; by "
@@ -149,6 +155,13 @@ class Options:
     input: Expression = group(Expression, "Data")
     scores: Scores = group(Scores, "Forests")
     links: int = links_option()
+    adjacencies: Path | None = option(
+        None,
+        "File to write all links of positive weight to, as columns TF, target and importance: the "
+        "adjacencies that pyscenic ctx reads.",
+        metavar="FILE",
+        section="Results",
+    )
     work: ClusterWork = group(ClusterWork, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-network"))
 
@@ -186,8 +199,8 @@ def _check_input(options: Expression) -> None:
     options.reading.check(options.file)
 
 
-def _read(options: Expression) -> Expressed:
-    """Read the expression, and the known links if they are given.
+def _read(options: Expression, seed: int) -> Expressed:
+    """Read the expression, or some samples of it, and the known links if they are given.
 
     Raises
     ------
@@ -207,7 +220,26 @@ def _read(options: Expression) -> Expressed:
     from duramen.findings.table import left_out
 
     gone = () if options.keep_identifiers else left_out(looked_at)
-    return Expressed(options.file.name, _without(table, gone), genes, gold, findings=looked_at)
+    table = _without(table, gone)
+    if options.subsample is not None:
+        table = _drawn(table, genes, options.subsample, seed)
+    return Expressed(options.file.name, table, genes, gold, findings=looked_at)
+
+
+def _drawn(table: Any, genes: str, count: int, seed: int) -> Any:
+    """Return some samples, drawn at random, in their order."""
+    import numpy as np
+
+    from duramen.data import EncodedTable
+
+    encoded, turned = isinstance(table, EncodedTable), genes == "rows"
+    n = table.n_rows if encoded else table.num_columns - 1 if turned else table.num_rows
+    if count > n:
+        raise ValueError(f"--subsample: must be at most the number of samples, {n}, got {count}")
+    rows = np.sort(np.random.default_rng(seed).choice(n, count, replace=False))
+    if encoded:
+        return table.take_rows(rows)
+    return table.select([0, *(rows + 1).tolist()]) if turned else table.take(rows)
 
 
 def _without(table: Any, gone: Sequence[str]) -> Any:
@@ -266,6 +298,7 @@ def _table(options: Expression, path: Path, findings: list[Finding]) -> tuple[An
 
     from duramen.io import open_store, pack
     from duramen.io.formats import format_of
+    from duramen.io.store.inputs import sparse_table
 
     format_ = format_of(path)
     if not is_store(path) and (format_ is None or format_.read is not None):
@@ -273,6 +306,11 @@ def _table(options: Expression, path: Path, findings: list[Finding]) -> tuple[An
         check_columns("--drop", options.drop, table.column_names, "")
         table = table.drop_columns(list(options.drop))
         return _samples_of(table, path) if options.genes == "rows" else table, options.genes
+    turned = options.genes == "rows"
+    cells = None if is_store(path) else sparse_table(path, transpose=turned, function=_CALLER)
+    if cells is not None:
+        check_columns("--drop", options.drop, cells.names, "")
+        return _without(cells, options.drop), "columns"
     with _packed(path, options, pack) if not is_store(path) else _itself(path) as place:
         store = open_store(place)
         check_columns("--drop", options.drop, store.names, "")
@@ -389,7 +427,7 @@ def _compute(
 
     quiet = options.output.quiet
     with clock.step("read"), warnings_as_notes(quiet):
-        expression = _read(options.input)
+        expression = _read(options.input, options.work.seed)
     notes(map(str, expression.findings), quiet)
     with (
         keeping(lambda: checkpoints(options.work.checkpoint), quiet),
@@ -403,6 +441,8 @@ def _compute(
             **settings,
             **options.work.parameters(quiet),
         )
+    if options.adjacencies is not None:
+        inferred.write_adjacencies(options.adjacencies)
     if expression.gold is None:
         return expression, inferred, None
     with clock.step("score"):

@@ -37,6 +37,8 @@ class Input(ABC):
         Names that the input itself gives; None where it gives none.
     encoded : bool
         Whether the groups are encoded already, so that kinds cannot be chosen.
+    sparse : bool
+        Whether the groups are sparse matrices.
     kinds_chosen : bool
         Whether kinds are asked for, so that groups cannot be codes; set before the first group.
     on_spooled : callable
@@ -48,6 +50,7 @@ class Input(ABC):
     n_columns: int
     names: Sequence[str] | None = None
     encoded: bool = False
+    sparse: bool = False
     kinds_chosen: bool = False
     on_spooled: Callable[[int], None] = staticmethod(lambda n_bytes: None)
 

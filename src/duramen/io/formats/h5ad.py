@@ -227,6 +227,8 @@ class DenseInput(_Matrix):
 class SparseInput(_Matrix):
     """A sparse matrix; one that is stored by rows is spooled."""
 
+    sparse = True
+
     def __init__(self, axes: Axes, group: Any, request: Request) -> None:
         super().__init__(axes, request)
         attributes = group.attrs
