@@ -94,7 +94,7 @@ CASES = {
     "a stray word": (csv(age=replaced(AGE, [4], "n/a?")), "'age'", "--na 'n/a?'", 0),
     "a limit of detection": (csv(dose=replaced(DOSE, [7], ">100")), "'dose'", "--na '>100'", 0),
     "one decimal comma": (csv(dose=replaced(DOSE, [9], "12,5")), "'dose'", "--na 12,5", 0),
-    "decimal commas": (written(";", ","), "'dose'", "--decimal ,", 0),
+    "decimal commas": (written(";", ","), "decimal commas", "--decimal ,", 0),
     "a code of missing values": (
         csv(age=replaced(AGE, [3, 8], "-999")),
         "'age'",

@@ -210,9 +210,12 @@ def test_a_column_that_is_read_as_numbers_ranks_first(stray):
     words = [*WORDS["rank"], "--drop", "chromosome"]
     _, run = done(stray / "a", "rank", stray / "marks.csv", "--na", "?", *words)
     assert results(stray / "a")["name"][0] == "signal"
-    result, run = done(stray / "b", "exact", stray / "commas.tsv", "--target", "y")
+    exact = ["exact", stray / "commas.tsv", "--target", "y"]
+    result, run = done(stray / "b", *exact, "--decimal", ".")
     assert "column 'signal' has numbers with commas, such as '" in result.stderr
     assert "--decimal , reads decimal commas" in " ".join(result.stderr.split())
+    result, run = done(stray / "d", *exact)
+    assert "numbers of commas.tsv have decimal commas, such as '" in result.stderr
     _, run = done(stray / "c", "rank", stray / "commas.tsv", "--decimal", ",", *words)
     assert results(stray / "c")["name"][0] == "signal"
     assert "--decimal ," in run["command"]

@@ -15,6 +15,8 @@ from tests.grid import one_test
 from duramen.data import encode
 from duramen.io import pack, read_table, write_table
 from duramen.io.files import target_column
+from duramen.io.formats.format import Request
+from duramen.io.formats.text_file import TextFile
 
 TABLE = pa.table({"gene": ["g,1", 'say "b"', None], "x": [1.5, None, -2.0], "n": [1, 2, 3]})
 TEXT = 'gene,x,n\n"g,1",1.5,1\n"say ""b""",NA,2\n,-2.0,3\n'
@@ -275,3 +277,25 @@ def test_a_workbook_holds_text_as_text(tmp_path: Path) -> None:
     wide = pa.table({f"c{j}": [0] for j in range(16_385)})
     with pytest.raises(ValueError, match="a sheet holds"):
         write_table(wide, tmp_path / "b.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("lines", "commas"),
+    [
+        (
+            ["a;b", "1,5;2", ",25;3", "-3,75;4", "4,5;x", "1,0;y"],
+            ["1,5", ",25", "-3,75", "4,5", "1,0"],
+        ),
+        (["a\tb", "1,5\t2", "1,25\t3", "3,75\t4", "4,5\tx"], []),  # four numbers
+        (["a;b", *(f"{i},500;x" for i in range(1, 9))], []),  # thousands
+        (["a;b", *(f"{i},5;{i}.5" for i in range(9))], []),  # points too
+        (["a,b", *(f'"{i},5",x' for i in range(9))], []),  # commas between fields
+        (["1,5;2,5", *(f"{i};x" for i in range(9))], []),  # names of columns
+    ],
+)
+def test_decimal_commas_are_told_by_the_first_lines(
+    tmp_path: Path, lines: list[str], commas: list[str]
+) -> None:
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    text = TextFile.of(tmp_path / "a.csv", ",", Request("read_table"))
+    assert list(text.decimal_commas) == commas

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from duramen.data import Finding
     from duramen.data.text_numbers import StrayValues
     from duramen.io import Format
+    from duramen.io.formats.text_file import TextFile
     from duramen.io.store.row_ids import Paired
 
 _SHOWN = 3
@@ -44,8 +45,12 @@ class Reading:
         metavar="WORD",
         echo="changed",
     )
-    decimal: str = option(
-        ".", "Decimal point of numbers in CSV and TSV files: . or ,", metavar="SIGN", echo="changed"
+    decimal: str | None = option(
+        None,
+        "Decimal point of numbers in CSV and TSV files, . or ,; by default detected from the first "
+        "lines.",
+        metavar="SIGN",
+        echo="changed",
     )
     separator: str | None = option(
         None,
@@ -83,7 +88,7 @@ class Reading:
 
     def check(self, *files: Path | str | None) -> None:
         """Check that options of text are given for text, and the decimal point is one."""
-        if self.decimal not in (".", ","):
+        if self.decimal not in (None, ".", ","):
             raise ValueError(f"--decimal must be . or , got {self.decimal!r}")
         if self.separator is not None and len(self.sign or "") != 1:
             raise ValueError(
@@ -98,7 +103,7 @@ class Reading:
         of_text = {
             "--na": bool(self.na) and not typed,
             "--skip-rows": bool(self.skip_rows) and not words,
-            "--decimal": self.decimal != ".",
+            "--decimal": self.decimal is not None,
             "--separator": self.separator is not None,
             "--encoding": self.encoding != "utf-8",
             "--member": self.member is not None,
@@ -160,37 +165,56 @@ class Reading:
         both: dict[str, Any] = {"na_values": self.na, "skip_rows": self.skip_rows}
         if format_.sheets:
             return {**both, "sheet": self.sheet}
-        return {**both, "decimal": self.decimal, **self._of_text(path)}
+        return {**both, **self._of_text(path)}
 
     def _of_text(self, path: Path | str) -> dict[str, Any]:
         """Return the parameters about the text of a file."""
-        settings = {"encoding": self.encoding, "member": self.member}
-        return {**settings, "separator": self.sign or self.unusual(path)}
+        settings: dict[str, Any] = {"encoding": self.encoding, "member": self.member}
+        settings["separator"] = self.sign or self.unusual(path)
+        settings["decimal"] = self.decimal or ("," if self._decimal_commas(path) else ".")
+        return settings
 
     def unusual(self, path: Path | str) -> str | None:
         """Return the separator of a text file where nobody named it and it is not the usual one."""
+        text = None if self.separator is not None else self._text(path)
+        return None if text is None or text.delimiter == text.usual else text.delimiter
+
+    def _decimal_commas(self, path: Path | str) -> tuple[str, ...]:
+        """Return numbers with decimal commas, of a text file where nobody named the point."""
+        text = None if self.decimal is not None else self._text(path)
+        return () if text is None else text.decimal_commas
+
+    def _text(self, path: Path | str) -> TextFile | None:
+        """Return the text of a file whose separator is to be told; None where it has none."""
         from duramen.io.formats.format import Request
         from duramen.io.formats.text_file import TextFile
         from duramen.support.files import expanded
 
         format_ = _format(path)
-        if format_ is None or not format_.separator or self.separator is not None:
+        if format_ is None or not format_.separator:
             return None
         how: dict[str, Any] = {"skip_rows": self.skip_rows, "member": self.member}
-        request = Request("read_table", encoding=self.encoding, **how)
-        sign = TextFile.of(expanded(path), format_.separator, request).delimiter
-        return None if sign == format_.separator else sign
+        request = Request("read_table", encoding=self.encoding, separator=self.sign, **how)
+        return TextFile.of(expanded(path), format_.separator, request)
 
     def findings(self, path: Path | str) -> list[Finding]:
-        """Tell of a separator that was not asked for."""
+        """Tell of a separator and of decimal commas that were not asked for."""
         from duramen.data import Finding
+        from duramen.support.text import quoted
 
-        sign = self.unusual(path)
-        if sign is None:
-            return []
-        word = next(word for word in _SIGNS if _SIGNS[word] == sign)
-        message = f"{Path(path).name} is separated by {word}s, and was read accordingly"
-        return [Finding("separator", (), message, f"--separator {word} confirms that it is right")]
+        findings = []
+        if (sign := self.unusual(path)) is not None:
+            word = next(word for word in _SIGNS if _SIGNS[word] == sign)
+            message = f"{Path(path).name} is separated by {word}s, and was read accordingly"
+            hint = f"--separator {word} confirms that it is right"
+            findings.append(Finding("separator", (), message, hint))
+        if commas := self._decimal_commas(path):
+            some = ", ".join(map(quoted, commas[:_SHOWN]))
+            message = f"numbers of {Path(path).name} have decimal commas, such as {some}, and were "
+            message += "read as such"
+            hint = "--decimal , confirms that it is right; --decimal . leaves them as text"
+            findings.append(Finding("decimal commas", (), message, hint))
+        return findings
 
 
 _SIGNS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}

@@ -167,6 +167,8 @@ _BLOCK = 1 << 18
 _OF_EXCEL = re.compile(rb"sep=(.)\s*", re.IGNORECASE)  # first line that some programs write
 _NUMBER = re.compile(r"\s*(-?\d+([.,]\d*)?([eE][-+]?\d+)?|NA|NaN|)\s*", re.ASCII)
 _SHOWN = 5
+_DECIMAL = {sign: re.compile(rf"\s*[+-]?\d*{re.escape(sign)}(\d+)\s*", re.ASCII) for sign in ",."}
+_FEWEST_DECIMALS = 5  # numbers by which the decimal point is told
 # Raised for damaged archives, and for those of a version or with a password that is not supported.
 _OF_ARCHIVES = (zipfile.BadZipFile, RuntimeError, zlib.error, lzma.LZMAError, struct.error)
 
@@ -310,6 +312,26 @@ class TextFile:
             if max(n_fields.values()) > 1:
                 break
         return max(n_fields, key=lambda sign: n_fields[sign])
+
+    @cached_property
+    def decimal_commas(self) -> tuple[str, ...]:
+        """Numbers with decimal commas in the first lines; none where they may be something else.
+
+        Where commas do not separate fields, some numbers have them, none has a point, and not all
+        of them may be thousands.
+        """
+        if self.delimiter == ",":
+            return ()
+        try:
+            rows = csv.reader(self._lines[self._skipped + 1 :], delimiter=self.delimiter)
+            fields = dict.fromkeys(field for row in rows for field in row)
+        except csv.Error:
+            return ()
+        if any(_DECIMAL["."].fullmatch(field) for field in fields):
+            return ()
+        fractions = {f: match[1] for f in fields if (match := _DECIMAL[","].fullmatch(f))}
+        some = any(len(fraction) != 3 for fraction in fractions.values())
+        return tuple(fractions) if some and len(fractions) >= _FEWEST_DECIMALS else ()
 
     @property
     def sign(self) -> bytes:
