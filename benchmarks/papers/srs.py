@@ -184,7 +184,7 @@ def accuracies(scale: Scale) -> Any:
     few = {q: scale.of(20, number, 10_000) for q, number in accuracy.ITERATIONS.items()}
     trees = scale.of(10, accuracy.TREES, 10_000)
     plans = (
-        ("madelon", many, scale.of(1, 2, SPLITS)),
+        ("madelon", many, scale.of(1, 3, SPLITS)),
         ("arcene, 100 rows", few, scale.of(1, 10, SPLITS)),
     )
     tasks = [(name, split, numbers) for name, numbers, splits in plans for split in range(splits)]
@@ -262,7 +262,7 @@ ENTRIES = (
         exact=False,
         compute=accuracies,
         note=(
-            "10 splits of arcene, with 1000 to 3000 iterations, and 2 of madelon, with 10,000; "
+            "10 splits of arcene, with 1000 to 3000 iterations, and 3 of madelon, with 10,000; "
             "50 splits, as in the thesis, with `--full`; forests of 1000 trees. A difference above "
             "the tolerance is by chance if it is within three standard errors of the difference of "
             "the two means, from the spread over our splits. Methods are SRS with q / p and "
