@@ -35,6 +35,7 @@ MEASURES = (
     *("mdi", "frequency", "minimal_depth", "vote_change", "mdi_oob", "mda", "holdout_mda"),
     *("noising", "air", "sandri"),
 )
+REGRESSIONS = ("sobol_mda", "shaff", "mdi_plus")  # slower: an eighth of the data sets
 TOLD = ("mdi", "mda", "air")  # where two kinds are mixed
 RANKED = ("mdi", "mdi_oob", "mda", "holdout_mda", "air")  # where one feature is relevant
 FLIPPED = 0.35  # rows whose class is not that of the relevant feature
@@ -49,6 +50,10 @@ def tables(data_sets: int, seed: int) -> Iterator[Table]:
     size = f"{ROWS} rows, {TREES} trees"
     yield null_table(f"Mean importance of irrelevant features; {size}", MEASURES, result, KINDS)
     yield first_table("Fraction of the same data sets where it is first", MEASURES, result, KINDS)
+    slower = simulated(slower_task, max(1, data_sets // 8), seed)
+    size = f"{ROWS} rows, {TREES} trees, {len(slower)} data sets"
+    yield null_table(f"Mean importance of irrelevant features; {size}", REGRESSIONS, slower, KINDS)
+    yield first_table("Fraction of these where it is first", REGRESSIONS, slower, KINDS)
     yield with_relevant(data_sets, seed)
     yield by_ratio(data_sets, seed)
 
@@ -143,6 +148,12 @@ def null_task(random: np.random.Generator, seed: int) -> Float:
     """Importances of irrelevant features by each measure."""
     data = dm.learning_set(features(random), random.integers(0, 2, ROWS))
     return importances(MEASURES, dm.RandomForestClassifier(TREES, random_state=seed), data, seed)
+
+
+def slower_task(random: np.random.Generator, seed: int) -> Float:
+    """The same by measures that project forests or fit regressions."""
+    data = dm.learning_set(features(random), random.integers(0, 2, ROWS))
+    return importances(REGRESSIONS, dm.RandomForestClassifier(TREES, random_state=seed), data, seed)
 
 
 def with_relevant(data_sets: int, seed: int) -> Table:

@@ -100,9 +100,10 @@ def mdi_plus(
     below 0, lower than that of an irrelevant one.
 
     Predictions from one block ignore interactions with the others: MDI+ of the two features of an
-    xor is that of the stumps of each alone. Irrelevant features have values about 0 or slightly
-    below. A feature on which a tree does not split has a block that is empty: its prediction is the
-    intercept.
+    xor is that of the stumps of each alone. Irrelevant features have values about 0, but splits are
+    chosen with all rows: of trees grown in full for classes those of many values have more
+    (docs/biases/cardinality.md). A feature on which a tree does not split has a block that is
+    empty: its prediction is the intercept.
 
     In each tree the model has as many columns as there are splits and features in use, q. The time
     is that of the eigenvalues of a matrix of min(n, q) columns: forests with ``min_samples_leaf=5``
@@ -508,13 +509,14 @@ MDI_PLUS = Measure(
         "MDI+",
         "MDI+ is the score, in {unit}, of leave-one-out predictions by the splits on a feature and "
         "its values, in penalized regressions on all splits of a tree; averaged over the trees.",
-        "MDI+ of an irrelevant feature is about 0 or slightly below. Features that matter only "
-        "together with others have too little of it, and so have features of classes that are "
-        "nearly separable.",
+        "MDI+ of an irrelevant feature is about 0; in trees grown in full it is higher for "
+        "features of many values. Features that matter only together with others have too little "
+        "of it, and so have features of classes that are nearly separable.",
     ),
     reference="A. Agarwal et al. (2023). MDI+: a flexible random forest-based feature importance "
     "framework. arXiv:2307.01932.",
     rows="training",
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
 )
