@@ -189,8 +189,8 @@ def accuracies(scale: Scale) -> Any:
     )
     tasks = [(name, split, numbers) for name, numbers, splits in plans for split in range(splits)]
     measured = functools.partial(half, str(scale.data), trees)
-    fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(scale.n_jobs, mp_context=fork) as pool:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(scale.n_jobs, mp_context=spawn) as pool:
         return list(pool.map(measured, *zip(*tasks, strict=True)))
 
 
