@@ -80,7 +80,7 @@ struct ColumnView {
 // Columns that came sparse and have at most this proportion of entries stay so (table.hpp); in
 // tables of few rows they do not, as growth would unpack them.
 inline constexpr std::size_t kSparseRows = 256;
-inline constexpr double kSparseDensity = 0.25;
+inline constexpr double kSparseDensity = 1.0 / 3;
 
 class Encoder {
  public:
