@@ -19,7 +19,6 @@ from duramen.results.fields import false_discovery, warn_of
 from duramen.significance.conditional_tests.cross_fitted import (
     CrossFitting,
     Design,
-    Lines,
     folds_of,
 )
 from duramen.significance.conditional_tests.diagnosis import Diagnosis, diagnosis
@@ -32,14 +31,17 @@ from duramen.significance.conditional_tests.inference import (
     t_statistic,
     upper_tail,
 )
+from duramen.significance.conditional_tests.lines import Lines, after
 from duramen.significance.conditional_tests.nodewise import Nodewise
 from duramen.significance.conditional_tests.sampler import (
     KnownDistribution,
     KnownSampler,
     Sampler,
+    by_splines,
+    curved_in,
     forest_for,
 )
-from duramen.significance.conditional_tests.scores import centered
+from duramen.significance.conditional_tests.scores import centered, normal_scores_of
 from duramen.significance.hypotheses import HIERARCHICAL, Hypotheses
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
@@ -108,9 +110,10 @@ def conditional(
     the feature, and the projected covariance measure (Lundborg et al. 2024), which sees whatever
     the forest has learned, such as interactions. The first is tested as the slope of a line, for
     normal scores of the feature and for its values. The p-values are combined (Liu and Xie 2020),
-    with equal weights, or with .95 for the first where a lasso of all rows predicts better than the
-    forests; what it leaves without the feature then takes the place of :math:`y - \bar f_j` in
-    :math:`g_j`.
+    with equal weights, or with .95 for the first where lines predict better than the forests:
+    least squares on the features that a lasso of all rows selects, of values or of scores,
+    whichever predict better. Then what these leave takes the place of :math:`y - \bar f_j` and of
+    r_j in g_j, with a weight of .95 for values or scores, and a lasso that did not see the feature.
 
     Parameters
     ----------
@@ -199,7 +202,9 @@ def conditional(
     References
     ----------
     R. D. Shah, J. Peters (2020). The hardness of conditional independence testing and the
-    generalised covariance measure. Annals of Statistics 48. A. R. Lundborg, I. Kim, R. D. Shah,
+    generalised covariance measure. Annals of Statistics 48. A. Belloni, V. Chernozhukov, C. Hansen
+    (2014). Inference on treatment effects after selection among high-dimensional controls. Review
+    of Economic Studies 81. A. R. Lundborg, I. Kim, R. D. Shah,
     R. J. Samworth (2024). The projected covariance measure for assumption-lean variable
     significance testing. Annals of Statistics 52. D. S. Watson, M. N. Wright (2021). Testing
     conditional independence in supervised learning algorithms. Machine Learning 110. E. Candes,
@@ -367,8 +372,8 @@ class ConditionalTest:
         identity = self.identity
         if self.choices.draws:
             runs = self._predictions(identity)
-            lines = Lines.of(fitting) if method == "covariance" else None
-            p_values, scores, details = evaluated(runs, fitted, hypotheses, lines)
+            lines = Lines.of(fitting, fitted.scores) if method == "covariance" else None
+            p_values, scores, details = evaluated(runs, fitted, hypotheses, fitting.design, lines)
         else:
             p_values, scores = refitted(self._without(identity), fitting, fitted, method)
             details = {}
@@ -584,7 +589,11 @@ class Runs:
 
 
 def evaluated(
-    runs: Runs, fitted: Sampler, hypotheses: tuple[IntArray, ...], lines: Lines | None
+    runs: Runs,
+    fitted: Sampler,
+    hypotheses: tuple[IntArray, ...],
+    design: Design,
+    lines: Lines | None,
 ) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
     """Return p-values, scores and details; without `lines`, those of the predictive impact."""
     observed, n_hypotheses = runs.observed, len(hypotheses)
@@ -601,39 +610,55 @@ def evaluated(
     if lines is None:
         return projected, scores, {}
     by_line = lines.error < observed.error
-
-    def linear_p_value(g: int, residuals: FloatArray) -> float:
-        rest = lines.rest_of(g) if by_line else observed.rest(g)
-        return covariance_p_value(rest, residuals, observed.units)
-
-    of_scores = [fitted.residuals_together(features) for features in hypotheses]
-    linear = np.array([linear_p_value(g, rest) for g, rest in enumerate(of_scores)])
-    of_values = linear.copy()
-    for g, rest in residuals_of_values(fitted, lines.design, hypotheses).items():
-        of_values[g] = linear_p_value(g, rest)
-    linear = combined(linear, of_values, 0.5)
-    p_values = combined(linear, projected, _OF_LINES if by_line else 0.5)
-    return p_values, scores, {"p_linear": linear, "p_any": projected}
+    of_values = residuals_of_values(fitted, design, hypotheses)
+    linear = np.ones((2, n_hypotheses))
+    for g, features in enumerate(hypotheses):
+        residuals = [fitted.residuals_together(features)]
+        straight = by_line or not fitted.forests[features].any()
+        residuals.append(of_values.get(g, residuals[0]) if straight else residuals[0])
+        rest, n_fitted = observed.rest(g), 0
+        if by_line:
+            basis = lines.basis(g)
+            rest, residuals = after(basis, lines.response), [after(basis, r) for r in residuals]
+            n_fitted = basis.shape[1] + lines.n_means - 1
+        linear[:, g] = [covariance_p_value(rest, r, observed.units, n_fitted) for r in residuals]
+    weight = 0.5
+    if by_line:
+        weight = 1.0 - _OF_LINES if lines.of_values else _OF_LINES
+    linear_p = combined(linear[0], linear[1], weight)
+    p_values = combined(linear_p, projected, _OF_LINES if by_line else 0.5)
+    return p_values, scores, {"p_linear": linear_p, "p_any": projected}
 
 
 def residuals_of_values(
     fitted: Sampler, design: Design, hypotheses: tuple[IntArray, ...]
 ) -> dict[int, FloatArray]:
-    """Return residuals of values, in place of scores, of each hypothesis that they suit.
+    """Return residuals of values, in place of scores, of each hypothesis about numbers.
 
-    The effect of a value is larger than that of its rank, above all where tails are heavy. The
-    hypotheses are those about numbers whose scores depend on the others along lines; a known
-    distribution has residuals of its own.
+    The effect of a value is larger than that of its rank, above all where tails are heavy. Values
+    are predicted along lines, or by splines of the others where the ranks of what lines leave
+    depend on squares or cubes of these. A known distribution has residuals of its own.
     """
-    if isinstance(fitted, KnownSampler) or not design.columns.shape[1]:
+    scores = fitted.scores
+    numbers = (scores.widths > 0) & ~scores.discrete
+    if isinstance(fitted, KnownSampler) or not numbers.any():
         return {}
     columns = centered(design.columns, fitted.strata)
-    nodewise = Nodewise.of(replace(fitted.scores, values=columns))
-    of_values = replace(fitted, nodewise=nodewise, _residuals=nodewise.residuals)
+    nodewise = Nodewise.of(replace(scores, values=columns))
+    residuals = np.array(nodewise.residuals)
+    by_forests = np.flatnonzero(numbers & fitted.forests).tolist()
+    curved = curved_in(scores, normal_scores_of(residuals)) if by_forests else []
+    for j in by_forests:
+        if len(curved[j]):
+            block = scores.columns(j)
+            residuals[:, block] = centered(
+                by_splines(nodewise, scores, j, curved[j]), fitted.strata
+            )
+    of_values = replace(fitted, nodewise=nodewise, _residuals=residuals)
     return {
         g: of_values.residuals_together(features)
         for g, features in enumerate(hypotheses)
-        if not (fitted.forests | fitted.scores.discrete)[features].any()
+        if numbers[features].all()
     }
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _PENALTIES = 15  # of a path of the lasso
 _LEAST_PENALTY = 0.02  # its last one, as a fraction of the first
 _FOLDS = 3  # of the choice of a penalty
-_TOLERANCE = 1e-3
+TOLERANCE = 1e-3  # of a lasso
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ def _numbers(codes: np.ndarray, values: FloatArray) -> FloatArray:
     return np.where(missing, 0.0, (numbers - present.mean()) / (spread if spread > 0 else 1.0))
 
 
-def _penalties(columns: FloatArray, numbers: FloatArray) -> FloatArray:
+def penalties(columns: FloatArray, numbers: FloatArray) -> FloatArray:
     """Return a path of penalties of the lasso, from the least one that leaves no coefficient."""
     largest = np.abs((columns - columns.mean(axis=0)).T @ (numbers - numbers.mean())).max()
     path: FloatArray = np.geomspace(1.0, _LEAST_PENALTY, _PENALTIES)
@@ -79,7 +79,7 @@ def lasso(columns: FloatArray, numbers: FloatArray, cv: Any) -> Any:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of convergence: near enough will do
-        return LassoCV(alphas=_penalties(columns, numbers), cv=cv, tol=_TOLERANCE).fit(
+        return LassoCV(alphas=penalties(columns, numbers), cv=cv, tol=TOLERANCE).fit(
             columns, numbers
         )
 
@@ -270,68 +270,6 @@ def _of_classes(fractions: FloatArray, classes: IntArray, width: int) -> FloatAr
     columns = np.zeros((*fractions.shape[:-1], width))
     columns[..., classes[classes >= 0]] = fractions[..., classes >= 0]
     return columns
-
-
-@dataclass(frozen=True, eq=False)
-class Lines:
-    """Rest of the response after a lasso of all features but those of a hypothesis.
-
-    The lasso sees all rows: under the null hypothesis what it leaves is a function of the target
-    and of the other features alone, whatever it has adapted to.
-
-    Attributes
-    ----------
-    rest : float64 array of shape (n, c)
-        With all features.
-    without : dict of int to float64 array of shape (n, c)
-        For hypotheses whose features have coefficients; the rest of the others is `rest`.
-    error : float
-        Squared error of rows left out, summed over the columns of the response.
-    design : Design
-        Columns of the lasso.
-    """
-
-    rest: FloatArray
-    without: dict[int, FloatArray]
-    error: float
-    design: Design
-
-    @classmethod
-    def of(cls, fitting: CrossFitting) -> Lines:
-        """Fit the lassos, with the penalty that is best for the folds."""
-        from sklearn.linear_model import Lasso
-
-        design, response = fitting.design, fitting.response
-        held_out = [fitting.folds == k for k in range(int(fitting.folds.max()) + 1)]
-        parts = [(np.flatnonzero(~rows), np.flatnonzero(rows)) for rows in held_out]
-        rest, error = response - response.mean(axis=0), 0.0
-        without: dict[int, FloatArray] = {}
-        for c, numbers in enumerate(response.T):
-            spread = float(numbers.std())
-            if spread == 0.0 or not design.columns.shape[1]:
-                continue
-            model = lasso(design.columns, numbers / spread, parts)
-            error += float(model.mse_path_.mean(axis=1).min()) * spread**2
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of convergence
-                rest[:, c] = numbers - spread * model.predict(design.columns)
-                for g, features in enumerate(fitting.hypotheses):
-                    own = np.isin(design.owners, features)
-                    if not model.coef_[own].any():
-                        continue
-                    left = without.setdefault(g, np.full(response.shape, np.nan))
-                    left[:, c] = numbers - numbers.mean()
-                    if not own.all():
-                        others = design.columns[:, ~own]
-                        smaller = Lasso(model.alpha_, tol=_TOLERANCE).fit(others, numbers / spread)
-                        left[:, c] = numbers - spread * smaller.predict(others)
-        for left in without.values():
-            np.copyto(left, rest, where=np.isnan(left))
-        return cls(rest, without, error, design)
-
-    def rest_of(self, g: int) -> FloatArray:
-        """Return the rest without the features of a hypothesis, shape (n, c)."""
-        return self.without.get(g, self.rest)
 
 
 def _out_of_bag(forest: Any, classes: IntArray | None, width: int) -> FloatArray:

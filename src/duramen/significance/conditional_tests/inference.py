@@ -103,7 +103,9 @@ def upper_tail(t: FloatArray, n_units: int) -> FloatArray:
     return np.asarray(stdtr(max(n_units - 1, 1), -t))
 
 
-def covariance_p_value(rest: FloatArray, residuals: FloatArray, units: IntArray | None) -> float:
+def covariance_p_value(
+    rest: FloatArray, residuals: FloatArray, units: IntArray | None, n_fitted: int = 0
+) -> float:
     r"""Return the p-value of the hypothesis that two sets of residuals have covariances of 0.
 
     The d = c b products u of the centered columns e and r of both are summed over the n units. The
@@ -116,7 +118,8 @@ def covariance_p_value(rest: FloatArray, residuals: FloatArray, units: IntArray 
     square of a large effect would add to the variance of u, above all if r has heavy tails. With
     d = 1 it is the two-sided t test of a slope, with the larger of two standard errors: the usual
     one and HC2 (MacKinnon and White 1985), which holds where the variance of e depends on r. With
-    more, the larger of both traces is taken.
+    more, the larger of both traces is taken. Of columns that were fitted to all rows before, both
+    e and r, their dimension is left out of the degrees of freedom.
 
     Parameters
     ----------
@@ -124,6 +127,8 @@ def covariance_p_value(rest: FloatArray, residuals: FloatArray, units: IntArray 
     residuals : float64 array of shape (n_rows, b)
     units : int64 array of shape (n_rows,) or None
         Groups of rows that may depend on each other.
+    n_fitted : int
+        Dimension of the columns that were fitted to both before, besides a constant.
     """
     from scipy.special import fdtrc
 
@@ -135,16 +140,18 @@ def covariance_p_value(rest: FloatArray, residuals: FloatArray, units: IntArray 
     left = response - products.sum(axis=0) / scale * own
     weighted = own * left / np.sqrt(np.maximum(1.0 - np.square(own) / scale, 1e-9))
     deviations = of_units(weighted.reshape(len(rest), -1), units)
-    usual = float((squares * np.square(left).sum(axis=0)).sum()) / max(len(rest) - 2, 1)
+    n_free = max(len(rest) - 2 - n_fitted, 1)
+    usual = float((squares * np.square(left).sum(axis=0)).sum()) / n_free
     trace, n = float(np.square(deviations).sum()), len(deviations)
     if trace <= 0.0:
         return 1.0
-    deviations *= np.sqrt(max(1.0, usual / trace))
-    trace, total = max(trace, usual), products.sum(axis=0)
+    robust = trace * max(len(rest) - 2, 1) / n_free
+    deviations *= np.sqrt(max(robust, usual) / trace)
+    trace, total = max(robust, usual), products.sum(axis=0)
     wide = deviations.shape[1] > n
     gram = deviations @ deviations.T if wide else deviations.T @ deviations
     # Without bias where the products are normal: that of few rows would add (tr S)^2 / m.
-    m = max(n - 2, 2)
+    m = max(n - 2 - (n_fitted if units is None else 0), 2)
     square = (float(np.square(gram).sum()) - trace**2 / m) * m**2 / ((m - 1) * (m + 2))
     freedom = min(max(1.0, trace**2 / max(square, 1e-300)), float(deviations.shape[1]))
     return float(fdtrc(freedom, m * freedom, float(np.square(total).sum()) / trace))

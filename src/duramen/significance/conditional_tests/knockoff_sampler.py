@@ -138,7 +138,8 @@ class EstimatedKnockoffs:
         curved = [np.empty(0, dtype=np.int64)] * table.n_columns
         filled = with_gaps_filled(scores)
         if kind != "gaussian" and n_scores <= MOST_DENSE:
-            curved = curved_in(nodewise if filled is scores else Nodewise.of(filled))
+            fitted = nodewise if filled is scores else Nodewise.of(filled)
+            curved = curved_in(fitted.scores, fitted.residuals)
         nominal = scores.discrete & (widths > 1)
         depends = np.array([len(features) > 0 for features in curved], dtype=bool)
         alone = (widths > 0) & (nominal | depends | (kind == "forest"))

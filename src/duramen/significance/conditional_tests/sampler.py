@@ -103,13 +103,13 @@ class Sampler:
         varies = scores.widths > 0
         curved = [np.empty(0, dtype=np.int64)] * len(varies)
         if kind != "gaussian":
-            curved = curved_in(nodewise)
+            curved = curved_in(scores, nodewise.residuals)
         forests = varies & np.array([kind == "forest" or len(of) > 0 for of in curved])
         residuals = np.array(nodewise.residuals)
         for j in np.flatnonzero(forests).tolist():
             block = scores.columns(j)
             if len(curved[j]) and not scores.discrete[j]:
-                residuals[:, block] = centered(_by_splines(nodewise, j, curved[j]), strata)
+                residuals[:, block] = centered(by_splines(nodewise, scores, j, curved[j]), strata)
             fitted = forest_residuals(
                 table, scores, residuals[:, block], j, replicate_seed(seed, j), n_threads
             )
@@ -398,7 +398,7 @@ def _shuffled_ties(ascending: FloatArray, random: np.random.Generator) -> IntArr
     return np.lexsort((random.random(len(ascending)), group))
 
 
-def curved_in(nodewise: Nodewise) -> list[IntArray]:
+def curved_in(scores: Scores, residuals: FloatArray) -> list[IntArray]:
     """Return for each feature those others that its residuals depend on, at most five.
 
     Looked at are a mean that depends on the square or the cube of another feature, and a spread
@@ -406,13 +406,13 @@ def curved_in(nodewise: Nodewise) -> list[IntArray]:
     """
     from scipy.special import ndtri
 
-    scores, p = nodewise.scores, len(nodewise.scores.widths)
+    p = len(scores.widths)
     curved = [np.empty(0, dtype=np.int64)] * p
     numbers = np.flatnonzero((scores.widths > 0) & ~scores.discrete)
     if not len(numbers):
         return curved
     values = scores.values[:, scores.first[numbers]]
-    residuals = standardized(nodewise.residuals)
+    residuals = standardized(residuals)
     limit = -ndtri(_LEVEL / (6.0 * len(numbers))) / np.sqrt(len(values))
     squares, cubes = standardized(values**2), standardized(values**3 - 3.0 * values)
     pairs = ((residuals, squares), (residuals, cubes), (standardized(residuals**2), squares))
@@ -425,18 +425,17 @@ def curved_in(nodewise: Nodewise) -> list[IntArray]:
     return curved
 
 
-def _by_splines(nodewise: Nodewise, j: int, curved: IntArray) -> FloatArray:
+def by_splines(nodewise: Nodewise, scores: Scores, j: int, curved: IntArray) -> FloatArray:
     """Return residuals of a feature on splines of others.
 
     The predictors are the features that matter most in the linear regression, and B-splines of the
-    `curved` ones; the rows are left out one at a time.
+    scores of the `curved` ones; the rows are left out one at a time.
     """
-    scores = nodewise.scores
-    weights = np.abs(nodewise.weights(j))
+    columns, weights = nodewise.scores.values, np.abs(nodewise.weights(j))
     largest = np.argsort(-weights, kind="stable")[:_MOST_LINEAR]
-    linear = scores.values[:, largest[weights[largest] > 0.0]]
-    columns = standardized(np.hstack([linear, splines_of(scores, curved)]))
-    return ridge_residuals(columns, scores.values[:, scores.columns(j)])
+    linear = columns[:, largest[weights[largest] > 0.0]]
+    predictors = standardized(np.hstack([linear, splines_of(scores, curved)]))
+    return ridge_residuals(predictors, columns[:, scores.columns(j)])
 
 
 def splines_of(scores: Scores, features: IntArray) -> FloatArray:

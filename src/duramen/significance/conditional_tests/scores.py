@@ -89,6 +89,14 @@ def normal_scores(codes: np.ndarray, counts: IntArray) -> FloatArray:
     return np.asarray(ndtri(middle / len(codes))[codes])
 
 
+def normal_scores_of(columns: FloatArray) -> FloatArray:
+    """Return the normal quantiles of the ranks of each column, shape (n, q); ties by row."""
+    from scipy.special import ndtri
+
+    ranks = np.argsort(np.argsort(columns, axis=0, kind="stable"), axis=0)
+    return np.asarray(ndtri((ranks + 0.5) / len(columns)))
+
+
 def centered(values: FloatArray, strata: IntArray | None) -> FloatArray:
     """Return columns less their means, or those within strata."""
     if strata is None:

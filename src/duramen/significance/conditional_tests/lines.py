@@ -1,0 +1,171 @@
+"""Partial regressions: what features that a lasso selects leave of a response and of a feature.
+
+A lasso shrinks the coefficients of the features that it selects, so that some of their effect
+stays in what it leaves, and with it a correlation with the features beside them. The selected
+features are therefore fitted again, without a penalty (Belloni, Chernozhukov and Hansen 2014).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from duramen.significance.conditional_tests.cross_fitted import TOLERANCE, CrossFitting, penalties
+from duramen.significance.conditional_tests.scores import Scores, centered
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
+
+_LARGEST = 0.5  # most selected columns, as a fraction of the rows
+_RIDGE = 1e-9  # for columns that add up to a constant, such as the indicators of all levels
+_RANK = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Least squares of the response on columns that a lasso selects, for each hypothesis.
+
+    All rows are used: under the null hypothesis what is left is a function of the target and of
+    the other features alone, whatever it has adapted to. Columns and response are centered within
+    strata, which fits the strata too.
+
+    Attributes
+    ----------
+    response : float64 array of shape (n, c)
+    columns : float64 array of shape (n, q)
+    of_values : bool
+        Whether the columns are values, not scores.
+    without : dict of int to bool array of shape (q,)
+        Columns that are selected without those of a hypothesis, if any of these is selected.
+    n_means : int
+        Strata, or 1.
+    error : float
+        Mean squared error of rows left out, summed over the columns of the response.
+    """
+
+    response: FloatArray
+    columns: FloatArray
+    of_values: bool
+    without: dict[int, BoolArray]
+    n_means: int
+    error: float
+    _basis: FloatArray
+
+    @classmethod
+    def of(cls, fitting: CrossFitting, scores: Scores) -> Lines:
+        """Select columns, with the penalty at which their least squares are best for the folds.
+
+        The columns are the values or the scores, whichever predict the rows left out better.
+        """
+        strata = fitting.data.exchangeability.strata
+        response = centered(fitting.response, strata)
+        n_means = 1 if strata is None else int(strata.max()) + 1
+        values = centered(fitting.design.columns, strata)
+        path = _Path.of(values, response, fitting.folds)
+        of_values, columns = True, values
+        if not np.array_equal(values, scores.values):
+            of_scores = _Path.of(scores.values, response, fitting.folds)
+            if of_scores.error < path.error:
+                path, of_values, columns = of_scores, False, scores.values
+        selected = path.selected(columns, response)
+        without = {}
+        for g, features in enumerate(fitting.hypotheses):
+            others = ~np.isin(fitting.design.owners, features)
+            if not others[selected].all():
+                without[g] = np.zeros_like(selected)
+                without[g][others] = path.selected(columns[:, others], response)
+        basis = _basis_of(columns[:, selected])
+        return cls(response, columns, of_values, without, n_means, path.error, basis)
+
+    def basis(self, g: int) -> FloatArray:
+        """Return an orthonormal basis of what is fitted for a hypothesis, shape (n, s)."""
+        if g not in self.without:
+            return self._basis
+        return _basis_of(self.columns[:, self.without[g]])
+
+
+def after(basis: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return what least squares on a basis leave of columns."""
+    return np.asarray(columns - basis @ (basis.T @ columns))
+
+
+def _basis_of(columns: FloatArray) -> FloatArray:
+    """Return an orthonormal basis of the span of columns."""
+    from scipy.linalg import qr
+
+    if not columns.shape[1]:
+        return np.zeros((len(columns), 0))
+    vectors, triangle, _ = qr(columns, mode="economic", pivoting=True)
+    sizes = np.abs(triangle.diagonal())
+    return np.asarray(vectors[:, sizes > _RANK * max(float(sizes[0]), 1e-300)])
+
+
+@dataclass(frozen=True, eq=False)
+class _Path:
+    """Penalties of a lasso of each column of the response, and the error of what they select.
+
+    Attributes
+    ----------
+    penalties : float64 array of shape (c,)
+        Those at which least squares on the selected columns are best; 0 of a constant response.
+    error : float
+        Mean squared error of rows left out, summed over the columns of the response.
+    """
+
+    penalties: FloatArray
+    error: float
+
+    @classmethod
+    def of(cls, columns: FloatArray, response: FloatArray, folds: IntArray) -> _Path:
+        best, error = np.zeros(response.shape[1]), 0.0
+        for c, numbers in enumerate(response.T):
+            if not columns.shape[1] or not numbers.any():
+                continue
+            path = penalties(columns, numbers)
+            errors = np.zeros(len(path))
+            for fold in range(int(folds.max()) + 1):
+                errors += _squared_errors(columns, numbers, folds != fold, folds == fold, path)
+            best[c] = path[np.argmin(errors)]
+            error += float(errors.min()) / len(numbers)
+        return cls(best, error)
+
+    def selected(self, columns: FloatArray, response: FloatArray) -> BoolArray:
+        """Return the columns that the lasso of any column of the response selects, shape (q,)."""
+        from sklearn.linear_model import Lasso
+
+        selected = np.zeros(columns.shape[1], dtype=np.bool_)
+        for penalty, numbers in zip(self.penalties.tolist(), response.T, strict=True):
+            if not penalty or not len(selected):
+                continue
+            spread = float(numbers.std())
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of convergence: near enough will do
+                fitted = Lasso(penalty / spread, tol=TOLERANCE).fit(columns, numbers / spread)
+            selected |= fitted.coef_ != 0.0
+        return selected
+
+
+def _squared_errors(
+    columns: FloatArray, numbers: FloatArray, train: BoolArray, test: BoolArray, path: FloatArray
+) -> FloatArray:
+    """Return the sums of squared errors on test rows, one for each penalty."""
+    from sklearn.linear_model import lasso_path
+
+    means, mean = columns[train].mean(axis=0), float(numbers[train].mean())
+    fitted_columns, response = columns[train] - means, numbers[train] - mean
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of convergence
+        supports = lasso_path(fitted_columns, response, alphas=path, tol=TOLERANCE)[1] != 0.0
+    used = supports.any(axis=1)
+    fitted_columns, supports = fitted_columns[:, used], supports[used]
+    new, target = columns[test][:, used] - means[used], numbers[test] - mean
+    gram, moments = fitted_columns.T @ fitted_columns, fitted_columns.T @ response
+    gram[np.diag_indices_from(gram)] += _RIDGE * len(fitted_columns)
+    errors = np.full(len(path), np.inf)
+    for i, support in enumerate(supports.T):
+        if i and (support == supports[:, i - 1]).all():
+            errors[i] = errors[i - 1]
+        elif support.sum() <= _LARGEST * len(fitted_columns):
+            coefficients = np.linalg.solve(gram[np.ix_(support, support)], moments[support])
+            errors[i] = float(np.square(target - new[:, support] @ coefficients).sum())
+    return errors

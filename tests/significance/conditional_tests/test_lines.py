@@ -1,0 +1,69 @@
+"""Partial regressions on the features that a lasso selects."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from duramen.jobs.replicates import ExecutionParameters
+from duramen.significance.conditional_tests.conditional import Choices, ConditionalTest
+from duramen.significance.conditional_tests.inference import covariance_p_value
+from duramen.significance.conditional_tests.lines import Lines, after
+
+
+def lines_of(X, y, **options):
+    execution = ExecutionParameters(0, 1, None, None, 0)
+    test = ConditionalTest.of(None, X, y, Choices(sampler="gaussian"), execution, **options)
+    return Lines.of(test.fitting, test.sampler.scores), test
+
+
+def test_nothing_of_a_selected_feature_is_left():
+    """Of a lasso alone a part of its effect would be."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 1)) + random.normal(size=(120, 8))
+    lines, _ = lines_of(X, 2 * X[:, 0] + random.normal(size=120))
+    rest = after(lines.basis(3), lines.response)
+    assert lines.of_values
+    assert np.abs(X[:, 0] @ rest) < 1e-9 * np.abs(X[:, 0]).sum()
+    assert not lines.without[0][0]
+    assert np.abs(X[:, 0] @ after(lines.basis(0), lines.response)) > 10
+
+
+def test_fitted_columns_cost_degrees_of_freedom():
+    """The p-value beside other features is that of least squares on all, or HC2's if larger."""
+    n_equal = 0
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(40, 11))
+        y = X[:, 0] + random.normal(size=40)
+        others = np.linalg.qr(X[:, 1:] - X[:, 1:].mean(axis=0))[0]
+        rest, own = (after(others, column[:, None] - column.mean()) for column in (y, X[:, 0]))
+        design = np.column_stack([np.ones(40), X])
+        coefficients, squares = np.linalg.lstsq(design, y)[:2]
+        error = np.sqrt(squares[0] / 28 * np.linalg.inv(design.T @ design)[1, 1])
+        expected = 2 * stats.t.sf(abs(coefficients[1]) / error, 28)
+        p_value = covariance_p_value(rest, own, None, 10)
+        assert p_value >= expected * (1 - 1e-9)
+        n_equal += p_value == pytest.approx(expected, rel=1e-9)
+    assert n_equal >= 3
+
+
+def test_values_or_ranks_whichever_predict_better():
+    random = np.random.default_rng(1)
+    X = random.standard_t(2, size=(150, 5))
+    ranks = X.argsort(axis=0).argsort(axis=0)
+    assert lines_of(X, X[:, 0] + random.normal(size=150))[0].of_values
+    assert not lines_of(X, stats.norm.ppf((ranks[:, 0] + 0.5) / 150) + random.normal(size=150))[
+        0
+    ].of_values
+
+
+def test_strata_are_fitted_too():
+    random = np.random.default_rng(2)
+    strata = np.repeat(np.arange(4), 30)
+    X = random.normal(size=(120, 3)) + strata[:, None]
+    lines, _ = lines_of(X, X[:, 0] + 5.0 * (strata == 2), strata=strata)
+    sums = np.bincount(strata, after(lines.basis(1), lines.response)[:, 0])
+    assert lines.n_means == 4
+    assert np.abs(sums).max() < 1e-9
