@@ -120,3 +120,16 @@ def test_python_explains_the_same(file, tmp_path):
         dm.rank(table, target="y", n_estimators=TREES, test=False, explain=[2.5])
     with pytest.raises(ValueError, match="lack 1 of the 5 features"):
         dm.rank(table, target="y", test=False, explain=new.drop(columns="b"))
+
+
+def test_stores_and_annotations_name_rows(file, tmp_path):
+    table = pd.read_csv(file)
+    dm.pack(file, tmp_path / "store")
+    table[["id", "y"]].iloc[::-1].to_csv(tmp_path / "people.csv", index=False)
+    table.drop(columns="y").to_csv(tmp_path / "values.csv", index=False)
+    done(tmp_path / "plain", *words(file, "--explain", "P7"))
+    done(tmp_path / "stored", *words(tmp_path / "store", "--explain", "P7"))
+    more = ("--samples", tmp_path / "people.csv", "--explain", "P7")
+    done(tmp_path / "paired", *words(tmp_path / "values.csv", *more))
+    for out in ("stored", "paired"):
+        assert values(tmp_path / out, "P7").equals(values(tmp_path / "plain", "P7")), out
