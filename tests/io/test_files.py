@@ -13,9 +13,8 @@ import pytest
 from tests.grid import one_test
 
 from duramen.data import encode
-from duramen.io import pack, read_table, write_table
+from duramen.io import Request, pack, read_table, write_table
 from duramen.io.files import target_column
-from duramen.io.formats.format import Request
 from duramen.io.formats.text_file import TextFile
 
 TABLE = pa.table({"gene": ["g,1", 'say "b"', None], "x": [1.5, None, -2.0], "n": [1, 2, 3]})
