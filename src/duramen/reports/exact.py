@@ -193,7 +193,17 @@ def trees_words(run: Run) -> str:
     if K > 1:
         trees = f"trees{deep} with the best of {K} candidates at a node"
     cut = "" if settings["cut"] == "random" else f", {settings['cut']} cuts"
-    return f"infinitely many {trees}, {settings['splits']} splits{cut}"
+    return f"infinitely many {trees}, {settings['splits']} splits{cut}{_limits_words(run)}"
+
+
+def _limits_words(run: Run) -> str:
+    """Return the limits of the nodes other than the depth; a record has those that are set."""
+    words = ""
+    if least := run.settings.get("min_samples_split"):
+        words += f", nodes with fewer than {100 * least:g} % of the rows not split"
+    if least := run.settings.get("min_impurity_decrease"):
+        words += f", no split with a decrease of impurity below {least:g}"
+    return words
 
 
 def impurity_words(importances: Importances) -> str:
@@ -347,6 +357,6 @@ def _sum_words(importances: Importances, run: Run) -> str:
     words = impurity_words(importances)
     total, all_there_is = float(importances.values.sum()), float(run.results["information"])
     said = f"all that the features together account for, {all_there_is:.4f} {words}"
-    if run.settings["max_depth"] is None:
+    if run.settings["max_depth"] is None and not _limits_words(run):
         return f"They add up to {total:.4f}: {said}."
     return f"They add up to {total:.4f}. Full trees would make it {said}."

@@ -182,6 +182,35 @@ def test_other_trees(digits, out):
     assert "trees of depth 2 with the best of 7 candidates" in page(out)
 
 
+def test_limits_of_nodes(digits, out):
+    dist = theory.examples.digits7()
+    limits = {"min_samples_split": 0.3, "min_impurity_decrease": 0.05}
+    words = ["--min-samples-split", 0.3, "--min-impurity-decrease", 0.05]
+    result, run = done(out, "exact", digits, "--target", "digit", *words)
+    limited = theory.population_importances(dist, **limits)
+    assert by_name(out) == pytest.approx(dict(limited), abs=1e-12)
+    assert run["results"]["importance_sum"] < run["results"]["information"] - 0.1
+    assert limits.items() <= run["settings"].items()
+    assert "--min-samples-split 0.3 --min-impurity-decrease 0.05" in run["command"]
+    for words in (
+        "nodes with fewer than 30 % of the rows not split",
+        "no split with a decrease of impurity below 0.05",
+    ):
+        assert words in page(out)
+        assert words in " ".join(result.stdout.split())
+    assert "Full trees would make it all" in page(out)
+
+
+def test_limits_of_nodes_by_hand(copied, out):
+    # The root alone is split, and a single split of an exclusive or decreases nothing.
+    _, run = done(out, "exact", copied, "--target", "y", "--min-samples-split", 0.6)
+    assert run["results"]["importance_sum"] == 0
+    assert "min_impurity_decrease" not in run["settings"]
+    for least, total in ((1e-6, 0), (0, 1)):
+        _, run = done(out, "exact", copied, "--target", "y", "--min-impurity-decrease", least)
+        assert run["results"]["importance_sum"] == pytest.approx(total, abs=1e-12)
+
+
 def test_a_target_of_numbers_has_variance(patients, out):
     result, run = done(
         out, "exact", patients, "--target", "score", "--drop", "patient", "--drop", "risk"
@@ -386,6 +415,10 @@ def test_terminal_shows_the_top(out):
         ),
         (["FILE", "--target", "risk", "--cut", "best"], "cut must be 'random'"),
         (["FILE", "--target", "risk", "--splits", "any"], "'patient'"),
+        (
+            ["FILE", "--target", "risk", "--context", "sex", "--min-samples-split", "0.1"],
+            "--context does not support --min-samples-split; limit the trees with --max-depth",
+        ),
         (["FILE", "--target", "risk", "--jobs", "0"], "n_jobs"),
         (["--demo", "--target", "y"], "--demo brings its own file and target"),
     ],
@@ -419,7 +452,15 @@ def test_mistakes_in_the_file(content, message, tmp_path, out):
 
 
 @pytest.mark.parametrize(
-    "option", [["--bins", "1"], ["--max-features", "0"], ["--level", "-1"], ["--missing", "no"]]
+    "option",
+    [
+        ["--bins", "1"],
+        ["--max-features", "0"],
+        ["--min-samples-split", "2"],
+        ["--min-impurity-decrease", "-1"],
+        ["--level", "-1"],
+        ["--missing", "no"],
+    ],
 )
 def test_mistakes_in_options(option, patients):
     result = duramen("exact", patients, "--target", "risk", *option)
@@ -484,6 +525,10 @@ def test_mda_of_the_digits_is_that_of_the_theory(digits, out):
     "options, message",
     [
         (("--measure", "mda", "--splits", "any"), "needs --splits multiway"),
+        (
+            ("--measure", "mda", "--min-impurity-decrease", "0.1", "--min-samples-split", "0.1"),
+            "does not support --min-samples-split and --min-impurity-decrease",
+        ),
         (("--votes", "ensemble"), "has no effect with --measure mdi"),
         (("--given", "associated"), "has no effect with --measure mdi"),
     ],

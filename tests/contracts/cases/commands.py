@@ -50,6 +50,11 @@ command("any, random", f"{EXACT} --splits any --cut random --level 0.05", write)
 command(
     "ordered, best", f"{EXACT} --splits ordered --cut best --max-features 2 --max-degree 1", write
 )
+command(
+    "limits of nodes",
+    f"{EXACT} --splits ordered --min-samples-split 0.2 --min-impurity-decrease 0.01",
+    write,
+)
 command("accuracy", f"{EXACT} --measure mda --max-features 2", write)
 for votes in ("ensemble", "predictor"):
     command(f"accuracy, {votes}", f"{EXACT} --measure mda --votes {votes}", write)

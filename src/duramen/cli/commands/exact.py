@@ -98,6 +98,31 @@ class Splits(Trees):
         "that is uniform between its least and its largest value, with --splits ordered and "
         "--discretize none (uniform); or the best one (best).",
     )
+    min_samples_split: float = option(
+        0.0,
+        "Least fraction of the rows in a node that is split; a node with fewer is a leaf.",
+        metavar="FRACTION",
+        min=0.0,
+        max=1.0,
+        echo="changed",
+    )
+    min_impurity_decrease: float = option(
+        0.0,
+        "Least decrease of impurity of a split, times the fraction of the rows in its node; a "
+        "node whose best candidate has less is a leaf.",
+        metavar="DECREASE",
+        min=0.0,
+        echo="changed",
+    )
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """Limits of the nodes other than the depth that are set, by option."""
+        limits = {
+            "--min-samples-split": self.min_samples_split,
+            "--min-impurity-decrease": self.min_impurity_decrease,
+        }
+        return {word: least for word, least in limits.items() if least > 0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -420,7 +445,8 @@ def _announce(dist: FiniteDistribution, criterion: str, trees: Splits, jobs: int
     """Say how long it will take where that is long and can be estimated."""
     from duramen.theory.population.lattice import lattice_cost
 
-    if trees.max_features > 1 or trees.splits != "multiway" or dist.n_features < _FEW_FEATURES:
+    summed = trees.max_features == 1 and trees.splits == "multiway" and not trees.limits
+    if not summed or dist.n_features < _FEW_FEATURES:
         return
     cost = lattice_cost(dist, trees.max_depth, criterion=criterion, n_jobs=jobs)
     if cost.seconds > _SHORT:
@@ -505,6 +531,15 @@ def exact(options: Options) -> None:
 def _check(options: Options) -> None:
     options.input.check()
     trees, measured = options.trees, options.measured
+    for word, asked in (
+        ("--context", options.input.context is not None),
+        ("--measure mda", measured.measure == "mda"),
+    ):
+        if asked and trees.limits:
+            raise ValueError(
+                f"{word} does not support {' and '.join(trees.limits)}; limit the trees with "
+                "--max-depth"
+            )
     if options.input.context is not None:
         for word, value, needed in (
             ("--splits", trees.splits, "multiway"),
