@@ -204,7 +204,10 @@ X, Y = rows()
             "measure='mda' needs out-of-bag rows, but every tree of extra-trees sees all rows; "
             "add bootstrap=True",
         ),
-        (lambda: dm.rank(X, Y, feature_groups={"a": ["x9"]}), "rank: feature_groups holds 'x9'"),
+        (
+            lambda: dm.rank(X, Y, feature_groups={"a": ["x9"]}),
+            "rank: feature_groups['a'] holds 'x9'",
+        ),
         (lambda: dm.rank(X, Y, feature_groups={"a": "x1", "b": "x1"}), "must not overlap"),
         (lambda: dm.rank(X, Y, clusters=1.5), "rank: clusters must be a number in (0, 1]"),
         (lambda: dm.rank(X, Y, random_state=-1), "rank: random_state must be an int"),

@@ -4,6 +4,7 @@ from duramen.io.files import read_table, write_table
 from duramen.io.formats import catalogue
 from duramen.io.formats.format import Format, Request
 from duramen.io.gene_sets import read_gmt, transformed_groups
+from duramen.io.groups import feature_groups
 from duramen.io.recordings import Recording, read_recording
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.packing import pack
@@ -14,6 +15,7 @@ __all__ = [
     "Recording",
     "Request",
     "catalogue",
+    "feature_groups",
     "open_store",
     "pack",
     "read_gmt",

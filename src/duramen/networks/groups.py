@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from duramen.importances.after.group import Grouping, How, grouping_of
@@ -19,7 +18,7 @@ _FUNCTION = "group_links"
 
 def group_links(
     network: Network,
-    feature_groups: Mapping[str, Iterable[str | int]] | ArrayLike,
+    feature_groups: Any,
     *,
     how: How = "sum",
     names: Sequence[str] | None = None,
@@ -37,9 +36,9 @@ def group_links(
     ----------
     network : Network
         Network of p variables.
-    feature_groups : mapping or array-like of shape (p,)
-        Variables of each group, by name or index, by the name of the group: groups may overlap. Or
-        a label for each variable, text or a whole number; None or NaN for none.
+    feature_groups : mapping, labels, path, Clusters, transformer or positions
+        Groups of variables in any form of :func:`duramen.io.feature_groups`, such as those of each
+        group by its name, or a label for each variable. They may overlap.
     how : {"sum", "mean", "max"}
         Summary of the weights. A sum favors large groups.
     names : sequence of str, optional

@@ -48,8 +48,8 @@ class Hypotheses:
         ----------
         names : tuple of str
             All features.
-        feature_groups : mapping or array-like, optional
-            As for :func:`duramen.importances.group`.
+        feature_groups : mapping, labels, path, ..., optional
+            As for :func:`duramen.io.feature_groups`.
         members : bool
             Whether the members of the groups, and features in none, are tested too.
         function : str

@@ -640,7 +640,7 @@ def test_names_of_no_method(file, no_growth):
         ),
         (
             ["--significance", CER, "--feature-groups", "no.csv"],
-            "--feature-groups: there is no file no.csv",
+            "--feature-groups no.csv: there is no file no.csv",
         ),
     ],
 )

@@ -191,6 +191,17 @@ def _gene_sets() -> Any:
         return io.read_gmt(path)
 
 
+@case("feature_groups", io.feature_groups)
+def _feature_groups() -> Any:
+    names = ["x0", "x1", "x2"]
+    variants = {"name": names, "chromosome": ["1", "1", "2"], "position": [5, 9, 9]}
+    return [
+        io.feature_groups({"a": ["x0", 2]}, names),
+        io.feature_groups(["a", None, "a"], names),
+        io.feature_groups(pa.table(variants), distance=4),
+    ]
+
+
 @case("transformed_groups", io.transformed_groups)
 def _transformed_groups() -> Any:
     from sklearn.preprocessing import OneHotEncoder

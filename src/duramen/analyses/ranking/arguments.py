@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from duramen.data import LearningSet
 from duramen.estimators.catalogue import FORESTS
 from duramen.importances import catalogue as measures
 from duramen.importances.refit import template_of
+from duramen.io.groups import CLUSTERS, members_of
 from duramen.significance import catalogue as tests
 from duramen.support import checks
 
@@ -147,7 +150,7 @@ def check_exchanges(request: Request | None, data: LearningSet[Any]) -> None:
         )
 
 
-def groups_of(feature_groups: Mapping[str, Sequence[str]] | None) -> Groups | None:
+def groups_of(feature_groups: Any, features: Sequence[str]) -> Groups | None:
     """Return groups of features, by the group of each.
 
     Raises
@@ -157,15 +160,12 @@ def groups_of(feature_groups: Mapping[str, Sequence[str]] | None) -> Groups | No
     """
     if feature_groups is None:
         return None
-    if not isinstance(feature_groups, Mapping) or not feature_groups:
-        allowed = "a mapping from names of groups to their features"
-        raise checks.refuse(_OWNER, "feature_groups", allowed, feature_groups)
-    groups = {
-        str(name): [features] if isinstance(features, str) else features
-        for name, features in feature_groups.items()
-    }
-    of_feature = checks.group_of_each(groups, f"{_OWNER}: feature_groups")
-    return Groups("feature_groups", of_feature)
+    owner = f"{_OWNER}: feature_groups"
+    members = members_of(feature_groups, features, owner)
+    of_names = {name: [features[j] for j in group] for name, group in members.items()}
+    is_path = isinstance(feature_groups, str | PathLike)
+    source = Path(feature_groups).name if is_path else "feature_groups"
+    return Groups(source, checks.group_of_each(of_names, owner))
 
 
 def is_clusters(feature_groups: Any, clusters: float | None) -> bool:
@@ -176,9 +176,8 @@ def is_clusters(feature_groups: Any, clusters: float | None) -> bool:
     ValueError
         If no clusters are asked for.
     """
-    if not isinstance(feature_groups, str):
+    if not (isinstance(feature_groups, str) and feature_groups == CLUSTERS):
         return False
-    checks.check_choice(_OWNER, "feature_groups", feature_groups, ("clusters",))
     if clusters is None:
         raise ValueError(f"{_OWNER}: feature_groups='clusters' needs clusters, such as 0.8.")
     return True

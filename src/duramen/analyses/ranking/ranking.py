@@ -529,8 +529,9 @@ def rank(
         Names of the columns; by default those of the table.
     kinds : str, mapping or sequence, optional
         Kinds of the columns, as for :func:`duramen.encode`.
-    feature_groups : mapping of str to sequence of str, or "clusters", optional
-        Features of each group; the MDA of groups is computed. "clusters": the clusters of
+    feature_groups : mapping, labels, path, ..., or "clusters", optional
+        Groups that do not overlap, as for :func:`duramen.io.feature_groups`; the MDA of groups is
+        computed. "clusters": the clusters of
         `clusters`; with `direct`, clusters found without the target.
     task : str, default="auto"
         Task, as for :func:`duramen.learning_set`; "auto" decides by the values of the target.
@@ -595,7 +596,6 @@ def rank(
         checkpoint=checkpoint, verbose=verbose,
     )  # fmt: skip
     of_clusters = is_clusters(columns["feature_groups"], clusters)
-    grouping = None if of_clusters else groups_of(columns["feature_groups"])
     checks.check_flag("rank", "direct", direct)
     check_once(direct, test)
     resampled = bool(intervals or stability or direct)
@@ -604,8 +604,7 @@ def rank(
     notes += problem.remarks
     forest, name = forest_for(problem.data, estimator, n_estimators, execution, notes)
     check_exchanges(request, problem.data)
-    if grouping is not None:
-        checks.places_of(list(grouping.of_feature), problem.data.names, "rank: feature_groups")
+    grouping = None if of_clusters else groups_of(columns["feature_groups"], problem.data.names)
     if request is not None:
         request = request.with_groups(grouping, problem.data.names)
     asked = RankingRequest(

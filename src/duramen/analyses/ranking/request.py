@@ -20,6 +20,7 @@ class Groups:
 
     file: str  # where they come from: the name of a file, without its folder, or "clusters"
     of_feature: Mapping[str, str]  # the group of each feature that is in one
+    wider: bool = False  # whether it covers features that a table may lack
 
     @classmethod
     def of_clusters(cls, members: Mapping[str, Sequence[str]], prefix: str = "") -> Groups:

@@ -333,7 +333,8 @@ class Grouping(Representing):
         "conditional-error-rate and --direct: a file of two columns, the features and the group of "
         "each, such as groups.csv; "
         "a .gmt file of gene sets that do not overlap, of which features that are not in the table "
-        "are left out; or clusters, those of --clusters. None by default.",
+        "are left out; a table of name, chromosome and position, for blocks of 250,000 base pairs; "
+        "or clusters, those of --clusters. None by default.",
         metavar="FILE",
         echo="changed",
         keyword=CLUSTERS,
@@ -496,20 +497,15 @@ def make_forest(
 
 
 def in_table(feature_groups: Groups, features: Sequence[str]) -> Groups:
-    """Return groups of a .gmt file, whose sets are those of a genome, without other features."""
-    if not feature_groups.file.lower().endswith(".gmt"):
+    """Return groups of a file that covers a genome without the features that a table lacks."""
+    from duramen.io.groups import NamedGroups
+    from duramen.support.checks import group_of_each  # slow imports
+
+    if not feature_groups.wider:
         return feature_groups
-    present = set(features)
-    in_groups = {
-        feature: name for feature, name in feature_groups.of_feature.items() if feature in present
-    }
-    if not in_groups:
-        raise ValueError(
-            f"--feature-groups {feature_groups.file}: none of its "
-            f"{len(feature_groups.of_feature):,} features is a column of the table. Hint: both "
-            "must have the same names, such as gene symbols"
-        )
-    return replace(feature_groups, of_feature=in_groups)
+    owner = f"--feature-groups {feature_groups.file}"
+    members = NamedGroups(feature_groups.members(), wider=True).among(features, owner)
+    return replace(feature_groups, of_feature=group_of_each(members, owner))
 
 
 def check_groups(feature_groups: Groups, features: Sequence[str], target: str) -> None:
@@ -534,39 +530,13 @@ def check_groups(feature_groups: Groups, features: Sequence[str], target: str) -
 
 
 def read_groups(path: Path) -> Groups:
-    """Read the groups of features: a .gmt file, or a table of features and the group of each."""
-    from duramen.io import read_gmt, read_table
+    """Read the groups of features from a file."""
+    from duramen.io.groups import named_groups
     from duramen.support.checks import group_of_each  # slow imports
-    from duramen.support.text import quoted
 
-    if path.suffix.lower() == ".gmt":
-        groups = group_of_each(read_gmt(path), f"--feature-groups {path}: groups")
-        return Groups(path.name, groups)
-    table = read_table(path, function="--feature-groups")
-    if table.num_columns != 2:
-        raise ValueError(
-            f"--feature-groups {path} must have two columns, the features and the group of each; "
-            f"it has {table.num_columns}"
-        )
-    features, names = (_words(column.to_pylist()) for column in table.columns)
-    of_feature: dict[str, str] = {}
-    for row, (feature, name) in enumerate(zip(features, names, strict=True), start=1):
-        if feature is None:
-            raise ValueError(f"--feature-groups {path}: row {row} names no feature")
-        if name is None:
-            continue
-        if feature in of_feature:
-            raise ValueError(
-                f"--feature-groups {path}: {quoted(feature)} occurs twice; groups must not overlap"
-            )
-        of_feature[feature] = name
-    if not of_feature:
-        raise ValueError(f"--feature-groups {path} assigns no feature to a group")
-    return Groups(path.name, of_feature)
-
-
-def _words(values: Sequence[object]) -> list[str | None]:
-    return [None if value is None else str(value) for value in values]
+    owner = f"--feature-groups {path}"
+    read = named_groups(path, owner)
+    return Groups(path.name, group_of_each(read.groups, f"{owner}: groups"), read.wider)
 
 
 def requested(

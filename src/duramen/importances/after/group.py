@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from duramen.importances.arguments import check_importances, refuse_overlaps
+from duramen.io.groups import members_of
 from duramen.results.fields import checked_names
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -22,7 +21,7 @@ _SHOWN = 5
 
 def group(
     importances: Importances,
-    feature_groups: Mapping[str, Iterable[str | int]] | ArrayLike,
+    feature_groups: Any,
     *,
     how: How = "sum",
     names: Sequence[str] | None = None,
@@ -41,9 +40,9 @@ def group(
     ----------
     importances : Importances
         Any measure of p features.
-    feature_groups : mapping or array-like of shape (p,)
-        The features of each group, by name or index, by the name of the group: groups may overlap.
-        Or a label for each feature, text or a whole number; None or NaN for none.
+    feature_groups : mapping, labels, path, Clusters, transformer or positions
+        Groups in any form of :func:`duramen.io.feature_groups`, such as the features of each group
+        by its name, or a label for each feature. They may overlap.
     how : {"sum", "mean", "max"}
         What is made of the members. A sum favors large groups, a mean small ones.
     names : sequence of str, optional
@@ -157,70 +156,16 @@ def grouping_of(
     """Read groups of features; parameters as of `group`, `function` for errors."""
     checks.check_choice(function, "how", how, get_args(How))
     checks.check_choice(function, "rest", rest, ("drop", "own"))
-    if isinstance(feature_groups, Mapping):
-        if names is not None:
-            raise ValueError(
-                f"{function}: names must be None if feature_groups are a mapping, which has them "
-                "already."
-            )
-        grouping = _from_mapping(feature_groups, features, function)
-    else:
-        grouping = _from_labels(feature_groups, names, len(features), function)
-    if not grouping.names:
-        raise ValueError(f"{function}: feature_groups must hold at least one group, got none.")
+    members = members_of(feature_groups, features, f"{function}: feature_groups", names)
+    grouping = Grouping(
+        tuple(members),
+        np.concatenate(list(members.values())),
+        np.array([len(of_group) for of_group in members.values()], dtype=np.int64),
+    )
     left = np.setdiff1d(np.arange(len(features)), grouping.members)
     if rest == "own":
         return grouping.with_single(left, features, function)
     return replace(grouping, left_out=int(left.size))
-
-
-def _from_mapping(
-    feature_groups: Mapping[Any, Any], features: tuple[str, ...], function: str
-) -> Grouping:
-    members = [
-        checks.places_of(columns, features, f"{function}: feature_groups[{name!r}]")
-        for name, columns in feature_groups.items()
-    ]
-    return Grouping(
-        checked_names(function, "names of groups", feature_groups),
-        np.array([j for of_group in members for j in of_group], dtype=np.int64),
-        np.array([len(of_group) for of_group in members], dtype=np.int64),
-    )
-
-
-def _from_labels(labels: Any, names: Sequence[str] | None, p: int, function: str) -> Grouping:
-    # As objects: NumPy would make text of a NaN beside text.
-    array = np.asarray(labels, dtype=object)
-    if array.shape != (p,):
-        raise ValueError(
-            f"{function}: feature_groups must be one label per feature, of shape ({p},), or a "
-            f"mapping, got shape {array.shape}."
-        )
-    place: dict[str, int] = {}
-    codes = np.full(p, -1, dtype=np.int64)
-    for j, label in enumerate(array.tolist()):
-        if not (label is None or (isinstance(label, float) and math.isnan(label))):
-            codes[j] = place.setdefault(_title(label, names, function), len(place))
-    order = np.argsort(codes, kind="stable")[np.count_nonzero(codes < 0) :]
-    return Grouping(tuple(place), order, np.bincount(codes[order], minlength=len(place)))
-
-
-def _title(label: Any, names: Sequence[str] | None, function: str) -> str:
-    whole = isinstance(label, float) and label.is_integer()  # as whole numbers beside NaN are
-    if whole or isinstance(label, np.integer):
-        label = int(label)
-    if not isinstance(label, str | int):
-        raise TypeError(
-            f"{function}: feature_groups must hold text or whole numbers, got {label!r}."
-        )
-    if names is None:
-        return str(label)
-    if isinstance(label, str) or not 0 <= label < len(names):
-        raise ValueError(
-            f"{function}: with names, feature_groups must hold numbers from 0 to "
-            f"{len(names) - 1}, got {label!r}."
-        )
-    return names[label]
 
 
 def _combined(importances: Importances, grouping: Grouping, how: How) -> Importances:

@@ -137,8 +137,8 @@ def conditional(
         scores, with residuals of other rows. "forest": forests of what these leave. "auto": a
         forest for those features whose residuals depend on squares of others. Or an object with a
         method ``sample(feature, random)`` that draws from a known one.
-    feature_groups : mapping or array-like of shape (p,), optional
-        Features that are tested together, as for :func:`duramen.importances.group`: whether a
+    feature_groups : mapping, labels, path, ..., optional
+        Features that are tested together, as for :func:`duramen.io.feature_groups`: whether a
         group tells something that the features outside it do not.
     members : bool
         Whether the features of the groups, and those in none, are tested too: first groups and

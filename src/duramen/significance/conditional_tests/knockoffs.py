@@ -97,8 +97,8 @@ def knockoffs(
         regressions and forests. "auto": those that depend on squares or cubes of others likewise.
         "forest": all features. Or an object with a method ``knockoffs(random)`` that returns exact
         ones of shape (n, p), such as a `MarkovChain`.
-    feature_groups : mapping or array-like of shape (p,), optional
-        Features that are tested together, as for :func:`duramen.importances.group`: whether a
+    feature_groups : mapping, labels, path, ..., optional
+        Features that are tested together, as for :func:`duramen.io.feature_groups`: whether a
         group tells something that the features outside it do not. Groups must not overlap.
         Gaussian knockoffs are then such that groups can be swapped as a whole, which makes those of
         correlated members less like these. The importances of the members are added.

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from duramen.data.recoding import with_permuted
 from duramen.importances import group
@@ -57,7 +55,7 @@ def conditional_error_rate(
     *,
     measure: MeasureLike = "mdi",
     n_permutations: int = 100,
-    feature_groups: Mapping[str, Iterable[str | int]] | ArrayLike | None = None,
+    feature_groups: Any = None,
     how: How = "mean",
     rank_based: Reading | None = None,
     stop_at: float | None = 0.05,
@@ -100,8 +98,8 @@ def conditional_error_rate(
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
         Number B of permutations for each feature in turn.
-    feature_groups : mapping or array-like of shape (p,), optional
-        Groups of features to rank instead of features, as for :func:`duramen.importances.group`;
+    feature_groups : mapping, labels, path, ..., optional
+        Groups of features to rank instead of features, as for :func:`duramen.io.feature_groups`;
         they do not overlap, and features in none are a group each. A group is permuted as a whole.
     how : {"mean", "sum", "max"}
         What the importance of a group is made of. Of irrelevant groups, large ones have

@@ -148,9 +148,9 @@ def max_t(
         over all features. Otherwise the statistic is the importance itself.
     alpha : float
         Level at which features are confirmed, in [0, 1].
-    feature_groups : mapping or array-like of shape (p,), optional
-        Groups that do not overlap, as for :func:`duramen.importances.group`; None or NaN for
-        features in none, which are tested with the groups. It needs ``balanced=True``.
+    feature_groups : mapping, labels, path, ..., optional
+        Groups that do not overlap, as for :func:`duramen.io.feature_groups`; features in none are
+        tested with the groups. It needs ``balanced=True``.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/how-to/strata.md).
     groups : array-like of shape (n,), optional

@@ -258,7 +258,7 @@ def test_class_weights_are_those_of_the_rows():
     ("arguments", "message"),
     [
         ({"scoring": "roc_auc"}, "scoring must be"),
-        ({"feature_groups": {}}, "feature_groups must map a name"),
+        ({"feature_groups": {}}, "feature_groups must hold at least one group"),
     ],
 )
 def test_what_is_refused(arguments, message):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -36,6 +36,7 @@ from duramen.importances.passes.permutation import (
     permuted_ballots,
 )
 from duramen.importances.samples import Sample, sample_of
+from duramen.io.groups import members_of
 from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -45,8 +46,6 @@ from duramen.support.provenance import versions
 # Standard errors that count as none; fractions of a mean of squares that rounding makes.
 _NO_ERROR = np.finfo(np.float64).eps
 _ROUNDING = 1e-13
-
-Groups = Mapping[str, Sequence[str] | Sequence[int]] | None
 
 
 def mda(
@@ -60,7 +59,7 @@ def mda(
     n_repeats: int | str | None = None,
     scaled: bool = False,
     by_class: bool = False,
-    feature_groups: Groups = None,
+    feature_groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -110,9 +109,10 @@ def mda(
         above 2.2e-16. z grows with the square root of T: it is no test statistic.
     by_class : bool
         Whether to measure the rows of each class alone as well.
-    feature_groups : mapping of str to columns, optional
-        Columns, by name or index, that are permuted together with one shared permutation; the
-        result then has one value a group. A column may be in several groups.
+    feature_groups : mapping, labels, path, ..., optional
+        Columns (:func:`duramen.io.feature_groups` has the forms) that are permuted together
+        with one shared permutation; the result then has one value a group. A column may be in
+        several groups.
     random_state : int, RandomState, Generator or None
         Seed of the permutations. None: derived from the seed of the forest, so that the same
         forest gives the same numbers.
@@ -332,26 +332,16 @@ def repeats_of(
 
 
 def grouped(
-    forest: AnyForest, feature_groups: Groups, function: str
+    forest: AnyForest, feature_groups: Any, function: str
 ) -> tuple[tuple[str, ...], list[IntArray] | None]:
     """Return the names of the groups, and their columns; None for every column by itself."""
     if feature_groups is None:
         return forest.names, None
-    if not isinstance(feature_groups, Mapping) or not feature_groups:
-        raise ValueError(
-            f"{function}: feature_groups must map a name to the columns of a group, got "
-            f"{feature_groups!r}."
-        )
-    members = []
-    for name, columns in feature_groups.items():
-        index = checks.places_of(columns, forest.names, f"{function}: feature_groups[{name!r}]")
-        members.append(np.sort(np.array(index, dtype=np.int64)))
-    return tuple(map(str, feature_groups)), members
+    members = members_of(feature_groups, forest.names, f"{function}: feature_groups")
+    return tuple(members), [np.sort(columns) for columns in members.values()]
 
 
-def _refuse_for_predictors(
-    votes: str, scaled: bool, by_class: bool, feature_groups: Groups
-) -> None:
+def _refuse_for_predictors(votes: str, scaled: bool, by_class: bool, feature_groups: Any) -> None:
     asked = {"votes": votes != "tree", "scaled": scaled, "by_class": by_class}
     asked["feature_groups"] = feature_groups is not None
     wrong = [name for name, set_ in asked.items() if set_]

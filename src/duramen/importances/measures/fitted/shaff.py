@@ -18,7 +18,7 @@ from duramen.importances.arguments import (
     refuse_overlaps,
 )
 from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
-from duramen.importances.measures.fitted.mda import Groups, grouped
+from duramen.importances.measures.fitted.mda import grouped
 from duramen.importances.passes.projection import Projection
 from duramen.importances.samples import sample_of, training_set
 from duramen.results.importances import Importances
@@ -37,7 +37,7 @@ def shaff(
     y: Any = None,
     *,
     n_subsets: int = _SUBSETS,
-    feature_groups: Groups = None,
+    feature_groups: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Importances:
@@ -64,9 +64,9 @@ def shaff(
         Number of sets U that are drawn, at least that of the features that the trees split on. If
         there are no more sets than this, as for up to 8 features by default, all are taken and the
         Shapley values of :math:`\hat v` are exact.
-    feature_groups : mapping of str to columns, optional
-        Columns, by name or index, that enter a set together; no column in two groups. The result
-        has one value a group, and one for each column in none.
+    feature_groups : mapping, labels, path, ..., optional
+        Columns (:func:`duramen.io.feature_groups` has the forms) that enter a set together; no
+        column in two groups. The result has one value a group, and one for each column in none.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -146,7 +146,7 @@ def shaff(
     )
 
 
-def _players(forest: Forest, feature_groups: Groups) -> tuple[tuple[str, ...], list[IntArray]]:
+def _players(forest: Forest, feature_groups: Any) -> tuple[tuple[str, ...], list[IntArray]]:
     """Return the names and columns of the groups, and after them of each column in none."""
     names, members = grouped(forest, feature_groups, _NAME)
     if members is None:

@@ -10,7 +10,7 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import metadata_of, missing_rows, trees_of
 from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, TreeSums, Words
-from duramen.importances.measures.fitted.mda import Groups, grouped
+from duramen.importances.measures.fitted.mda import grouped
 from duramen.importances.passes.projection import Projection
 from duramen.importances.samples import sample_of, training_set
 from duramen.results.importances import Importances
@@ -27,7 +27,7 @@ def sobol_mda(
     y: Any = None,
     *,
     scoring: str | None = None,
-    feature_groups: Groups = None,
+    feature_groups: Any = None,
     n_jobs: int | None = None,
 ) -> Importances:
     r"""Compute the Sobol-MDA: what the forest loses when the splits on a feature are ignored.
@@ -55,9 +55,9 @@ def sobol_mda(
         "neg_brier_score" for classes: the squared error of the class probabilities, added up over
         the classes and divided by the Gini index of the classes. "accuracy": the loss of accuracy
         of the most probable class, not divided by anything.
-    feature_groups : mapping of str to columns, optional
-        Columns, by name or index, whose splits are ignored together; the result then has one value
-        a group. A column may be in several groups.
+    feature_groups : mapping, labels, path, ..., optional
+        Columns (:func:`duramen.io.feature_groups` has the forms) whose splits are ignored together;
+        the result then has one value a group. A column may be in several groups.
     n_jobs : int, optional
         Threads; the result does not depend on it.
 
@@ -126,7 +126,7 @@ class _Losses(TreeSums):
         forest: AnyForest,
         data: LearningSet[EncodedTable],
         scoring: str,
-        feature_groups: Groups,
+        feature_groups: Any,
         n_threads: int,
     ) -> None:
         super().__init__(forest)

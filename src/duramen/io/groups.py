@@ -1,0 +1,358 @@
+"""Groups of features, from a mapping, labels, a file, clusters, a transformer or positions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from duramen.io.files import read_table
+from duramen.io.gene_sets import read_gmt, transformed_groups
+from duramen.io.positions import Positions
+from duramen.io.store.column_store import ColumnStore
+from duramen.io.store.row_ids import as_arrow
+from duramen.results.fields import checked_names
+from duramen.support import checks
+from duramen.support.arrays import IntArray
+from duramen.support.arrow import pa
+from duramen.support.text import quoted
+
+DISTANCE = 250_000
+"""Most base pairs between the variants of a block, as between the members of a cluster."""
+
+CLUSTERS = "clusters"
+
+
+def feature_groups(
+    source: Any, names: Sequence[str] | None = None, *, distance: int = DISTANCE
+) -> dict[str, tuple[str, ...]]:
+    """Return groups of features from anything that the parameter `feature_groups` takes.
+
+    Parameters
+    ----------
+    source : mapping, array-like, path, Clusters, transformer, ColumnStore, table or Positions
+        mapping
+            The features of each group, by name or index, by the name of the group.
+        array-like of shape (p,)
+            A label for each feature, text or a whole number; None or NaN for none.
+        path
+            A .gmt file, or a file of a table as below. Of a .gmt file, genes that are not among
+            `names` are left out, and sets without any other.
+        Clusters
+            Of :func:`duramen.importances.clusters`. One of several members is called
+            ``cluster of`` and its representative.
+        fitted ColumnTransformer or OneHotEncoder
+            The one-hot columns of each column (:func:`transformed_groups`). Where the features have
+            no names, columns are matched by their order.
+        ColumnStore, or table with the columns ``chromosome`` and ``position``
+            Blocks of variants on a chromosome that lie within `distance` of the first, called as
+            ``1:52238-190512``, or as the variant where it is alone. Rows are those of the column
+            ``name``, else those of `names` in order. Variants without a place, and features that
+            the table lacks, are in no block.
+        table with two columns
+            Features, and the group of each; null for none.
+    names : sequence of str, optional
+        All p features. Indices and labels need them.
+    distance : int, default=250_000
+        Most base pairs between two variants of a block.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Features of each group. Groups may overlap; tests that do not allow it say so.
+
+    Raises
+    ------
+    TypeError
+        If `source` is nothing of these.
+    ValueError
+        If a feature is unknown or twice in one group, a group is empty, or there is none.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.io.feature_groups(["a", "b", "a"], ["x0", "x1", "x2"])
+    {'a': ('x0', 'x2'), 'b': ('x1',)}
+    >>> import pyarrow as pa
+    >>> variants = {"name": ["rs1", "rs2", "rs3"], "chromosome": ["1", "1", "1"]}
+    >>> table = pa.table({**variants, "position": [100, 900, 5000]})
+    >>> dm.io.feature_groups(table, distance=1000)
+    {'1:100-900': ('rs1', 'rs2'), 'rs3': ('rs3',)}
+    """
+    owner = "feature_groups: source"
+    checks.check_integer("feature_groups", "distance", distance, 0)
+    if names is None:
+        read = named_groups(source, owner, distance=distance)
+        all_features = (feature for features in read.groups.values() for feature in features)
+        names = tuple(dict.fromkeys(all_features))
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError(f"{owner} must hold names of features where names is None.")
+    names = tuple(names)
+    members = members_of(source, names, owner, distance=distance)
+    return {name: tuple(names[j] for j in group) for name, group in members.items()}
+
+
+def members_of(
+    source: Any,
+    features: Sequence[str],
+    owner: str,
+    names: Sequence[str] | None = None,
+    *,
+    distance: int = DISTANCE,
+) -> dict[str, IntArray]:
+    """Return the indices of the features of each group, in the order of the source.
+
+    Parameters
+    ----------
+    source : mapping, array-like, path, ...
+        As of `feature_groups`.
+    features : sequence of str
+        All p features.
+    owner : str
+        Function and parameter, for errors.
+    names : sequence of str, optional
+        Names of the groups where labels are whole numbers.
+    distance : int
+        As of `feature_groups`.
+    """
+    features = tuple(features)
+    if is_labels(source):
+        members = _from_labels(source, names, len(features), owner)
+    elif names is not None:
+        raise ValueError(
+            f"{owner.split(':')[0]}: names must be None if feature_groups are a mapping or another "
+            "form that names its groups."
+        )
+    else:
+        read = named_groups(source, owner, features, distance=distance).among(features, owner)
+        checked_names(owner.split(":")[0], "names of groups", read)
+        members = {
+            name: np.array(checks.places_of(of_group, features, f"{owner}[{name!r}]"), np.int64)
+            for name, of_group in read.items()
+        }
+    if not members:
+        raise ValueError(f"{owner} must hold at least one group, got none.")
+    return members
+
+
+@runtime_checkable
+class _Clusters(Protocol):
+    """Clusters of features, of the layer above."""
+
+    representatives: IntArray
+
+    def members(self) -> dict[str, tuple[str, ...]]: ...
+
+
+@dataclass(frozen=True)
+class NamedGroups:
+    """Groups as a source names them.
+
+    Attributes
+    ----------
+    groups : mapping
+        Features of each group, by name or index.
+    wider : bool
+        Whether the source covers features that a table may lack, as that of a genome does.
+    """
+
+    groups: Mapping[str, Any]
+    wider: bool = False
+
+    def among(self, features: Sequence[str], owner: str) -> Mapping[str, Any]:
+        """Return the groups without the features that a table lacks, if the source is wider.
+
+        Raises
+        ------
+        ValueError
+            If no feature is left.
+        """
+        if not self.wider:
+            return self.groups
+        there = set(features)
+        left = {
+            name: [feature for feature in of_group if feature in there]
+            for name, of_group in self.groups.items()
+        }
+        if self.groups and not any(left.values()):
+            n_features = len({feature for of_group in self.groups.values() for feature in of_group})
+            raise ValueError(
+                f"{owner}: none of its {n_features:,} features is a column of the table. Hint: "
+                "both must have the same names, such as gene symbols."
+            )
+        return {name: of_group for name, of_group in left.items() if of_group}
+
+
+def is_labels(source: Any) -> bool:
+    """Tell whether groups are given as a label for each feature."""
+    named = (Mapping, str, PathLike, ColumnStore, Positions, _Clusters)
+    return not (
+        isinstance(source, named) or _is_transformer(source) or as_arrow(source) is not None
+    )
+
+
+def named_groups(
+    source: Any,
+    owner: str,
+    features: Sequence[str] | None = None,
+    *,
+    distance: int = DISTANCE,
+) -> NamedGroups:
+    """Read groups from a source that is no list of labels; parameters as of `members_of`."""
+    if isinstance(source, Mapping):
+        return NamedGroups(source)
+    if isinstance(source, str | PathLike):
+        return _from_file(source, owner, distance)
+    if isinstance(source, _Clusters):
+        clusters = source.members().items()
+        return NamedGroups(
+            {name if len(of) == 1 else f"cluster of {name}": of for name, of in clusters}
+        )
+    if _is_transformer(source):
+        return _from_transformer(source, features)
+    if isinstance(source, Positions):
+        return NamedGroups(_blocks(source, _required(features, owner), distance))
+    table = source.variants if isinstance(source, ColumnStore) else as_arrow(source)
+    if isinstance(source, ColumnStore) and table is None:
+        raise ValueError(
+            f"{owner} is a store without positions of its columns. Hint: a store packed from a "
+            "PLINK file has them."
+        )
+    if table is None:
+        raise TypeError(
+            f"{owner} must have names of features where names is None, got {type(source).__name__}."
+        )
+    if isinstance(source, ColumnStore) and "name" not in table.column_names:
+        features = source.names
+    return _from_table(table, owner, features, distance)
+
+
+def _is_transformer(source: Any) -> bool:
+    return hasattr(source, "get_feature_names_out") and not isinstance(source, type)
+
+
+def _from_file(path: str | PathLike[str], owner: str, distance: int) -> NamedGroups:
+    if str(path) == CLUSTERS and not Path(path).exists():
+        raise ValueError(
+            f"{owner} can be {CLUSTERS!r} only where clusters are computed too, with a threshold "
+            "(clusters=0.8). Hint: give the result of dm.importances.clusters."
+        )
+    if not Path(path).is_file():
+        raise ValueError(
+            f"{owner}: there is no file {path}. Hint: groups are a mapping, a label for each "
+            "feature, Clusters, a fitted ColumnTransformer, positions, or a path."
+        )
+    if Path(path).suffix.lower() == ".gmt":
+        return NamedGroups(read_gmt(path), wider=True)
+    return _from_table(read_table(path, function=owner), owner, None, distance)
+
+
+def _from_table(
+    table: pa.Table, owner: str, features: Sequence[str] | None, distance: int
+) -> NamedGroups:
+    if {"chromosome", "position"} <= set(table.column_names):
+        if "name" not in table.column_names:
+            names = tuple(_required(features, owner, "a column name"))
+        else:
+            names = tuple(map(str, table.column("name").to_pylist()))
+        return NamedGroups(_blocks(Positions.of(table, names, owner), names, distance), wider=True)
+    if table.num_columns != 2:
+        raise ValueError(
+            f"{owner} must have two columns, the features and the group of each; it has "
+            f"{table.num_columns}. Hint: of variants, name, chromosome and position make blocks."
+        )
+    column, labels = (_words(column.to_pylist()) for column in table.columns)
+    of_feature: dict[str, str] = {}
+    for row, (feature, name) in enumerate(zip(column, labels, strict=True), start=1):
+        if feature is None:
+            raise ValueError(f"{owner}: row {row} names no feature.")
+        if name is None:
+            continue
+        if feature in of_feature:
+            raise ValueError(
+                f"{owner}: {quoted(feature)} occurs twice; groups must not overlap. Hint: keep it "
+                "in one."
+            )
+        of_feature[feature] = name
+    groups: dict[str, list[str]] = {}
+    for feature, name in of_feature.items():
+        groups.setdefault(name, []).append(feature)
+    if not groups:
+        raise ValueError(f"{owner} assigns no feature to a group.")
+    return NamedGroups(groups)
+
+
+def _words(values: Iterable[object]) -> list[str | None]:
+    return [None if value is None else str(value) for value in values]
+
+
+def _required(
+    features: Sequence[str] | None, owner: str, what: str = "names of features"
+) -> Sequence[str]:
+    if features is None:
+        raise ValueError(f"{owner} must have {what}.")
+    return features
+
+
+def _from_transformer(source: Any, features: Sequence[str] | None) -> NamedGroups:
+    groups = transformed_groups(source)
+    made = [str(name) for name in source.get_feature_names_out()]
+    unnamed = None if features is None else [f"x{j}" for j in range(len(made))]
+    if features is None or list(features) != unnamed or made == unnamed:
+        return NamedGroups(groups)
+    place = {name: j for j, name in enumerate(made)}
+    return NamedGroups({name: [place[column] for column in of] for name, of in groups.items()})
+
+
+def _blocks(positions: Positions, names: Sequence[str], distance: int) -> dict[str, list[str]]:
+    """Return blocks of features along the genome, none wider than `distance` base pairs."""
+    blocks: dict[str, list[str]] = {}
+    order = positions.order[positions.placed[positions.order]]
+    for code, chromosome in enumerate(positions.chromosomes):
+        own = order[positions.chromosome[order] == code]
+        places, start = positions.position[own], 0
+        while start < len(own):
+            end = int(np.searchsorted(places, places[start] + distance, side="right"))
+            block = [names[j] for j in own[start:end]]
+            title = f"{chromosome}:{places[start]}-{places[end - 1]}"
+            blocks[title if len(block) > 1 else block[0]] = block
+            start = end
+    return blocks
+
+
+def _from_labels(
+    labels: Any, names: Sequence[str] | None, p: int, owner: str
+) -> dict[str, IntArray]:
+    # As objects: NumPy would make text of a NaN beside text.
+    array = np.asarray(labels, dtype=object)
+    if array.shape != (p,):
+        raise ValueError(
+            f"{owner} must be one label per feature, of shape ({p},), or a mapping, a path, "
+            f"Clusters, a transformer or positions, got shape {array.shape}."
+        )
+    groups: dict[str, list[int]] = {}
+    for j, label in enumerate(array.tolist()):
+        if not (label is None or (isinstance(label, float) and math.isnan(label))):
+            groups.setdefault(_title(label, names, owner), []).append(j)
+    return {name: np.array(members, dtype=np.int64) for name, members in groups.items()}
+
+
+def _title(label: Any, names: Sequence[str] | None, owner: str) -> str:
+    whole = isinstance(label, float) and label.is_integer()  # as whole numbers beside NaN are
+    if whole or isinstance(label, np.integer):
+        label = int(label)
+    if not isinstance(label, str | int):
+        raise TypeError(f"{owner} must hold text or whole numbers, got {label!r}.")
+    if names is None:
+        return str(label)
+    if isinstance(label, str) or not 0 <= label < len(names):
+        raise ValueError(
+            f"{owner}: with names, labels must be numbers from 0 to {len(names) - 1}, got "
+            f"{label!r}."
+        )
+    return names[label]

@@ -1,0 +1,148 @@
+"""Groups of features, from every form that `feature_groups` takes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.preprocessing import OneHotEncoder
+
+import duramen as dm
+from duramen.io.positions import Positions
+
+NAMES = ("a", "b", "c", "d", "e")
+GROUPS = {"g": ("a", "c"), "h": ("b", "e")}
+
+
+def files(folder):
+    """Return paths of the groups as gene sets, with genes of no table, and as a table."""
+    gmt, table = folder / "sets.gmt", folder / "groups.csv"
+    gmt.write_text("g\t-\ta\tZ\tc\nnone\t-\tY\nh\t-\tb\te\n")
+    table.write_text("feature,group\na,g\nb,h\nc,g\nd,\ne,h\n")
+    return gmt, table
+
+
+def clusters():
+    labels, correlations = np.array([0, 1, 0, -1, 1]), np.array([1.0, 1.0, 0.9, np.nan, 0.8])
+    return dm.importances.Clusters(NAMES, labels, np.array([0, 1]), correlations)
+
+
+def test_every_form_has_the_same_groups(tmp_path):
+    gmt, table = files(tmp_path)
+    labels = ["g", "h", "g", None, "h"]
+    for source in (
+        GROUPS,
+        {"g": [0, "c"], "h": ["b", 4]},
+        labels,
+        np.array(labels, dtype=object),
+        pd.Series(labels),
+        gmt,
+        str(gmt),
+        table,
+        pa.table({"feature": NAMES, "group": labels}),
+    ):
+        assert dm.io.feature_groups(source, NAMES) == GROUPS
+    by_cluster = {"cluster of a": GROUPS["g"], "cluster of b": GROUPS["h"]}
+    assert dm.io.feature_groups(clusters(), NAMES) == by_cluster
+    assert dm.io.feature_groups(gmt) == {"g": ("a", "Z", "c"), "none": ("Y",), "h": ("b", "e")}
+
+
+def test_one_hot_columns_by_name_and_by_place():
+    table = pd.DataFrame({"site": ["u", "v", "w"], "age": [1, 2, 3], "sex": ["f", "m", "f"]})
+    made = make_column_transformer(
+        (OneHotEncoder(), ["site"]), ("passthrough", ["age"]), (OneHotEncoder(), ["sex"])
+    ).fit(table)
+    named = dm.io.feature_groups(made, made.get_feature_names_out())
+    assert {name: len(columns) for name, columns in named.items()} == {"site": 3, "sex": 2}
+    unnamed = dm.io.feature_groups(made, [f"x{j}" for j in range(6)])
+    assert unnamed == {"site": ("x0", "x1", "x2"), "sex": ("x4", "x5")}
+
+
+def test_blocks_are_no_wider_than_the_distance():
+    random = np.random.default_rng(0)
+    names = [f"rs{j}" for j in range(300)]
+    position = random.integers(0, 10_000, 300)  # some have no place
+    position[:5] = 0
+    chromosome = random.choice(["1", "2", "X", "0"], 300)
+    variants = pa.table({"name": names, "chromosome": chromosome, "position": position})
+    blocks = dm.io.feature_groups(variants, distance=400)
+    place = dict(zip(names, zip(chromosome, position, strict=True), strict=True))
+    members = [name for block in blocks.values() for name in block]
+    placed = {name for name in names if place[name][0] != "0" and place[name][1] > 0}
+    assert len(members) == len(set(members))
+    assert set(members) == placed
+    first = {}
+    for name, block in blocks.items():
+        (own,) = {place[variant][0] for variant in block}
+        places = [place[variant][1] for variant in block]
+        assert max(places) - min(places) <= 400
+        assert places == sorted(places)
+        assert name == (f"{own}:{places[0]}-{places[-1]}" if len(block) > 1 else block[0])
+        first.setdefault(own, []).append((min(places), max(places)))
+    for spans in first.values():  # a block ends only where the next variant is too far
+        assert all(later[0] - earlier[0] > 400 for earlier, later in pairwise(spans))
+    positions = Positions.of(variants, names, "test")
+    assert dm.io.feature_groups(positions, names, distance=400) == blocks
+    assert dm.io.feature_groups(variants, ["age", *names], distance=400) == blocks
+    frame = variants.to_pandas().drop(columns="name")
+    assert dm.io.feature_groups(frame, names, distance=400) == blocks
+
+
+def test_every_function_takes_every_form(tmp_path):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(60, 5)), columns=NAMES)
+    y = (X["a"] + X["c"] > 0).astype(int)
+    forest = dm.RandomForestClassifier(10, random_state=0).fit(X, y)
+    mdi = dm.importances.mdi(forest)
+    gmt, _ = files(tmp_path)
+    settings = {"n_permutations": 20, "random_state": 0}
+    measures = {
+        "group": lambda groups: dm.importances.group(mdi, groups).values,
+        "mda": lambda groups: dm.importances.mda(forest, X, y, feature_groups=groups).values,
+        "sobol": lambda groups: (
+            dm.importances.shaff(forest, X, y, feature_groups=groups, random_state=0).values
+        ),
+        "max_t": lambda groups: (
+            dm.significance.max_t(
+                dm.RandomForestClassifier(10), X, y, feature_groups=groups, **settings
+            ).p_values
+        ),
+    }
+    for name, measured in measures.items():
+        expected = measured(GROUPS)
+        for source in (gmt, clusters(), ["g", "h", "g", None, "h"]):
+            np.testing.assert_array_equal(measured(source), expected, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "message"),
+    [
+        ({}, ValueError, "must hold at least one group, got none"),
+        ({"g": ["z"]}, ValueError, "holds 'z', which is none of the 5 features"),
+        ("clusters", ValueError, "only where clusters are computed too"),
+        ("absent.gmt", ValueError, "there is no file absent.gmt"),
+        (["g"], ValueError, "must be one label per feature"),
+        (pa.table({"a": [1]}), ValueError, "must have two columns"),
+        (pa.table({"f": ["a", "a"], "g": ["x", "y"]}), ValueError, "'a' occurs twice"),
+        (OneHotEncoder(), TypeError, "fitted ColumnTransformer"),
+        (
+            pa.table({"name": ["rs1"], "chromosome": ["1"], "position": [5]}),
+            ValueError,
+            "none of its 1 features is a column",
+        ),
+    ],
+)
+def test_refused(source, error, message):
+    with pytest.raises(error, match=message):
+        dm.io.feature_groups(source, NAMES)
+
+
+def test_labels_need_names():
+    with pytest.raises(TypeError, match="names of features where names is None"):
+        dm.io.feature_groups(["g", "h"])
+    with pytest.raises(TypeError, match="names of features where names is None"):
+        dm.io.feature_groups({"g": [0]})
