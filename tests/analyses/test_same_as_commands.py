@@ -94,6 +94,7 @@ def assert_same(report, out):
     assert report.references == tuple(record["references"])
 
 
+@pytest.mark.slow
 def test_rank(table, tmp_path):
     frame, data, words = table
     done(tmp_path / "out", "rank", *words, "--trees", 30, "--seed", 3)

@@ -816,6 +816,7 @@ def test_standard_input(name, tmp_path):
     assert both[0] == both[1]
 
 
+@pytest.mark.slow
 def test_standard_input_of_a_program(tmp_path):
     csv()(tmp_path / "a.csv")
     words = ["--target", "y", "--trees", "5", "--no-test", "--out", "out"]

@@ -98,6 +98,7 @@ def _apart(first, other):
     return first.max() < other.min() or other.max() < first.min()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [3, 12, 40])
 def test_names_do_not_overlap(p):
     weights = np.random.default_rng(2).random((p, p))

@@ -252,6 +252,7 @@ FULLER = {
 }
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("record", RECORDS, ids=lambda entry: entry.name)
 def test_identical_columns(record):

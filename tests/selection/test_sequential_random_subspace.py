@@ -1094,6 +1094,7 @@ def test_killed_in_the_middle_it_ends_with_the_same_bytes(tmp_path, relevance):
 # --- what it finds ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_an_exclusive_or_is_found(seed):
     """Neither of two columns of 200 tells anything alone; both are in one tree of sixteen."""

@@ -35,6 +35,7 @@ def test_irrelevant_features_are_confirmed_at_the_level(name):
     assert column(done, "found").mean() > 0.4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_default_test_is_that_of_the_command(tmp_path, task):
     """Equal p-values from the command, with fewer trees and permutations on both sides."""

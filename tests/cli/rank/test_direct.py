@@ -73,6 +73,7 @@ def test_column_direct_is_what_the_library_says(file, tmp_path):
     assert "x1" in str(report)
 
 
+@pytest.mark.slow
 def test_groups_are_tested_before_their_members(file, tmp_path):
     groups = tmp_path / "groups.csv"
     groups.write_text("feature,group\n" + "".join(f"x{j},copies\n" for j in range(4)))
@@ -126,12 +127,14 @@ def test_clusters_do_not_depend_on_the_target():
     assert [sorted(features) for features in groups.values()] == [["x0", "x1", "x2", "x3"]]
 
 
+@pytest.mark.slow
 def test_strata_are_of_the_direct_test_too(file, tmp_path):
     _, record = done(tmp_path / "out", *words(file, "--strata", "batch"))
     assert "within strata" in record["results"]["direct"]["null"]
     assert "strata" in record["settings"]["direct"]
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_its_own(file, tmp_path):
     saved = tmp_path / "saved.npz"
     done(tmp_path / "out", *words(file, "--drop", "batch", "--checkpoint", saved))

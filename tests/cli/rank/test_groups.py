@@ -83,6 +83,7 @@ def test_the_conditional_error_rate_ranks_the_groups_of_any_forest(folder, tmp_p
     assert not (tmp_path / "out" / "result-groups.csv").exists()
 
 
+@pytest.mark.slow
 def test_the_default_test_has_verdicts_of_groups_beside_those_of_their_members(folder, tmp_path):
     words = ["--target", "y", "--trees", TREES, "--feature-groups", folder / "groups.csv"]
     result, record = done(tmp_path / "out", "rank", folder / "t.parquet", *words)

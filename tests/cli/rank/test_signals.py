@@ -164,6 +164,7 @@ def test_covariates_are_strata(folder, tmp_path):
     assert p_values == dict(wanted)
 
 
+@pytest.mark.slow
 def test_covariates_and_strata_of_a_table(folder, tmp_path):
     random = np.random.default_rng(1)
     columns = {"x": random.normal(size=N), "age": random.normal(size=N), "y": [0, 1] * (N // 2)}

@@ -502,6 +502,7 @@ def test_ctrl_c_during_a_test_leaves_the_ranking(file, tmp_path, monkeypatch):
     assert LEFT_OUT in (tmp_path / "out/report.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_signal_during_a_test_leaves_the_ranking_beside_the_results(
     number, code, file, tmp_path, monkeypatch

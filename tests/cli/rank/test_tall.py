@@ -61,6 +61,7 @@ def test_ranking_of_trees_that_are_let_go(table, tmp_path, monkeypatch, jobs):
     assert gone["settings"]["mda"] == retained["settings"]["mda"]
 
 
+@pytest.mark.slow
 def test_default_measures_test_and_groups_of_trees_that_are_let_go(table, tmp_path, monkeypatch):
     groups = tmp_path / "groups.csv"
     groups.write_text("x0,u\nx1,u\nx2,v\nx3,v\n", encoding="utf-8")
@@ -84,6 +85,7 @@ def test_measure_that_needs_all_trees_is_refused(table, tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_test_and_effects_of_a_sample_where_there_are_many_rows(table, tmp_path, monkeypatch):
     let_go(monkeypatch)
     monkeypatch.setattr(samples, "MANY", 200)

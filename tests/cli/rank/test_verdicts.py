@@ -33,6 +33,7 @@ def page(out):
     return " ".join(re.sub(r"&#39;", "'", html).split())
 
 
+@pytest.mark.slow
 def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path, monkeypatch):
     monkeypatch.setattr("duramen.analyses.ranking.description.DESCRIBED", 20)
     result, record = run(file, tmp_path / "out", "--permutations", 39)

@@ -96,6 +96,7 @@ def test_rows_of_a_group_count_once():
     assert np.mean(np.array(p_values) < 0.05) <= 0.25  # rows as if independent: above .6
 
 
+@pytest.mark.slow
 def test_survival_by_martingale_residuals():
     random = np.random.default_rng(0)
     X = random.normal(size=(300, 4))
@@ -137,6 +138,7 @@ def test_few_rows_beside_many_features_are_warned_of():
     assert "noise" not in " ".join(result.verdicts())
 
 
+@pytest.mark.slow
 def test_cpi_sees_interactions():
     result = conditional(FOREST, *proxies(600), method="cpi", random_state=0)
     assert result.verdicts()[2:4] == ("direct", "direct")

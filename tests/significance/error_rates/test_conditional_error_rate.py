@@ -70,6 +70,7 @@ def by_hand(X, y, n_permutations, seed, *, rank_based, members, stop_after=None)
 GROUPS = {"a": [0, 1], "c": [2], "b": [4, 3]}
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("rank_based", [None, "later", "own"])
 @pytest.mark.parametrize("feature_groups", [None, GROUPS])

@@ -354,6 +354,7 @@ def test_later_stages_find_what_a_dominant_feature_hides():
     assert result.evidence() == ("",) * 7
 
 
+@pytest.mark.slow
 def test_features_confirmed_beside_a_dominant_one_stay_confirmed():
     """The dominant one inflates the scale of its stage, not that of what is compared later."""
     random = np.random.default_rng(0)

@@ -384,6 +384,7 @@ def sample_of_numbers():
     return X, X[:, 0] + X[:, 1] + 0.3 * random.normal(size=14)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("K", [1, 2, 3])
 @pytest.mark.parametrize("depth", [None, 3])

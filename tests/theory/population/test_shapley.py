@@ -100,6 +100,7 @@ def test_it_is_not_where_features_depend_on_each_other():
 # --- interactions --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("seed", range(67))
