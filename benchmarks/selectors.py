@@ -14,14 +14,14 @@ Normal features are 20 and 50, others 20; variants of the parameters are run on 
 `benchmarks.boruta null` has the variants of Boruta.
 
 `truth` runs all selectors of the catalogue, or those named, with 100 trees a forest (10 in
-searches over sets, which end at ten features and have three folds; 500 of 10 features in random
-subspaces) and their other defaults, on data sets of each problem, whose columns are in random
-order, and prints a table for each: precision, recall and F1 against all relevant features; F1
-against one of each group of features that tell the same, where a second one of a group counts as a
-false one; AUPRC of the importances; size; stability (Nogueira et al.) over the data sets; and
-processor seconds of a fit. The first F1 is for selectors of all relevant features, the second for
-minimal ones. Markov boundaries are those of columns cut at their medians. `--rows` and `--subspace`
-change the number of rows, and that of features in a random subspace.
+searches over sets, which have three folds and end at ten features, exhaustive ones at two; 500 of
+10 features in random subspaces) and their other defaults, on data sets of each problem, whose
+columns are in random order, and prints a table for each: precision, recall and F1 against all
+relevant features; F1 against one of each group of features that tell the same, where a second one
+of a group counts as a false one; AUPRC of the importances; size; stability (Nogueira et al.) over
+the data sets; and processor seconds of a fit. The first F1 is for selectors of all relevant
+features, the second for minimal ones. Markov boundaries are those of columns cut at their medians.
+`--rows` and `--subspace` change the number of rows, and that of features in a random subspace.
 """
 
 from __future__ import annotations
@@ -143,6 +143,8 @@ _SMALL = {"estimator": dm.RandomForestClassifier(10), "cv": 3}
 SETTINGS: dict[str, dict[str, Any]] = {
     "forward_selection": {**_SMALL, "max_features": 10},
     "floating_selection": {**_SMALL, "max_features": 10},
+    "adaptive_floating_selection": {**_SMALL, "max_features": 10},
+    "exhaustive_selection": {**_SMALL, "max_features": 2},  # 465 sets
     "backward_selection": _SMALL,
     "sequential_random_subspace": {"n_estimators": 500, "n_subspace_features": 10},
 }
