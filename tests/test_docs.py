@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FIRST = ROOT / "docs" / "start"  # commands with their defaults
 # Pages run with the slow tests.
-SLOW = {FIRST, *(ROOT / "docs" / name for name in ("guide", "how-to", "explanation"))}
+SLOW = {FIRST, *(ROOT / "docs" / name for name in ("how-to", "explanation"))}
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 LANGUAGES = {"python", "r", "sh", "text"}
