@@ -10,9 +10,12 @@ import pyarrow as pa
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.preprocessing import OneHotEncoder
+from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
+from duramen.io import open_store
 from duramen.io.positions import Positions
+from duramen.io.store.column_store import with_columns
 
 NAMES = ("a", "b", "c", "d", "e")
 GROUPS = {"g": ("a", "c"), "h": ("b", "e")}
@@ -90,6 +93,16 @@ def test_blocks_are_no_wider_than_the_distance():
     assert dm.io.feature_groups(variants, ["age", *names], distance=400) == blocks
     frame = variants.to_pandas().drop(columns="name")
     assert dm.io.feature_groups(frame, names, distance=400) == blocks
+
+
+def test_blocks_of_a_store(tmp_path):
+    store = open_store(write_bed(tmp_path / "x.bed", genotypes(20, 6)))  # at 1, 2, ... on one
+    blocks = dm.io.feature_groups(store, distance=2)
+    assert list(blocks.values()) == [("rs0", "rs1", "rs2"), ("rs3", "rs4", "rs5")]
+    wide = with_columns(store, dm.encode(pa.table({"age": np.arange(20.0)})))
+    assert dm.io.feature_groups(wide, wide.names, distance=2) == blocks
+    with pytest.raises(ValueError, match="without positions of its columns"):
+        dm.io.feature_groups(dm.pack(np.eye(3), tmp_path / "store"), NAMES)
 
 
 def test_every_function_takes_every_form(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from os import PathLike
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from duramen.importances.after.group import grouping_of
+from duramen.importances.arguments import refuse_overlaps
 from duramen.results.fields import adjusted
 from duramen.selection.records import Selector
 from duramen.selection.refitting import RefittingSelector, ShadowRound
@@ -64,6 +66,9 @@ class Boruta(RefittingSelector):
         Smaller ones, as in boruta_py, confirm more features, relevant and irrelevant.
     max_rounds : int, default=99
         Number of rounds at most.
+    feature_groups : mapping, labels, path, ..., optional
+        Groups that do not overlap, as for :func:`duramen.io.feature_groups`, which are confirmed
+        or rejected as a whole; features in none are a group each. See the notes.
     rough_fix : bool, default=False
         Decide tentative features in the end: confirmed where the median of the importances over
         the rounds is larger than that of the thresholds, else rejected (R's TentativeRoughFix).
@@ -91,7 +96,7 @@ class Boruta(RefittingSelector):
         1 for the confirmed features, and 2, 3, ... for the others: the tentative ones before the
         rejected ones, each by importance.
     hits_ : int64 array of shape (p,)
-        Rounds in which the feature was above the threshold.
+        Rounds in which the feature, or its group, was above the threshold.
     decided_in_ : int64 array of shape (p,)
         Round of the verdict; 0 for features that were tentative in the end.
     importances_ : Importances
@@ -100,6 +105,10 @@ class Boruta(RefittingSelector):
         ``"n_selected"``, ``"n_tentative"`` and ``"n_rejected"``: numbers of features after each
         round (before `rough_fix`); ``"threshold"``: importance that was to be exceeded in it;
         ``"importance"``, of shape (rounds, p): importances, NaN for features that were rejected.
+        With `feature_groups` also ``"group_score"``, of shape (rounds, G), to which the threshold
+        belongs.
+    group_verdicts_ : dict of str to str
+        With `feature_groups`, the verdict of each group, and of features in none.
     n_rounds_ : int
         Number of rounds.
     alpha_ : float
@@ -124,6 +133,18 @@ class Boruta(RefittingSelector):
     *Correlated features.* The importance of a relevant feature is divided among its copies; all of
     them are confirmed as long as each part is above the threshold. So are irrelevant features that
     are correlated with a relevant one.
+
+    *Groups.* The score of a group G in a round is
+
+    .. math:: T_G = |G|^{-1/2} \sum_{j \in G} (Imp(X_j) - m)
+
+    where m is the mean importance of all shadows of the round. The shadows of a group are permuted
+    together, so that their dependence is that of the members, and the group has a hit if its score
+    is larger than those of all shadow groups. Irrelevant groups and their shadows are exchangeable,
+    as features are. A sum lets members add up that are too weak to be found singly, which a maximum
+    would not; a sum that is not centered and scaled would be largest for the largest group,
+    relevant or not. Groups of one feature each are Boruta without groups. All members have the
+    verdict of their group: that a member is selected does not say that it is relevant itself.
 
     *Candidates.* K is resolved for the features and shadows of the round, as in both packages.
 
@@ -151,6 +172,7 @@ class Boruta(RefittingSelector):
     alpha: float | None = None
     percentile: float = 100.0
     max_rounds: int = 99
+    feature_groups: Any = None
     rough_fix: bool = False
     random_state: Any = None
     n_jobs: int | None = None
@@ -189,35 +211,64 @@ class Boruta(RefittingSelector):
         opening = self._open(X, y, threads_grow=True)
         data, subject = opening.data, opening.subject
         subject.exchangeability.require(1, owner)
-        hit_counts = HitCounts(data.n_columns, most, CORRECTIONS[name], alpha)
+        groups = self._groups(subject.names)
+        members = None if groups is None else tuple(groups.values())
+        sizes = None if members is None else np.array([len(group) for group in members])
+        n_tested = data.n_columns if sizes is None else len(sizes)
+        hit_counts = HitCounts(n_tested, most, CORRECTIONS[name], alpha, sizes)
+        task = ShadowRound(subject, percentile, owner, members)
+        choices: dict[str, Any] = {"correction": name, "alpha": float(alpha)}
+        if groups is not None:
+            choices["feature_groups"] = {name: group.tolist() for name, group in groups.items()}
         rounds = opening.run(
-            ShadowRound(subject, percentile, owner),
+            task,
             most,
-            data.n_columns + 1,
-            opening.identity(correction=name, alpha=float(alpha), percentile=percentile),
-            ready=hit_counts.ready,
+            task.width,
+            opening.identity(**choices, percentile=percentile),
+            ready=lambda rounds: hit_counts.ready(rounds[:, -n_tested - 1 :]),
             arguments=lambda _: (hit_counts.active,),
             unit="round",
         )
-        hit_counts.take(rounds)
-        self._take(data, subject, hit_counts, rounds)
+        hit_counts.take(rounds[:, -n_tested - 1 :])
+        self._take(data, subject, hit_counts, rounds, groups)
         self.alpha_ = float(alpha)
         return self
 
+    def _groups(self, names: tuple[str, ...]) -> dict[str, IntArray] | None:
+        """Return the features of each group, and each feature in none; None without groups."""
+        if self.feature_groups is None:
+            return None
+        owner = type(self).__name__
+        grouping = grouping_of(self.feature_groups, None, names, "sum", "own", owner)
+        refuse_overlaps(grouping.groups, names, owner)
+        return grouping.groups
+
     def _take(
-        self, data: Data, subject: Measured, hit_counts: HitCounts, rounds: FloatArray
+        self,
+        data: Data,
+        subject: Measured,
+        hit_counts: HitCounts,
+        rounds: FloatArray,
+        groups: Mapping[str, IntArray] | None,
     ) -> None:
-        importance, threshold = rounds[:, :-1], rounds[:, -1]
-        verdicts = hit_counts.verdicts.copy()
+        importance, threshold = rounds[:, : data.n_columns], rounds[:, -1]
+        verdicts, hits, decided_in = hit_counts.verdicts, hit_counts.hits, hit_counts.decided_in
+        scores = rounds[:, -len(verdicts) - 1 : -1]
+        verdicts = verdicts.copy()
         tentative = np.flatnonzero(verdicts == TENTATIVE)
         if self.rough_fix and len(tentative):
-            above = np.median(importance[:, tentative], axis=0) > np.median(threshold)
+            above = np.median(scores[:, tentative], axis=0) > np.median(threshold)
             verdicts[tentative] = np.where(above, CONFIRMED, REJECTED)
+        if groups is not None:
+            of_groups = zip(groups, verdicts.tolist(), strict=True)
+            group_verdicts = {name: VERDICTS[verdict] for name, verdict in of_groups}
+            label = np.empty(data.n_columns, dtype=np.int64)
+            for g, members in enumerate(groups.values()):
+                label[members] = g
+            verdicts, hits, decided_in = verdicts[label], hits[label], decided_in[label]
         mean = np.nanmean(importance, axis=0)
         confirmed = np.flatnonzero(verdicts == CONFIRMED)
-        rounds_of = np.where(hit_counts.decided_in, hit_counts.decided_in, len(rounds) + 1)[
-            confirmed
-        ]
+        rounds_of = np.where(decided_in, decided_in, len(rounds) + 1)[confirmed]
         counts = np.array(hit_counts.counts)
         history: dict[str, NDArray[Any]] = {
             "n_selected": counts[:, 1 + CONFIRMED],
@@ -226,11 +277,15 @@ class Boruta(RefittingSelector):
             "threshold": threshold,
             "importance": importance,
         }
+        if groups is not None:
+            history["group_score"] = scores
         order = np.lexsort((-mean[confirmed], rounds_of))
         self._adopt(data, confirmed[order], history)
+        if groups is not None:
+            self.group_verdicts_ = group_verdicts
         self.verdicts_ = np.array([VERDICTS[verdict] for verdict in verdicts.tolist()])
-        self.hits_ = hit_counts.hits
-        self.decided_in_ = hit_counts.decided_in
+        self.hits_ = hits
+        self.decided_in_ = decided_in
         self.n_rounds_ = len(rounds)
         self._set_importances(subject, mean)
 
@@ -251,18 +306,26 @@ class Boruta(RefittingSelector):
         account = super().account(record)
         counts = {word: int((self.verdicts_ == word).sum()) for word in VERDICTS.values()}
         words = ", ".join(f"{count:,} {word}" for word, count in counts.items())
+        settings = {**account.settings, "alpha": self.alpha_}
+        facts = [("rounds", f"{self.n_rounds_:,}"), ("verdicts", words)]
+        del settings["feature_groups"]
+        if self.feature_groups is not None:
+            of_groups = list(self.group_verdicts_.values())
+            settings["feature_groups"] = self.group_verdicts_
+            listed = (f"{of_groups.count(word):,} {word}" for word in VERDICTS.values())
+            facts.append(("verdicts of groups", ", ".join(listed)))
         return replace(
             account,
             run=f"{record.title}, {self.n_rounds_:,} rounds",
             step="round",
-            facts=(("rounds", f"{self.n_rounds_:,}"), ("verdicts", words)),
+            facts=tuple(facts),
             nothing=f"No feature was confirmed; {counts['tentative']:,} tentative, "
             f"{counts['rejected']:,} rejected",
             details=(
                 Detail("verdict", "verdict", self.verdicts_),
                 Detail("hits", "rounds above all shadows", self.hits_),
             ),
-            settings={**account.settings, "alpha": self.alpha_},
+            settings=settings,
             results={"rounds": self.n_rounds_, **counts},
         )
 
@@ -336,11 +399,21 @@ class HitCounts:
     correction : Correction
     alpha : float
         Level of the tests.
+    sizes : int64 array of shape (p,), optional
+        Numbers of features of groups, whose verdicts these are.
     """
 
-    def __init__(self, p: int, most: int, correction: Correction, alpha: float) -> None:
+    def __init__(
+        self,
+        p: int,
+        most: int,
+        correction: Correction,
+        alpha: float,
+        sizes: IntArray | None = None,
+    ) -> None:
         self._rule = (correction, alpha)
         self._most = most
+        self._sizes = np.ones(p, dtype=np.int64) if sizes is None else sizes
         self.hits = np.zeros(p, dtype=np.int64)
         self.verdicts = np.full(p, TENTATIVE, dtype=np.int64)
         self.decided_in = np.zeros(p, dtype=np.int64)  # round; 0 for tentative features
@@ -359,7 +432,8 @@ class HitCounts:
             verdicts = decided(self.verdicts, self.hits, n_rounds, *self._rule)
             self.decided_in[verdicts != self.verdicts] = n_rounds
             self.verdicts = verdicts
-            self.counts.append(np.bincount(verdicts + 1, minlength=3))
+            counts = np.bincount(verdicts + 1, weights=self._sizes, minlength=3)
+            self.counts.append(counts.astype(np.int64))
 
     def ready(self, rounds: FloatArray) -> int:
         """Return how many rounds can be computed without knowing more than these.

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from duramen.catalogue import Catalogue, Entry
@@ -38,7 +39,7 @@ class Option(Entry):
     default : any
         Value in the help; None where selectors have defaults of their own.
     kind : type
-        str, int, float or bool.
+        str, int, float, bool or Path.
     parameter : str
         Parameter that it sets; by default that of the name.
     choices : tuple of str
@@ -295,6 +296,14 @@ BORUTA = Selector(
             parameter="max_rounds",
         ),
         Option("rough_fix", "Decide tentative features by their median importances.", False, bool),
+        Option(
+            "feature_groups",
+            "Groups of features, each confirmed or rejected as a whole: a file of two columns, the "
+            "features and the group of each; a .gmt file of gene sets that do not overlap; or a "
+            "table of name, chromosome and position, for blocks of 250,000 base pairs.",
+            kind=Path,
+            metavar="FILE",
+        ),
     ),
 )
 

@@ -287,19 +287,25 @@ def unit_of(subject: Measured) -> str:
 
 
 def beside_shadows(
-    subject: Measured, columns: IntArray, seed: int, owner: str
+    subject: Measured, columns: IntArray, seed: int, owner: str, sizes: IntArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Return importances of some columns, and those of their shadows, at least 5.
 
-    Shadows are permuted independently of each other; they stand for the codes of their columns, so
-    that nothing is encoded.
+    Shadows are permuted independently of each other, or, with the sizes of groups in which the
+    columns lie one after the other, those of a group together. They stand for the codes of their
+    columns, so that nothing is encoded.
     """
+    sizes = np.ones(len(columns), dtype=np.int64) if sizes is None else sizes
     n_copies = 1
-    while n_copies * len(columns) < FEWEST_SHADOWS:
+    while n_copies * len(sizes) < FEWEST_SHADOWS:
         n_copies *= 2
     random = np.random.default_rng(seed)
     copied = np.tile(np.arange(len(columns)), n_copies)
-    orders = [subject.exchangeability.permutation(random) for _ in copied]
+    orders = [
+        order
+        for size in np.tile(sizes, n_copies).tolist()
+        for order in [subject.exchangeability.permutation(random)] * size
+    ]
     table = with_probes(subject.data.table.take_columns(columns), copied, orders, function=owner)
     data = subject.data.with_table(table, key=("copies", columns.tolist(), seed))
     scores = subject.scores(int(random.integers(2**32)), data=data)
@@ -310,20 +316,44 @@ def beside_shadows(
 class ShadowRound:
     """Task of a round: importances of all features, and a percentile of those of their shadows.
 
-    Features that are not active have NaN.
+    Features that are not active have NaN. With groups, a disjoint cover of the features, the scores
+    of the groups stand between importances and percentile, which is that of the scores of shadow
+    groups, and groups are active or not.
     """
 
     subject: Measured
     percentile: float
     function: str
+    groups: tuple[IntArray, ...] | None = None
+
+    @property
+    def width(self) -> int:
+        """Numbers of a round."""
+        return self.subject.data.n_columns + 1 + len(self.groups or ())
 
     def __call__(self, _: int, seed: int, active: IntArray) -> FloatArray:
         """Grow the forest of a round on the active features and their shadows."""
-        own, shadows = beside_shadows(self.subject, active, seed, self.function)
-        row = np.full(self.subject.data.n_columns + 1, np.nan)
-        row[active] = own
+        row = np.full(self.width, np.nan)
+        if self.groups is None:
+            own, shadows = beside_shadows(self.subject, active, seed, self.function)
+            row[active] = own
+        else:
+            groups = [self.groups[g] for g in active]
+            columns, sizes = np.concatenate(groups), np.array([len(group) for group in groups])
+            own, copies = beside_shadows(self.subject, columns, seed, self.function, sizes)
+            row[columns] = own
+            center = copies.mean()
+            row[self.subject.data.n_columns + active] = _group_scores(own, sizes, center)
+            shadows = _group_scores(copies.reshape(-1, len(columns)), sizes, center).ravel()
         row[-1] = np.percentile(shadows, self.percentile)
         return row
+
+
+def _group_scores(values: FloatArray, sizes: IntArray, center: float) -> FloatArray:
+    """Return sums of centered importances over groups, by the roots of their sizes."""
+    starts = np.cumsum(sizes) - sizes
+    scores: FloatArray = np.add.reduceat(values - center, starts, axis=-1) / np.sqrt(sizes)
+    return scores
 
 
 def require_out_of_bag(subject: Measured, owner: str) -> None:

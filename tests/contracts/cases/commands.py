@@ -219,6 +219,12 @@ def write_wide(folder: Path) -> None:
     write(folder)
 
 
+def write_grouped(folder: Path) -> None:
+    """Write the tables, and groups of the five columns of one."""
+    (folder / "groups.csv").write_text("feature,group\na,u\nb,u\nc,v\nd,v\n", encoding="utf-8")
+    write(folder)
+
+
 def write_numbers(folder: Path) -> None:
     """Write a table of five columns without missing values."""
     columns = {f"x{j}": (wide()[:, j] * 6).round() for j in range(5)}
@@ -301,6 +307,11 @@ command(
     "boruta, two steps",
     f"{BORUTA} --rounds 10 --correction two-step --measure mdi --alpha 0.1 --rough-fix",
     write_wide,
+)
+command(
+    "boruta, groups",
+    f"{BORUTA} --rounds 10 --measure mdi --feature-groups groups.csv",
+    write_grouped,
 )
 command(
     "knock-out",

@@ -153,6 +153,7 @@ for label, options in (
     ("percentile, rough fix", {"percentile": 80, "rough_fix": True, "measure": "mdi"}),
     ("Extra-Trees, AIR", {"estimator": dm.ExtraTreesClassifier(), "measure": "air", "alpha": 0.2}),
     ("regression, missing values", {"X": missing(), "y": numbers(), "measure": "mdi"}),
+    ("groups", {"feature_groups": {"a": [0, 1, 2], "b": [4, 5]}, "measure": "mdi"}),
 ):
     case(f"Boruta/{label}", dm.Boruta, **options)(_verdicts)
 

@@ -242,7 +242,8 @@ def _command(options: Options, request: SelectionRequest, problem: Problem[Any])
     for declared, value in option_values(options.search):
         if declared.echo != "never":
             name, parameter = declared.name, declared.parameter
-            shown = value if name in ("tree", "max_features") else settings.get(parameter)
+            as_typed = name in ("tree", "max_features", "feature_groups")
+            shown = value if as_typed else settings.get(parameter)
             resolved[name] = shown if record.has(name, parameter) else None
     if record.takes("patience"):
         resolved["patience"] = resolved["patience"] or 0
