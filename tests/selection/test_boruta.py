@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
-from tests.cli.commands import done
+from tests.cli.commands import assert_refused, done
 from tests.grid import one_test
 from tests.oracles import boruta as oracle
 from tests.significance.noise import TINY, Interrupted, correlation, killed_after, noise, signal
@@ -438,9 +438,14 @@ def test_groups_of_a_file_on_the_command_line(tmp_path):
     (tmp_path / "groups.csv").write_text("feature,group\nx0,a\nx1,a\nx2,b\nx3,b\n")
     words = ["--method", "boruta", "--measure", "mdi", "--trees", 20, "--rounds", 12]
     words += ["--feature-groups", tmp_path / "groups.csv"]
-    done(tmp_path / "out", "select", tmp_path / "t.csv", "--target", "y", *words)
+    _, run = done(tmp_path / "out", "select", tmp_path / "t.csv", "--target", "y", *words)
     verdicts = pd.read_csv(tmp_path / "out" / "result.csv").set_index("name")["verdict"]
     assert verdicts["x0"] == verdicts["x1"]
     assert verdicts["x2"] == verdicts["x3"]
     model = boruta(n_estimators=20, max_rounds=12, feature_groups={"a": [0, 1], "b": [2, 3]})
     assert verdicts[names].tolist() == model.fit(X, y).verdicts_.tolist()
+    assert run["results"]["groups"] == model.group_verdicts_
+    assert run["settings"]["feature_groups"] == list(model.group_verdicts_)
+    words = [tmp_path / "t.csv", "--target", "y", "--method", "boruta"]
+    message = "--feature-groups no.csv: there is no file no.csv"
+    assert_refused("select", tmp_path / "no", [*words, "--feature-groups", "no.csv"], message)

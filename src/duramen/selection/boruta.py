@@ -308,10 +308,12 @@ class Boruta(RefittingSelector):
         words = ", ".join(f"{count:,} {word}" for word, count in counts.items())
         settings = {**account.settings, "alpha": self.alpha_}
         facts = [("rounds", f"{self.n_rounds_:,}"), ("verdicts", words)]
+        results: dict[str, Any] = {"rounds": self.n_rounds_, **counts}
         del settings["feature_groups"]
         if self.feature_groups is not None:
             of_groups = list(self.group_verdicts_.values())
-            settings["feature_groups"] = self.group_verdicts_
+            settings["feature_groups"] = list(self.group_verdicts_)
+            results["groups"] = self.group_verdicts_
             listed = (f"{of_groups.count(word):,} {word}" for word in VERDICTS.values())
             facts.append(("verdicts of groups", ", ".join(listed)))
         return replace(
@@ -326,7 +328,7 @@ class Boruta(RefittingSelector):
                 Detail("hits", "rounds above all shadows", self.hits_),
             ),
             settings=settings,
-            results={"rounds": self.n_rounds_, **counts},
+            results=results,
         )
 
 

@@ -155,6 +155,10 @@ def _selector(options: Options, record: Selector) -> SelectionRequest:
             )
     if record.takes("relevance"):
         _check_test(options)
+    if search.feature_groups is not None:
+        from duramen.io.groups import named_groups  # a slow import
+
+        named_groups(search.feature_groups, f"--feature-groups {search.feature_groups}")
     if search.memory is not None and search.subspace is not None:
         raise ValueError("--memory and --subspace both say how many features a tree has; give one")
     values = {
