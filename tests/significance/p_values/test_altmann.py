@@ -243,7 +243,9 @@ def test_checkpoint_of_another_run_is_refused(tmp_path, change):
 @pytest.mark.parametrize("measure", ["mdi_oob", "mda", "holdout_mda", "air", "sandri"])
 def test_any_measure_finds_what_is_relevant(measure):
     X, y = problem(n=40, p=4)
-    result = altmann(dm.RandomForestClassifier(10), X, y, measure=measure, n_permutations=19)
+    result = altmann(
+        dm.RandomForestClassifier(10), X, y, measure=measure, n_permutations=19, random_state=0
+    )
     assert result.order()[0] == 0
     assert result.metadata["measure"] == measure
 
