@@ -89,40 +89,35 @@ class Gathered {
                                 std::size_t side = 0) {
     NodeEntries<T>& result = entries_[side];
     result.n_rows = n;
-    std::uint32_t size = 0;
     if (subtree_ != nullptr) {
       entries_of_subtree(column, result);
       return result;
     }
+    std::uint32_t size = 0;
     working_.with_sparse(column, [&](auto codes, auto element) {
       std::uint32_t* at = result.at.data();
       T* out = result.codes.data();
       result.frequent = element(codes.frequent);
+      const auto code = [&](std::uint32_t row) {
+        const std::size_t w = row / SparseColumns::kWord;
+        const std::uint64_t bit = std::uint64_t{1} << (row % SparseColumns::kWord);
+        return element(codes.entry(w, codes.bits[w], bit));
+      };
       if (by_bits_) {
         size = common_bits(codes.bits, node_bits_.data(), n_words_, at);
         for (std::uint32_t e = 0; e < size; ++e) {
           const std::uint32_t row = at[e];
           at[e] = positions_[row];
-          const std::size_t w = row / SparseColumns::kWord;
-          const std::uint64_t bit = std::uint64_t{1} << (row % SparseColumns::kWord);
-          out[e] = element(codes.entry(w, codes.bits[w], bit));
+          out[e] = code(row);
         }
-        return;
-      }
-      {
+      } else {
         // Without a branch for a row: which ones are entries is as good as random.
         for (std::uint32_t i = 0; i < n; ++i) {
           const std::uint64_t word = codes.bits[rows[i] / SparseColumns::kWord];
           at[size] = i;
           size += static_cast<std::uint32_t>(word >> (rows[i] % SparseColumns::kWord) & 1);
         }
-        for (std::uint32_t e = 0; e < size; ++e) {
-          const std::uint32_t row = rows[at[e]];
-          const std::size_t w = row / SparseColumns::kWord;
-          const std::uint64_t bit = std::uint64_t{1} << (row % SparseColumns::kWord);
-          out[e] = element(codes.entry(w, codes.bits[w], bit));
-        }
-        return;
+        for (std::uint32_t e = 0; e < size; ++e) out[e] = code(rows[at[e]]);
       }
     });
     result.size = size;
