@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from duramen.data import Finding
     from duramen.data.text_numbers import StrayValues
     from duramen.io import Format
-    from duramen.io.formats.text_file import TextFile
     from duramen.io.store.row_ids import Paired
 
 _SHOWN = 3
@@ -170,32 +169,29 @@ class Reading:
     def _of_text(self, path: Path | str) -> dict[str, Any]:
         """Return the parameters about the text of a file."""
         settings: dict[str, Any] = {"encoding": self.encoding, "member": self.member}
-        settings["separator"] = self.sign or self.unusual(path)
-        settings["decimal"] = self.decimal or ("," if self._decimal_commas(path) else ".")
+        sign, commas = self._detected(path)
+        settings["separator"] = self.sign or sign
+        settings["decimal"] = self.decimal or ("," if commas else ".")
         return settings
 
-    def unusual(self, path: Path | str) -> str | None:
-        """Return the separator of a text file where nobody named it and it is not the usual one."""
-        text = None if self.separator is not None else self._text(path)
-        return None if text is None or text.delimiter == text.usual else text.delimiter
+    def _detected(self, path: Path | str) -> tuple[str | None, tuple[str, ...]]:
+        """Return what the first lines of a text file tell where nobody named it.
 
-    def _decimal_commas(self, path: Path | str) -> tuple[str, ...]:
-        """Return numbers with decimal commas, of a text file where nobody named the point."""
-        text = None if self.decimal is not None else self._text(path)
-        return () if text is None else text.decimal_commas
-
-    def _text(self, path: Path | str) -> TextFile | None:
-        """Return the text of a file whose separator is to be told; None where it has none."""
+        The separator if it is not the usual one, and numbers with decimal commas.
+        """
         from duramen.io.formats.format import Request
         from duramen.io.formats.text_file import TextFile
         from duramen.support.files import expanded
 
         format_ = _format(path)
         if format_ is None or not format_.separator:
-            return None
+            return None, ()
         how: dict[str, Any] = {"skip_rows": self.skip_rows, "member": self.member}
         request = Request("read_table", encoding=self.encoding, separator=self.sign, **how)
-        return TextFile.of(expanded(path), format_.separator, request)
+        text = TextFile.of(expanded(path), format_.separator, request)
+        usual = self.separator is not None or text.delimiter == text.usual
+        commas = text.decimal_commas if self.decimal is None else ()
+        return None if usual else text.delimiter, commas
 
     def findings(self, path: Path | str) -> list[Finding]:
         """Tell of a separator and of decimal commas that were not asked for."""
@@ -203,12 +199,13 @@ class Reading:
         from duramen.support.text import quoted
 
         findings = []
-        if (sign := self.unusual(path)) is not None:
+        sign, commas = self._detected(path)
+        if sign is not None:
             word = next(word for word in _SIGNS if _SIGNS[word] == sign)
             message = f"{Path(path).name} is separated by {word}s, and was read accordingly"
             hint = f"--separator {word} confirms that it is right"
             findings.append(Finding("separator", (), message, hint))
-        if commas := self._decimal_commas(path):
+        if commas:
             some = ", ".join(map(quoted, commas[:_SHOWN]))
             message = f"numbers of {Path(path).name} have decimal commas, such as {some}, and were "
             message += "read as such"
