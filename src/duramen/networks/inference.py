@@ -327,6 +327,8 @@ def _network(
 def _of_all_pairs(links: FloatArray, variables: Variables) -> Any:
     """Return weights of shape (p, p), sparse where few of many pairs are candidates."""
     p, sources, targets = variables.table.n_columns, variables.sources, variables.targets
+    if links.shape == (p, p):
+        return links
     if not _stays_sparse(variables):
         weights = np.zeros((p, p))
         weights[sources[:, np.newaxis], targets] = links
