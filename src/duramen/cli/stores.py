@@ -132,8 +132,16 @@ def read_stored(
     rows, said = settle(labelled, encoded.labels)
     data = learning_set_of(left, encoded, naming, **rows)
     notes += said
-    described = (target, "", tuple(notes), 0, findings, labelled, left.variants, names)
-    return Problem(name, data, *described)
+    return Problem(
+        name,
+        data,
+        target,
+        notes=tuple(notes),
+        findings=findings,
+        labels=labelled,
+        variants=left.variants,
+        row_names=names,
+    )
 
 
 def _apart(

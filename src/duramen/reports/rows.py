@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data import EncodedTable
 from duramen.plots.local import BEESWARM, ROW_CLUSTERS, WATERFALL
@@ -86,7 +85,7 @@ class RowImportances:
         row, feature = used.nonzero()
         order = np.lexsort((feature, row))
         row, feature = row[order], feature[order]
-        shown = {j: self.table_values(j) for j in np.unique(feature).tolist()}
+        shown = {j: self.table_values(j, slice(None)) for j in np.unique(feature).tolist()}
         return {
             "row": [self.names[i] for i in row.tolist()],
             "feature": [self.table.names[j] for j in feature.tolist()],
@@ -97,15 +96,15 @@ class RowImportances:
             },
         }
 
-    def table_values(self, j: int) -> list[str]:
-        """Return the values of a column as text."""
+    def table_values(self, j: int, rows: slice) -> list[str]:
+        """Return the values of a column in some rows as text."""
         values = self.table.values(j)
         if j in self.table.labels:
             texts = list(map(str, self.table.labels[j].tolist()))
         else:
             texts = [f"{value:.6g}" for value in np.asarray(values, dtype=np.float64).tolist()]
         texts.append("missing")
-        return [texts[code] for code in np.asarray(self.table.codes(j)).tolist()]
+        return [texts[code] for code in np.asarray(self.table.codes(j))[rows].tolist()]
 
     def line(self, row: int) -> str:
         """Return what is predicted for a row, and by which features, in a sentence."""
@@ -114,16 +113,15 @@ class RowImportances:
         order = [int(j) for j in np.argsort(-np.abs(values), kind="stable")[:_SAID] if values[j]]
         by = joined([f"{self.table.names[j]} {values[j]:+.2g}" for j in order], shown=_SAID)
         where = ", out of bag" if self.out_of_bag else ""
+        of = "" if self.target is None else f" (class {self.target[row]})"
         if self.predicted is None:
             what = f"{end:.4g} predicted{where}, {start:.4g} without features"
         else:
-            of = "" if self.target is None else f" (class {self.target[row]})"
             what = (
                 f"{self.predicted[row]} predicted with probability {end:.2f}{where}, {start:.2f} "
                 "without features"
             )
-            return f"Row {self.names[row]}{of}: {what}; {by or 'no feature is used'}"
-        return f"Row {self.names[row]}: {what}; {by or 'no feature is used'}"
+        return f"Row {self.names[row]}{of}: {what}; {by or 'no feature is used'}"
 
     def section(self) -> Section:
         """Return the section of a report: words, and figure and table of the first rows."""
@@ -180,23 +178,21 @@ class RowImportances:
         values = self.prediction.row(row).values
         used = np.argsort(-np.abs(values), kind="stable")
         best = used[: min(_FEATURES, max(1, int(np.count_nonzero(values))))]
+        here = slice(row, row + 1)
         columns = [
             Column("feature", [self.table.names[j] for j in best], "name"),
-            Column("value", [self.table_values(int(j))[row] for j in best], "words"),
+            Column("value", [self.table_values(int(j), here)[0] for j in best], "words"),
             Column("prediction", signed(values[best])),
-            Column(f"impurity, {self.impurity.unit}", signed(self._of(self.impurity, row, best))),
+            Column(f"impurity, {self.impurity.unit}", signed(self.impurity.row(row).values[best])),
         ]
         if self.own is not None:
-            columns.append(Column("own class, bits", signed(self._of(self.own, row, best))))
+            columns.append(Column("own class, bits", signed(self.own.row(row).values[best])))
         return Table(
             f"Features of row {self.names[row]}",
             tuple(columns),
             f"The first {counted(len(best), 'feature')} by what they add to the {self._what(row)}; "
             "result-rows.csv holds all.",
         )
-
-    def _of(self, part: LocalImportances, row: int, columns: NDArray[np.intp]) -> FloatArray:
-        return part.row(row).values[columns]
 
     def _together(self) -> list[Part]:
         """Return the figures of all rows together, where there are some."""
