@@ -1,18 +1,11 @@
 """The same bytes from any number of threads, any chunks, and after a run that was killed."""
 
-import signal
-import subprocess
-import sys
-import textwrap
-import time
-
 import numpy as np
 import pytest
 from tests.grid import one_test
 
 import duramen as dm
 from duramen.context import p_values
-from duramen.results.archive import read_archive
 
 SETTINGS = {"n_estimators": 6, "n_permutations": 300, "random_state": 3}
 
@@ -169,62 +162,3 @@ def test_a_progress_bar(data, capfd):
     dm.context_importances(*data, **SETTINGS)
     dm.context_network(data[0], data[2], n_estimators=2, n_permutations=3)
     assert capfd.readouterr() == ("", "")
-
-
-CHILD = """
-    import sys
-
-    import numpy as np
-
-    import duramen as dm
-    from duramen.context import p_values
-    from duramen.results import archive
-    from duramen.jobs import replicates
-
-    replicates._INTERVAL = archive._PATIENCE = 0.0
-    p_values._CHUNK = 32
-    random = np.random.default_rng(0)
-    X, y = random.integers(0, 3, (200, 10)).astype(str), random.integers(0, 2, 200)
-    context = random.integers(0, 3, 200)
-    print("ready", flush=True)
-    dm.context_importances(
-        X, y, context, n_estimators=25, n_permutations=3200, plain=False, random_state=1, n_jobs=2,
-        checkpoint=sys.argv[1],
-    ).save(sys.argv[2])
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
-def test_killed_in_the_middle_it_ends_with_the_same_bytes(tmp_path):
-    script, checkpoint = tmp_path / "child.py", tmp_path / "checkpoint"
-    script.write_text(textwrap.dedent(CHILD))
-
-    def stored_bytes():
-        if not checkpoint.exists():
-            return 0
-        return len(read_archive(checkpoint, what="replicates", newest=1, function="")[1]["values"])
-
-    def child(where, result):
-        command = [sys.executable, script, where, result]
-        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
-        assert process.stdout.readline() == "ready\n"
-        return process
-
-    lengths = [0]
-    for _ in range(3):
-        process = child(checkpoint, tmp_path / "result")
-        while stored_bytes() <= lengths[-1] + 3 and process.poll() is None:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
-        process.stdout.close()
-        lengths.append(stored_bytes())
-    assert 0 < lengths[1] < lengths[2] < lengths[3] < 100
-    assert not (tmp_path / "result").exists()
-    for name, where in (("result", checkpoint), ("undisturbed", tmp_path / "fresh")):
-        process = child(where, tmp_path / name)
-        assert process.wait() == 0
-        process.stdout.close()
-    assert (tmp_path / "result").read_bytes() == (tmp_path / "undisturbed").read_bytes()
-    assert checkpoint.read_bytes() == (tmp_path / "fresh").read_bytes()

@@ -44,8 +44,8 @@ def client():
 
 @pytest.fixture(scope="module")
 def processes():
-    """Two workers that are processes."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    """A worker that is a process, with two threads."""
+    options = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(processes=True, **options) as cluster,
         distributed.Client(cluster) as client,
@@ -353,10 +353,6 @@ def test_threads_that_are_left_cancel_what_waits():
     assert len(started) <= 5
 
 
-def _end_its_process(_: int) -> None:
-    os._exit(1)
-
-
 @pytest.mark.slow
 def test_jobs_that_end_their_workers_are_told_of(monkeypatch):
     monkeypatch.setattr(workers, "_RETRIES", 0)
@@ -364,7 +360,7 @@ def test_jobs_that_end_their_workers_are_told_of(monkeypatch):
     with (
         distributed.LocalCluster(processes=True, silence_logs=50, **options) as cluster,
         distributed.Client(cluster) as client,
-        Cluster(client).running(_end_its_process) as run,
+        Cluster(client).running(os._exit) as run,
         pytest.raises(ConnectionError, match="workers ended while they ran the same jobs"),
     ):
         list(run([(1,)]))

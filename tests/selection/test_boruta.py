@@ -8,7 +8,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import check_estimator
 from tests.cli.commands import assert_refused, done
 from tests.grid import one_test
 from tests.oracles import boruta as oracle
@@ -270,21 +269,6 @@ def test_learning_sets_and_stores(tmp_path):
 
 
 # --- among scikit-learn's tools -----------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:No features were selected")
-def test_contract():
-    reason = "the check looks for classes, and a selector is neither classifier nor regressor"
-    failing = ["check_estimator_sparse_array", "check_estimator_sparse_matrix"]
-    results = check_estimator(
-        boruta(n_estimators=10, max_rounds=10),
-        expected_failed_checks=dict.fromkeys(failing, reason),
-        on_skip=None,
-        on_fail=None,
-    )
-    assert len(results) >= 40
-    assert [result for result in results if result["status"] == "failed"] == []
 
 
 def test_pipeline_and_names():

@@ -8,7 +8,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import check_estimator
 from tests.cli.commands import done
 from tests.grid import one_test
 from tests.significance.noise import TINY, Interrupted, correlation, killed_after, noise, signal
@@ -102,12 +101,12 @@ def test_masked_features_are_found_in_later_rounds():
 
 @pytest.mark.slow
 def test_noise_is_not_found():
-    """Of 100 data sets no more than a binomial of .05 allows, at the level .001."""
+    """Of 50 data sets no more than a binomial of .05 allows, at the level .001."""
     with_any = 0
-    for seed in range(100):
+    for seed in range(50):
         X, y = noise(seed, n=30, p=10)
         with_any += len(plain(random_state=seed, max_rounds=1).fit(X, y).selected_) > 0
-    assert with_any <= 13
+    assert with_any <= 8
 
 
 @pytest.mark.filterwarnings("ignore:No features were selected")
@@ -159,20 +158,6 @@ def test_checkpoint(tmp_path):
         assert everything(plain(measure=named(correlation), checkpoint=path).fit(X, y)) == whole
         with pytest.raises(ValueError, match="another run"):
             plain(measure=named(correlation), checkpoint=path, alpha=0.1).fit(X, y)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:No features were selected")
-def test_contract():
-    reason = "the check looks for classes, and a selector is neither classifier nor regressor"
-    failing = ["check_estimator_sparse_array", "check_estimator_sparse_matrix"]
-    results = check_estimator(
-        knock_out(n_estimators=5, max_rounds=2),
-        expected_failed_checks=dict.fromkeys(failing, reason),
-        on_skip=None,
-        on_fail=None,
-    )
-    assert [result for result in results if result["status"] == "failed"] == []
 
 
 def test_pipeline_and_names():

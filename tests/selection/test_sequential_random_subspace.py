@@ -2,11 +2,6 @@
 
 import itertools
 import pickle
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 
 import numpy as np
 import pandas as pd
@@ -1034,61 +1029,6 @@ def test_it_is_written_now_and_then(tmp_path, monkeypatch):
     monkeypatch.setattr(Grower, "grow", watched)
     selector(6, checkpoint=str(tmp_path / "run")).fit(X, y)
     assert lengths == [0, 1, 2, 3, 4, 5]
-
-
-CHILD = """
-    import pickle, sys
-    import numpy as np
-    from duramen.jobs import replicates
-    from duramen.results import archive
-    from duramen.selection import SequentialRandomSubspace
-
-    replicates._INTERVAL = archive._PATIENCE = 0.02
-    random = np.random.default_rng(0)
-    X = random.normal(size=(200, 100))
-    y = (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)
-    print("ready", flush=True)
-    model = SequentialRandomSubspace(
-        n_estimators=800, n_subspace_features=20, batch_size=2, n_jobs=2, random_state=1,
-        relevance=sys.argv[3], checkpoint=sys.argv[1],
-    ).fit(X, y)
-    parts = {**model.forest_.arrays(), **model.history_, "importances": model.importances_.values}
-    for name in ("selected_", "entered_", "support_", "draws_", "wins_", "forest_columns_"):
-        parts[name] = getattr(model, name)
-    np.savez(sys.argv[2], **parts)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("relevance", ["decoy", "binomial"])
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
-def test_killed_in_the_middle_it_ends_with_the_same_bytes(tmp_path, relevance):
-    script, checkpoint = tmp_path / "child.py", tmp_path / "checkpoint"
-    script.write_text(textwrap.dedent(CHILD))
-
-    def child(where, result):
-        command = [sys.executable, script, where, tmp_path / result, relevance]
-        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
-        assert process.stdout.readline() == "ready\n"
-        return process
-
-    lengths = [0]
-    for _ in range(2):
-        process = child(checkpoint, "result.npz")
-        while stored_trees(checkpoint) <= lengths[-1] + 50 and process.poll() is None:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
-        process.stdout.close()
-        lengths.append(stored_trees(checkpoint))
-    assert 0 < lengths[1] < lengths[2] < 800
-    assert not (tmp_path / "result.npz").exists()
-    for result, where in (("result.npz", checkpoint), ("undisturbed.npz", tmp_path / "fresh")):
-        process = child(where, result)
-        assert process.wait() == 0
-        process.stdout.close()
-    assert (tmp_path / "result.npz").read_bytes() == (tmp_path / "undisturbed.npz").read_bytes()
-    assert checkpoint.read_bytes() == (tmp_path / "fresh").read_bytes()
 
 
 # --- what it finds ----------------------------------------------------------------------------

@@ -277,7 +277,7 @@ def test_processes_read_the_store(processes, tmp_path, monkeypatch):
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
 @pytest.mark.parametrize("count", [1, 2])  # with both, what was given to them is lost, too
 def test_workers_that_are_killed_change_nothing(processes, tmp_path, monkeypatch, count):
-    X, y = problem(n=2000, p=60)
+    X, y = problem(n=600, p=60)
     source = X if count == 2 else dm.pack(X, tmp_path / "s")
     options = {"n_subspace_features": 30, "batch_size": 8}
     expected = everything(selector(40, **options).fit(X, y))

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import (
     FILES,
-    as_program,
     assert_refused,
     assert_stops,
     done,
@@ -493,15 +492,6 @@ def test_ctrl_c_while_computing_stops_within_a_second(tmp_path):
     columns = {f"x{j}": random.integers(0, 3, 500) for j in range(80)}
     pq.write_table(pa.table({**columns, "y": random.integers(0, 3, 500)}), tmp_path / "t.parquet")
     assert_stops(tmp_path, ["exact", "t.parquet", "--target", "y", "--max-hours", "99"], after=2.5)
-
-
-@pytest.mark.slow
-def test_demo_as_a_program(tmp_path):
-    ended = as_program(tmp_path, "exact", "--demo")
-    assert ended.returncode == 0, ended.stderr
-    assert "primary_tumor.parquet: 132 rows x 16 features" in ended.stdout
-    assert ended.stderr == "note: 207 of 339 rows are incomplete and were left out\n"
-    assert sorted(path.name for path in (tmp_path / "duramen-exact").iterdir()) == FILES
 
 
 def test_help_names_every_option():

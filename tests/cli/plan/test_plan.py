@@ -1,11 +1,10 @@
-import json
 import shlex
 
 import numpy as np
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import FILES, as_program, assert_refused, done, duramen, left_over
+from tests.cli.commands import FILES, assert_refused, done, duramen, left_over
 
 from duramen.cli.commands.plan import found_curves, parsed_memory, parsed_relevant
 from duramen.theory import expected_trees, plan
@@ -207,12 +206,3 @@ def test_a_fault_of_ours_leaves_nothing(out, tmp_path, monkeypatch):
     assert str(result.exception) == "a bug"
     assert not out.exists()
     assert left_over(tmp_path) == []
-
-
-@pytest.mark.slow
-def test_as_a_program(tmp_path):
-    ended = as_program(tmp_path, "plan", *ASKED)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.startswith("Grow ")
-    record = json.loads((tmp_path / "duramen-plan" / "run.json").read_text(encoding="utf-8"))
-    assert record["command"].startswith("duramen plan --rows 1000")

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import (
     FILES,
-    as_program,
     assert_refused,
     assert_stops,
     done,
@@ -489,12 +488,12 @@ def test_ctrl_c_while_searching_writes_what_was_found(tmp_path):
     pq.write_table(pa.table(columns | {"y": random.normal(size=500)}), tmp_path / "t.parquet")
     words = ["select", "t.parquet", "--target", "y", "--trees", 10**6]
     words += ["--patience", 0, "--jobs", 1]
-    assert_stops(tmp_path, words, after=5, results=True)
+    assert_stops(tmp_path, words, after=3, results=True)
 
 
 @pytest.mark.slow
 def test_many_variants_by_default(tmp_path):
-    n, p, causal = 1000, 28_501, [10, 2000, 15_000]
+    n, p, causal = 600, 10_001, [10, 2000, 9000]
     random = np.random.default_rng(0)
     values = random.binomial(2, random.uniform(0.05, 0.5, p), (n, p))
     bed = write_bed(tmp_path / "a.bed", values)
@@ -506,17 +505,9 @@ def test_many_variants_by_default(tmp_path):
     result, run = done(tmp_path / "out", *words)
     assert time.process_time() - start < 120  # alone on 2 processors, 4 minutes are allowed
     assert set(selected_names(tmp_path / "out")) == {f"rs{j}" for j in causal}
-    assert (run["settings"]["n_subspace_features"], run["settings"]["patience"]) == (1000, 286)
+    assert (run["settings"]["n_subspace_features"], run["settings"]["patience"]) == (1000, 200)
     assert run["results"]["trees"] < 1000
     assert "note: 1,000 trees at most: at least" in result.stderr
-
-
-@pytest.mark.slow
-def test_demo_as_a_program(tmp_path):
-    ended = as_program(tmp_path, "select", "--demo")
-    assert ended.returncode == 0, ended.stderr
-    assert "72 rows x 7,129 features" in ended.stdout
-    assert sorted(path.name for path in (tmp_path / "duramen-select").iterdir()) == FILES
 
 
 def test_help_names_every_option():
