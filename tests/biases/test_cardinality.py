@@ -44,9 +44,9 @@ def test_measures_that_are_not_on_the_page_favor_many_values_too():
 
     def task(random, seed):
         data = dm.learning_set(features(random), random.integers(0, 2, cardinality.ROWS))
-        return importances(others, dm.RandomForestClassifier(20, random_state=seed), data, seed)
+        return importances(others, dm.RandomForestClassifier(10, random_state=seed), data, seed)
 
-    result = simulated(task, 4, 1)
+    result = simulated(task, 3, 1)
     for i, name in enumerate(others):
         assert result[:, i, -1].mean() > 1.5 * result[:, i, 0].mean(), name
 

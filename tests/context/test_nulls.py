@@ -82,9 +82,9 @@ def test_p_values_of_ordered_splits_are_uniform():
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_p_values_of_the_plain_effect_are_uniform(task):
-    """60 replicates, as every permutation grows a forest in each context; 3 trees."""
+    """40 replicates, as every permutation grows a forest in each context; 3 trees."""
     options = {"plain_p_values": True, "permute": "all"}
-    result = p_values(task, 60, ("plain",), n_estimators=3, **options)
+    result = p_values(task, 40, ("plain",), n_estimators=3, **options)
     assert_uniform(result["plain"], "plain")
 
 
@@ -292,15 +292,15 @@ def rates_of(problem, task, n_sets, scheme="conditional"):
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_a_context_that_shifts_classes(task):
-    """80 data sets: mean rates of 5 features and 2 contexts at .05, by default and among all rows.
+    """50 data sets: mean rates of 5 features and 2 contexts at .05, by default and among all rows.
 
     Were the p-values of a data set all one, a mean rate would be a binomial proportion; the bound
     is its .999 quantile. From more data sets the rates are as in the guide.
     """
-    default = rates_of("shifts classes", task, 80)
-    assert max(default[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 80)[1] / 80
+    default = rates_of("shifts classes", task, 50)
+    assert max(default[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 50)[1] / 50
     assert default["note"] < 0.2
-    among_all = rates_of("shifts classes", task, 20, "all")
+    among_all = rates_of("shifts classes", task, 15, "all")
     assert among_all["overall"] > 0.2
     assert among_all["note"] > 0.9
 
@@ -308,10 +308,10 @@ def test_a_context_that_shifts_classes(task):
 @pytest.mark.slow
 def test_a_context_that_shifts_features():
     """It is noted; within strata of the propensity score there is nothing left to note."""
-    assert rates_of("shifts features", "classification", 40)["note"] > 0.95
-    allowed = rates_of("shifts features", "classification", 80, "propensity")
+    assert rates_of("shifts features", "classification", 25)["note"] > 0.95
+    allowed = rates_of("shifts features", "classification", 50, "propensity")
     assert allowed["note"] < 0.1
-    assert max(allowed[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 80)[1] / 80
+    assert max(allowed[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 50)[1] / 50
 
 
 def test_a_shift_is_noted_and_strata_allow_for_it():

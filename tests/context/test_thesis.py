@@ -184,7 +184,9 @@ def test_table_6_4():
 def test_table_6_4_within_the_sites():
     """Sex shifts the sites. Within these nothing is left after a correction for 32 tests."""
     X, y = primary_tumor()
-    result = dm.context_importances(X, y, "sex", empty="zero", plain=False, random_state=0)
+    result = dm.context_importances(
+        X, y, "sex", empty="zero", n_estimators=300, plain=False, random_state=0
+    )
     p_values = dict(zip(result.names, result.absolute_p_values[0], strict=True))
     assert 0.005 < p_values["histologic-type"] < 0.06
     assert not result.mask("absolute", 0.05, "fdr").any()

@@ -15,8 +15,12 @@ MODULES = [
     for path in sorted(SOURCE.rglob("*.py"))
     if ">>> " in path.read_text(encoding="utf-8")
 ]
-# Analyses with their defaults, some seconds each.
-LONG = ["duramen.analyses.ranking.ranking", "duramen.analyses.selection"]
+# Analyses with their defaults and others that take seconds.
+LONG = [
+    "duramen.analyses.ranking.ranking",
+    "duramen.analyses.selection",
+    "duramen.significance.conditional_tests.conditional",
+]
 # Packages whose public functions and classes all have an example.
 COMPLETE = [
     "duramen.context",

@@ -55,18 +55,18 @@ def test_q_values_need_p_values():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["heavy", "counts", "factors"])
 def test_type_one_error_where_each_gene_is_permuted_on_its_own(kind):
-    # 8 networks of 8 genes: 448 links. Links of a network are dependent: the band is that of the
+    # 8 networks of 6 genes: 240 links. Links of a network are dependent: the band is that of the
     # rates of the 8 networks, their mean ± the 99.5 % quantile of t times its standard error.
     # 99 permutations: levels of .05 and .01 are attained also by p-values of single sources.
     rng = np.random.default_rng(7)
-    off = ~np.eye(8, dtype=bool)
+    off = ~np.eye(6, dtype=bool)
     rates = {0.05: [], 0.01: []}
     for seed in range(8):
-        factors = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 8))
+        factors = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 6))
         expression = {
-            "heavy": rng.standard_cauchy((60, 8)),
-            "counts": rng.poisson(1.5, (60, 8)).astype(float),
-            "factors": factors + 0.3 * rng.standard_normal((60, 8)),
+            "heavy": rng.standard_cauchy((40, 6)),
+            "counts": rng.poisson(1.5, (40, 6)).astype(float),
+            "factors": factors + 0.3 * rng.standard_normal((40, 6)),
         }[kind]
         expression = np.apply_along_axis(rng.permutation, 0, expression)
         network = dm.genie3(

@@ -87,13 +87,13 @@ def f1(model, relevant):
 
 
 def test_decoys_find_more_than_the_probe_in_madelon_and_with_memory_more_than_without():
-    data = dm.datasets.madelon_like(2000, n_probes=1980, random_state=0)
+    data = dm.datasets.madelon_like(1500, n_probes=1480, random_state=0)
     relevant = np.isin(data.names, data.relevant)
     X = dm.encode(data.X)
 
     def n_found(alpha, relevance):
         search = dm.SequentialRandomSubspace(
-            n_estimators=1000,
+            n_estimators=800,
             n_subspace_features=40,
             keep=alpha,
             relevance=relevance,
