@@ -1,9 +1,12 @@
-"""Arrow files whose offsets or text are damaged are refused, plain ones are taken."""
+"""Damaged Arrow files are refused, plain ones are taken; folders of partitions."""
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from duramen.data import encode
+from duramen.io import pack, read_table
 from duramen.io.formats.arrow import validated
 
 PLAIN = b"northsoutheast"
@@ -48,3 +51,38 @@ def test_other_types_are_looked_at_by_arrow():
     damaged = pa.DictionaryArray.from_arrays(codes, pa.array(["a"]), safe=False)
     with pytest.raises(pa.ArrowInvalid):
         validated(pa.table({"a": damaged}))
+
+
+def partitioned(folder, *places):
+    """A folder of files in folders such as "site=A"; each has two rows of the columns a and b."""
+    for number, place in enumerate(places):
+        (folder / place).mkdir(parents=True)
+        table = pa.table({"a": [2 * number, 2 * number + 1], "b": ["x", "y"]})
+        pq.write_table(table, folder / place / "part.parquet")
+    return folder
+
+
+def test_names_of_folders_are_columns(tmp_path):
+    places = ("year=2024/site=A", "year=2024/site=B%20C", "year=2025/site=A")
+    folder = partitioned(tmp_path / "t", *places, "year=2025/site=__HIVE_DEFAULT_PARTITION__")
+    (folder / "_SUCCESS").touch()
+    table = read_table(folder)
+    assert table.to_pydict() == {
+        "a": list(range(8)),
+        "b": ["x", "y"] * 4,
+        "year": [2024] * 4 + [2025] * 4,
+        "site": ["A", "A", "B C", "B C", "A", "A", None, None],
+    }
+    store = pack(folder, tmp_path / "s", memory="1MB")
+    assert store.as_table().fingerprint() == encode(table).fingerprint()
+    assert store.target("site")[1].tolist()[:4] == ["A", "A", "B C", "B C"]
+
+
+def test_folders_that_are_no_partitions(tmp_path):
+    folder = partitioned(tmp_path / "twice", "b=1")
+    with pytest.raises(ValueError, match="has 'b' both in the names of its folders and as a"):
+        read_table(folder)
+    folder = partitioned(tmp_path / "other", "site=A")
+    (folder / "site=A" / "notes.txt").write_text("no table")
+    with pytest.raises(IsADirectoryError, match="other is a directory; give a file"):
+        read_table(folder)

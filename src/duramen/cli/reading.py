@@ -241,7 +241,7 @@ class Matrix:
     )
     layer: str | None = option(
         None,
-        "Layer of an AnnData file to read, or raw; X by default.",
+        "Layer of an AnnData to read, or raw; X by default.",
         metavar="NAME",
         echo="changed",
     )
@@ -250,7 +250,9 @@ class Matrix:
         """Check that these options are given for files that they apply to."""
         format_ = None if file is None else _format(file)
         if self.layer is not None and (format_ is None or not format_.layers):
-            raise ValueError("--layer is for AnnData files (.h5ad); leave it out")
+            from duramen.io.formats import layered
+
+            raise ValueError(f"--layer is for {layered()}; leave it out")
         if self.transpose and (format_ is None or format_.groups is None):
             raise ValueError(
                 "--transpose is for text, Parquet, Arrow, NumPy and AnnData files; of a store, "

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.io import files, formats
+from duramen.io.formats.anndata import opened
 from duramen.io.formats.arrow import is_folder
-from duramen.io.formats.h5ad import opened
 from duramen.io.formats.npy import HEADER_ERRORS
 from duramen.support import checks
 from duramen.support.arrays import BoolArray

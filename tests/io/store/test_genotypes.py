@@ -162,7 +162,7 @@ def test_fields_of_a_vcf_zarr(tmp_path):
     assert_same(store, encode(expected.T, names=VARIANTS["name"]))
     with pytest.raises(ValueError, match="has no layer 'DS'; its layers are DP, genotype"):
         pack(path, tmp_path / "t", layer="DS")
-    with pytest.raises(ValueError, match=r"layer='DP' is for .h5ad files and .vcz files"):
+    with pytest.raises(ValueError, match=r"layer='DP' is for .h5ad, .zarr and .vcz files"):
         pack(write_pgen(tmp_path / "x.pgen"), tmp_path / "t", layer="DP")
 
 

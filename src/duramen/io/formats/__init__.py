@@ -10,11 +10,11 @@ import os
 from pathlib import Path
 
 from duramen.catalogue import Catalogue
+from duramen.io.formats.anndata import ANNDATA, ANNDATA_ZARR
 from duramen.io.formats.arrow import ARROW, PARQUET, is_folder
 from duramen.io.formats.excel import EXCEL
 from duramen.io.formats.format import Format, Request
 from duramen.io.formats.genotypes import BGEN, PGEN, VCZ
-from duramen.io.formats.h5ad import ANNDATA
 from duramen.io.formats.npy import NPY
 from duramen.io.formats.plink import PLINK
 from duramen.io.formats.text import CSV, GEO, TEXT, TSV
@@ -23,7 +23,10 @@ from duramen.support.arrow import pa
 
 catalogue = Catalogue(
     "file format",
-    (CSV, TSV, TEXT, GEO, PARQUET, ARROW, EXCEL, NPY, ANNDATA, PLINK, PGEN, VCZ, BGEN),
+    (
+        *(CSV, TSV, TEXT, GEO, PARQUET, ARROW, EXCEL, NPY),
+        *(ANNDATA, ANNDATA_ZARR, PLINK, PGEN, VCZ, BGEN),
+    ),
 )
 """All file formats; ``register`` adds one."""
 
@@ -47,6 +50,12 @@ def listed(*uses: str) -> str:
         f"{format_.title} ({', '.join(own)})" for format_, own in zip(chosen, endings, strict=True)
     ]
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def layered() -> str:
+    """Name the files that hold several matrices, by the endings of their names."""
+    suffixes = [format_.suffixes[0] for format_ in catalogue if format_.layers]
+    return f"{', '.join(suffixes[:-1])} and {suffixes[-1]} files"
 
 
 def format_of(path: str | os.PathLike[str]) -> Format | None:

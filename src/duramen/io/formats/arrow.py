@@ -338,11 +338,22 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files in a folder of Parquet files, in the order of their names; else none."""
-    entries = [entry for entry in folder.iterdir() if not entry.name.startswith((".", "_"))]
-    if not all(entry.suffix.lower() in _SUFFIXES and entry.is_file() for entry in entries):
-        return []
-    return sorted(entries)
+    """Return the files in a folder of Parquet files, in the order of their names; else none.
+
+    Folders in it that are called ``column=value`` (Hive partitions) are part of it.
+    """
+    files = []
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith((".", "_")):
+            continue
+        if entry.is_dir() and "=" in entry.name:
+            inside = _files(entry)
+        else:
+            inside = [entry] if entry.suffix.lower() in _SUFFIXES and entry.is_file() else []
+        if not inside:
+            return []
+        files += inside
+    return files
 
 
 def read_parquet(path: Path, request: Request) -> pa.Table:
@@ -357,43 +368,94 @@ def read_parquet(path: Path, request: Request) -> pa.Table:
 
 
 class ParquetFile:
-    """A Parquet file, or a folder of files with the same columns, whose rows follow each other."""
+    """A Parquet file, or a folder of files with the same columns, whose rows follow each other.
+
+    Columns that the names of folders give (``site=A``) come after those of the files.
+    """
 
     def __init__(self, path: Path, function: str) -> None:
         paths = _files(path) if path.is_dir() else [path]
         with explained(path, "a Parquet", function):
             self._files = [pq.ParquetFile(path) for path in paths]
-            self._whole: pa.Schema = self._files[0].schema_arrow
+            own: pa.Schema = self._files[0].schema_arrow
             parts = [path.metadata for path in self._files]
             self.n_rows = sum(int(part.num_rows) for part in parts)
             groups = [part.row_group(i) for part in parts for i in range(part.num_row_groups)]
             self.n_bytes = sum(int(group.total_byte_size) for group in groups)
         self._path, self._function = path, function
         for file_path, file in zip(paths, self._files, strict=True):
-            if file.schema_arrow.names != self._whole.names:
+            if file.schema_arrow.names != own.names:
                 raise ValueError(
                     f"{function}: {path} must be a folder of files with the same columns, but "
                     f"those of {file_path.name} differ from those of {paths[0].name}"
                 )
-        self.schema = schema_of_columns(self._whole, path, function)
+        places = [file_path.relative_to(path).parts[:-1] for file_path in paths]
+        named = {folder.partition("=")[0] for folders in places for folder in folders}
+        if twice := sorted(named.intersection(own.names)):
+            raise ValueError(
+                f"{function}: {path} has {quoted(twice[0])} both in the names of its folders and "
+                "as a column of its files; rename one of them"
+            )
+        with explained(path, "a Parquet", function):
+            self._partitions = _partitions(path, paths) if named else [{}] * len(paths)
+        added = self._partitions[0].values()
+        whole = pa.schema([*own, *(field for field, _ in added)], own.metadata)
+        self.schema = schema_of_columns(whole, path, function)
 
     def whole(self) -> pa.Table:
         """Read all columns."""
-        return _joined([file.read() for file in self._files])
+        parts = zip(self._files, self._partitions, strict=True)
+        return _joined([_with_partition(file.read(), partition) for file, partition in parts])
 
     def read(self, columns: Sequence[int]) -> pa.Table:
         """Read all rows of some columns."""
         names = [self.schema.names[j] for j in columns]
+        own = [name for name in names if name not in self._partitions[0]]
         with explained(self._path, "a Parquet", self._function):
-            parts = [file.read(columns=names, use_threads=False) for file in self._files]
-            return _joined([part.select(names) for part in parts])
+            parts = []
+            for file, partition in zip(self._files, self._partitions, strict=True):
+                part = file.read(columns=own, use_threads=False)
+                parts.append(_with_partition(part, partition).select(names))
+            return _joined(parts)
 
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
         """Yield all columns, at most `n_rows` rows at a time."""
         with explained(self._path, "a Parquet", self._function):
-            for file in self._files:
+            for file, partition in zip(self._files, self._partitions, strict=True):
                 for batch in file.iter_batches(batch_size=n_rows):
-                    yield batch.select(self.schema.names)
+                    yield _with_partition(batch, partition).select(self.schema.names)
+
+
+# Of a file in a partitioned folder: field and value of the columns that its folders name.
+_Partition: TypeAlias = "dict[str, tuple[pa.Field, Any]]"
+
+
+def _partitions(folder: Path, paths: Sequence[Path]) -> list[_Partition]:
+    """Return the columns that the names of folders give, for each of the files."""
+    import pyarrow.dataset as ds
+
+    dataset = ds.dataset(
+        list(map(str, paths)),
+        format="parquet",
+        partitioning=ds.partitioning(flavor="hive"),
+        partition_base_dir=str(folder),
+    )
+    fields = dataset.partitioning.schema
+    by_path = {
+        fragment.path: ds.get_partition_keys(fragment.partition_expression)
+        for fragment in dataset.get_fragments()
+    }
+    return [
+        {field.name: (field, by_path[str(path)].get(field.name)) for field in fields}
+        for path in paths
+    ]
+
+
+def _with_partition(part: Any, partition: _Partition) -> Any:
+    """Return a table or batch with the columns of its partition."""
+    for field, value in partition.values():
+        part = part.append_column(field, pa.array([value] * part.num_rows, field.type))
+    return part
 
 
 def _joined(parts: list[pa.Table]) -> pa.Table:

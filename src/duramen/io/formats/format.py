@@ -78,6 +78,15 @@ class Input(ABC):
 ROW_NAMES = b"duramen.row_names"  # of the schema's metadata: the columns that name the rows
 
 
+def files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that tell whether an input has changed.
+
+    Of a folder in Zarr, those of its attributes, which are new where it was written anew.
+    """
+    inside = sorted(path.glob("*")) if path.is_dir() else ()
+    return tuple(place for place in inside if place.is_file()) or (path,)
+
+
 def named_rows(samples: pa.Table, *columns: str) -> pa.Table:
     """Mark the columns of annotations that name the rows."""
     metadata = {k: v for k, v in (samples.schema.metadata or {}).items() if k != b"pandas"}

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.io.formats.format import Format, Input, Request, named_rows
+from duramen.io.formats.format import Format, Input, Request, files_of, named_rows
 from duramen.io.formats.plink import Names, numbers_of_words, read_fam, samples_of_fam
 from duramen.io.store import layout
 from duramen.io.store.reader import Runs, columns_within, offsets_of
@@ -307,10 +307,7 @@ class VczInput(VariantInput):
         n_variants, n_samples = self._calls.shape[:2]
         self.n_columns, self.n_rows = int(n_variants), int(n_samples)
         self.where = str(self.path)
-        # A store that was written anew has another file of its attributes.
-        self.files = tuple(place for place in sorted(self.path.glob("*")) if place.is_file()) or (
-            self.path,
-        )
+        self.files = files_of(self.path)
         self._contigs = [str(name) for name in root["contig_id"][:]]
 
     def _field(self, layer: str) -> Any:

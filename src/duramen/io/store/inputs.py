@@ -41,12 +41,16 @@ def open_input(source: Any, request: Request) -> Input:
     if not isinstance(source, str | os.PathLike):
         formats.refuse_text_options("a table", None, request)
         if layer is not None:
-            raise ValueError(f"{function}: layer={layer!r} is for {_layered()}, not for tables")
+            raise ValueError(
+                f"{function}: layer={layer!r} is for {formats.layered()}, not for tables"
+            )
         return _of_table(source, request)
     path = expanded(source, request.function)
     chosen = formats.checked_file(path, function, "groups", "read")
     if layer is not None and not chosen.layers:
-        raise ValueError(f"{function}: layer={layer!r} is for {_layered()}, and {path} is not one")
+        raise ValueError(
+            f"{function}: layer={layer!r} is for {formats.layered()}, and {path} is not one"
+        )
     formats.refuse_text_options(path.name, chosen, request)
     if chosen.groups is not None:
         return chosen.groups(path, request)
@@ -71,12 +75,6 @@ def sparse_table(
     with TemporaryDirectory(prefix="duramen-") as folder:
         groups = list(source.groups(0, Path(folder)))
     return encode(sparse.hstack(groups, format="csc"), names=source.names)
-
-
-def _layered() -> str:
-    return " and ".join(
-        f"{format_.suffixes[0]} files" for format_ in formats.catalogue if format_.layers
-    )
 
 
 def _of_table(source: Any, request: Request) -> Input:

@@ -1,7 +1,8 @@
-"""AnnData files (.h5ad) as inputs.
+"""AnnData in HDF5 (.h5ad) and in Zarr (.zarr) as inputs.
 
-Read with h5py alone, in the layouts of all versions: a matrix of cells by genes, dense or sparse.
-The annotations of the cells are a data frame of arrays there. Files in HDF5 are opened here.
+Read with h5py or zarr alone, in the layouts of all versions: a matrix of cells by genes, dense or
+sparse. The annotations of the cells are a data frame of arrays there. Groups and arrays of the two
+packages are read in the same way. Files in HDF5 are opened here.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.io.formats.format import Format, Input, Request, named_rows
+from duramen.io.formats.format import Format, Input, Request, files_of, named_rows
 from duramen.io.formats.spool import Spool
 from duramen.io.store.reader import columns_within
 from duramen.support.arrays import BoolArray, IntArray
@@ -87,22 +88,20 @@ def check_links(group: Any) -> None:
             raise ValueError(f"{node.name} keeps its values in another file")
 
 
-_WHAT = "an .h5ad"
+_ZARR = ".zarr"
 _CELL_BYTES = 32  # of a dense cell: the cell, its value, its code, and room to sort
 _STORED_BYTES = 48  # of an entry of a sparse matrix, in a group of columns
 _SORTED_BYTES = 160  # of an entry that is sorted into a group
 
 
-def open_h5ad(path: Path, request: Request) -> DenseInput | SparseInput:
-    """Open a matrix of an .h5ad file: a layer, "raw" or, by default, X."""
+def open_anndata(path: Path, request: Request) -> DenseInput | SparseInput:
+    """Open a matrix of an AnnData file or folder: a layer, "raw" or, by default, X."""
     function, transpose = request.function, request.transpose
-    h5py = h5py_for(path, function)
-    with explained(path, function, _WHAT):
-        file = h5py.File(path, "r")
-        check_links(file)
-        matrix, rows, columns = _matrix(file, request.layer, path, function)
-        axes = Axes(path, file, *((columns, rows) if transpose else (rows, columns)), function)
-        if not isinstance(matrix, h5py.Dataset):
+    with explained(path, function, _kind_of(path)):
+        root = _root(path, function)
+        matrix, rows, columns = _matrix(root, request.layer, path, function)
+        axes = Axes(path, root, *((columns, rows) if transpose else (rows, columns)), function)
+        if not hasattr(matrix, "dtype"):
             opened: DenseInput | SparseInput = SparseInput(axes, matrix, request)
         elif matrix.ndim == 2 and matrix.dtype.kind in "biuf":
             opened = DenseInput(axes, matrix, request)
@@ -121,6 +120,20 @@ def open_h5ad(path: Path, request: Request) -> DenseInput | SparseInput:
             f"rows and columns are {wanted}"
         )
     return opened
+
+
+def _kind_of(path: Path) -> str:
+    return "an AnnData-Zarr" if path.suffix.lower() == _ZARR else "an .h5ad"
+
+
+def _root(path: Path, function: str) -> Any:
+    """Return the outermost group of an AnnData."""
+    if path.suffix.lower() == _ZARR:
+        zarr = extra_package("zarr", f"{function}: reading {path.name}", "anndata")
+        return zarr.open_group(str(path), mode="r")
+    file = h5py_for(path, function).File(path, "r")
+    check_links(file)
+    return file
 
 
 def _matrix(file: Any, layer: str | None, path: Path, function: str) -> tuple[Any, str, str]:
@@ -152,28 +165,28 @@ class Axes:
 
     def samples(self) -> pa.Table:
         """Return the annotations of the rows, their names first."""
-        with explained(self.path, self.function, _WHAT):
+        with explained(self.path, self.function, _kind_of(self.path)):
             return frame_of(self.file, self._rows, self.row_names)
 
 
 class _Matrix(Input):
-    """Matrix of an .h5ad file, dense or sparse."""
+    """Matrix of an AnnData, dense or sparse."""
 
     shape: tuple[int, int]
 
     def __init__(self, axes: Axes, request: Request) -> None:
         self._given, self._budget, self._transpose = axes, request.budget, request.transpose
         self.where = str(axes.path)
-        self.files = (axes.path,)
+        self.files = files_of(axes.path)
         self.names = axes.names
 
     def samples(self) -> pa.Table:
-        """Return the obs of the file, or its var where it is transposed."""
+        """Return its obs, or its var where it is transposed."""
         return self._given.samples()
 
     def groups(self, start: int, work: Path) -> Iterator[Any]:
         """Yield neighboring columns."""
-        with explained(self._given.path, self._given.function, _WHAT):
+        with explained(self._given.path, self._given.function, _kind_of(self._given.path)):
             yield from self._groups(start, work)
 
     @abstractmethod
@@ -252,7 +265,7 @@ class SparseInput(_Matrix):
             and len(self._starts) == major + 1
             and self._starts[0] == 0
             and (np.diff(self._starts) >= 0).all()
-            and self._starts[-1] == len(self._data) == len(self._indices)
+            and self._starts[-1] == self._data.shape[0] == self._indices.shape[0]
             and self._data.dtype.kind in "biuf"
         )
         if not whole:
@@ -287,7 +300,7 @@ class SparseInput(_Matrix):
         if self._by_columns:
             return np.diff(self._starts)
         counts = np.zeros(self.n_columns, dtype=np.int64)
-        for begin in range(0, len(self._indices), self._step):
+        for begin in range(0, self._indices.shape[0], self._step):
             part = self._places(begin, begin + self._step)
             counts += np.bincount(part, minlength=self.n_columns)
         return counts
@@ -318,8 +331,9 @@ class SparseInput(_Matrix):
 
     def _fill(self, spool: Spool, bounds: IntArray) -> None:
         """Sort the entries, some at a time, into groups of columns."""
-        for first in range(0, len(self._data), self._step):
-            last = min(first + self._step, len(self._data))
+        n_stored = self._data.shape[0]
+        for first in range(0, n_stored, self._step):
+            last = min(first + self._step, n_stored)
             columns = self._places(first, last)
             rows = np.searchsorted(self._starts, np.arange(first, last), side="right") - 1
             tiles = np.searchsorted(bounds, columns, side="right") - 1
@@ -348,7 +362,12 @@ class SparseInput(_Matrix):
         return sparse.csc_matrix((entries["value"], places), shape=(self.shape[0], end - begin))
 
 
-ANNDATA = Format("anndata", "AnnData", (".h5ad",), groups=open_h5ad, layers=True, begins=b"\x89HDF")
+ANNDATA = Format(
+    "anndata", "AnnData", (".h5ad",), groups=open_anndata, layers=True, begins=b"\x89HDF"
+)
+ANNDATA_ZARR = Format(
+    "anndata_zarr", "AnnData-Zarr", (_ZARR,), groups=open_anndata, layers=True, folder=True
+)
 
 
 def text_of(value: Any) -> str:
@@ -420,9 +439,9 @@ def _array(node: Any) -> Any:
 
 
 def _plain(values: NDArray[Any], mask: BoolArray | None = None) -> Any:
-    if values.ndim != 1 or values.dtype.kind not in "biufOS":
+    if values.ndim != 1 or values.dtype.kind not in "biufOST":
         return None
-    if values.dtype.kind in "OS":
+    if values.dtype.kind in "OST":
         texts = [text_of(value) for value in values]
         return pa.array(texts, pa.string(), mask=mask)
     return pa.array(values, mask=mask)
