@@ -17,11 +17,6 @@ N = 60
 ORDER = np.random.default_rng(1).permutation(N)
 
 
-@pytest.fixture(autouse=True)
-def _no_fsync(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 @pytest.fixture
 def people():
     """Where they live is what rs20 says."""

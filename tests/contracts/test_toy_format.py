@@ -17,8 +17,7 @@ GUIDE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "file-formats.
 
 
 @pytest.fixture
-def toy(tmp_path, monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+def toy(tmp_path):
     catalogue.register(TOY)
     random = np.random.default_rng(0)
     X = random.integers(0, 5, (60, 4)).astype(float)

@@ -19,8 +19,7 @@ from duramen.selection import catalogue
 
 
 @pytest.fixture(autouse=True)
-def _registered(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+def _registered():
     catalogue.register(TOY)
     yield
     catalogue.remove(TOY.name)

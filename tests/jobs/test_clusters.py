@@ -26,11 +26,6 @@ FOREST = dm.RandomForestClassifier(5, max_depth=3, random_state=0)
 MORE_TREES = dm.RandomForestClassifier(40, max_depth=3)  # each row is out of the bag of one
 
 
-@pytest.fixture(autouse=True)
-def _no_fsync(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 @pytest.fixture(scope="module")
 def client():
     """Two workers that are threads of this process."""

@@ -19,11 +19,6 @@ from duramen.selection.boruta import CONFIRMED, CORRECTIONS, VERDICTS, HitCounts
 WORDS = np.vectorize(VERDICTS.get)
 
 
-@pytest.fixture(autouse=True)
-def _no_fsync(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 def boruta(**options):
     options = {"n_estimators": 30, "measure": "mdi", "max_rounds": 25, "random_state": 0, **options}
     return dm.Boruta(**options)

@@ -17,11 +17,6 @@ from duramen.jobs.batches import Batches
 from duramen.selection.knock_out import KnockOutRounds
 
 
-@pytest.fixture(autouse=True)
-def _no_fsync(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 def knock_out(**options):
     return dm.KnockOut(**{"n_estimators": 30, "n_permutations": 19, "random_state": 0, **options})
 

@@ -58,11 +58,6 @@ RECORDS = [
 NAMES = list("abcdef")
 
 
-@pytest.fixture(autouse=True)
-def _no_fsync(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 def quick(record, **options):
     return record.make(**{**QUICK[record.name], **options})
 

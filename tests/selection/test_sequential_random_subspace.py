@@ -48,11 +48,6 @@ RESULTS = (
 SOON = {"relevance": "probe", "min_draws": 2, "min_win_rate": 0.6}
 
 
-@pytest.fixture(autouse=True)
-def _no_fsync(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 def trees(tree="extra", criterion=None, max_features=None, **limits):
     """Estimator of Extra-Trees, CART or totally randomized trees; regression for "variance"."""
     classifiers = {"cart": dm.RandomForestClassifier}

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("keep", [0, 1])
 @pytest.mark.parametrize("setting", SMALL, ids=lambda setting: setting[0])
 def test_real_trees_on_the_distribution_against_the_model(setting, keep):
-    """100 searches; constants beside the relevant features, so that any importance is relevance.
+    """50 searches; constants beside the relevant features, so that any importance is relevance.
 
     Chains and marginal features are found as the model has it. Of a clique the model says that one
     feature is found by a tree, the last on all its paths: paths of a real tree end with different
@@ -26,9 +26,9 @@ def test_real_trees_on_the_distribution_against_the_model(setting, keep):
     model = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
     results = [
         trees_until_found(X, y, r, q, keep, 1, seed, Positive(), int(40 * model))
-        for seed in range(100)
+        for seed in range(50)
     ]
-    error = np.std(results, ddof=1) / np.sqrt(100)
+    error = np.std(results, ddof=1) / np.sqrt(50)
     if scenario == "clique":
         assert 0.4 * model < np.mean(results) < 0.9 * model
         assert np.mean(results) < model - 3 * error
@@ -36,8 +36,7 @@ def test_real_trees_on_the_distribution_against_the_model(setting, keep):
         assert abs(np.mean(results) - model) < 3 * error
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.5])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("seed", "alpha"), [(0, 0.0), (1, 0.5)])
 def test_features_of_two_values_that_matter_alone_are_found(seed, alpha):
     """Six bits, each of which is the class in a sixth of 2000 rows, among 200.
 
@@ -56,12 +55,12 @@ def test_features_of_two_values_that_matter_alone_are_found(seed, alpha):
 
 @pytest.mark.parametrize("criterion", ["gini", "variance"])
 def test_the_share_of_false_finds_beside_two_strong_features(criterion):
-    """40 samples of 150 rows, 101 columns: at a level of .05, at most .1 on average.
+    """25 samples of 150 rows, 101 columns: at a level of .05, at most .1 on average.
 
-    The standard error is about .02; trees are looked at one by one, which costs something too.
+    The standard error is about .025; trees are looked at one by one, which costs something too.
     """
     result, false = [], []
-    for seed in range(40):
+    for seed in range(25):
         random = np.random.default_rng(seed)
         X = random.integers(0, 3, (150, 101))
         y = X[:, 7] + X[:, 11] + random.normal(size=150) * (0.1 if criterion == "gini" else 1)

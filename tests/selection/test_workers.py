@@ -27,11 +27,6 @@ distributed = pytest.importorskip("distributed")
 VARIANTS = [{}, {"sampling": "soft"}, {"relevance": "decoy", "splits": "multiway"}]
 
 
-@pytest.fixture(autouse=True)
-def _no_fsync(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 def cluster_of(**options):
     return distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=":0", **options

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import cache
 from importlib import import_module
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -27,6 +28,9 @@ from typer.core import TyperCommand
 from duramen.catalogue import Entry
 from duramen.cli.console import ending_well, time_estimates, unseen, user_errors
 from duramen.cli.examples import EXAMPLES
+
+# Types of the fields of a class, whose texts Python compiles each time it is asked.
+_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 _WIDEST = 26  # characters of an option that its description stands beside, not below
 _SHORT = 36  # characters of choices that stand beside an option, not below the help
@@ -225,7 +229,7 @@ def declared(
     kind: type[Any], defaults: Mapping[str, Any] | None = None, section: str = ""
 ) -> Iterator[tuple[Declared, Any]]:
     """Yield the options of a dataclass with their types, those of its groups in their place."""
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     for attribute in fields(kind):
         if "group" in attribute.metadata:
             own = attribute.metadata["section"] or section
@@ -299,7 +303,7 @@ def parameters(options: Any) -> dict[str, Any]:
 
 def built(kind: type[Any], values: Mapping[str, Any], **more: Any) -> Any:
     """Return the options with the values that typer read; empty lists are defaults."""
-    made, hints = dict(more), get_type_hints(kind)
+    made, hints = dict(more), _hints(kind)
     for attribute in fields(kind):
         hint = hints[attribute.name]
         if "group" in attribute.metadata:

@@ -37,11 +37,6 @@ def page(out):
     return (out / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.fixture(autouse=True)
-def _no_fsync(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 @pytest.fixture
 def out(tmp_path):
     return tmp_path / "out"
