@@ -53,6 +53,24 @@ def test_q_values_after_benjamini_and_yekutieli():
     np.testing.assert_allclose(example(adjustment="by").q_values, expected)
 
 
+@pytest.mark.parametrize("n_tests", [22, 40])
+def test_adaptive_q_values_by_definition(n_tests):
+    """At each level: a step-up test at the level over the estimated fraction of true nulls."""
+    random = np.random.default_rng(0)
+    for power in range(1, 9):
+        p_values = np.append(random.random(20) ** power, [0.0, 0.3]).round(1 + power % 3)
+        result = of(p_values, adjustment="storey", n_tests=n_tests)
+        assert (result.q_values <= of(p_values, n_tests=n_tests).q_values).all()
+        everything = np.append(p_values, np.ones(n_tests - 22))
+        for alpha in random.random(20) / 2:
+            fraction = (1 + np.count_nonzero(everything > alpha)) / (n_tests * (1 - alpha))
+            level = alpha / min(1, fraction)
+            ascending = np.sort(everything)
+            steps = np.flatnonzero(ascending <= level * np.arange(1, n_tests + 1) / n_tests)
+            largest = min(alpha, ascending[steps[-1]])
+            assert (result.mask(alpha) == (p_values <= largest)).all()
+
+
 def test_holm_goes_down_step_by_step():
     np.testing.assert_allclose(example().holm(), [1.0, 0.004, 0.06, 1.0])
     # 3 x .01, then 2 x .01 may not fall below it, then 1 x .04
@@ -60,9 +78,9 @@ def test_holm_goes_down_step_by_step():
 
 
 def test_given_q_values_are_kept():
-    result = example(q_values=[0.1, 0.2, 0.3, 0.4], adjustment="storey")
+    result = example(q_values=[0.1, 0.2, 0.3, 0.4], adjustment="local rates")
     assert result.q_values.tolist() == [0.1, 0.2, 0.3, 0.4]
-    assert result.adjustment == "storey"
+    assert result.adjustment == "local rates"
 
 
 def test_unlisted_tests_count():
@@ -76,7 +94,7 @@ p_values = st.lists(
 )
 
 
-@given(p_values, st.sampled_from(["bh", "by"]))
+@given(p_values, st.sampled_from(["bh", "by", "storey"]))
 def test_adjusted_p_values_keep_the_order_and_are_no_smaller(given_p, adjustment):
     result = of(given_p, adjustment=adjustment)
     for adjusted in (result.q_values, result.holm()):
@@ -203,7 +221,7 @@ def test_fields_are_read_only():
         ({"p_values": [0.1, 1.2, 0.1, 0.2]}, r"p_values must be in \[0, 1\], got 1.2 for 'b'"),
         ({"q_values": [0.1, 0.1, -0.1, 0.2]}, r"q_values must be in \[0, 1\], got -0.1 for 'c'"),
         ({"null": " "}, "null must be a sentence"),
-        ({"adjustment": "fdr"}, r"adjustment must be one of \['bh', 'by'\], got 'fdr'"),
+        ({"adjustment": "fdr"}, r"adjustment must be one of \['bh', 'by', 'storey'\], got 'fdr'"),
         ({"n_tests": 3}, "n_tests must be at least the number of features, 4, got 3"),
         ({"details": {"df": [1.0]}}, r"details\['df'\] must have shape \(4,\)"),
         ({"details": {"p_value": [1, 2, 3, 4]}}, "details must not be called 'p_value'"),

@@ -33,7 +33,7 @@ _MEANINGS = (
 )
 _RATE = (
     "Of the features called direct, a fraction of at most {level:g} is expected to be false "
-    "(Benjamini and Hochberg), if the p-values are valid and independent or positively dependent."
+    "(Storey, Taylor and Siegmund 2004), if the p-values are valid and nearly independent."
 )
 _RATE_OF_TREE = (
     "Groups are tested first, then the members of direct groups. Of the groups and features called "

@@ -113,7 +113,11 @@ LEVEL = 0.05
 """False discovery rate at which features are counted as significant."""
 
 
-_ADJUSTED = {"bh": "Benjamini and Hochberg", "by": "Benjamini and Yekutieli"}
+_ADJUSTED = {
+    "bh": "Benjamini and Hochberg",
+    "by": "Benjamini and Yekutieli",
+    "storey": "Storey, Taylor and Siegmund",
+}
 
 
 def words_of(measured: Measured) -> Words:

@@ -56,8 +56,11 @@ class Significance(FeatureResult[float]):
         `p_values` as `adjustment` says.
     adjustment : str
         How `q_values` came about: ``"bh"`` (Benjamini and Hochberg, for tests that are independent
-        or positively dependent) or ``"by"`` (Benjamini and Yekutieli, for any dependence). With
-        `q_values` that were computed otherwise, a name for that.
+        or positively dependent), ``"storey"`` (the same times an estimate of the fraction of true
+        null hypotheses: more power where many are false, for tests that are nearly independent;
+        Storey, Taylor and Siegmund 2004 with the level of Blanchard and Roquain 2009), or
+        ``"by"`` (Benjamini and Yekutieli, for any dependence). With `q_values` that were computed
+        otherwise, a name for that.
     n_tests : int, optional
         Number m of hypotheses that were tested together, at least p, by default p. Where it is
         more, the other p-values are taken to be no smaller than these, as for `top`.
