@@ -8,7 +8,11 @@ from scipy import stats
 import duramen as dm
 from duramen.significance import conditional
 from duramen.significance.conditional_tests.cross_fitted import Design, Linear
-from duramen.significance.conditional_tests.inference import covariance_p_value
+from duramen.significance.conditional_tests.inference import (
+    covariance_p_value,
+    robust_p_value,
+    size_correlation,
+)
 
 FOREST = dm.RandomForestRegressor(30, max_features=1 / 3)
 
@@ -184,6 +188,49 @@ def test_one_covariance_is_tested_by_the_slope_of_a_line(spread):
     expected = 2 * stats.t.sf(abs(line.slope) / max(line.stderr, robust), 78)
     result = covariance_p_value(y[:, None], x[:, None], None)
     assert result == pytest.approx(expected, rel=1e-9)
+
+
+def with_a_common_scale(random, power):
+    """A feature less 9 others that have its scale; noise that grows with a power of the scale."""
+    scale = np.sqrt(3 / random.chisquare(3, size=60))
+    X = scale[:, None] * random.normal(size=(60, 10))
+    noise = random.normal(size=60) * scale**power
+    basis = np.linalg.qr(X[:, :9] - X[:, :9].mean(axis=0))[0]
+    return noise - basis @ (basis.T @ noise), X[:, 9] - basis @ (basis.T @ X[:, 9]), basis
+
+
+def test_robust_slopes_are_those_of_least_squares_on_all_columns():
+    random = np.random.default_rng(0)
+    rest, own, basis = with_a_common_scale(random, 2)
+    columns = np.column_stack([np.ones(60), basis, own])
+    inverse = np.linalg.pinv(columns.T @ columns)
+    left = np.eye(60) - columns @ inverse @ columns.T
+    squares = np.square(left @ rest) / left.diagonal()
+    error = np.sqrt((inverse @ (columns.T * squares) @ columns @ inverse)[-1, -1])
+    t = (inverse @ columns.T @ rest)[-1] / error
+    # Degrees of freedom: 2 mean^2 / variance of the squared error, of noise of one variance.
+    weights = np.square(columns @ inverse[:, -1]) / left.diagonal()
+    form = left @ (weights[:, None] * left)
+    freedom = np.trace(form) ** 2 / np.trace(form @ form)
+    expected = 2 * stats.t.sf(abs(t), freedom)
+    assert robust_p_value(rest, own, basis) == pytest.approx(expected, rel=1e-6)
+
+
+def test_noise_that_grows_with_a_common_scale_has_larger_standard_errors():
+    """Of 1,200 p-values .20 are below .05, with robust standard errors .10."""
+    random = np.random.default_rng(1)
+    small, sizes = [], []
+    for _ in range(120):
+        rest, own, basis = with_a_common_scale(random, 2)
+        plain = covariance_p_value(rest[:, None], own[:, None], None, 9)
+        small.append((plain <= 0.05, robust_p_value(rest, own, basis) <= 0.05))
+        sizes.append(size_correlation(rest, own, basis))
+    plain, robust = np.mean(small, axis=0)
+    assert robust < 0.75 * plain
+    assert np.mean(sizes) > 0.7
+    constant = [size_correlation(*with_a_common_scale(random, 0)) for _ in range(80)]
+    assert abs(np.mean(constant)) < 4 * np.std(constant) / np.sqrt(80)
+    assert 0.7 < np.std(constant) < 1.3
 
 
 @pytest.mark.parametrize("d", [2, 30, 200])

@@ -28,6 +28,8 @@ from duramen.significance.conditional_tests.inference import (
     combined,
     covariance_p_value,
     randomization_p_value,
+    robust_p_value,
+    size_correlation,
     t_statistic,
     upper_tail,
 )
@@ -66,6 +68,7 @@ _MOST_RUNS = 10
 _NO_DONORS = np.empty((0, 0, 0), dtype=np.uint32)
 _LEAST_DRAWS, _DRAWS_A_TEST = 999, 20  # of randomization tests
 _OF_LINES = 0.95  # weight of the linear test where a forest predicts no better than a lasso
+_VARIES, _VARIES_WITH_ALL = 2.0, 1.0  # standard errors of correlations of sizes, and of their mean
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
 _HINT = ". Hint: test clusters of correlated features together, with feature_groups"
 _OF_DIAGNOSIS = 2**31  # number of its seed
@@ -109,11 +112,13 @@ def conditional(
     the generalized covariance measure (Shah and Peters 2020), which sees what goes up or down with
     the feature, and the projected covariance measure (Lundborg et al. 2024), which sees whatever
     the forest has learned, such as interactions. The first is tested as the slope of a line, for
-    normal scores of the feature and for its values. The p-values are combined (Liu and Xie 2020),
-    with equal weights, or with .95 for the first where lines predict better than the forests:
-    least squares on the features that a lasso of all rows selects, of values or of scores,
-    whichever predict better. Then what these leave takes the place of :math:`y - \bar f_j` and of
-    r_j in g_j, with a weight of .95 for values or scores, and a lasso that did not see the feature.
+    normal scores of the feature and for its values; where the sizes of what is left of target and
+    feature are correlated, with the standard error of Bell and McCaffrey (2002). The p-values are
+    combined (Liu and Xie 2020), with equal weights, or with .95 for the first where lines predict
+    better than the forests: least squares on the features that a lasso of all rows selects, of
+    values or of scores, whichever predict better. Then what these leave takes the place of
+    :math:`y - \bar f_j` and of r_j in g_j, with a weight of .95 for values or scores, and a lasso
+    that did not see the feature.
 
     Parameters
     ----------
@@ -170,9 +175,9 @@ def conditional(
     ConditionalSignificance
         `scores` are :math:`h_j`, by how much the mean squared error of the best prediction (of
         class probabilities, their sum) would grow without the feature; `p_values`, `q_values`
-        (Benjamini and Hochberg), `verdicts()`, `explained_by`, `association`. `details` hold
-        ``explained``, the fraction of the feature's variance that the others predict, and for
-        "covariance" ``p_linear`` and ``p_any``, the p-values of both covariances.
+        (``adjustment="storey"`` of `Significance`), `verdicts()`, `explained_by`, `association`.
+        `details` hold ``explained``, the fraction of the feature's variance that the others
+        predict, and for "covariance" ``p_linear`` and ``p_any``, the p-values of both covariances.
 
     Raises
     ------
@@ -215,7 +220,10 @@ def conditional(
     (2018). Distribution-free predictive inference for regression. Journal of the American
     Statistical Association 113. J. Besag, P. Clifford (1991). Sequential Monte Carlo p-values.
     Biometrika 78. D. Yekutieli (2008). Hierarchical false discovery rate-controlling
-    methodology. Journal of the American Statistical Association 103.
+    methodology. Journal of the American Statistical Association 103. R. M. Bell, D. F. McCaffrey
+    (2002). Bias reduction in standard errors for linear regression with multi-stage samples. Survey
+    Methodology 28. G. Blanchard, E. Roquain (2009). Adaptive false discovery rate control under
+    independence and dependence. Journal of Machine Learning Research 10.
 
     Examples
     --------
@@ -381,7 +389,7 @@ class ConditionalTest:
         p_values = np.where(tested, p_values, 1.0)
         q_values = self.hypotheses.q_values(p_values)
         if q_values is None:
-            adjustment, q_values = "bh", false_discovery(p_values, "bh", len(p_values))
+            adjustment, q_values = "storey", false_discovery(p_values, "storey", len(p_values))
         else:
             adjustment = HIERARCHICAL
         parents = self.hypotheses.parents
@@ -611,17 +619,24 @@ def evaluated(
         return projected, scores, {}
     by_line = lines.error < observed.error
     of_values = residuals_of_values(fitted, design, hypotheses)
-    linear = np.ones((2, n_hypotheses))
+    plain, robust, sizes = np.ones((2, n_hypotheses)), *np.zeros((2, 2, n_hypotheses))
     for g, features in enumerate(hypotheses):
         residuals = [fitted.residuals_together(features)]
         straight = by_line or not fitted.forests[features].any()
         residuals.append(of_values.get(g, residuals[0]) if straight else residuals[0])
-        rest, n_fitted = observed.rest(g), 0
+        rest, basis, n_fitted = observed.rest(g), np.zeros((len(design.columns), 0)), 0
         if by_line:
             basis = lines.basis(g)
             rest, residuals = after(basis, lines.response), [after(basis, r) for r in residuals]
             n_fitted = basis.shape[1] + lines.n_means - 1
-        linear[:, g] = [covariance_p_value(rest, r, observed.units, n_fitted) for r in residuals]
+        for kind, own in enumerate(residuals):
+            plain[kind, g] = covariance_p_value(rest, own, observed.units, n_fitted)
+            if rest.shape[1] == own.shape[1] == 1 and observed.units is None:
+                robust[kind, g] = robust_p_value(rest[:, 0], own[:, 0], basis)
+                sizes[kind, g] = size_correlation(rest[:, 0], own[:, 0], basis)
+    common = sizes.sum(axis=1) / np.maximum(np.count_nonzero(sizes, axis=1), 1)
+    varying = (sizes > _VARIES) | (common > _VARIES_WITH_ALL)[:, None]
+    linear = np.where(varying, np.maximum(plain, robust), plain)
     weight = 0.5
     if by_line:
         weight = 1.0 - _OF_LINES if lines.of_values else _OF_LINES
@@ -747,8 +762,8 @@ CONDITIONAL = SignificanceTest(
     "others do not replace it. The p-values hold if the distribution of the feature given the "
     "others is right, or the prediction of the target from the others is. Of the features with a q "
     "up to {level:g}, a fraction of at most {level:g} is expected to tell nothing beside the "
-    "others, if the p-values are independent or positively dependent. A feature that is not "
-    "selected may still be relevant: of nearly equal features none tells much beside the others.",
+    "others, if the p-values are nearly independent. A feature that is not selected may still be "
+    "relevant: of nearly equal features none tells much beside the others.",
     reference=(
         "A. R. Lundborg, I. Kim, R. D. Shah, R. J. Samworth (2024). The projected covariance "
         "measure for assumption-lean variable significance testing. Annals of Statistics 52. R. D. "

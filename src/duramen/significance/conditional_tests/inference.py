@@ -157,6 +157,64 @@ def covariance_p_value(
     return float(fdtrc(freedom, m * freedom, float(np.square(total).sum()) / trace))
 
 
+def robust_p_value(rest: FloatArray, residuals: FloatArray, basis: FloatArray) -> float:
+    r"""Return the two-sided p-value of a slope where the noise may vary with the feature.
+
+    Rows far out have residuals that are too small, by the leverage h of all that was fitted, and
+    they have the largest noise where it varies with the size of a feature. HC2 divides the squared
+    residuals by 1 - h; its t statistic has the degrees of freedom of Bell and McCaffrey (2002),
+    those of the mean and variance that the squared standard error has with noise of one variance.
+
+    Parameters
+    ----------
+    rest, residuals : float64 arrays of shape (n,)
+        Less what least squares on the basis fit of them.
+    basis : float64 array of shape (n, s)
+        Orthonormal columns, centered.
+    """
+    from scipy.special import stdtr
+
+    own, response = residuals - residuals.mean(), rest - rest.mean()
+    size = float(own @ own)
+    if size <= 0.0:
+        return 1.0
+    n = len(rest)
+    total = float(own @ response)
+    fitted = np.column_stack([basis, np.full(n, n**-0.5), own / np.sqrt(size)])
+    free = np.maximum(1.0 - np.square(fitted).sum(axis=1), 1e-6)
+    weights = np.square(own) / free
+    variance = float(weights @ np.square(response - total / size * own))
+    if variance <= 0.0:
+        return 1.0
+    inner = fitted.T @ (fitted * weights[:, None])
+    mean = float(weights.sum() - np.trace(inner))
+    twice = np.square(weights) @ (1.0 - 2.0 * np.square(fitted).sum(axis=1))
+    spread = float(twice + np.square(inner).sum())
+    freedom = float(np.clip(mean**2 / max(spread, 1e-300), 1.0, n))
+    return float(2.0 * stdtr(freedom, -abs(total) / np.sqrt(variance)))
+
+
+def size_correlation(rest: FloatArray, residuals: FloatArray, basis: FloatArray) -> float:
+    """Return Spearman's correlation of the sizes of two sets of residuals, in standard errors.
+
+    Large where the noise varies with the size of a feature. Arguments as for `robust_p_value`.
+    """
+    from scipy.stats import rankdata
+
+    own, response = residuals - residuals.mean(), rest - rest.mean()
+    size = float(own @ own)
+    if size <= 0.0:
+        return 0.0
+    left = response - float(own @ response) / size * own
+    taken = np.square(basis).sum(axis=1) + 1.0 / len(rest) + np.square(own) / size
+    ranks = [
+        rankdata(values) - (len(rest) + 1) / 2.0
+        for values in (np.abs(own), np.abs(left) / np.sqrt(np.maximum(1.0 - taken, 1e-6)))
+    ]
+    scale = float(np.sqrt(np.square(ranks[0]).sum() * np.square(ranks[1]).sum()))
+    return float(ranks[0] @ ranks[1]) / scale * np.sqrt(len(rest) - 1.0) if scale > 0 else 0.0
+
+
 def all_rows(folds: list[Arrays], name: str, axis: int = 0) -> FloatArray:
     """Return an array of the folds for all rows, in their order along an axis."""
     back = np.argsort(np.concatenate([fold["rows"] for fold in folds]))
