@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -91,21 +92,105 @@ def replaced_means(
         The same with replaced values, the mean over the draws.
     """
     n_draws = donors.shape[1]
+    pairs = _Pairs.of(table, rows, groups, donors)
+    if pairs is not None:
+        predicted, members = pairs.rows, pairs.donors[:, None]
+    else:
+        predicted, members = rows, donors
     largest = max(float(np.abs(forest.leaf_values).max(initial=0.0)), 1e-300)
     # Whole numbers add up to the same in any order, and so for any number of threads.
     steps = 2.0 ** np.floor(61 - np.log2(largest * forest.n_trees * n_draws))
     sums, changes = _kernel.replaced_values(
         forest.kernel,
         lent_rows(forest, table),
-        rows.astype(np.uint32),
+        predicted.astype(np.uint32),
         np.cumsum([0, *map(len, groups)], dtype=np.int64),
         np.concatenate(groups).astype(np.uint32),
-        np.ascontiguousarray(donors).reshape(-1, len(rows)),
+        np.ascontiguousarray(members).reshape(-1, len(predicted)),
         steps,
         n_threads,
     )
+    if pairs is not None:
+        sums, changes = pairs.of_rows(sums, changes)
     own = sums / (steps * forest.n_trees) + forest.origin
     return own, own + changes / (steps * forest.n_trees * n_draws)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Different rows, each with all values that may replace its own: each is predicted once.
+
+    Attributes
+    ----------
+    rows : int64 array of shape (M,)
+        Rows with different values, one after the other, each as often as there are replacements.
+    donors : uint32 array of shape (columns of all groups, M)
+        Rows whose values replace them.
+    first : int64 array of shape (m,)
+        Where the replacements of each predicted row begin.
+    replacements : list of G int64 arrays of shape (draws, m)
+        Replacement of each draw.
+    """
+
+    rows: NDArray[np.int64]
+    donors: NDArray[np.uint32]
+    first: NDArray[np.int64]
+    replacements: list[NDArray[np.int64]]
+
+    @classmethod
+    def of(
+        cls,
+        table: EncodedTable,
+        rows: NDArray[np.int64],
+        groups: Sequence[NDArray[np.int64]],
+        donors: NDArray[np.uint32],
+    ) -> _Pairs | None:
+        """Return the pairs of a table of few values; None where they are no fewer than draws."""
+        numbers = table.n_codes()
+        n_draws = donors.shape[1] * len(rows)
+        if np.log2(np.maximum(numbers, 1)).sum() > np.log2(max(n_draws, 1)):
+            return None
+        sizes = numbers.tolist()
+        n_replacements = max(math.prod(sizes[j] for j in group.tolist()) for group in groups)
+        if 2 * math.prod(sizes) * n_replacements > n_draws:
+            return None
+        codes = [np.asarray(table.codes(j), dtype=np.int64) for j in range(table.n_columns)]
+        holders = [_first_rows(code, size) for code, size in zip(codes, sizes, strict=True)]
+        patterns = np.ravel_multi_index([code[rows] for code in codes], sizes)
+        _, kept, place = np.unique(patterns, return_index=True, return_inverse=True)
+        members, replacements, begin = [], [], 0
+        for group in groups:
+            shape = [sizes[j] for j in group.tolist()]
+            drawn = [codes[j][donors[begin + k]] for k, j in enumerate(group.tolist())]
+            replacements.append(np.ravel_multi_index(drawn, shape))
+            values = np.unravel_index(np.arange(n_replacements) % math.prod(shape), shape)
+            members += [holders[j][v] for j, v in zip(group.tolist(), values, strict=True)]
+            begin += len(group)
+        return cls(
+            np.repeat(rows[kept], n_replacements),
+            np.tile(np.array(members, dtype=np.uint32), len(kept)),
+            place.ravel() * n_replacements,
+            replacements,
+        )
+
+    def of_rows(
+        self, sums: NDArray[np.int64], changes: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the sums of rows, (m, width), and how draws change them, (G, m, width)."""
+        changed = np.stack(
+            [
+                of_pairs[self.first + drawn].sum(axis=0)
+                for of_pairs, drawn in zip(changes, self.replacements, strict=True)
+            ]
+        )
+        return sums[self.first], changed
+
+
+def _first_rows(codes: NDArray[np.int64], n_values: int) -> NDArray[np.int64]:
+    """Return a row that has each value of a column, shape (n_values,); 0 where none has."""
+    holders = np.zeros(n_values, dtype=np.int64)
+    holders[codes[::-1]] = np.arange(len(codes))[::-1]
+    return holders
 
 
 @contextmanager
