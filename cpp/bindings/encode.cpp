@@ -180,6 +180,8 @@ void bind_encode(nb::module_& module) {
           },
           "((u8, u16, u32), sparse, block_of, slot, values, offsets, missing); the encoder is then "
           "empty.");
+  module.attr("SPARSE_ROWS") = duramen::kSparseRows;
+  module.attr("SPARSE_DENSITY") = duramen::kSparseDensity;
 }
 
 }  // namespace duramen::python

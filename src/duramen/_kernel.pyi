@@ -16,6 +16,9 @@ def digest(bytes: Bytes) -> tuple[int, int]: ...
 
 # encode
 
+SPARSE_ROWS: int
+SPARSE_DENSITY: float
+
 class ColumnEncoder:
     def __init__(self, n_rows: int, n_threads: int = 1) -> None: ...
     def add(self, columns: list[NDArray[np.generic]]) -> int: ...

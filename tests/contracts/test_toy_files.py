@@ -75,7 +75,7 @@ TOY_OF = {
         {
             "src/duramen/io/formats/__init__.py": [
                 (CATALOGUE, "from duramen.io.formats.toy_format import TOY"),
-                ("    (CSV, ", "(TOY,) +"),
+                ("        *(CSV, ", "        TOY,"),
             ]
         },
     ),

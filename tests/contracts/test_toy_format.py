@@ -50,7 +50,7 @@ def test_toy_is_read_packed_and_named_in_errors(toy, tmp_path):
     assert packed.fingerprint() == dm.pack(missing, tmp_path / "w").fingerprint()
     with pytest.raises(ValueError, match="transpose=True is not for Toy files"):
         dm.pack(file, tmp_path / "u", transpose=True)
-    with pytest.raises(ValueError, match=r"layer='x' is for \.h5ad files"):
+    with pytest.raises(ValueError, match=r"layer='x' is for \.h5ad, \.zarr and \.vcz files"):
         dm.pack(file, tmp_path / "u", layer="x")
     with pytest.raises(ValueError, match=r"cannot write 'c\.toy'; files may be CSV"):
         dm.io.write_table(table, tmp_path / "c.toy")

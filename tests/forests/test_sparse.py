@@ -125,6 +125,15 @@ def counts(n=400, p=9, seed=0):
     return X, dm.encode(sparse.csc_matrix(X)), dm.encode(X)
 
 
+def test_stores_of_sparse_matrices(tmp_path):
+    X, table, _ = counts()
+    store = dm.pack(sparse.csc_matrix(X), tmp_path / "s")
+    assert store.as_table().block_of.tolist() == table.block_of.tolist()
+    same_tables(store.as_table(), table)
+    assert store.take_columns([0]).sparse is None
+    assert dm.pack(X, tmp_path / "d").as_table().sparse is None
+
+
 def test_what_is_stored():
     X, table, dense = counts()
     assert table.block_of.tolist() == [SPARSE] * 8 + [1]
@@ -132,7 +141,14 @@ def test_what_is_stored():
     assert table.sparse.counts().tolist() == np.count_nonzero(X[:, :8], axis=0).tolist()
     assert dense.sparse is None
     assert dense.dense() is dense
+    again = dense.with_sparse_columns()
+    same_tables(again, dense)
+    assert again.block_of.tolist() == table.block_of.tolist()
+    assert again.sparse.nbytes() == table.sparse.nbytes()
+    assert again.with_sparse_columns() is again
     # Few rows, or many entries: dense as before.
+    few = dense.take_rows(np.arange(256))
+    assert few.with_sparse_columns() is few
     assert dm.encode(sparse.csr_matrix(X[:256])).sparse is None
     assert (
         dm.encode(sparse.csr_matrix(np.random.default_rng(0).normal(size=X.shape))).sparse is None

@@ -213,6 +213,48 @@ class EncodedTable(Summarized, KernelOwner):
         narrow, middle, wide = blocks
         return replace(self, blocks=(narrow, middle, wide), block_of=width, slot=slot, sparse=None)
 
+    def with_sparse_columns(self) -> EncodedTable:
+        """Return the same table with columns of few entries stored by these.
+
+        The columns that a sparse matrix of the same values would keep sparse.
+
+        Examples
+        --------
+        >>> import duramen as dm
+        >>> table = dm.encode([[i % 10 == 0, i] for i in range(300)]).with_sparse_columns()
+        >>> table.sparse.n_columns, table.dense().sparse is None
+        (1, True)
+        """
+        if self.sparse is not None or self.n_rows <= _kernel.SPARSE_ROWS:
+            return self
+        frequent = np.zeros(self.n_columns, dtype=np.uint32)
+        n_entries = np.empty(self.n_columns, dtype=np.int64)
+        for j in range(self.n_columns):
+            counts = np.bincount(self.codes(j))
+            frequent[j] = counts.argmax()
+            n_entries[j] = self.n_rows - counts[frequent[j]]
+        few = n_entries <= _kernel.SPARSE_DENSITY * self.n_rows
+        if not few.any():
+            return self
+        chosen, others = np.flatnonzero(few), np.flatnonzero(~few)
+        width = self.block_of[chosen]
+        sparse = SparseColumns.of(
+            map(self.codes, chosen.tolist()), self.n_rows, frequent[chosen], width
+        )
+        dense = self.copies(others)
+        block_of = np.full(self.n_columns, SPARSE, dtype=np.uint8)
+        slot = np.empty(self.n_columns, dtype=np.int64)
+        block_of[others], slot[others] = dense.block_of, dense.slot
+        slot[chosen] = np.arange(len(chosen))
+        return replace(
+            self,
+            blocks=dense.blocks,
+            block_of=block_of,
+            slot=slot,
+            cut_values=np.array(self.cut_values),
+            sparse=sparse,
+        )
+
     @property
     def _dense_layout(self) -> tuple[NDArray[np.uint8], IntArray]:
         """The block and the row in it of each column, were none of them sparse."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -92,6 +92,27 @@ class SparseColumns(KernelOwner):
         entries: NDArray[Any] = self.entries[self.width[k]][begin : begin + count]
         return entries
 
+    @staticmethod
+    def of(
+        columns: Iterable[NDArray[Any]],
+        n_rows: int,
+        frequent: NDArray[np.uint32],
+        width: NDArray[np.uint8],
+    ) -> SparseColumns:
+        """Return columns from the code of each row, of shape (n,), and what is their most frequent.
+
+        The codes of a column are of the type that its width stands for.
+        """
+        bits = np.zeros((len(frequent), -(-n_rows // _WORD)), dtype=np.uint64)
+        entries: list[NDArray[Any]] = []
+        for k, codes in enumerate(columns):
+            differs = codes != frequent[k]
+            packed = np.zeros(bits.shape[1] * 8, dtype=np.uint8)
+            packed[: -(-n_rows // 8)] = np.packbits(differs, bitorder="little")
+            bits[k] = packed.view("<u8")
+            entries.append(codes[differs])
+        return SparseColumns._with(n_rows, bits, frequent, width, entries)
+
     def take_columns(self, chosen: IntArray) -> SparseColumns:
         """Return columns by index, which may occur several times."""
         counts = self.counts()
@@ -106,17 +127,8 @@ class SparseColumns(KernelOwner):
         Codes keep their meaning.
         """
         each = np.broadcast_to(places, (self.n_columns, places.shape[-1]))
-        n_rows = each.shape[1]
-        bits = np.zeros((self.n_columns, -(-n_rows // _WORD)), dtype=np.uint64)
-        entries: list[NDArray[Any]] = []
-        for k, order in enumerate(each):
-            codes = self.codes(k)[order]
-            differs = codes != self.frequent[k]
-            packed = np.zeros(bits.shape[1] * 8, dtype=np.uint8)
-            packed[: -(-n_rows // 8)] = np.packbits(differs, bitorder="little")
-            bits[k] = packed.view("<u8")
-            entries.append(codes[differs])
-        return self._with(n_rows, bits, self.frequent, self.width, entries)
+        codes = (self.codes(k)[order] for k, order in enumerate(each))
+        return SparseColumns.of(codes, each.shape[1], self.frequent, self.width)
 
     def with_rows_of(self, chosen: IntArray, places: NDArray[np.integer]) -> SparseColumns:
         """Return all columns, the chosen ones with rows of the given indices."""

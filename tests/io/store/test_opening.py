@@ -255,7 +255,7 @@ def test_default_names_are_found(tmp_path):
         ("bad.parquet", {}, ValueError, "is not a Parquet file, or is damaged"),
         ("bad.arrow", {}, ValueError, "is not an Arrow file, or is damaged"),
         ("bad.npy", {}, ValueError, r"is not an \.npy file, or is damaged"),
-        ("good.csv", {"layer": "raw"}, ValueError, r"layer='raw' is for \.h5ad files"),
+        ("good.csv", {"layer": "raw"}, ValueError, r"layer='raw' is for \.h5ad, \.zarr and \.vcz"),
         ("good.csv", {"memory": "much"}, ValueError, "memory must be a size such as '512MB'"),
         ("good.csv", {"memory": "10kB"}, ValueError, "memory must be at least 1MB"),
         ("good.csv", {"memory": True}, ValueError, "memory must be a size"),

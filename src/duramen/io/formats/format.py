@@ -38,7 +38,7 @@ class Input(ABC):
     encoded : bool
         Whether the groups are encoded already, so that kinds cannot be chosen.
     sparse : bool
-        Whether the groups are sparse matrices.
+        Whether it is a sparse matrix, which a store's table has sparse again.
     kinds_chosen : bool
         Whether kinds are asked for, so that groups cannot be codes; set before the first group.
     on_spooled : callable

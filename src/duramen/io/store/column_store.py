@@ -185,6 +185,8 @@ class ColumnStore(Summarized):
     def as_table(self) -> EncodedTable:
         """Return all columns; those of a packed store mapped into memory, others read into it.
 
+        Columns of a packed sparse matrix are in memory, and sparse again.
+
         Everything is checked when this is first asked for. Names and kinds are in memory: some
         120 MB for a million columns.
 

@@ -101,6 +101,7 @@ class SourceInput(Input):
     def __init__(self, X: Any, request: Request, path: Path | None = None) -> None:
         self.where, self.files = ("the table", ()) if path is None else (str(path), (path,))
         self._source = open_source(X, request.function)
+        self.sparse = self._source.stored is not None
         self.n_columns = self._source.n_columns
         self.names = self._source.names
         n_rows = self._source.n_rows
@@ -144,6 +145,7 @@ class EncodedInput(Input):
     def __init__(self, table: EncodedTable | ColumnStore, budget: int) -> None:
         self.where = "the table"
         self._table = table
+        self.sparse = isinstance(table, EncodedTable) and table.sparse is not None
         self.n_columns = table.n_columns
         self._width = columns_within(budget, table.n_rows, _CELL_BYTES)
         named = self._columns(0, 1).named

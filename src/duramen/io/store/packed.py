@@ -452,7 +452,8 @@ class PackedColumns:
     def table(self) -> EncodedTable:
         """Return all columns, codes and values mapped into memory; everything is checked once.
 
-        Codes in two bits are read into memory, a byte each.
+        Codes in two bits are read into memory, a byte each. Where a sparse matrix was packed, its
+        columns are sparse again, in memory.
         """
         if not self._verified:
             self.verify()
@@ -487,7 +488,8 @@ class PackedColumns:
             missing=_bits(self._flags, 4, 1),
             named=self.named,
         )
-        return table.over([self._files[name] for name in (*_FILES, layout.VALUES)])
+        table = table.over([self._files[name] for name in (*_FILES, layout.VALUES)])
+        return table.with_sparse_columns() if self.header.get("sparse") else table
 
     def _all_values(self, offsets: IntArray) -> NDArray[np.float64]:
         """Return the values of all columns, mapped where none has a list in common with others."""

@@ -454,6 +454,7 @@ def _described(source: Input, transpose: bool, layer: str | None) -> dict[str, A
         "source": [path.name for path in source.files],
         "transpose": bool(transpose),
         "layer": layer,
+        "sparse": source.sparse,
     }
 
 
