@@ -322,7 +322,7 @@ class Contexts:
         self,
         *,
         codes: Numbers,
-        count: int,
+        weights: Bytes,
         empty_is_zero: bool,
         levels: Floats,
         seed: int,

@@ -86,22 +86,28 @@ def test_two_classes_are_those_of_scikit_learn():
     columns = random.normal(size=(90, 4))
     codes = (columns[:, 0] + random.normal(size=90) > 0.3).astype(np.int64)
     model = LogisticRegression(C=10.0, tol=1e-10, max_iter=1000).fit(columns, codes)
-    logs = log_probabilities(columns, codes, 2)
+    logs = log_probabilities(columns, codes, np.eye(2)[:, 1:])
     assert np.allclose(logs, model.predict_log_proba(columns), atol=1e-4)
 
 
-def test_three_classes_minimize_the_penalized_loss():
-    random = np.random.default_rng(5)
-    columns, codes = random.normal(size=(60, 2)), random.integers(0, 3, 60)
+@pytest.mark.parametrize(
+    "scores", [np.eye(3)[:, 1:], [[0, 0], [0.5, 0], [1, 0], [0.3, 0.7], [0, 1]]]
+)
+def test_log_probabilities_minimize_the_penalized_loss(scores):
+    """Of three classes, and of five values with weights in three contexts."""
+    scores = np.array(scores)
+    random, n_values = np.random.default_rng(5), len(scores)
+    columns, codes = random.normal(size=(60, 2)), random.integers(0, n_values, 60)
     strata = random.integers(0, 4, 60)
-    logs = log_probabilities(columns, codes, 3, strata)
-    overall = np.bincount(codes, minlength=3) / 60
-    offset = np.array([np.bincount(codes[strata == s], minlength=3) + overall for s in range(4)])
+    logs = log_probabilities(columns, codes, scores, strata)
+    overall = np.bincount(codes, minlength=n_values) / 60
+    counts = [np.bincount(codes[strata == s], minlength=n_values) for s in range(4)]
+    offset = np.array(counts) + overall
     offset = np.log(offset / offset.sum(axis=1, keepdims=True))[strata]
 
     def fitted(flat):
         b = flat.reshape(3, 2)
-        eta = offset + np.column_stack([np.zeros(60), b[0] + columns @ b[1:]])
+        eta = offset + (b[0] + columns @ b[1:]) @ scores.T
         return eta - np.log(np.exp(eta).sum(axis=1, keepdims=True))
 
     def loss(flat):
@@ -116,7 +122,7 @@ def test_score_tests_of_indicators_are_cochran_mantel_haenszel_tests():
     random = np.random.default_rng(6)
     values, codes, groups = (random.integers(0, k, 150) for k in (4, 3, 5))
     indicators = (values[:, None] == np.arange(1, 4)).astype(float)
-    p_value = _Scores.of(codes, 3, groups).p_value(indicators)
+    p_value = _Scores.of(as_context(codes), groups).p_value(indicators)
     expected = stratified_chi_square(values, codes.astype(np.uint32), groups)
     assert p_value == pytest.approx(expected, rel=1e-9)
 

@@ -7,11 +7,13 @@ from tests.oracles.route import leaf_of
 from duramen.context.values import Context
 
 
-def as_context(codes, count=None):
-    """A context of codes, some of which may have no row."""
+def as_context(codes, count=None, weights=None):
+    """A context of codes, some of which may have no row; or of values with weights in contexts."""
     codes = np.asarray(codes, dtype=np.uint32)
+    if weights is not None:
+        count, weights = len(weights[0]), np.asarray(weights, dtype=np.uint8)
     count = int(codes.max()) + 1 if count is None else count
-    return Context("Xc", tuple(map(str, range(count))), codes)
+    return Context("Xc", tuple(map(str, range(count))), codes, weights=weights)
 
 
 def opened(forest, rows, levels):

@@ -39,8 +39,18 @@ def effects(
     p: int,
     criterion: str,
     empty: str,
+    weights: Sequence[Sequence[int]] | None = None,
 ) -> dict[str, Any]:
-    """All that a context does to p features, means over the trees (thesis, eq. 6.7, 6.10, 6.12)."""
+    """All that a context does to p features, means over the trees (thesis, eq. 6.7, 6.10, 6.12).
+
+    With `weights`, row i is as many copies in context c as ``weights[context[i]][c]`` says.
+    """
+    if weights is None:
+        weights = [[int(c == value) for c in range(n_contexts)] for value in range(n_contexts)]
+    copies = sum(weights[0])
+
+    def within(rows: Sequence[int], c: int) -> list[int]:
+        return [i for i in rows for _ in range(weights[context[i]][c])]
 
     def by_context() -> list[list[float]]:
         return [[0.0] * p for _ in range(n_contexts)]
@@ -49,7 +59,7 @@ def effects(
     importances, overall, relevance = [0.0] * p, [0.0] * p, 0.0
     for rows, feature, children, level in (node for tree in trees for node in tree):
         share = len(rows) / len(y) / len(trees)
-        groups = [[i for i in rows if context[i] == c] for c in range(n_contexts)]
+        groups = [within(rows, c) for c in range(n_contexts)]
         relevance += share * level * decrease(groups, y, criterion)
         if feature is None:
             continue
@@ -57,9 +67,8 @@ def effects(
         importances[feature] += share * everywhere
         given_context = 0.0
         for c, group in enumerate(groups):
-            parts = [[i for i in child if context[i] == c] for child in children]
-            here = decrease(parts, y, criterion)
-            given_context += len(group) / len(rows) * here
+            here = decrease([within(child, c) for child in children], y, criterion)
+            given_context += len(group) / copies / len(rows) * here
             if not group and empty == "skip":
                 continue
             absolute[c][feature] += share * abs(everywhere - here)

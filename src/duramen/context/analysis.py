@@ -116,7 +116,11 @@ def context_importances(
     n_bins : int, optional
         Numeric inputs with more distinct values are put into so many quantile bins first.
     n_context_bins : int, default=3
-        Quantile bins of a numeric context.
+        Quantile bins of a numeric context, or points of it, at the middles of such bins.
+    context_bandwidth : float in (0, 1] or "auto", optional
+        Kernel weights in place of bins: each row counts at the points near it. The bandwidth is a
+        fraction of the rows, "auto" 1 / n_context_bins, the distance of the points. None for bins.
+        See Notes.
     plain : bool, default=True
         Whether to grow a forest on the rows of each context, for `within` and `plain` (eq. 6.9).
     plain_p_values : bool, default=False
@@ -171,6 +175,20 @@ def context_importances(
     the context is independent of the features and the target together; where it shifts the
     classes, effects are found far too often.
 
+    *Kernel weights.* With a bandwidth h, points of a numeric context at the quantiles
+    :math:`u_g = (g + 1/2) / C` are its contexts. A row whose value is at quantile u has the weight
+
+    .. math:: w_g(u) = \frac{K((u - u_g) / h)}{\sum_{g'} K((u - u_{g'}) / h)}, \quad
+        K(t) = \max(0, 1 - |t|)
+
+    at point g, rounded to a 64th, and counts at each node, and in the forest of each context
+    (`within`), by it. The weights of a row sum to 1, as with bins: ``overall`` is what all contexts
+    together leave. With the bandwidth of "auto" a row is divided between the two points on both
+    sides by linear interpolation; up to half of that, all of it is at the nearest point, as with
+    bins. Permutations exchange all weights of two rows. In the models of conditional permutations
+    the log-odds of a value of the context are the sums of those of the points, by its weights. At
+    most 128 values are told apart. Tests of shifts take the nearest point of each row.
+
     *Relevance.* Where the context is irrelevant to the target (:math:`Imp(X_c) = 0`) no feature
     depends on it (theorem 6.1). `relevance_p_value` tests that, by permutations among all rows
     (within `strata`, and of whole `groups`) whatever `permute`: within classes the association of
@@ -217,7 +235,8 @@ def context_importances(
     task = None if estimator is None else template.task
     rows = {"names": names, "strata": strata, "groups": groups, "n_jobs": plan.n_threads}
     data = unweighted_set(X, y, FUNCTION, task, **rows).in_memory()
-    inputs, subdivision = split_off(data.table, context, analysis["n_context_bins"], FUNCTION)
+    bins, bandwidth = analysis["n_context_bins"], analysis["context_bandwidth"]
+    inputs, subdivision = split_off(data.table, context, bins, FUNCTION, bandwidth)
     seed = checks.draw_seed(random_state)
     data = data.with_table(inputs)
     subject = subject_of(data, template, seed, FUNCTION, n_bins=analysis["n_bins"])
@@ -303,6 +322,7 @@ def _metadata(
             name=context.name,
             values=list(context.labels),
             cuts=None if context.cuts is None else list(context.cuts),
+            bandwidth=context.bandwidth,
             rows=fingerprint(context.codes),
             **null.identity(),
             modeled=modeled,

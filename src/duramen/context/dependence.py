@@ -82,13 +82,13 @@ def dependence_of(subject: Subject, context: Context, null: Null) -> Dependence:
     """Choose the terms of the models of a context, and fit the model of each feature."""
     table, target = subject.data.table, target_basis(subject)
     bases = [feature_basis(table, j) for j in range(table.n_columns)]
-    scores = _Scores.of(context.codes.astype(np.int64), context.count, null.cells)
+    scores = _Scores.of(context, null.cells)
     terms, left_out = _terms(bases, target, scores, table.n_rows)
     everything = np.arange(table.n_columns)
     if not terms:
         return Dependence((Hypothesis(everything),))
     strata = null.relevance.strata
-    fit = _Fit(bases, target, context.codes.astype(np.int64), context.count, strata, terms)
+    fit = _Fit(bases, target, context, strata, terms)
     own = sorted({j for term in terms for j in term.features})
     others = np.setdiff1d(everything, own)
     hypotheses = [Hypothesis(np.array([j]), fit.log_weights(j)) for j in own]
@@ -103,8 +103,7 @@ class _Fit:
 
     bases: Sequence[FloatArray]
     target: FloatArray
-    codes: IntArray
-    count: int
+    context: Context
     strata: IntArray | None
     terms: Sequence[Term]
 
@@ -122,7 +121,11 @@ class _Fit:
                 if tested is not None:
                     own = _without(own, self.bases[tested])
                 columns.append(products(self.target, own))
-        return log_probabilities(np.column_stack(columns), self.codes, self.count, self.strata)
+        strata = self.strata
+        if strata is None and self.context.weights is not None:
+            strata = np.zeros(len(self.context.codes), dtype=np.int64)
+        codes = self.context.codes.astype(np.int64)
+        return log_probabilities(np.column_stack(columns), codes, self.context.scores, strata)
 
 
 def _terms(
@@ -183,17 +186,16 @@ class _Scores:
     order: IntArray  # rows by group
     starts: IntArray  # where the rows of each group begin
     sizes: IntArray  # rows of each group
-    indicators: FloatArray  # (n, C - 1): of the contexts, less their means in the groups
+    weights: FloatArray  # (n, C - 1): in the contexts, less their means in the groups
     covariances: FloatArray  # (G, C - 1, C - 1): of the contexts in the groups, by size - 1
 
     @classmethod
-    def of(cls, codes: IntArray, count: int, cells: IntArray) -> _Scores:
+    def of(cls, context: Context, cells: IntArray) -> _Scores:
         """Prepare the tests."""
         order = np.argsort(cells, kind="stable")
         starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
         sizes = np.diff(np.append(starts, len(cells)))
-        own = (codes[order][:, None] == np.arange(1, count)).astype(np.float64)
-        own = _centered(own, starts, sizes)
+        own = _centered(context.scores[context.codes[order]], starts, sizes)
         squares = np.add.reduceat(own[:, :, None] * own[:, None, :], starts)
         scale = np.maximum(sizes - 1, 1)
         return cls(order, starts, sizes, own, squares / scale[:, None, None])
@@ -205,7 +207,7 @@ class _Scores:
         if not columns.shape[1]:
             return 1.0
         own = _centered(columns[self.order], self.starts, self.sizes)
-        scores = (self.indicators.T @ own).ravel()
+        scores = (self.weights.T @ own).ravel()
         squares = np.add.reduceat(own[:, :, None] * own[:, None, :], self.starts)
         covariance = np.einsum("gab,gde->adbe", self.covariances, squares, optimize=True)
         covariance = covariance.reshape(len(scores), len(scores))

@@ -54,7 +54,7 @@ def context_effects(
         codes, first, n_permutations = drawn, 0, len(drawn)
     contexts = _kernel.Contexts(
         codes=codes,
-        count=context.count,
+        weights=context.parts,
         empty_is_zero=empty == "zero",
         levels=levels(forest),
         seed=seed,

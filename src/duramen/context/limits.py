@@ -8,9 +8,10 @@ from duramen.context.dependence import Dependence
 from duramen.context.nulls import Null
 from duramen.context.subject import Subject
 from duramen.context.values import Context
+from duramen.support.arrays import FloatArray
 
 _LEVEL = 0.05
-# Fraction of the variance of the indicators of the contexts, explained by a model, above which
+# Fraction of the variance of the weights in the contexts, explained by a model, above which
 # permutations change little.
 _DETERMINED = 0.6
 _GLOBAL = {
@@ -77,12 +78,13 @@ def _of_models(subject: Subject, context: Context, dependence: Dependence) -> tu
             "the smallest p-values. Features that do not depend on it may be found too often."
         )
     names = subject.data.table.names
-    total = 1 - float((context.fractions**2).sum())
+    values = np.bincount(context.codes) / len(context.codes)
+    total = _variance(values[None], context)
     certain = [
         [names[j] for j in hypothesis.features]
         for hypothesis in dependence.hypotheses
         if hypothesis.log_weights is not None
-        and 1 - np.exp(2 * hypothesis.log_weights).sum(axis=1).mean() < (1 - _DETERMINED) * total
+        and _variance(np.exp(hypothesis.log_weights), context) < (1 - _DETERMINED) * total
     ]
     if certain:
         count = sum(map(len, certain))
@@ -92,3 +94,10 @@ def _of_models(subject: Subject, context: Context, dependence: Dependence) -> tu
             f"{certain[0][0]}: a dependence of these can hardly be found."
         )
     return tuple(notes)
+
+
+def _variance(probabilities: FloatArray, context: Context) -> float:
+    """Return the mean variance of the weights in all contexts, by probabilities of the values."""
+    weights = np.column_stack([1 - context.scores.sum(axis=1), context.scores])
+    squares = probabilities @ (weights**2) - (probabilities @ weights) ** 2
+    return float(squares.sum(axis=1).mean())

@@ -68,7 +68,7 @@ def context_network(
         estimator of the same kind and parameters for their task, with the entropy as the criterion
         of classes.
     n_estimators, strata, groups, names, n_permutations, permute, empty, n_bins, n_context_bins, \
-plain, plain_p_values, tolerance
+context_bandwidth, plain, plain_p_values, tolerance
         As in `context_importances`, for each target. Inputs are binned, targets are not. The
         default number of permutations is that for the effects on all links.
     random_state : int, RandomState, Generator or None
@@ -115,7 +115,8 @@ plain, plain_p_values, tolerance
     options = Options.of(analysis, Plan(), _FUNCTION)
     template = template_for(estimator, n_estimators, _FUNCTION)
     table = encode(X, names=names, n_jobs=plan.n_threads)
-    variables, subdivision = split_off(table, context, analysis["n_context_bins"], _FUNCTION)
+    bins, bandwidth = analysis["n_context_bins"], analysis["context_bandwidth"]
+    variables, subdivision = split_off(table, context, bins, _FUNCTION, bandwidth)
     if variables.n_columns < 2:
         raise ValueError(f"{_FUNCTION}: X must have at least two variables, got one.")
     rows = Exchangeability.checked(table.n_rows, strata, groups, function=_FUNCTION)

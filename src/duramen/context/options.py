@@ -22,6 +22,7 @@ class Analysis(TypedDict, total=False):
     empty: str
     n_bins: int | None
     n_context_bins: int
+    context_bandwidth: float | str | None
     plain: bool
     plain_p_values: bool
     tolerance: float
@@ -33,6 +34,7 @@ ANALYSIS: Analysis = {
     "empty": "skip",
     "n_bins": None,
     "n_context_bins": 3,
+    "context_bandwidth": None,
     "plain": True,
     "plain_p_values": False,
     "tolerance": 0.05,

@@ -203,11 +203,14 @@ def _p_values(counts: FloatArray, shape: tuple[int, ...], n_permutations: int) -
 def within_contexts(
     subject: Subject, context: Context, seed: int, *, n_threads: int = 1
 ) -> FloatArray:
-    """Grow a forest in each context, and return its mean decreases of impurity, shape (C, p)."""
+    """Grow a forest in each context, and return its mean decreases of impurity, shape (C, p).
+
+    Rows count by their weights in the context.
+    """
     values = np.zeros((context.count, subject.data.table.n_columns))
-    for c in range(context.count):
-        rows = np.flatnonzero(context.codes == c)
-        forest = subject.forest(replicate_seed(seed, c), rows=rows, n_threads=n_threads)
+    for c, parts in enumerate(context.parts.T):
+        weights = parts[context.codes]
+        forest = subject.forest(replicate_seed(seed, c), weights=weights, n_threads=n_threads)
         values[c] = mean_decreases(forest).values
     return values
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.context.nulls import Null, quantile_bins
 from duramen.context.subject import Subject
@@ -37,7 +36,7 @@ def shifts_of(subject: Subject, context: Context, null: Null) -> Shifts:
     """Test whether a context shifts features or the target, and say what p-values mean then."""
     if null.relevance.groups is not None:
         return Shifts()
-    p_values = shift_p_values(subject.data.table, context.codes, null.cells)
+    p_values = shift_p_values(subject.data.table, context.nearest, null.cells)
     notes = _target_note(subject, context, null) if null.permute == "all" else ()
     shifted = np.flatnonzero(adjusted(p_values, "fdr") <= _LEVEL)
     if len(shifted):
@@ -72,7 +71,7 @@ def _target_note(subject: Subject, context: Context, null: Null) -> tuple[str, .
     strata = null.relevance.strata
     if strata is None:
         strata = np.zeros(len(values), dtype=np.int64)
-    p = stratified_chi_square(_merged(values.astype(np.int64)), context.codes, strata)
+    p = stratified_chi_square(_merged(values.astype(np.int64)), context.nearest, strata)
     if p > _LEVEL:
         return ()
     return (
@@ -82,9 +81,7 @@ def _target_note(subject: Subject, context: Context, null: Null) -> tuple[str, .
     )
 
 
-def shift_p_values(
-    table: EncodedTable, context: NDArray[np.uint32], strata: IntArray
-) -> FloatArray:
+def shift_p_values(table: EncodedTable, context: IntArray, strata: IntArray) -> FloatArray:
     """Test each column by `stratified_chi_square`, numbers in four quantile bins; shape (p,)."""
     p_values = np.ones(table.n_columns)
     for j in range(table.n_columns):
@@ -92,7 +89,7 @@ def shift_p_values(
     return p_values
 
 
-def stratified_chi_square(values: IntArray, context: NDArray[np.uint32], strata: IntArray) -> float:
+def stratified_chi_square(values: IntArray, context: IntArray, strata: IntArray) -> float:
     r"""Test whether a categorical variable and the context are associated within strata.
 
     The generalized Cochran-Mantel-Haenszel test of general association (Landis, Heyman and Koch

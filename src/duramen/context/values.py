@@ -1,4 +1,4 @@
-"""The contexts of the rows: categories as they are, numbers in quantile bins."""
+"""The contexts of the rows: categories as they are, numbers in quantile bins or near points."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.context.kernel_weights import checked_bandwidth, points_of
 from duramen.data import EncodedTable
 from duramen.data.categories import coded_variable, objects, variable_name
 from duramen.data.target import FEW_VALUES
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import check_integer
 from duramen.support.text import quoted
 from duramen.theory import discretize
@@ -25,39 +27,81 @@ class Context:
     """A variable that is no input, with a value for every row."""
 
     name: str  # its name
-    labels: tuple[str, ...]  # its C values, as text, in their order
-    codes: NDArray[np.uint32]  # (n,): Which of them a row has; each has a row
+    labels: tuple[str, ...]  # its C contexts, as text, in their order
+    codes: NDArray[np.uint32]  # (n,): Which of L values a row has; each has a row
     cuts: tuple[float, ...] | None = None  # where a numeric context was cut; None where it was not
+    # (L, C): Parts of a row of each value in each context; None where each value is a context.
+    weights: NDArray[np.uint8] | None = None
+    bandwidth: float | None = None  # of kernel weights
 
     @property
     def count(self) -> int:
-        """Number C of values."""
+        """Number C of contexts."""
         return len(self.labels)
 
     @property
-    def fractions(self) -> NDArray[np.float64]:
-        """Fraction of the rows of each value, of shape (C,)."""
-        return np.bincount(self.codes, minlength=self.count) / len(self.codes)
+    def parts(self) -> NDArray[np.uint8]:
+        """Parts of a row of each value in each context, of shape (L, C)."""
+        return np.eye(self.count, dtype=np.uint8) if self.weights is None else self.weights
+
+    @property
+    def scores(self) -> FloatArray:
+        """Weights of each value in the contexts but the first, of shape (L, C - 1)."""
+        parts = self.parts
+        scores: FloatArray = parts[:, 1:] / float(parts[0].sum())
+        return scores
+
+    @property
+    def nearest(self) -> IntArray:
+        """Context of each row, of shape (n,); where it has several, that of its largest weight."""
+        nearest: IntArray = self.parts.argmax(axis=1)[self.codes]
+        return nearest
+
+    @property
+    def fractions(self) -> FloatArray:
+        """Fraction of the rows in each context, of shape (C,)."""
+        parts = self.parts
+        rows = np.bincount(self.codes, minlength=len(parts))
+        fractions: FloatArray = rows @ parts.astype(np.int64) / parts[0].sum() / len(self.codes)
+        return fractions
 
 
 def read_context(
-    context: Any, n_rows: int, n_bins: int, function: str, name: str | None = None
+    context: Any,
+    n_rows: int,
+    n_bins: int,
+    function: str,
+    name: str | None = None,
+    bandwidth: float | str | None = None,
 ) -> Context:
     """Read one context, of one category a row; its name is that of the series, or "Xc".
 
     Floating-point numbers, and whole ones with more than 20 distinct values, are put into `n_bins`
-    quantile bins if they have more distinct values than that.
+    quantile bins if they have more distinct values than that; or, with a bandwidth, are divided
+    among the middles of as many bins.
     """
     check_integer(function, "n_context_bins", n_bins, 2)
+    bandwidth = checked_bandwidth(bandwidth, function)
     values, codes = coded_variable(context, "context", n_rows, function)
-    cuts = None
+    kernel: dict[str, Any] = {}
     if _is_quantity(values, n_bins):
         numbers = values[codes].astype(np.float64)
         if not np.isfinite(numbers).all():
             raise ValueError(f"{function}: context must be finite, got an infinite value.")
-        binned = discretize(numbers.reshape(-1, 1), n_bins=n_bins, names=["context"])
-        values, codes = binned.values(0), binned.codes(0)
-        cuts = tuple(binned.cuts["context"].tolist())
+        if bandwidth is None:
+            binned = discretize(numbers.reshape(-1, 1), n_bins=n_bins, names=["context"])
+            values, codes = binned.values(0), binned.codes(0)
+            kernel["cuts"] = tuple(binned.cuts["context"].tolist())
+        else:
+            points = points_of(numbers, n_bins, bandwidth)
+            values, codes = _as_text(points.values), points.codes
+            kernel |= {"weights": points.weights, "bandwidth": points.bandwidth}
+    elif bandwidth is not None:
+        raise ValueError(
+            f"{function}: context_bandwidth is for a context of numbers (floating-point ones with "
+            f"more than {n_bins} distinct values, or whole ones with more than {FEW_VALUES}), got "
+            f"{len(values)} categories. Hint: leave it out."
+        )
     if len(values) < 2:
         raise ValueError(
             f"{function}: context must have at least two values, got only "
@@ -65,7 +109,12 @@ def read_context(
         )
     chosen = variable_name(context, _UNNAMED, ()) if name is None else name
     labels = tuple(str(value) for value in values.tolist())
-    return Context(chosen, labels, np.ascontiguousarray(codes, dtype=np.uint32), cuts)
+    return Context(chosen, labels, np.ascontiguousarray(codes, dtype=np.uint32), **kernel)
+
+
+def _as_text(numbers: FloatArray) -> NDArray[Any]:
+    text = [f"{number:.4g}" for number in numbers]
+    return objects(text if len(set(text)) == len(text) else list(map(repr, numbers.tolist())))
 
 
 def _is_quantity(values: NDArray[Any], n_bins: int) -> bool:
@@ -75,7 +124,11 @@ def _is_quantity(values: NDArray[Any], n_bins: int) -> bool:
 
 
 def split_off(
-    table: EncodedTable, values_of_context: Any, n_bins: int, function: str
+    table: EncodedTable,
+    values_of_context: Any,
+    n_bins: int,
+    function: str,
+    bandwidth: float | str | None = None,
 ) -> tuple[EncodedTable, Context]:
     """Read the context, and take it out of the table if it is one of its columns."""
     if values_of_context is None:
@@ -88,18 +141,21 @@ def split_off(
         _check_single([_position(table, name, function) for name in values_of_context], function)
         j = _position(table, values_of_context[0], function)
         context = read_context(
-            _column(table, j), table.n_rows, n_bins, function, values_of_context[0]
+            _column(table, j), table.n_rows, n_bins, function, values_of_context[0], bandwidth
         )
         rest = [k for k in range(table.n_columns) if k != j]
         if not rest:
             raise ValueError(f"{function}: X must have a column besides the context, got none.")
         return table.take_columns(rest), context
     if not _is_table(values_of_context):
-        return table, read_context(values_of_context, table.n_rows, n_bins, function)
+        context = read_context(
+            values_of_context, table.n_rows, n_bins, function, bandwidth=bandwidth
+        )
+        return table, context
     columns = _columns(values_of_context)
     _check_single(columns, function)
     name, values = columns[0]
-    return table, read_context(values, table.n_rows, n_bins, function, name)
+    return table, read_context(values, table.n_rows, n_bins, function, name, bandwidth)
 
 
 def _check_single(contexts: Sequence[Any], function: str) -> None:

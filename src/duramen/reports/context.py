@@ -453,14 +453,20 @@ def found_words(findings: Findings) -> str:
 
 
 def values_words(result: ContextImportances, n_rows: int | None) -> str:
-    """Say how many rows each context has, and where a numeric one was cut."""
+    """Say how many rows each context has, and how a numeric one was divided."""
     parts = []
     for value, fraction in zip(result.contexts, result.fractions, strict=True):
         rows = f"{fraction:.0%}" if n_rows is None else f"{round(fraction * n_rows):,} rows"
         parts.append(f"{value} ({rows})")
-    cuts = result.metadata.get("context", {}).get("cuts")
-    cut = "" if not cuts else f" It is a number, cut at {plain(cuts)}."
-    return f"Its values are {', '.join(parts)}.{cut}"
+    about_context = result.metadata.get("context", {})
+    cuts, bandwidth = about_context.get("cuts"), about_context.get("bandwidth")
+    divided = f" It is a number, cut at {plain(cuts)}." if cuts else ""
+    if bandwidth is not None:
+        divided = (
+            " It is a number: rows count at each of these values by triangular kernel weights of "
+            f"bandwidth {bandwidth:.3g}, as a fraction of the rows."
+        )
+    return f"Its values are {', '.join(parts)}.{divided}"
 
 
 def own_relevance(findings: Findings) -> Prose:

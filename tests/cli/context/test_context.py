@@ -329,6 +329,12 @@ def test_a_context_of_numbers_is_cut(gates, out):
     assert actual["features_that_depend"] == 2
     assert "note: the numeric context hour was cut into 2 quantile intervals" in result.stderr
     assert f"cut at {actual['cuts'][0]:.6g}" in page(out)
+    result, run = done(out, *words, "--context-bandwidth", "auto", "--context-bins", 2)
+    weighted = run["results"]["hour"]
+    assert (weighted["cuts"], weighted["bandwidth"]) == (None, 0.5)
+    assert list(weighted["rows"].values()) == [96, 96]
+    assert "note: rows count by kernel weights at 2 values of the numeric context" in result.stderr
+    assert "triangular kernel weights of bandwidth 0.5" in page(out)
     result, run = done(out, *words, "--categorical", "hour", "--permutations", 1)
     assert run["results"]["hour"]["cuts"] is None
     assert len(run["results"]["hour"]["rows"]) > 80
@@ -522,6 +528,8 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
             ["--demo", "--plain-p-values", "--permutations", "0"],
             "--plain-p-values needs --permutations of 1 or more",
         ),
+        (["--demo", "--context-bandwidth", "2"], "must be auto or a number in (0, 1], got '2'"),
+        (["--demo", "--context-bandwidth", "auto"], "numbers (whole ones with more than 20"),
         (["--demo", "--target", "y"], "--demo brings its own file and target"),
         (["FILE", "--network"], "--context is missing"),
         (["FILE", "--network", "--context", "tiem"], "did you mean 'time'?"),

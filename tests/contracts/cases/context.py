@@ -62,6 +62,7 @@ for label, options in (
     ("classification", {}),
     ("regression", {"y": numbers()}),
     ("context of numbers", {"context": degrees(), "n_context_bins": 2}),
+    ("kernel weights", {"context": degrees(), "context_bandwidth": "auto"}),
     ("permute=all", {"permute": "all"}),
     ("strata", {"strata": strata()}),
     (

@@ -120,6 +120,13 @@ class Analysis(Trees):
         parameter="n_context_bins",
         record="context_bins",
     )
+    context_bandwidth: str | None = option(
+        None,
+        "Kernel weights of the rows at the middles of the intervals of a numeric context, in place "
+        "of intervals: their bandwidth as a fraction of the rows, or auto, 1 over the number of "
+        "intervals. None by default.",
+        metavar="H",
+    )
     plain_p_values: bool = option(
         False,
         "Also test the plain effect, the difference between the importances in a forest of "
@@ -370,6 +377,7 @@ def _figures(findings: Findings, n_rows: int) -> dict[str, Any]:
     figures: dict[str, Any] = {
         "rows": dict(zip(first.contexts, rows, strict=True)),
         "cuts": None if cuts is None else list(cuts),
+        "bandwidth": first.metadata["context"]["bandwidth"],
         "depends_if": findings.rule,
     }
     if findings.targets is None:
@@ -467,6 +475,7 @@ def _check(options: Options) -> None:
             raise ValueError(f"--context {name} is given twice")
         if name in data.drop:
             raise ValueError(f"--drop: must not name a context, got {name}")
+    _bandwidth(options.analysis.context_bandwidth)
     if options.analysis.plain_p_values and options.analysis.permutations == 0:
         raise ValueError("--plain-p-values needs --permutations of 1 or more")
     if options.propensity_strata is not None and (len(names) > 1 or network):
@@ -529,6 +538,9 @@ def _analyzed(
 
     work = options.work.parameters(options.output.quiet)
     settings = {**parameters(options.analysis), **work}
+    settings["context_bandwidth"] = _bandwidth(options.analysis.context_bandwidth)
+    if settings["context_bandwidth"] is not None:
+        _refuse_categories(contextual, options.analysis.context_bins)
     task = "classification" if contextual.problem is None else contextual.problem.task
     names = ("n_estimators", "splits", "max_features", "max_depth")
     settings["estimator"] = estimator_of(
@@ -559,6 +571,32 @@ def _analyzed(
     ]
 
 
+def _bandwidth(text: str | None) -> float | str | None:
+    """Return ``--context-bandwidth`` as `context_importances` takes it."""
+    from duramen.context.kernel_weights import AUTO
+
+    if text is None or text == AUTO:
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 1:
+        raise ValueError(f"--context-bandwidth: must be auto or a number in (0, 1], got {text!r}")
+    return number
+
+
+def _refuse_categories(contextual: Contextual, n_bins: int) -> None:
+    from duramen.context.values import read_context
+
+    for name, values in contextual.contexts.items():
+        if read_context(values, len(values), n_bins, f"duramen {COMMAND}").cuts is None:
+            raise ValueError(
+                "--context-bandwidth is for contexts of numbers (whole ones with more than 20 "
+                f"distinct values, or others); {name} has categories"
+            )
+
+
 def _exchanged(options: Options, contextual: Contextual) -> dict[str, Any]:
     """Return the strata and groups within which contexts are permuted."""
     labels = dict(contextual.rows)
@@ -585,6 +623,12 @@ def _notes(options: Options, contextual: Contextual, findings: list[Findings]) -
             lines.append(
                 f"the numeric context {name} was cut into {len(first.contexts)} quantile "
                 "intervals; change this with --context-bins or --categorical"
+            )
+        bandwidth = first.metadata["context"]["bandwidth"]
+        if bandwidth is not None:
+            lines.append(
+                f"rows count by kernel weights at {len(first.contexts)} values of the numeric "
+                f"context {name}, bandwidth {bandwidth:.3g} of the rows"
             )
         rows = (first.fractions * contextual.table.n_rows).round().astype(int).tolist()
         few = [
