@@ -14,11 +14,15 @@ PYTHON311 ?= python3.11
 PYTHON312 ?= python3.12
 LOWEST ?= .venv-lowest
 WHEEL ?= .
+KERNELS ?= native
+SOURCE ?= .
 FUZZ_SECONDS ?= 300
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip
 QUIET := --quiet --disable-pip-version-check
+EDITABLE = $(PIP) install $(QUIET) --no-build-isolation --editable . \
+	--config-settings cmake.define.DURAMEN_KERNELS=$(KERNELS)
 CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp' 2>/dev/null | sort)
 
 # Stamps: what was installed, and when.
@@ -37,7 +41,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup tools pinned pins kernel build both-kernels demo test test-slow test-all docs screens lowest test-lowest try-lowest lint style types layers cpp-style format \
-	sanitize sanitize-threads faults fuzz dist wheels bench clean
+	sanitize sanitize-threads faults fuzz dist wheel wheels bench clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,16 +65,15 @@ pins: ## write .ci/pins.txt: the newest versions that pyproject.toml allows
 		--output-file .ci/pins.txt
 
 # Beside `make tools`, of which it changes nothing; `make setup` finds it compiled.
-kernel: $(BUILDERS) ## the package in editable mode without its dependencies
-	$(PIP) install $(QUIET) --no-build-isolation --no-deps --editable .
+kernel: $(BUILDERS) ## the package in editable mode without its dependencies; KERNELS=both for every processor
+	$(EDITABLE) --no-deps
 
 build: ## rebuild the kernel now, whatever the stamps say
 	@rm -f $(PACKAGE)
 	@$(MAKE) --no-print-directory setup
 
-both-kernels: $(TESTERS) $(BUILDERS) ## build the kernel for every processor and compare the results
-	$(PIP) install $(QUIET) --no-build-isolation --editable . \
-		--config-settings cmake.define.DURAMEN_KERNELS=both --config-settings build-dir=build/both
+both-kernels: $(TESTERS) ## build the kernel for every processor and compare the results
+	$(MAKE) --no-print-directory build KERNELS=both
 	DURAMEN_BOTH_KERNELS=1 $(BIN)/python -m pytest -k "test_same or same_bits" \
 		tests/kernel/test_builds.py tests/theory/population/test_lattice.py
 
@@ -138,7 +141,7 @@ format: $(LINTERS) ## rewrite the code in the project's style
 	$(BIN)/clang-format -i $(CPP)
 
 sanitize: $(TESTERS) setup ## the kernel's tests under the address and undefined-behavior sanitizers
-	VENV=$(VENV) tools/sanitize $(ARGS)
+	VENV=$(VENV) SOURCE=$(SOURCE) tools/sanitize $(ARGS)
 
 sanitize-threads: $(TESTERS) setup ## growth, permutation and context on several threads, watched for races
 	VENV=$(VENV) tools/sanitize threads
@@ -158,6 +161,11 @@ fuzz: $(FUZZERS) setup ## inputs for readers of tables and stores, guided by cov
 dist: $(PACKERS) ## source distribution, and the wheel built from it, in dist/
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+
+# What `make kernel KERNELS=both` has compiled is packed, not compiled again.
+wheel: $(BUILDERS) ## the wheel of this Python, in dist/
+	$(PIP) wheel $(QUIET) --no-build-isolation --no-deps --config-settings build-dir=build/editable \
+		--wheel-dir dist .
 
 # With the Pythons of PYTHON311 and PYTHON312; what they need is installed beside them.
 wheels: ## wheels of CPython 3.11 and of the stable ABI, in dist/wheels, checked by abi3audit
@@ -197,7 +205,7 @@ $(TESTERS): $(ENVIRONMENT) pyproject.toml
 	@touch $@
 
 $(PACKAGE): $(BUILDERS) pyproject.toml CMakeLists.txt $(CPP)
-	$(PIP) install $(QUIET) --no-build-isolation --editable .
+	$(EDITABLE)
 	@touch $@
 
 $(LINTERS): $(ENVIRONMENT) pyproject.toml
