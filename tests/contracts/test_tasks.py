@@ -25,12 +25,15 @@ READERS = {"analyses/inputs.py": 1, "cli/commands/rank.py": 2, "findings/target.
 
 @pytest.fixture(scope="module")
 def nodes(root: Path) -> Nodes:
-    """Comparisons and calls of the package, with the files that they stand in."""
+    """Comparisons and calls of files that name a task or what makes targets."""
     folder = root / "src" / "duramen"
+    sources = {path: path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.py"))}
+    words = {*TASKS, "LearningSet", "encode_target"}
     return [
         (path.relative_to(folder).as_posix(), node)
-        for path in sorted(folder.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, source in sources.items()
+        if any(word in source for word in words)
+        for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Compare | ast.Call)
     ]
 

@@ -34,6 +34,7 @@ def test_altered_files_are_read_or_refused(kind: str) -> None:
     assert outcomes.counts[READ] >= 3
 
 
+@pytest.mark.slow
 def test_attempts_leave_no_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert run("damaged_files", range(2)).counts.total() == 2

@@ -22,7 +22,7 @@ TABLE = pa.table({"a": np.arange(8.0), "b": np.arange(8) % 2})
 @linux
 @pytest.mark.slow
 def test_commands_leave_all_results_or_none() -> None:
-    numbers = [*range(15, 18), *range(30, 42)]
+    numbers = [*range(15, 18), *range(30, 37)]
     outcomes = run("mixed_commands", numbers)
     assert outcomes.faults == []
     assert not set(outcomes.counts) & set(FAULTS)
@@ -32,10 +32,10 @@ def test_commands_leave_all_results_or_none() -> None:
 @linux
 @pytest.mark.slow
 def test_commands_read_or_refuse_damaged_files() -> None:
-    outcomes = run("damaged_inputs", range(54))
+    outcomes = run("damaged_inputs", range(36))
     assert outcomes.faults == []
-    assert outcomes.counts["finished"] >= 5
-    assert outcomes.counts["refused"] >= 10
+    assert outcomes.counts["finished"] >= 3
+    assert outcomes.counts["refused"] >= 7
 
 
 def test_an_old_folder_is_put_back_where_the_new_one_cannot_take_its_place(tmp_path: Path) -> None:

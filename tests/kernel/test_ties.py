@@ -90,8 +90,13 @@ def test_pairs_are_counted_right():
         (dm.ExtraTreesClassifier, {"splits": "multiway"}),
     ],
 )
-@pytest.mark.parametrize("weighting", ["none", "whole", "real", "classes", "many rows"])
-@pytest.mark.parametrize("criterion", ["entropy", "gini"])
+@pytest.mark.parametrize(
+    "criterion, weighting",
+    [
+        *(("entropy", weighting) for weighting in ("none", "whole", "many rows")),
+        *(("gini", weighting) for weighting in ("none", "real", "classes")),
+    ],
+)
 def test_equal_splits_of_two_classes(estimator, settings, criterion, weighting):
     results = []
     for totals in nodes(12, 2):

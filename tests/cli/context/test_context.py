@@ -335,7 +335,7 @@ def test_a_context_of_numbers_is_cut(gates, out):
     assert list(weighted["rows"].values()) == [96, 96]
     assert "note: rows count by kernel weights at 2 values of the numeric context" in result.stderr
     assert "triangular kernel weights of bandwidth 0.5" in page(out)
-    result, run = done(out, *words, "--categorical", "hour", "--permutations", 1)
+    result, run = done(out, *words, "--categorical", "hour", "--permutations", 1, "--trees", 8)
     assert run["results"]["hour"]["cuts"] is None
     assert len(run["results"]["hour"]["rows"]) > 80
     assert "some contexts of hour have few rows" in result.stderr

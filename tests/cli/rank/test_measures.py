@@ -35,7 +35,7 @@ from duramen.importances import (
 
 pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 
-TREES = 60
+TREES = 40
 OPTIONS = {entry.option: entry for entry in catalogue}
 N, P = 90, 6
 ABOUT = ("direction", "mean_ill", "mean_well")  # effects and means of the two classes

@@ -366,6 +366,7 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
     assert "<b>" not in page(out)
 
 
+@pytest.mark.slow
 def test_demo(out):
     result, run = done(out, "select", "--demo")
     assert (run["n_rows"], run["n_features"]) == (72, 7129)

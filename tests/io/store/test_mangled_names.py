@@ -101,7 +101,7 @@ def paired_ages(kind, folder, names, frame, match):
 def test_each_row_finds_its_own_annotations_or_nothing_is_paired(kind, match, tmp_path):
     write_bed(tmp_path / "a.bed", genotypes(N, 2))
     outcomes = {"paired": 0, "refused": 0}
-    for seed in range(100 if kind == "table" else 40):
+    for seed in range(50 if kind == "table" else 25):
         rng = np.random.default_rng(seed)
         scheme = SCHEMES[rng.integers(len(SCHEMES))]
         numbers = rng.choice(500, N, replace=False)
@@ -116,4 +116,4 @@ def test_each_row_finds_its_own_annotations_or_nothing_is_paired(kind, match, tm
         wrong = [i for i, age in enumerate(ages) if age not in (None, 20 + i)]
         assert not wrong, (seed, names[:3], frame.head(3))
         assert sum(age is None for age in ages) <= N / 2
-    assert min(outcomes.values()) > 10, outcomes
+    assert min(outcomes.values()) > 5, outcomes

@@ -160,7 +160,7 @@ def test_names_that_are_not_kept_in_memory(tmp_path, monkeypatch, frame):
 
 
 @pytest.mark.filterwarnings("ignore:.*numbers in:UserWarning")
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     cells=st.lists(
         st.lists(

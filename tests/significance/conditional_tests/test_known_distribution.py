@@ -85,8 +85,8 @@ def rest_of(distribution, random):
 @pytest.mark.parametrize(
     ("kind", "feature", "data_sets"),
     [
-        *((Normal, 1, 1000), (Chain, 1, 1000), (MixedLevel, 0, 400)),
-        *((Mixed, 1, 400), (Mixed, 2, 400)),
+        *((Normal, 1, 500), (Chain, 1, 500), (MixedLevel, 0, 250)),
+        *((Mixed, 1, 250), (Mixed, 2, 250)),
     ],
 )
 def test_p_values_are_uniform(kind, feature, data_sets):
@@ -113,10 +113,10 @@ def test_p_values_are_uniform(kind, feature, data_sets):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:conditional")  # few rows
 def test_p_values_of_forests_without_a_feature_are_uniform():
-    """150 p-values by ``method="crt"``."""
+    """90 p-values by ``method="crt"``."""
     p_values = []
     forest = dm.RandomForestRegressor(40)
-    for seed in range(50):
+    for seed in range(30):
         random = np.random.default_rng(seed)
         distribution = Normal(random)
         y = rest_of(distribution, random)[:, 0]
