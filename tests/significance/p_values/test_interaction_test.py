@@ -150,13 +150,29 @@ def test_tables_without_pairs():
         assert len(pairs) == 0
 
 
+def test_rows_of_a_group_have_the_same_sign():
+    """Groups of one row are rows; with two equal rows in each, p-values are larger than of rows."""
+    X, number = problem(40)
+    options = {"n_resamples": 19, "random_state": 0}
+    alone = interaction_test(X, number, **options)
+    single = interaction_test(dm.learning_set(X, number, groups=np.arange(40)), **options)
+    assert (single.values != alone.values).nnz == (single.p_adjusted != alone.p_adjusted).nnz == 0
+    twice, groups = np.tile(np.arange(40), 2), np.tile(np.arange(40), 2)
+    data = dm.learning_set(X[twice], number[twice], groups=groups)
+    as_rows = interaction_test(X[twice], number[twice], **options)
+    grouped = interaction_test(data, **options)
+    assert (grouped.values != as_rows.values).nnz == 0
+    assert grouped.p_adjusted.sum() > as_rows.p_adjusted.sum()
+
+
 def test_what_it_does_not_take():
     X, number = problem(40)
     event = outcome(np.exp(number), np.arange(40) % 3 > 0)
     for y, options, what in (
         (event, {}, "survival"),
-        (number, {"sample_weight": np.arange(1.0, 41.0)}, "weights"),
-        (number, {"groups": np.arange(40) // 2}, "strata or groups"),
+        (number, {"sample_weight": np.arange(1.0, 41.0)}, "weights: the additive model"),
+        (number, {"strata": np.arange(40) // 20}, "strata: .* Hint: make the strata a feature"),
+        (number, {"groups": np.arange(40) // 4}, "10: each has one random sign"),
     ):
         data = dm.learning_set(X, y, **options)
         with pytest.raises(ValueError, match=f"interaction_test: takes .* got {what}"):

@@ -21,6 +21,7 @@ from duramen.support.provenance import versions
 _NAME = "interaction_test"
 _BLOCK = 256  # indicators of the features of a job, about
 _LEAST = 5  # rows of each quadrant
+_LEAST_GROUPS = 20
 
 NULL = "The mean of the target (its logit, for classes) is a sum of functions of single features."
 
@@ -54,7 +55,9 @@ def interaction_test(
     The p-values are family-wise: a pair is compared with the largest statistic of all pairs after
     the residuals have had their signs drawn at random. Permuting the target would remove main
     effects too, and then two features with strong main effects appear to interact. Random signs
-    keep the features, the main effects that were fitted, and the variance of each residual.
+    keep the features, the main effects that were fitted, and the variance of each residual. The
+    rows of a group of a learning set, such as those of one person, have the same sign, which keeps
+    the covariances of their residuals too.
 
     Parameters
     ----------
@@ -91,7 +94,7 @@ def interaction_test(
     Raises
     ------
     ValueError
-        If the target is survival, or there are weights, strata or groups.
+        If the target is survival, there are weights or strata, or few groups.
 
     Notes
     -----
@@ -169,20 +172,36 @@ def check_rows(data: LearningSet[Any]) -> None:
     Raises
     ------
     ValueError
-        If the target is survival, or there are weights, strata or groups.
+        If the target is survival, there are weights or strata, or few groups.
     """
-    rows = data.exchangeability
-    present = {
-        "survival": data.target.censored,
-        "weights": data.weights is not None,
-        "strata or groups": rows.strata is not None or rows.groups is not None,
-    }
-    for what, is_present in present.items():
-        if is_present:
-            raise ValueError(
-                f"{_NAME}: takes classes or numbers, and rows that count equally and are "
-                f"independent, got {what}."
-            )
+    if data.target.censored:
+        raise ValueError(f"{_NAME}: takes classes or numbers, got survival.")
+    if data.weights is not None:
+        raise ValueError(
+            f"{_NAME}: takes rows that count equally, got weights: the additive model and the "
+            "quadrants have none. Hint: leave them out."
+        )
+    if data.exchangeability.strata is not None:
+        raise ValueError(
+            f"{_NAME}: takes groups of rows, got strata: no rows are permuted, and a stratum "
+            "shifts the target as a main effect does. Hint: make the strata a feature, so that "
+            "the additive model has it."
+        )
+    n_units = int(_unit_of_rows(data).max()) + 1
+    if data.exchangeability.groups is not None and n_units < _LEAST_GROUPS:
+        raise ValueError(
+            f"{_NAME}: takes at least {_LEAST_GROUPS} groups of rows, got {n_units}: each has one "
+            "random sign, and the p-values hold for many."
+        )
+
+
+def _unit_of_rows(data: LearningSet[Any]) -> IntArray:
+    """Return the group of each row, numbered; each row is its own without groups."""
+    groups = data.exchangeability.groups
+    if groups is None:
+        return np.arange(data.n_rows)
+    unit: IntArray = np.unique(groups, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return unit
 
 
 def _symmetric(first: Any, second: Any, values: FloatArray, p: int) -> Any:
@@ -228,8 +247,9 @@ class _Scan:
         for outcome in outcomes:
             left = residuals(table, outcome, indicators)
             whole.append(np.round(left / max(np.abs(left).max(), 1e-300) * 2.0**bits))
-        random = np.random.default_rng(seed)
-        signs: FloatArray = random.integers(0, 2, (n, data.n_rows)).astype(np.float64) * 2.0 - 1.0
+        random, unit = np.random.default_rng(seed), _unit_of_rows(data)
+        drawn = random.integers(0, 2, (n, int(unit.max()) + 1)).astype(np.float64) * 2.0 - 1.0
+        signs: FloatArray = drawn[:, unit]
         width = max(1, _BLOCK // n_cuts)
         starts = range(0, max(len(features) - 1, 1), width)
         blocks = tuple((start, min(start + width, len(features))) for start in starts)
