@@ -50,7 +50,7 @@ class LogTable {
 template <class W>
 double entropy_of(const LogTable& logs, const std::vector<W>& counts, W total) {
   if (counts.size() <= 1) return 0.0;
-  const auto exact = [&logs](W count) {
+  const auto exact = [&](W count) {
     if constexpr (std::numeric_limits<W>::is_integer) {
       if (!logs.empty()) return logs.exact(count);
     }

@@ -114,10 +114,10 @@ struct Table {
   template <class Visitor>
   void visit_sparse(std::size_t j, Visitor&& visit) const {
     const auto k = static_cast<std::size_t>(slot[j]);
-    const auto codes = [&](const auto* entries) {
+    const auto codes = [&]<class Code>(const Code* entries) {
       const std::size_t word = k * sparse.n_words;
-      return SparseCodes{sparse.bits + word, sparse.before + word, entries + sparse.begin[k],
-                         sparse.frequent[k]};
+      return SparseCodes<Code>{sparse.bits + word, sparse.before + word, entries + sparse.begin[k],
+                               sparse.frequent[k]};
     };
     switch (sparse.width[k]) {
       case 0:

@@ -234,7 +234,7 @@ class SortedCuts {
         others_[node.groups()[order[e]]] -= node.weights()[order[e]];
       }
       node.with_terms([&](auto terms) {
-        ClassMoves moves(node, terms, counts_);
+        ClassMoves<decltype(terms)> moves(node, terms, counts_);
         for (std::uint32_t i = 0; i < n_cuts; ++i) {
           if (i == rest) {
             for (std::uint32_t k = 0; k < others_.size(); ++k) moves.move(k, others_[k]);
@@ -314,7 +314,7 @@ class SortedCuts {
   void score_classes(const Node& node, Terms terms, std::uint32_t from, std::uint32_t n,
                      std::uint32_t n_cuts) {
     const std::uint32_t* order = order_.data();
-    ClassMoves moves(node, terms, counts_);
+    ClassMoves<Terms> moves(node, terms, counts_);
     const auto move = [&](std::uint32_t at) { moves.move(node.groups()[at], node.weights()[at]); };
     for (std::uint32_t i = from; i < n; ++i) move(order[i]);
     for (std::uint32_t i = 0; i < n_cuts; ++i) {
