@@ -25,6 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "_site.accessible",
     "_site.outside",
+    "_site.pictures",
     "_site.reference",
 ]
 root_doc = "index"
