@@ -13,7 +13,9 @@ SITE ?= build/docs
 PYTHON311 ?= python3.11
 PYTHON312 ?= python3.12
 LOWEST ?= .venv-lowest
-WHEEL ?= .
+WHEEL ?= dist/wheels
+PYTHONS ?= $(PYTHON311) $(PYTHON312) python3.13
+VERSIONS ?= newest lowest
 KERNELS ?= native
 SOURCE ?= .
 FUZZ_SECONDS ?= 300
@@ -40,7 +42,7 @@ WRITERS := $(VENV)/.stamp-writers
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools pinned pins kernel build both-kernels demo test test-slow test-all docs screens lowest test-lowest try-lowest lint style types layers cpp-style format \
+.PHONY: help setup tools pinned pins kernel build both-kernels demo test test-slow test-all docs screens test-lowest smoke lint style types layers cpp-style format \
 	sanitize sanitize-threads faults fuzz dist wheel wheels bench clean
 
 help: ## this list
@@ -57,9 +59,8 @@ tools: $(BUILDERS) ## what .ci/run needs beside the package: to test, lint and p
 pinned: $(ENVIRONMENT) ## what make and .ci/run install, in the versions of .ci/pins.txt, with hashes
 	$(PIP) install $(QUIET) --no-compile --require-hashes --requirement .ci/pins.txt
 
-pins: ## write .ci/pins.txt: the newest versions that pyproject.toml allows
-	$(VENV)/bin/python -m pip install $(QUIET) uv
-	$(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
+pins: $(PACKERS) ## write .ci/pins.txt: the newest versions that pyproject.toml allows
+	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
 		--all-extras --group build --group test --group lint --group dist --group docs --group browser \
 		--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
 		--output-file .ci/pins.txt
@@ -99,26 +100,21 @@ docs: $(TESTERS) $(WRITERS) setup ## the documentation site, in build/docs/html;
 screens: setup ## write the screens in docs/start: what their commands print
 	$(BIN)/python tools/screens.py --write
 
-# Warnings of old versions that something else is deprecated say nothing of the package.
-OLD := -p no:cacheprovider -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning \
-	-W ignore::FutureWarning
+# Warnings in old versions, that something else is deprecated, say nothing of the package.
+OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning \
+	-W ignore::SyntaxWarning
 
-lowest:
-	tools/bootstrap $(LOWEST) $(PYTHON)
-	$(LOWEST)/bin/python -m pip install $(QUIET) --upgrade "pip>=25.1"
-	$(LOWEST)/bin/python tools/lowest.py >$(LOWEST)/lowest.txt
-	$(LOWEST)/bin/python -m pip install $(QUIET) --no-compile --requirement $(LOWEST)/lowest.txt \
-		--constraint $(LOWEST)/lowest.txt --group test "$(WHEEL)"
+test-lowest: $(PACKERS) ## the fast tests with the lowest versions that pyproject.toml allows
+	UV=$(BIN)/uv tools/install $(LOWEST) $(PYTHON) lowest .
+	$(LOWEST)/bin/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" -p no:cacheprovider \
+		$(OLD) $(ARGS)
 
-test-lowest: lowest ## the fast tests with the lowest versions that pyproject.toml allows
-	$(LOWEST)/bin/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(OLD) $(ARGS)
-
-try-lowest: lowest ## with these versions only: help, the demo, tables of every kind
-	$(LOWEST)/bin/duramen --help >/dev/null
-	$(LOWEST)/bin/duramen rank --help >/dev/null
-	$(LOWEST)/bin/duramen rank --demo --out $(LOWEST)/demo >/dev/null
-	$(LOWEST)/bin/python -m pytest -q -m "not slow" $(OLD) tests/io/test_files.py \
-		tests/io/test_workbooks.py tests/data/test_encode_containers.py tests/cli/test_help.py
+smoke: $(PACKERS) ## the wheels of dist/wheels under PYTHONS, with the newest and the lowest versions
+	for python in $(PYTHONS); do \
+		for versions in $(VERSIONS); do \
+			UV=$(BIN)/uv OLD="$(OLD)" tools/smoke "$(WHEEL)" $$python $$versions || exit 1; \
+		done; \
+	done
 
 lint: style types layers cpp-style ## all that reads the code without running it
 

@@ -144,6 +144,7 @@ def test_text_that_is_nearly_numbers_is_a_note_and_no_warning():
     assert any("'g0'" in note for note in report.notes)
 
 
+@pytest.mark.smoke
 def test_it_shows_itself():
     X, y = rows()
     report = dm.rank(X, y, n_estimators=50, names=NAMES)

@@ -42,6 +42,7 @@ def test_help_imports_nothing_that_is_slow(words, imported):
         assert "numpy" not in imported[words]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("name", [*COMMANDS, "network"])
 def test_all_commands_have_what_they_share(name):
     shown = duramen(name, "--help").stdout

@@ -24,14 +24,17 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
 HEAVY = ["pandas", "polars", "matplotlib", "pyarrow", "jinja2", "typer", "rich"]
 
 
+@pytest.mark.smoke
 def test_version_is_that_of_the_distribution() -> None:
     assert dm.__version__ == importlib.metadata.version("duramen")
 
 
+@pytest.mark.smoke
 def test_the_package_says_that_it_is_typed() -> None:
     assert importlib.resources.files("duramen").joinpath("py.typed").is_file()
 
 
+@pytest.mark.smoke
 def test_public_names_are_listed_once_and_exist() -> None:
     assert len(dm.__all__) == len(set(dm.__all__))
     assert [name for name in dm.__all__ if not hasattr(dm, name)] == []

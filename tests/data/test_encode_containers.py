@@ -41,6 +41,7 @@ CONTAINERS = {
 }
 
 
+@pytest.mark.smoke
 @one_test
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_same_codes_from_every_container(container: str) -> None:
@@ -189,6 +190,7 @@ def mixed() -> EncodedTable:
     return encode(X)
 
 
+@pytest.mark.smoke
 def test_pickle_and_fingerprint() -> None:
     table = mixed()
     copy = pickle.loads(pickle.dumps(table))

@@ -17,6 +17,7 @@ LOADERS = {
 }
 
 
+@pytest.mark.smoke
 @one_test
 @pytest.mark.parametrize("name", LOADERS)
 def test_every_set_is_whole(name):
@@ -170,6 +171,7 @@ def test_shipped_files_are_those_of_the_shared_folder(shipped, folder, shared_da
     assert hashlib.sha256(ours).digest() == hashlib.sha256(theirs).digest()
 
 
+@pytest.mark.smoke
 def test_shipped_files_come_with_their_terms():
     terms = (files("duramen.datasets") / "data" / "README.md").read_text(encoding="utf-8")
     for word in ("leukemia.parquet", "MIT", "primary_tumor.parquet", "M. Zwitter and\n  M. Soklic"):

@@ -87,6 +87,7 @@ class TestEveryEstimator:
             (line,) = [line for line in lines if line.startswith(f"{name} : ")]
             assert line.endswith(f"default={shown}")
 
+    @pytest.mark.smoke
     def test_clone_grows_the_same_forest(self, kind):
         X, y = self.problem(kind)
         estimator = kind(n_estimators=5, random_state=3).fit(X, y)

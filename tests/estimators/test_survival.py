@@ -92,6 +92,7 @@ def test_concordance_counts_pairs(seed):
     assert concordance(target, -risk) == pytest.approx(1 - concordance(target, risk))
 
 
+@pytest.mark.smoke
 def test_same_bytes_for_any_number_of_threads_and_after_saving(tmp_path):
     """Trees, leaves, curves and importances."""
     X, time, event = drawn(1, 200, 5, values=50)

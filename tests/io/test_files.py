@@ -37,6 +37,7 @@ def test_csv_tsv_and_compressed(tmp_path: Path) -> None:
         assert read_table(path).equals(TABLE)
 
 
+@pytest.mark.smoke
 def test_parquet_and_arrow(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "a.parquet")
     pyarrow.feather.write_feather(TABLE, tmp_path / "b.feather")
@@ -60,6 +61,7 @@ def test_values_within_quotes(tmp_path: Path) -> None:
     assert read_table(path).column("w").to_pylist() == ["NA", None, "two\nlines"]
 
 
+@pytest.mark.smoke
 def test_types_are_inferred_over_the_whole_file(tmp_path: Path) -> None:
     lines = ["x"] + ["1"] * 400_000 + ["1.5"] + ["a"]
     table = read_table(write_text(tmp_path / "a.csv", "\n".join(lines)))

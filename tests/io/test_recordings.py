@@ -36,6 +36,7 @@ def write(folder, kind, light=LIGHT):
     return path
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("kind", [".npy", ".txt", ".dat", ".tsv", ".csv", ".parquet", ".h5"])
 def test_frames_by_neurons_are_read_from(tmp_path, kind):
     result = read_recording(write(tmp_path, kind))
@@ -112,6 +113,7 @@ def suite2p(folder, cells=True):
     return folder
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("path", [".", "F.npy"])
 def test_cells_of_suite2p(tmp_path, path):
     result = read_recording(suite2p(tmp_path) / path)

@@ -56,6 +56,7 @@ def test_a_reference_beyond_a_sheet_is_named(tmp_path: Path) -> None:
         read_table(path)
 
 
+@pytest.mark.smoke
 def test_whole_numbers_beyond_64_bits_are_floats(tmp_path: Path) -> None:
     path = workbook(tmp_path / "t.xlsx", {**BASE, "A2": 2**63, "B2": -(2**63), "B3": 1e300})
     table = read_table(path)
@@ -128,6 +129,7 @@ def test_a_reader_that_ends_its_process_is_an_error(
         read_table(path)
 
 
+@pytest.mark.smoke
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a limit on memory")
 def test_repeated_cells_of_an_open_document_end_no_process(tmp_path: Path) -> None:

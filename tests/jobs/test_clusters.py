@@ -295,6 +295,7 @@ def shaped(b, seed):
     return {"links": random.random((b, 3)), "count": np.int64(b), "targets": np.arange(2 * b)}
 
 
+@pytest.mark.smoke
 def test_results_of_any_shapes(client, tmp_path):
     options = {"seed": 4, "identity": {"method": "test"}, "function": "test"}
     expected = run_jobs(shaped, 5, plan=Plan(), **options)

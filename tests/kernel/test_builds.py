@@ -26,6 +26,7 @@ def same_arrays(first, other, names=ARRAY_NAMES):
         assert getattr(first, name).tobytes() == getattr(other, name).tobytes(), name
 
 
+@pytest.mark.smoke
 @one_test
 @pytest.mark.parametrize("n", [70, 400])
 @pytest.mark.parametrize("cut", ["best", "random"])
@@ -42,6 +43,7 @@ def test_same_trees(both_kernels, use_build, n, cut, task, bootstrap):
     same_arrays(*grown)
 
 
+@pytest.mark.smoke
 @one_test
 @pytest.mark.parametrize("n", [70, 400])
 @pytest.mark.parametrize("task", ["gini", "entropy", "variance"])
@@ -81,6 +83,7 @@ def test_nodes_as_bits_and_as_row_numbers_give_the_same_trees(n_classes, K, crit
     same_arrays(first, other, [name for name in ARRAY_NAMES if name != "node_weight"])
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("task", ["gini", "variance"])
 def test_same_permutation_losses(both_kernels, use_build, task):
     random = np.random.default_rng(0)

@@ -43,6 +43,7 @@ def test_digits(K):
     np.testing.assert_allclose(result.by_degree.sum(axis=1), result.values, atol=1e-12)
 
 
+@pytest.mark.smoke
 def test_digits_by_degree():
     digits = dm.datasets.digits7()
     result = importances(digits.X, digits.y, max_features=1)
@@ -57,6 +58,7 @@ def test_digits_with_an_irrelevant_constant_leaves_the_others_alone():
     np.testing.assert_allclose(result.values, [*DIGITS[1], 0], atol=0.01)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("splits", "expected"),
     # Example 5.2 of Sutera 2019: X1 in {0, 1, 2}, X2 = [X1 > 0] = Y.
@@ -88,6 +90,7 @@ def test_binary_splits_of_digits_with_a_split_segment(splits, expected):
     np.testing.assert_allclose(actual.values, expected, atol=0.01)
 
 
+@pytest.mark.smoke
 def test_xor_needs_both():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     result = importances(X, X[:, 0] ^ X[:, 1])

@@ -46,6 +46,7 @@ def test_ranking_equals_a_sorted_list(monkeypatch, block, kind):
         assert list(zip(i.tolist(), j.tolist(), strict=True)) == expected[:n]
 
 
+@pytest.mark.smoke
 def test_edges_graph_and_files_agree(tmp_path):
     network = made()
     frame = network.edges(5)

@@ -22,6 +22,7 @@ def file(tmp_path):
     return tmp_path / "t.csv"
 
 
+@pytest.mark.smoke
 def test_results(file, tmp_path):
     out = tmp_path / "out"
     words = ["compare", file, "--target", "y", "--score", "auc", "--features", 1, "--features", 3]

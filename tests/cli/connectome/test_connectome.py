@@ -148,6 +148,7 @@ def test_a_checkpoint_gives_the_same(made):
         ).read_bytes()
 
 
+@pytest.mark.smoke
 def test_demo(tmp_path):
     said, record = done(tmp_path / "out", "connectome", "--demo")
     assert "simulated culture: 10,000 frames x 40 neurons" in said.output

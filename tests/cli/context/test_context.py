@@ -301,6 +301,7 @@ def test_a_target_of_numbers(gates, out):
 # --- contexts ------------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_several_contexts(gates, out):
     words = ["--context", "time", "--context", "coin", "--drop", "hour", "--drop", "amount"]
     result, run = done(out, "context", gates, "--target", "y", *words, *FEW)

@@ -114,6 +114,7 @@ def test_the_primary_tumor_set(out):
         assert words in page(out)
 
 
+@pytest.mark.smoke
 def test_writes_four_files(digits, out, tmp_path):
     result, run = done(out, "exact", digits, "--target", "digit")
     assert sorted(path.name for path in out.iterdir()) == FILES

@@ -160,6 +160,7 @@ def test_p_values_and_q_values(made):
     assert (result["q_value"] >= result["p_value"]).all()
 
 
+@pytest.mark.smoke
 def test_demo_and_the_command_of_its_record(tmp_path):
     result, record = done(tmp_path / "one", "network", "--demo", *QUICK, "--top", "3")
     assert "50 genes" in result.stdout

@@ -31,6 +31,7 @@ def table(tmp_path):
     return tmp_path / "genes.csv"
 
 
+@pytest.mark.smoke
 def test_makes_a_store_with_a_record(out, table):
     result, run = done(out, "pack", table)
     expected = encode(read_table(table))

@@ -51,6 +51,7 @@ def test_gives_the_advice_of_the_theory(out):
     assert result.stderr == ""
 
 
+@pytest.mark.smoke
 def test_writes_four_files(out):
     done(out, "plan", *ASKED)
     assert sorted(path.name for path in out.iterdir()) == FILES

@@ -54,6 +54,7 @@ def test_ranks_the_relevant_features_first(file, madelon, tmp_path):
     assert ranked["rank"].to_pylist() == list(range(1, 21))
 
 
+@pytest.mark.smoke
 def test_writes_four_files(file, tmp_path):
     result, run = run_in(
         tmp_path, file, "--target", "state", "--drop", "number", "--trees", 40, "--seed", 7
@@ -117,6 +118,7 @@ def test_threads_do_not_change_a_byte(file, tmp_path):
     assert tables[0] == tables[1]
 
 
+@pytest.mark.smoke
 def test_formats_give_the_same_ranking(table, tmp_path):
     exact = table.select(["f1", "f2", "state"]).set_column(
         0, "f1", pa.array(np.arange(600) % 50, pa.int64())
@@ -184,6 +186,7 @@ def test_terminal_shows_the_top(file, tmp_path):
     assert silent.output == ""
 
 
+@pytest.mark.smoke
 def test_hostile_names_are_shown_as_they_are(tmp_path):
     names = ["[red]x[/red]", "<script>alert(1)</script>", "a\x1b[31mb", "$y$"]
     columns = {name: np.arange(40) % (k + 3) for k, name in enumerate(names)}
@@ -389,6 +392,7 @@ def test_demo_as_a_program(tmp_path):
     assert "Golub" in page
 
 
+@pytest.mark.smoke
 def test_help_is_light_and_version_is_right():
     code = (
         "import sys; sys.argv = ['duramen', '--help']\n"

@@ -62,6 +62,7 @@ def of_kind(genes, *others):
 # --- what it finds -------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_finds_what_is_relevant(genes, out, tmp_path):
     result, run = done(out, *of_kind(genes))
     assert sorted(path.name for path in out.iterdir()) == FILES

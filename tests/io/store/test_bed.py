@@ -51,6 +51,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.smoke
 def test_places_and_alleles_in_place_and_packed(tmp_path):
     path = write_bed(tmp_path / "x.bed", genotypes(9, 4), bim=BIM)
     packed = pack(path, tmp_path / "s")

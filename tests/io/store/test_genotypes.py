@@ -139,6 +139,7 @@ def test_the_same_store_as_of_a_bed_file(tmp_path):
     assert ours.samples.equals(theirs.samples)
 
 
+@pytest.mark.smoke
 def test_dosages_of_a_pgen_file(tmp_path):
     pgenlib = pytest.importorskip("pgenlib")
     dosages = np.array([[0, 0.5, 2, -9, 1.25]], dtype=np.float32)
@@ -154,6 +155,7 @@ def test_dosages_of_a_pgen_file(tmp_path):
     assert store.variants["allele_1"].to_pylist() == ["A"]
 
 
+@pytest.mark.smoke
 def test_fields_of_a_vcf_zarr(tmp_path):
     path = write_vcz(tmp_path / "x.vcz")
     expected = np.arange(20.0).reshape(4, 5) - 1
@@ -181,6 +183,7 @@ def test_haploid_calls_of_a_vcf_zarr(tmp_path):
     assert store.codes(0).tolist() == [0, 1, 3, 3, 2]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("sample", [False, True])
 def test_expected_copies_of_a_bgen_file(tmp_path, sample):
     path = write_bgen(tmp_path / "x.bgen")

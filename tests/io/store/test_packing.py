@@ -91,6 +91,7 @@ def test_tables_in_memory(tmp_path, monkeypatch, frame, make, budget):
     assert left_over(tmp_path) == []
 
 
+@pytest.mark.smoke
 def test_names_and_kinds(tmp_path, monkeypatch, frame):
     small_budget(monkeypatch, TINY)
     numbers = frame.select_dtypes("number")
@@ -319,6 +320,7 @@ def test_transposed_arrow(tmp_path, monkeypatch, name, words, budget):
     assert store.samples["sample"].to_pylist() == list(values.columns)
 
 
+@pytest.mark.smoke
 def test_transposed_in_memory(tmp_path):
     X = np.arange(12.0).reshape(3, 4)
     assert_same(pack(X, tmp_path / "s", transpose=True), encode(X.T))

@@ -46,6 +46,7 @@ def elsewhere(request, tmp_path):
     memory.rm(root, recursive=True)
 
 
+@pytest.mark.smoke
 def test_it_gives_what_the_store_gives(elsewhere):
     store, url = elsewhere
     remote = open_store(url)

@@ -190,6 +190,7 @@ def test_threads_change_no_bit(criterion, weighted, n, p, depth):
     assert len(set(results)) == 1
 
 
+@pytest.mark.smoke
 @one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("weighted", [False, True])

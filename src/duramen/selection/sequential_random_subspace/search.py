@@ -162,7 +162,7 @@ class SubspaceSearch:
 def _memory_in_use() -> str:
     """Return the resident memory as text, where the system tells it."""
     try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except (OSError, ValueError, IndexError):
         return ""
     import mmap
