@@ -4,6 +4,7 @@ import shlex
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done
@@ -12,6 +13,7 @@ from tests.io.store.stores import genotypes, write_bed
 import duramen as dm
 from duramen.cli.declaration import command_line, recorded
 from duramen.cli.reading import Annotations, Reading, takes_words
+from duramen.findings.table import of_names
 
 N = 60
 ORDER = np.random.default_rng(1).permutation(N)
@@ -261,3 +263,31 @@ def test_options():
     text = Reading(na=("?",), decimal=",")
     assert command_line("rank", text) == "duramen rank --na '?' --decimal ,"
     assert recorded(Annotations()) == {"samples": None}
+
+
+def test_a_missing_target_is_told_with_what_is_odd_about_the_file(tmp_path):
+    """Other sheets of a workbook, and a first row that is taken for names."""
+    table = pd.DataFrame({"dose": [0.5, 1.5] * 6, "site": ["a", "b"] * 6, "y": [0, 1] * 6})
+    with pd.ExcelWriter(tmp_path / "a.xlsx") as book:
+        pd.DataFrame({"notes": ["of 2024"]}).to_excel(book, sheet_name="notes", index=False)
+        table.to_excel(book, sheet_name="data", index=False)
+    table.to_csv(tmp_path / "a.csv", index=False, header=False)
+    for name, message in (("a.xlsx", "--sheet data"), ("a.csv", "'0.5', 'a', '0' are values")):
+        words = [tmp_path / name, "--target", "y"]
+        assert_refused("rank", tmp_path / "out", words, message)
+    words = [tmp_path / "a.csv", "--target", "0", "--no-test", "--trees", 20]
+    result, _ = done(tmp_path / "out", "rank", *words)
+    assert "no line of names" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["0", "1", "2", "3"],  # numbers of columns, among their values or not
+        ["7157", "672", "1956", "2064"],  # of genes
+        ["dose", "a", "2.5", "age"],
+    ],
+)
+def test_names_that_are_numbers_are_names(names):
+    columns = [[0, 1, 2], ["a", "b", "b"], [0, 1, 2], [0, 1, 2]]
+    assert of_names(pa.table(dict(zip(names, columns, strict=True)))) == []

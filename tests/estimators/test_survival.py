@@ -159,6 +159,7 @@ def test_any_form_of_the_target():
         for options in (
             (X, y),
             (X, np.column_stack([time, event])),
+            (X, np.column_stack([time, event + 1])),  # as R's survival has them
             (X, columns),
             (dm.learning_set(X, y),),
             (dm.learning_set(X, columns, task="survival"),),

@@ -155,6 +155,7 @@ class Table:
             If there is no such file or column, no column is left, or the annotations do not go
             with the table.
         """
+        from duramen.findings.table import of_names
         from duramen.findings.target import merged_labels
         from duramen.io.files import target_column
 
@@ -168,6 +169,7 @@ class Table:
                 warnings.simplefilter("always")
                 data = self.reading.read(path, caller, findings)
         notes = tuple(str(warning.message) for warning in caught)
+        findings += of_names(data)
         names = RowNames()
         if annotations.samples is not None:
             data, paired = annotations.beside(data, self.reading, path.name, caller, findings)
@@ -177,7 +179,7 @@ class Table:
             raise ValueError(f"--{FEATURES} needs --samples FILE")
         if wanted not in data.column_names:
             beside = None if annotations.samples is None else paired.table
-            raise absent(data, wanted, beside, path.name, caller)
+            raise absent(data, wanted, beside, path.name, caller, (*notes, *findings))
         features, column = target_column(data, wanted, function=caller)
         check_columns("--drop", self.dropped, features.column_names, wanted)
         names = named_by(names, features, naming_columns(features, self.dropped))
@@ -454,9 +456,17 @@ def _with_annotations(
 
 
 def absent(
-    data: pa.Table, target: str, samples: pa.Table | None, file: str, caller: str
+    data: pa.Table,
+    target: str,
+    samples: pa.Table | None,
+    file: str,
+    caller: str,
+    notes: Sequence[object],
 ) -> ValueError:
-    """Return the error about a target that is no column, with the option that may be missing."""
+    """Return the error about a target that is no column, with the option that may be missing.
+
+    Notes about the file may be the reason: other sheets, a first line that is a row.
+    """
     from duramen.io.files import target_column
     from duramen.support.text import quoted
 
@@ -479,7 +489,8 @@ def absent(
             "lines; take these quotes away"
         )
     if "did you mean" in words or not names_rows(data):
-        return ValueError(words)
+        reasons = [f"{note}".removeprefix(f"{caller}: ").rstrip(".") for note in notes]
+        return ValueError("; note: ".join([words, *reasons]))
     first = quoted(data.column_names[0])
     return ValueError(
         f"{words}. Hint: the first column, {first}, names the rows. If these are features, such as "

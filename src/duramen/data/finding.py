@@ -21,7 +21,7 @@ class Finding:
         "constant", "duplicate", "unequal values", "numbers in text", "several units", "leak"; of
         the target "target identifier", "target date", "target missing", "one class", "imbalance",
         "rare class", "classes of numbers", "many classes", "whole numbers", "code outside",
-        "labels merged"; of a file "separator" and "decimal commas".
+        "labels merged"; of a file "separator", "decimal commas" and "names".
     columns : tuple of str
         The columns that it is about.
     message : str

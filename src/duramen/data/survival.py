@@ -79,7 +79,7 @@ def survival_codes(
     times : array-like of shape (n,)
         Time of the event, or of the end of the observation without it; finite, not negative.
     events : array-like of shape (n,)
-        Whether the event occurred: booleans, or 0 and 1.
+        Whether the event occurred: booleans, 0 and 1, or 1 and 2, as R's survival has them.
     n_rows : int, optional
         Rows of X, which they must match.
     function : str
@@ -114,11 +114,14 @@ def survival_codes(
     if (time < 0).any():
         row = int(np.argmax(time < 0))
         raise ValueError(f"{function}: times must not be negative, got {time[row]} at row {row}")
+    if np.isin(event, (1, 2)).all() and (event == 2).any():
+        event = event - 1
     odd = (event != 0) & (event != 1)
     if odd.any():
         row = int(np.argmax(odd))
         raise ValueError(
-            f"{function}: events must be booleans or 0 and 1, got {event[row]:g} at row {row}"
+            f"{function}: events must be booleans, 0 and 1, or 1 and 2, got {event[row]:g} at row "
+            f"{row}"
             + (
                 ". Hint: the times come first, then the events."
                 if np.isin(time, (0, 1)).all()
@@ -157,7 +160,7 @@ def _numbers(values: Any, what: str, function: str) -> FloatArray:
         array = np.asarray(values)
         numbers = array.astype(np.float64)
     except (TypeError, ValueError):
-        wanted = "numbers" if what == "times" else "booleans or 0 and 1"
+        wanted = "numbers" if what == "times" else "booleans, 0 and 1, or 1 and 2"
         raise ValueError(f"{function}: {what} must be {wanted}, got text or objects") from None
     if numbers.ndim != 1 or not len(numbers):
         raise ValueError(f"{function}: {what} must be one-dimensional and not empty")

@@ -25,7 +25,7 @@ from duramen.data.text_numbers import StrayValues, StrayValuesWarning
 from duramen.findings.target import of_leaks, of_target
 from duramen.io.store.column_store import ColumnStore
 from duramen.support.arrays import BoolArray, IntArray
-from duramen.support.arrow import pa
+from duramen.support.arrow import is_number, is_text, pa, without_dictionary
 from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
 
@@ -38,6 +38,7 @@ LARGE = 2.0
 MDI = "MDI"
 """Title of the measure to which the ratio of diversities applies."""
 
+_COMPARED = 20  # columns whose names are compared with their values
 _COUNTED = 1000  # columns that are counted, spread evenly over all
 _TAIL = 0.05  # fraction of the columns at either end that do not matter
 _ALLELES = frozenset({0.0, 1.0, 2.0})
@@ -203,6 +204,7 @@ _MOST_READ = 256  # columns of a store that are read for a closer look
 _OF_A_KIND = 3  # findings of a kind that are told one by one
 _SAMPLED = 64  # rows by which columns are compared first
 _NOMINAL = KINDS.index("nominal")
+_DECIMAL = re.compile(r"[+-]?\d*\.\d+")
 _NAMELESS = re.compile(r"(Unnamed: \d+|__index_level_\d+__|level_\d+|index|rownames)?")
 _OF_ROWS = re.compile(r"(^|.*[ _.-])(id|ids|iid|uid|uuid|guid|key|barcode|index)|.*[a-z]ID", re.A)
 READ_AS_MISSING = "read it as missing"
@@ -345,6 +347,32 @@ def of_dates(names: Sequence[str]) -> list[Finding]:
     have = "has dates or times" if len(names) == 1 else "have dates or times"
     more = f", or turn {them(names)} into numbers, such as days since a date"
     return [_about("date", names, f"{have}, which are not encoded", more, refused=True)]
+
+
+def of_names(table: pa.Table) -> list[Finding]:
+    """Tell of a file without a line of names, whose first row was read as one.
+
+    Of the first columns, more than half have a name that is one of their values, or a decimal
+    number above numbers.
+    """
+    names = table.column_names[:_COMPARED]
+    like = tuple(name for j, name in enumerate(names) if _is_value(name, table.column(j)))
+    if len(like) < 2 or 2 * len(like) <= len(names):
+        return []
+    message = (
+        f"the names of {columns(like)} are values, as where a file has no line of names and its "
+        "first row is taken for one"
+    )
+    return [Finding("names", like, message, "write a line of names above the rows")]
+
+
+def _is_value(name: str, column: Any) -> bool:
+    """Return whether the name of a column looks like one of its values."""
+    if is_number(column.type):
+        if _DECIMAL.fullmatch(name):
+            return True
+        return name.isdecimal() and float(name) in column.cast(pa.float64()).unique().to_pylist()
+    return is_text(column.type) and name in without_dictionary(column).unique().to_pylist()
 
 
 def _about(

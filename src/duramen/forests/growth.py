@@ -251,8 +251,8 @@ def refuse_many_categories(table: EncodedTable, settings: GrowthSettings, n_clas
                 f"column {quoted(table.names[column])} has {counts[column]} categories; with "
                 f"{n_classes} classes the best split into two groups is searched for among at "
                 f"most {EXHAUSTIVE_CATEGORIES} categories. Leave the column out (--drop), use "
-                "splits='one-vs-rest' or 'multiway' or a forest that cuts at random (Extra-Trees), "
-                "or encode the column as ordinal or numeric"
+                "splits='one-vs-rest' or 'multiway' or a forest that cuts at random, such as "
+                "Extra-Trees (--forest extra-trees), or encode the column as ordinal or numeric"
             )
 
 

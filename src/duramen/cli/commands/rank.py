@@ -129,7 +129,7 @@ class SurvivalInput(SampledInput):
     event: str | None = option(
         None,
         "Column that is 1 or true if the event occurred at the time in --target, and 0 or false "
-        "if the time is right-censored. It is not used as a feature.",
+        "if the time is right-censored; or 2 and 1, as in R. It is not used as a feature.",
         metavar="NAME",
     )
 
