@@ -157,7 +157,7 @@ class _Pairs:
         codes = [np.asarray(table.codes(j), dtype=np.int64) for j in range(table.n_columns)]
         holders = [_first_rows(code, size) for code, size in zip(codes, sizes, strict=True)]
         patterns = np.ravel_multi_index([code[rows] for code in codes], sizes)
-        _, kept, place = np.unique(patterns, return_index=True, return_inverse=True)
+        _, first_rows, place = np.unique(patterns, return_index=True, return_inverse=True)
         members, replacements, begin = [], [], 0
         for group in groups:
             shape = [sizes[j] for j in group.tolist()]
@@ -167,8 +167,8 @@ class _Pairs:
             members += [holders[j][v] for j, v in zip(group.tolist(), values, strict=True)]
             begin += len(group)
         return cls(
-            np.repeat(rows[kept], n_replacements),
-            np.tile(np.array(members, dtype=np.uint32), len(kept)),
+            np.repeat(rows[first_rows], n_replacements),
+            np.tile(np.array(members, dtype=np.uint32), len(first_rows)),
             place.ravel() * n_replacements,
             replacements,
         )

@@ -72,11 +72,11 @@ def test_rows_of_few_values_are_predicted_once_to_the_same_bits():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("duramen.forests.prediction._Pairs.of", lambda *_: None)
         each = replaced_means(fitted, data.table, rows, groups, donors)
-        kept = replaced_means(forest.fit(more).forest_, more.table, rows, groups, donors)
+        of_draws = replaced_means(forest.fit(more).forest_, more.table, rows, groups, donors)
     for left, right in zip(once, each, strict=True):
         np.testing.assert_array_equal(left, right)
     again = replaced_means(forest.fit(more).forest_, more.table, rows, groups, donors)
-    np.testing.assert_array_equal(kept[1], again[1])
+    np.testing.assert_array_equal(of_draws[1], again[1])
 
 
 def test_arguments_that_do_not_fit_are_refused():
