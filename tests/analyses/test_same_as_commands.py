@@ -133,6 +133,7 @@ def test_rank_with_all_else(table, tmp_path):
     assert list(report.importances) == ["mda", "frequency", "mdi"][: len(report.importances)]
 
 
+@pytest.mark.slow
 def test_select(table, tmp_path):
     frame, data, words = table
     if "strata" in data:  # which the default selector does not take
@@ -146,6 +147,7 @@ def test_select(table, tmp_path):
     assert list(report.selected) == result
 
 
+@pytest.mark.slow
 def test_select_by_another_method(table, tmp_path):
     frame, data, words = table
     done(tmp_path / "out", "select", *words, "--method", "boruta", "--rounds", 12)

@@ -80,6 +80,7 @@ def test_the_order_of_annotations_does_not_matter(command, kind, tmp_path, peopl
     assert actual["in-order"]["name"][0] == "rs20"
 
 
+@pytest.mark.slow
 def test_a_command_can_be_given_again(tmp_path, people, monkeypatch):
     source = sources(tmp_path)["text"]
     people.iloc[ORDER].to_csv(tmp_path / "people.csv", index=False)
@@ -204,6 +205,7 @@ def test_stray_values_are_noted(command, stray):
         assert "treated as categorical" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_column_that_is_read_as_numbers_ranks_first(stray):
     words = [*WORDS["rank"], "--drop", "chromosome"]
     _, run = done(stray / "a", "rank", stray / "marks.csv", "--na", "?", *words)

@@ -70,6 +70,7 @@ def test_json_has_the_record_and_the_first_rows_of_the_results(name, folder):
                 assert value == line[key]
 
 
+@pytest.mark.slow
 def test_json_has_as_many_rows_as_top_says(folder):
     words = ("exact", "--demo", "--max-depth", 1, "--out", "out", "--json", "--quiet", "--top")
     assert len(json.loads(duramen(*words, 3).stdout)["rows"]) == 3

@@ -100,6 +100,7 @@ def test_other_impurities(criterion):
     assert_near(drawn["relevance"], relevance, "relevance")
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("constant", [False, True])
 @pytest.mark.parametrize("depth", [1, 2])

@@ -31,6 +31,7 @@ def result():
     )
 
 
+@pytest.mark.slow
 def test_links_that_are_there(result):
     names = result.names
     assert names == tuple(result.analyses) == ("u", "v", "w", "other")

@@ -35,6 +35,7 @@ def test_any_number_of_threads(data, tmp_path, plain_p_values):
     assert saved(other, tmp_path / "n") != expected
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("permute", ["all", "within_target"])
 @pytest.mark.parametrize("size", [32, 64, 300, 1024])

@@ -65,6 +65,7 @@ def test_toys_are_in_the_help() -> None:
     assert {"toy-correlation", "toy-ranks"} <= set(re.sub(r"[^\w-]+", " ", shown).split())
 
 
+@pytest.mark.slow
 def test_toy_measure_ranks_and_stands_in_the_report(file: Path) -> None:
     printed, table, html = rank(file, "--measure", "toy-correlation", "--no-test")
     X, y = rows()

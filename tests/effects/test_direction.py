@@ -71,6 +71,7 @@ def test_u_shapes_and_categories():
     assert said["noise"] == "no direction"
 
 
+@pytest.mark.slow
 def test_what_a_test_did_not_find_needs_more_evidence():
     """Of a table of 40 features, one that a test found needs less evidence."""
     random = np.random.default_rng(4)

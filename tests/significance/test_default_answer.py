@@ -11,7 +11,7 @@ from tests.significance.noise import band
 
 from duramen.jobs.replicates import Plan, run_replicates
 
-DATA_SETS = 40
+DATA_SETS = 30
 
 pytestmark = pytest.mark.slow
 

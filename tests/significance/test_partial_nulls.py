@@ -13,7 +13,7 @@ from tests.significance.noise import band
 
 from duramen.jobs.replicates import Plan
 
-DATA_SETS, TREES, PERMUTATIONS = 30, 20, 19
+DATA_SETS, TREES, PERMUTATIONS = 20, 20, 19
 SHORT = (
     *("24 classes, Gini", "weights: balancing, Gini"),
     *("survival: copies, r = .95", "exclusive or, Gini"),
@@ -28,7 +28,7 @@ def column(done, rate):
 @pytest.mark.filterwarnings("ignore:.*have no out-of-bag estimate")
 @pytest.mark.parametrize("name", SHORT)
 def test_irrelevant_features_are_confirmed_at_the_level(name):
-    """30 data sets by the seed of the setting; rates of at most .05 and 3.3 standard errors."""
+    """20 data sets by the seed of the setting; rates of at most .05 and 3.3 standard errors."""
     done = replicates(name, SETTINGS[name], TREES, PERMUTATIONS, DATA_SETS, Plan(1))
     assert column(done, "false_confirmed").mean() <= 0.05 + band(0.05, DATA_SETS)
     assert column(done, "fdr").mean() <= 0.05 + band(0.05, DATA_SETS)

@@ -90,6 +90,7 @@ def patients(tmp_path):
 # --- what it finds -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_primary_tumor_set(out):
     result, run = done(out, "exact", "--demo")
     importance = by_name(out)
@@ -555,6 +556,7 @@ def test_a_context_and_several_candidates(tmp_path, out):
         assert_refused("exact", tmp_path / "no", [*line[1:], *more], reason)
 
 
+@pytest.mark.slow
 def test_the_context_of_the_thesis(out):
     """Sex, which the demo leaves out otherwise."""
     record = done(out, "exact", "--demo", "--context", "sex", "--max-depth", 2)[1]

@@ -406,6 +406,7 @@ def test_tables_of_few_features(p, tmp_path):
     assert written(tmp_path / "out")["name"][0] == "x0"
 
 
+@pytest.mark.slow
 def test_hostile_names_with_several_measures(tmp_path):
     names = ["<script>alert(1)</script>", "$x$ & 'y'", "[red]z[/red]", "mda", "importance"]
     random = np.random.default_rng(0)

@@ -181,6 +181,7 @@ def test_a_test_that_does_not_fit_in_memory_is_left_out(file, tmp_path, monkeypa
     assert_refused("rank", tmp_path / "no", words, "99 replicates would not fit")
 
 
+@pytest.mark.slow
 def test_a_long_test_that_nobody_asked_for_says_how_to_do_without(file, tmp_path, monkeypatch):
     few = ("--permutations", 19)
     monkeypatch.setattr("duramen.analyses.ranking.significance.LONG", 0.0)

@@ -379,6 +379,7 @@ def test_demo(out):
     assert result.stderr == ""
 
 
+@pytest.mark.slow
 def test_demo_takes_other_settings(out):
     _, run = done(out, "select", "--demo", "--trees", 3, "--subspace", 50)
     assert (run["settings"]["n_estimators"], run["settings"]["n_subspace_features"]) == (3, 50)

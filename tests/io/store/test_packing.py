@@ -250,6 +250,7 @@ def test_categories_and_row_labels_of_parquet(tmp_path, monkeypatch):
     assert_same(store, encode(table))
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("budget", [3000, 10**9])
 @pytest.mark.parametrize("order", ["C", "F"])

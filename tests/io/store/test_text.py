@@ -133,6 +133,7 @@ def test_lines_that_are_longer_than_the_budget(tmp_path, monkeypatch):
     assert_same(store, encode(read_table(tmp_path / "a.csv")))
 
 
+@pytest.mark.slow
 def test_lines_that_are_longer_than_a_block_of_arrow(tmp_path):
     names = ",".join(f"x{'y' * 100}{j}" for j in range(15_000))
     (tmp_path / "a.csv").write_text(f"{names}\n" + ",".join("7" * 15_000) + "\n")

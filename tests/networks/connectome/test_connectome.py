@@ -157,6 +157,7 @@ def test_invariances():
     np.testing.assert_allclose(moved, weights[np.ix_(order, order)], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_links_of_a_culture_come_first():
     links = [(0, 1), (1, 2), (3, 4), (5, 6), (7, 8)]
     x = culture(links, 6000, p=20)

@@ -25,6 +25,7 @@ def proxies(n=300, seed=0):
     return X, X[:, 0] + 2 * np.sign(X[:, 2] * X[:, 3]) + random.normal(size=n)
 
 
+@pytest.mark.slow
 def test_direct_features_are_told_from_those_that_stand_in():
     result = conditional(FOREST, *proxies(), random_state=0)
     assert result.verdicts() == (
@@ -52,6 +53,7 @@ def test_classes_with_and_without_an_estimator():
         assert result.verdicts()[4:] == ("undecided", "undecided")
 
 
+@pytest.mark.slow
 def test_the_result_does_not_depend_on_threads_and_resumes(tmp_path):
     X, y = proxies(120)
     single = conditional(FOREST, X, y, random_state=1, n_jobs=1)

@@ -37,6 +37,7 @@ def test_direct_features_are_selected_and_those_that_stand_in_are_not():
     assert result.adjustment == "e-BH"
 
 
+@pytest.mark.slow
 def test_classes_and_measures_of_one_forest():
     X, y = doubled(500)
     labels = np.array(["a", "b", "c"])[np.digitize(y, [-1.5, 1.5])]
@@ -60,6 +61,7 @@ def test_the_result_does_not_depend_on_threads_and_resumes(tmp_path):
         knockoffs(FOREST, X, y, sampler="gaussian", random_state=1, checkpoint=file)
 
 
+@pytest.mark.slow
 def test_groups_are_selected_as_wholes():
     X, y = doubled(k=20)
     groups = {f"pair {j}": [f"x{j}", f"x{j + 20}"] for j in range(20)}
@@ -183,6 +185,7 @@ def test_knockoffs_of_columns_with_gaps_keep_correlations():
         assert np.abs(part - correlations[:p, :p])[others].max() < 0.12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["auto", "forest"])
 def test_knockoffs_of_mixed_kinds_keep_what_columns_have_in_common(kind):
     random = np.random.default_rng(0)

@@ -18,6 +18,7 @@ def correlated(n, seed=0):
     return dm.encode(frame)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gaussian", "forest", "auto"])
 def test_draws_keep_what_a_feature_has_to_do_with_the_others(kind):
     table = correlated(1500)
@@ -36,6 +37,7 @@ def test_draws_keep_what_a_feature_has_to_do_with_the_others(kind):
         assert drawn.std() == pytest.approx(X[:, j].std(), rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gaussian", "forest"])
 def test_levels_and_gaps_are_drawn_as_often_as_they_occur(kind):
     table = correlated(1500)

@@ -88,9 +88,10 @@ def test_rates_are_those_of_permuting_and_fitting_by_hand(rank_based, feature_gr
     assert result.metadata["n_grown"] == 19 * len(rates)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("forest", [FOREST, dm.RandomForestClassifier(10)])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_first_rate_is_the_max_t_p_value_of_the_best_feature(forest, seed):
     """Exactly: the permutations and forests are those of permuted labels."""
     X, y = noise(seed)
@@ -136,9 +137,7 @@ def test_nothing_is_taken_where_there_is_nothing():
         assert result.n_known == 1
 
 
-@pytest.mark.parametrize(
-    "stop_at, n_permutations", [(0.05, 39), (0.3, 39), (0.05, 20), (0.1, 20), (0.8, 20), (1.0, 20)]
-)
+@pytest.mark.parametrize("stop_at, n_permutations", [(0.05, 39), (0.3, 39), (0.1, 20), (1.0, 20)])
 def test_stopping_decides_as_all_permutations_do(stop_at, n_permutations):
     X, y = problem(3)
     settings = {"n_permutations": n_permutations, "random_state": 1}
@@ -255,6 +254,7 @@ def test_two_relevant_groups_are_both_taken_by_rank():
     assert set(result.selected()) == {"left", "right"}
 
 
+@pytest.mark.slow
 def test_by_its_own_rank_relevant_groups_are_taken_unless_they_are_the_last():
     """Relevant groups before irrelevant ones are; with none behind, rank G of G is certain."""
     random = np.random.default_rng(0)
@@ -329,25 +329,25 @@ def two_relevant(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("data", [noise, mixed, correlated])
 def test_anything_is_taken_of_nothing_as_rarely_as_promised(data):
-    low, high = band(200)
-    assert low <= share_taken(data, 200, 0, FOREST) <= high
+    low, high = band(130)
+    assert low <= share_taken(data, 130, 0, FOREST) <= high
 
 
 @pytest.mark.slow
 def test_more_than_what_is_relevant_is_taken_as_rarely_as_promised():
-    assert share_taken(two_relevant, 150, 2, FOREST) <= band(150)[1]
+    assert share_taken(two_relevant, 100, 2, FOREST) <= band(100)[1]
 
 
 @pytest.mark.slow
 def test_by_rank_the_promise_holds_for_independent_features_and_not_for_correlated_ones():
     """Figures of the guide: about .05 for independent features, .11 for correlated ones.
 
-    150 data sets; the bands are those of these figures.
+    100 data sets; the bands are those of these figures.
     """
     forest = dm.RandomForestClassifier(200)
-    assert share_taken(noise, 150, 0, forest, rank_based="later") <= band(150)[1]
-    low, high = band(150, 0.11)
-    share = share_taken(correlated, 150, 0, forest, rank_based="later")
+    assert share_taken(noise, 100, 0, forest, rank_based="later") <= band(100)[1]
+    low, high = band(100, 0.11)
+    share = share_taken(correlated, 100, 0, forest, rank_based="later")
     assert max(low, 0.05) < share <= high
 
 

@@ -85,19 +85,19 @@ def test_nothing_is_selected_where_there_is_nothing():
 
 @pytest.mark.slow
 def test_p_values_are_valid_under_the_null():
-    """200 data sets of noise: each column's fraction of p <= .05 and .25 in its band (99.9%).
+    """120 data sets of noise: each column's fraction of p <= .05 and .25 in its band (99.9%).
 
     Columns of 2, 5 and all-different values. p has 19 permutations, so it takes both exactly.
     """
     p_values = []
-    for seed in range(200):
+    for seed in range(120):
         random = np.random.default_rng(seed)
         X = np.column_stack([random.integers(0, k, 40) for k in (2, 5)] + [random.normal(size=40)])
         y = random.integers(0, 2, 40)
         forest = dm.RandomForestClassifier(10)
         p_values.append(altmann(forest, X, y, n_permutations=19, random_state=seed).p_values)
     for a in (0.05, 0.25):
-        low, high = stats.binom.ppf([0.0005, 0.9995], 200, a) / 200
+        low, high = stats.binom.ppf([0.0005, 0.9995], 120, a) / 120
         share = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
         assert (share <= high).all()
         assert (share >= low).all()

@@ -124,12 +124,12 @@ def test_correlated_with_a_relevant_feature_is_not_the_null_it_tests():
 
 @pytest.mark.slow
 def test_p_values_are_valid_under_the_null():
-    """150 data sets: a relevant column and two of noise, of 2 and of all-different values.
+    """100 data sets: a relevant column and two of noise, of 2 and of all-different values.
 
     The fractions of p <= .05 and .25 of each column of noise lie in their binomial bands (99.9 %).
     """
     p_values = []
-    for seed in range(150):
+    for seed in range(100):
         random = np.random.default_rng(seed)
         X = np.column_stack([random.integers(0, 2, 40), random.normal(size=(40, 2))])
         y = (X[:, 2] + random.normal(size=40) > 0).astype(int)
@@ -137,7 +137,7 @@ def test_p_values_are_valid_under_the_null():
         settings = {"n_permutations": 19, "stop_after": 5, "random_state": seed}
         p_values.append(hapfelmeier(forest, X, y, features=[0, 1], **settings).p_values)
     for a in (0.05, 0.25):
-        low, high = stats.binom.ppf([0.0005, 0.9995], 150, a) / 150
+        low, high = stats.binom.ppf([0.0005, 0.9995], 100, a) / 100
         share = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
         assert (share <= high).all()
         assert (share >= low).all()
@@ -146,6 +146,7 @@ def test_p_values_are_valid_under_the_null():
 # --- checkpoints ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("stop_after", [None, 2])
 @pytest.mark.parametrize("killed_at", [0, 3, 11, 20])

@@ -225,6 +225,7 @@ def test_default_measure_of_survival_is_that_of_log_rank_statistics():
     assert result.selected(control="fwer") == ("x1",)
 
 
+@pytest.mark.slow
 def test_a_feature_that_acts_in_one_group_only_is_found_in_a_table_of_few_columns():
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 5))
@@ -341,6 +342,7 @@ def test_stages_are_those_of_the_oracle(name, n, max_stages):
         assert set(result.details["stage"]) == {1}
 
 
+@pytest.mark.slow
 def test_later_stages_find_what_a_dominant_feature_hides():
     X, y = dominated()
     options = {"n_permutations": 39, "random_state": 0, "marginal": False}
@@ -382,6 +384,7 @@ def test_weights_and_strata_are_those_of_the_oracle():
         assert (together in result.null) == ("sample_weight" in rows)
 
 
+@pytest.mark.slow
 def test_evidence_tells_whether_the_rank_statistic_confirms_a_feature():
     random = np.random.default_rng(0)
     X = random.normal(size=(400, 8))

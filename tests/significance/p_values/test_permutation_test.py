@@ -56,6 +56,7 @@ def test_of_a_forest_it_is_altmann():
         np.testing.assert_array_equal(column, other.details[what])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_after", [None, 3])
 def test_p_values_are_valid_under_the_null(stop_after):
     """250 data sets of noise; each column's fractions of p <= a in their binomial band (99.9 %)."""

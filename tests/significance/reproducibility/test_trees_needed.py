@@ -141,6 +141,7 @@ def test_equals_never_agree_and_one_above_all_always_does():
     assert (first.trees_to_rank, first.extrapolated) == (first.sizes[0], False)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("n_trees", [16, 64, 90, 200])
 @pytest.mark.parametrize("measure", ["mdi", "mda", "mdi_oob", "noising", "frequency"])
