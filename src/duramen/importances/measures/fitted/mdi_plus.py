@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import require_memory
@@ -157,22 +158,24 @@ class _Scores(TreeSums):
         self._trees: list[FloatArray] = []
 
     def add(self, trees: Forest) -> None:
-        for t in range(trees.n_trees):
-            tree = trees.part(t, t + 1)
-            if (structure.child_counts(tree) > 2).any():
-                raise ValueError(
-                    f"{_NAME}: the trees must have binary splits, but this forest has splits into "
-                    'more children. Hint: grow it with splits="ordered".'
-                )
-            design = _stumps(tree, self._table)
-            if self._regression == "least_squares":
-                weights = bag(tree, 0) * self._weights
-                scores = _least_squares(design, self._responses, weights, trees.n_features)
-            else:
-                design = _centered(design, self._values)
-                fit = _ridge if self._regression == "ridge" else _logistic
-                scores = fit(design, self._responses, trees.n_features)
-            self._trees.append(scores)
+        # The matrices of a tree are small: threads of BLAS mostly wait for each other.
+        with threadpool_limits(1):
+            self._trees += [self._scores(trees.part(t, t + 1)) for t in range(trees.n_trees)]
+
+    def _scores(self, tree: Forest) -> FloatArray:
+        """Return the scores of all features in one tree."""
+        if (structure.child_counts(tree) > 2).any():
+            raise ValueError(
+                f"{_NAME}: the trees must have binary splits, but this forest has splits into "
+                'more children. Hint: grow it with splits="ordered".'
+            )
+        design = _stumps(tree, self._table)
+        if self._regression == "least_squares":
+            weights = bag(tree, 0) * self._weights
+            return _least_squares(design, self._responses, weights, tree.n_features)
+        design = _centered(design, self._values)
+        fit = _ridge if self._regression == "ridge" else _logistic
+        return fit(design, self._responses, tree.n_features)
 
     def importances(self) -> Importances:
         forest, scores = self.forest, np.array(self._trees)
