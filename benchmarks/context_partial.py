@@ -144,7 +144,6 @@ SETTINGS = [
         for kind in ("flip", "one-sided", "spread", "additive")
         for contexts, rows, task in ((0, 200, TASKS[0]), (0, 200, TASKS[1]), (5, 400, TASKS[0]))
     ),
-    *(Setting(kind, task, 0) for kind in ("stable", "shift", "null", "relevant") for task in TASKS),
     Setting("flip", contexts=3, rows=300),
     Setting("flip", "regression", contexts=5, rows=400),
     Setting("flip", rows=120, columns=12),
@@ -152,6 +151,13 @@ SETTINGS = [
     Setting("flip", "regression", rows=120, columns=12),
     Setting("flip", rows=200, columns=30, correlation=0.8),
     Setting("stable", "regression", rows=400, columns=12, correlation=0.8),
+]
+
+# With kernel weights.
+NUMERIC = [
+    Setting(kind, task, 0)
+    for kind in ("flip", "stable", "one-sided", "spread", "additive", "shift", "null", "relevant")
+    for task in TASKS
 ]
 
 
@@ -286,17 +292,18 @@ def main() -> int:
     parser.add_argument("--schemes", nargs="*", choices=SCHEMES, default=["conditional"])
     parser.add_argument("--kinds", nargs="*", choices=SIGNALS, default=list(SIGNALS))
     parser.add_argument("--data-sets", nargs=2, type=int, default=(FEW, MANY))
-    parser.add_argument("--settings", type=int, default=len(SETTINGS), help="the first so many")
+    parser.add_argument("--settings", type=int, help="the first so many")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     print("| setting | scheme | data sets | absolute | signed | overall |")
     print("| --- | --- | --- | --- | --- | --- |")
     missed = False
-    for setting in SETTINGS[: options.settings]:
+    more = [setting for setting in NUMERIC if setting not in SETTINGS]
+    for setting in [*SETTINGS, *more][: options.settings]:
         if setting.kind not in options.kinds:
             continue
         for scheme in options.schemes:
-            if scheme == "kernel" and setting.contexts:
+            if setting not in (NUMERIC if scheme == "kernel" else SETTINGS):
                 continue
             rows = rates(setting, scheme, options.out, *options.data_sets)
             print(line(setting, scheme, rows), flush=True)
