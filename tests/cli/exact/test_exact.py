@@ -3,6 +3,7 @@ import os
 import shlex
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
@@ -309,6 +310,10 @@ def test_many_numbers_become_intervals(patients, out):
 def test_names_of_rows_are_pointed_out(patients, out):
     result, _ = done(out, "exact", patients, "--target", "risk", "--drop", "score")
     assert "patient has a different value in every row" in result.stderr
+    table = pd.DataFrame({"a": [0, 1] * 20, "y": [0, 1, 1, 1] * 10})
+    table.to_csv(out.parent / "numbered.csv")  # rows 0 to 39 in a column without a name
+    numbered, _ = done(out, "exact", out.parent / "numbered.csv", "--target", "y")
+    assert "'' has a different value in every row" in numbered.stderr
     silent, _ = done(out, "exact", patients, "--target", "risk", "--drop", "score", "--quiet")
     assert silent.output == ""
 

@@ -275,3 +275,14 @@ def test_samples_beyond_those_there(made):
         folder / "o", "network", folder / "rows.tsv", "--genes", "rows", *QUICK, "--subsample", "20"
     )
     assert record["n_rows"] == 20
+
+
+@pytest.mark.parametrize("genes", ["columns", "rows"])
+def test_many_named_rows_may_be_genes(tmp_path, genes):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.normal(size=(12, 6)).round(2), columns=[f"s{i}" for i in range(6)])
+    table.insert(0, "gene", [f"g{i}" for i in range(12)])
+    table.to_csv(tmp_path / "a.csv", index=False)
+    words = [tmp_path / "a.csv", "--genes", genes, "--trees", 5]
+    result, _ = done(tmp_path / "out", "network", *words)
+    assert ("--genes rows if rows are genes" in result.stderr) == (genes == "columns")

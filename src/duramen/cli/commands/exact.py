@@ -266,11 +266,14 @@ def _kinds(problem: Problem[EncodedTable]) -> tuple[str, ...]:
 def names_of_rows(problem: Problem[EncodedTable], dist: FiniteDistribution) -> list[str]:
     """Return the features with another value in each row, such as numbers of patients.
 
-    Such a feature says everything about the target, and would about any other.
+    Such a feature says everything about the target, and would about any other. Numbers of rows that
+    were cut into intervals say where in the file a row stands.
     """
-    n_rows = problem.data.n_rows
+    from duramen.findings.table import left_out, of_codes
+
+    n_rows, identifiers = problem.data.n_rows, left_out(of_codes(problem.data.table))
     pairs = zip(dist.names, dist.cardinalities.tolist(), strict=True)
-    return [name for name, n_values in pairs if n_values == n_rows]
+    return [name for name, n_values in pairs if n_values == n_rows or name in identifiers]
 
 
 # By default as many conditionings are searched as take some seconds for a hundred rows.
@@ -634,7 +637,7 @@ def _notes(options: Options, problem: Problem[EncodedTable], table: Finite) -> l
     from duramen.support.text import printable
 
     def listed(names: Iterable[str]) -> str:
-        return joined([printable(name) for name in names], shown=5)
+        return joined([printable(name) or "''" for name in names], shown=5)
 
     lines = list(problem.remarks)
     if table.cuts and options.intervals.discretize == "auto":

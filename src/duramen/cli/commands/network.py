@@ -24,6 +24,7 @@ from duramen.cli.declaration import (
     recorded,
 )
 from duramen.cli.ending import Clock
+from duramen.cli.inputs import names_rows
 from duramen.cli.options import (
     ClusterWork,
     Printed,
@@ -36,6 +37,7 @@ from duramen.cli.options import (
 from duramen.cli.problem import check_columns, look
 from duramen.cli.reading import Reading
 from duramen.cli.stores import is_store
+from duramen.support.text import quoted
 
 if TYPE_CHECKING:
     from duramen.data import Finding
@@ -264,9 +266,25 @@ def _looked(options: Expression, table: Any, raw: list[Finding]) -> tuple[Findin
     columns, kinds = table, ["index"] if options.genes == "rows" else []  # samples have any name
     if options.genes == "rows" and not isinstance(table, EncodedTable):
         columns = table.remove_column(0) if table.num_columns > 1 else table
+    elif not isinstance(table, EncodedTable):
+        raw += _maybe_turned(table)
     raw += [finding for finding in findings(columns) if finding.kind not in kinds]
     file = "" if options.file is None else options.file.name
     return look(COMMAND, raw, file, keep_identifiers=options.keep_identifiers)
+
+
+def _maybe_turned(table: Any) -> list[Finding]:
+    """Tell of many rows that have names, as where they are genes and columns are samples."""
+    from duramen.data import Finding
+
+    if table.num_rows < table.num_columns or not names_rows(table):
+        return []
+    name = table.column_names[0]
+    message = (
+        f"{table.num_rows:,} rows, named by column {quoted(name)}, are taken for samples, and "
+        f"{table.num_columns - 1:,} columns for genes"
+    )
+    return [Finding("names", (), message, "--genes rows if rows are genes")]
 
 
 def _names_of_genes(asked: Sequence[str]) -> list[str] | None:
