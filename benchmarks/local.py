@@ -55,31 +55,12 @@ def against_prediction() -> float:
     return statistics.median(ratios)
 
 
-def shap_trees(model: Any) -> dict[str, Any]:
-    """Return the trees of a forest with numeric splits as shap reads them; class 1 alone."""
-    from duramen.importances.passes.nodes import Nodes
+def trees_of_class_1(model: Any) -> dict[str, Any]:
+    """Return the trees of a forest as shap reads them, with the probability of class 1 alone."""
+    from duramen.forests import shap_trees
 
-    grown = model.forest_
-    nodes = Nodes(grown)
-    weight = grown.weight[:, np.newaxis]
-    means = nodes.summed_up(weight[nodes.leaves] * grown.leaf_values) / weight
-    trees = []
-    for t in range(grown.n_trees):
-        own = slice(int(grown.offsets[t]), int(grown.offsets[t + 1]))
-        leaf = grown.feature[own] < 0
-        first = np.where(leaf, -1, grown.child[own])
-        trees.append(
-            {
-                "children_left": first,
-                "children_right": np.where(leaf, -1, first + 1),
-                "children_default": first,
-                "features": np.where(leaf, -2, grown.feature[own]),
-                "thresholds": np.where(leaf, -2.0, grown.threshold[own]),
-                "values": means[own, 1:2] / grown.n_trees,
-                "node_sample_weight": grown.weight[own],
-            }
-        )
-    return {"trees": trees}
+    trees = shap_trees(model)["trees"]
+    return {"trees": [{**tree, "values": tree["values"][:, 1:2]} for tree in trees]}
 
 
 def against_shap(case: str, n_trees: int, n_rows: int) -> float:
@@ -90,7 +71,9 @@ def against_shap(case: str, n_trees: int, n_rows: int) -> float:
 
     X, _ = cases.load(case)
     model, table = forest(case, n_trees)
-    explainer = shap.TreeExplainer(shap_trees(model), feature_perturbation="tree_path_dependent")
+    explainer = shap.TreeExplainer(
+        trees_of_class_1(model), feature_perturbation="tree_path_dependent"
+    )
     some = X[:n_rows]
     start = time.perf_counter()
     values = explainer.shap_values(some, check_additivity=False)
