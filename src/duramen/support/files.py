@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 _STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
 
@@ -242,9 +242,17 @@ def held(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with uninterrupted(), suppress(OSError):
-            lock.unlink()
-        os.close(descriptor)
+        with uninterrupted(), os.fdopen(descriptor, "rb+") as file, suppress(OSError):
+            remove_open(lock, file)
+
+
+def remove_open(path: Path, file: IO[bytes]) -> None:
+    """Remove an open file; it is closed first where the system does not remove open files."""
+    try:
+        path.unlink()
+    except PermissionError:
+        file.close()
+        path.unlink()
 
 
 def taken(descriptor: int) -> bool:

@@ -35,6 +35,7 @@ from duramen.support.files import (
     held,
     put_in_place,
     real,
+    remove_open,
     taken,
     unfinished,
     uninterrupted,
@@ -355,8 +356,8 @@ def making(path: Path, plan: Mapping[str, Any] | None, function: str) -> Iterato
         try:
             yield folder, state
             with uninterrupted(), _held(real(path), function):
-                for name in (PLAN, LOCK):
-                    (folder / name).unlink()
+                (folder / PLAN).unlink()
+                remove_open(folder / LOCK, lock)
                 folder.chmod(0o777 & ~_umask())
                 _move(folder, path)
         except (KeyboardInterrupt, OSError, MemoryError):
