@@ -146,12 +146,20 @@ def commands(code: str) -> Iterator[list[str]]:
             yield words[1:]
 
 
+@functools.cache
+def drawn() -> str:
+    """The programs that draw pictures when the site is built."""
+    programs = (ROOT / "docs" / "images").glob("make_*.py")
+    return "".join(program.read_text(encoding="utf-8") for program in programs)
+
+
 @one_test
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     targets = [target.split("#")[0] for target in LINK.findall(page.read_text(encoding="utf-8"))]
-    local = [target for target in targets if target and "://" not in target]
-    assert [target for target in local if not (page.parent / target).exists()] == []
+    local = [page.parent / target for target in targets if target and "://" not in target]
+    absent = [path for path in local if not path.exists()]
+    assert [path for path in absent if f'"{path.name}"' not in drawn()] == []
 
 
 def test_commands_are_found_in_a_shell_block() -> None:
