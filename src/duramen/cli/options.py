@@ -448,8 +448,14 @@ class Clustering:
             If it cannot.
         """
         _check_threshold("--clusters", self.clusters)
-        if self.clusters is None and self.distance != DISTANCE:
-            raise ValueError("--distance needs --clusters R")
+        needed = self.distance_needs
+        if needed and self.distance != DISTANCE:
+            raise ValueError(f"--distance needs {needed}")
+
+    @property
+    def distance_needs(self) -> str:
+        """Options that --distance has no effect without, empty if one of them is given."""
+        return "--clusters R" if self.clusters is None else ""
 
     def request(self) -> ClusteringRequest:
         """Return the clusters that are asked for."""

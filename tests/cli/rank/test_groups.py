@@ -138,3 +138,13 @@ def test_what_does_not_go_together_is_refused(words, message, folder, tmp_path, 
     options = [folder / "groups.csv" if word == "GROUPS" else word for word in words]
     table = folder / "t.parquet"
     assert_refused("rank", tmp_path / "out", [table, "--target", "y", *options], message)
+
+
+def test_blocks_of_variants_are_as_wide_as_the_distance(folder, tmp_path):
+    (tmp_path / "map.csv").write_text(
+        "name,chromosome,position\n" + "".join(f"x{j},1,{1000 * (j + 1)}\n" for j in range(5))
+    )
+    words = ["--feature-groups", tmp_path / "map.csv", "--distance", 1000]
+    _, record = done(tmp_path / "out", "rank", folder / "t.parquet", *FEW, *words)
+    assert sorted(int(row["n_features"]) for row in of_groups(tmp_path / "out")) == [1, 2, 2]
+    assert "--distance 1000" in record["command"]

@@ -133,7 +133,7 @@ def test_clusters_of_a_table_and_of_a_selection(folder, tmp_path):
     [
         (["--clusters", 0], "--clusters must be a correlation in (0, 1], got 0"),
         (["--representatives", 1.5], "--representatives must be a correlation in (0, 1]"),
-        (["--distance", 5], "--distance needs --clusters R"),
+        (["--distance", 5], "--distance needs --clusters R or --feature-groups FILE"),
         (["--clusters", 0.5, "--representatives", 0.5], "give one of them"),
         (["--samples-feature", "weight"], "--samples-feature weight is not a column"),
         (["--samples-feature", "ill"], "--samples-feature ill is the target"),

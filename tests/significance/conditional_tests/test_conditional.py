@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.direct_exact import LEAST_BITS, verdicts
 from scipy import stats
 
 import duramen as dm
@@ -72,6 +73,15 @@ def test_groups_of_features_tell_what_their_members_share():
     assert result.names == ("both", "noise")
     assert result.verdicts() == ("direct", "undecided")
     assert result.explained_by == ((), ())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [8, 9, 32])
+def test_direct_features_are_those_that_are_strongly_relevant_in_theory(seed):
+    """Of five features, three have more than .01 bit given the others, and two have none."""
+    bits, direct = verdicts(seed)
+    assert np.count_nonzero(bits > LEAST_BITS) == 3
+    assert (direct == (bits > LEAST_BITS)).all()
 
 
 @pytest.mark.slow

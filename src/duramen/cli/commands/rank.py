@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duramen.analyses.clustering import DISTANCE
 from duramen.analyses.problem import Problem, RowNames, noted
 from duramen.analyses.ranking.request import (
     LEAST_TREES,
@@ -333,12 +334,29 @@ class Grouping(Representing):
         "conditional-error-rate and --direct: a file of two columns, the features and the group of "
         "each, such as groups.csv; "
         "a .gmt file of gene sets that do not overlap, of which features that are not in the table "
-        "are left out; a table of name, chromosome and position, for blocks of 250,000 base pairs; "
+        "are left out; a table of name, chromosome and position, for blocks as wide as --distance; "
         "or clusters, those of --clusters. None by default.",
         metavar="FILE",
         echo="changed",
         keyword=CLUSTERS,
     )
+    distance: int = option(
+        DISTANCE,
+        "Largest distance, in base pairs: with --clusters, between a variant and the "
+        "representative of its cluster; with --feature-groups, between the first and the last "
+        "variant of a block.",
+        metavar="BP",
+        min=0,
+        echo="changed",
+    )
+
+    @property
+    def distance_needs(self) -> str:
+        """Options that --distance has no effect without, empty if one of them is given."""
+        needed = super().distance_needs
+        if not needed or self.feature_groups is not None:
+            return ""
+        return f"{needed} or --feature-groups FILE"
 
     @property
     def of_clusters(self) -> bool:
@@ -529,13 +547,13 @@ def check_groups(feature_groups: Groups, features: Sequence[str], target: str) -
             )
 
 
-def read_groups(path: Path) -> Groups:
-    """Read the groups of features from a file."""
+def read_groups(path: Path, distance: int) -> Groups:
+    """Read the groups of features from a file; blocks of variants are no wider than a distance."""
     from duramen.io.groups import named_groups
     from duramen.support.checks import group_of_each  # slow imports
 
     owner = f"--feature-groups {path}"
-    read = named_groups(path, owner)
+    read = named_groups(path, owner, distance=distance)
     return Groups(path.name, group_of_each(read.groups, f"{owner}: groups"), read.wider)
 
 
@@ -659,7 +677,11 @@ def _check(options: Options) -> Asked:
     options.signals.check()
     options.resampling.check()
     file, checkpoint = options.signals.feature_groups, writable(options.work.checkpoint)
-    feature_groups = None if file is None or options.signals.of_clusters else read_groups(file)
+    feature_groups = (
+        None
+        if file is None or options.signals.of_clusters
+        else read_groups(file, options.signals.distance)
+    )
     resampled = bool(options.resampling.asked) or options.test.direct
     request = requested(options.test, checkpoint, feature_groups, resampled=resampled)
     if options.signals.of_clusters and request is not None and request.tests_groups:
