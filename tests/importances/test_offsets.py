@@ -82,8 +82,8 @@ def test_powers_of_two_added_to_whole_numbers(name, weights):
 @one_test
 @pytest.mark.parametrize("name", list(FORESTS))
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_all_powers_of_two_added_to_whole_numbers(name, weights):
-    check_powers(name, weights, range(53))
+def test_many_powers_of_two_added_to_whole_numbers(name, weights):
+    check_powers(name, weights, (*range(0, 52, 3), 52))
 
 
 @one_test
