@@ -190,6 +190,15 @@ def u_shapes(random: Generator, n: int, p: int) -> Drawn:
     return X, y + random.normal(size=n), direct
 
 
+def common_scale(random: Generator, n: int, p: int) -> Drawn:
+    """A scale that all features share (t, 4), and noise that grows with the first of 8 direct."""
+    X = np.sqrt(4 / random.chisquare(4, size=(n, 1))) * random.normal(size=(n, p))
+    direct = chosen(random, p, 8)
+    signal = X[:, direct] @ random.choice([-1.0, 1.0], 8)
+    first = np.abs(X[:, np.flatnonzero(direct)[0]])
+    return X, signal + 2 * first * random.normal(size=n), direct
+
+
 def curved(random: Generator, n: int, p: int) -> Drawn:
     """Each second feature is a square of its neighbor plus noise; the neighbors are direct."""
     X = random.normal(size=(n, p))
@@ -217,6 +226,7 @@ DESIGNS: dict[str, tuple[Design, int, int]] = {
     "interactions, 300 x 40": (interactions, 300, 40),
     "U shapes, 400 x 30": (u_shapes, 400, 30),
     "curved features, 300 x 20": (curved, 300, 20),
+    "a common scale, 200 x 50": (common_scale, 200, 50),
     "30 direct, autoregressive, 300 x 100": (many(autoregressive, line, 30), 300, 100),
     "30 direct, heavy tails, 500 x 100": (many(heavy_tails, line, 30), 500, 100),
     "30 direct, equicorrelated .5, 500 x 200": (many(equicorrelated(0.5), line, 30), 500, 200),
@@ -233,15 +243,15 @@ DESIGNS: dict[str, tuple[Design, int, int]] = {
 # --- methods --------------------------------------------------------------------------------------
 
 
-def ours(method: str) -> Callable[[Drawn, int], Float]:
-    """P-values of this package."""
+def ours(method: str) -> Callable[[Drawn, int], tuple[Float, NDArray[np.bool_]]]:
+    """P-values of this package, and the features that it calls direct."""
 
-    def p_values(data: Drawn, seed: int) -> Float:
+    def tested(data: Drawn, seed: int) -> tuple[Float, NDArray[np.bool_]]:
         X, y, _ = data
         test = dm.significance.conditional(None, X, y, method=method, random_state=seed, n_jobs=1)
-        return test.p_values
+        return test.p_values, test.mask(LEVEL)
 
-    return p_values
+    return tested
 
 
 def numeric(X: Any) -> tuple[Float, NDArray[np.int64]]:
@@ -333,7 +343,7 @@ def knockoff_plus(data: Drawn, seed: int) -> Float:
     return np.where(knockoffs.selected(W, LEVEL), 0.0, 1.0)
 
 
-METHODS: dict[str, Callable[[Drawn, int], Float]] = {
+METHODS: dict[str, Callable[[Drawn, int], Any]] = {
     "conditional": ours("covariance"),
     "cpi": ours("cpi"),
     "distilled": distilled,
@@ -357,9 +367,9 @@ def measured(design: str, method: str, n_data_sets: int, folder: Path) -> Float:
         direct, began = data[2], time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            p_values = METHODS[method](data, seed % 2**31)
+            answer = METHODS[method](data, seed % 2**31)
         seconds = time.process_time() - began
-        taken = taken_by_p(p_values)
+        p_values, taken = answer if isinstance(answer, tuple) else (answer, taken_by_p(answer))
         false = np.count_nonzero(taken & ~direct) / max(1, np.count_nonzero(taken))
         return np.array([taken[direct].mean(), false, (p_values[~direct] <= 0.05).mean(), seconds])
 
@@ -369,7 +379,7 @@ def measured(design: str, method: str, n_data_sets: int, folder: Path) -> Float:
         n_data_sets,
         4,
         seed=0,
-        identity={"benchmark": "direct", "design": design, "of": method},
+        identity={"benchmark": "direct", "design": design, "of": method, "taken": "by q"},
         plan=Plan(checkpoint=folder / f"{name}.npz"),
         function="direct",
     )
