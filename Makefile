@@ -92,8 +92,9 @@ test-slow: $(TESTERS) setup ## the slow tests only
 test-all: $(TESTERS) setup ## the fast and the slow tests in one run
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
+# All pages are written (-a): the index of the search takes its terms from those that are.
 docs: $(TESTERS) $(WRITERS) setup ## the documentation site, in build/docs/html; its links, its search, its pages in a browser
-	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs $(SITE)/html -d $(SITE)/trees
+	$(BIN)/python -m sphinx -q -W --keep-going -a -j auto -b html docs $(SITE)/html -d $(SITE)/trees
 	$(BIN)/python tools/links.py $(SITE)/html
 	DURAMEN_SITE=$(SITE)/html $(BIN)/python -m pytest -q tests/site
 
