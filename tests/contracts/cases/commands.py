@@ -138,6 +138,12 @@ command(
     f"--missing category --criterion variance {FEW}",
     write,
 )
+command(
+    "kernel weights",
+    "context few.csv --target y --context hour --drop place --drop batch --drop given "
+    f"--drop person --context-bandwidth 0.4 {FEW}",
+    write,
+)
 command("rows dropped", f"context many.csv --target z --context y --missing drop {FEW}", write)
 command(
     "words, decimals",
