@@ -37,7 +37,6 @@ from duramen.cli.options import (
 from duramen.cli.problem import check_columns, look
 from duramen.cli.reading import Reading
 from duramen.cli.stores import is_store
-from duramen.support.text import quoted
 
 if TYPE_CHECKING:
     from duramen.data import Finding
@@ -276,6 +275,7 @@ def _looked(options: Expression, table: Any, raw: list[Finding]) -> tuple[Findin
 def _maybe_turned(table: Any) -> list[Finding]:
     """Tell of many rows that have names, as where they are genes and columns are samples."""
     from duramen.data import Finding
+    from duramen.support.text import quoted
 
     if table.num_rows < table.num_columns or not names_rows(table):
         return []
