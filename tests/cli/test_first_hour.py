@@ -772,7 +772,10 @@ REFUSED = {
         ),
         ["no line !series_matrix_table_begin"],
     ),
-    "--layer of text": (file("a.csv", text(), "--layer", "raw"), ["--layer is for .h5ad, .zarr and .vcz files"]),
+    "--layer of text": (
+        file("a.csv", text(), "--layer", "raw"),
+        ["--layer is for .h5ad, .zarr and .vcz files"],
+    ),
     "--skip-rows of Parquet": (
         file("a.parquet", lambda p: clean().to_parquet(p), "--skip-rows", 1),
         ["--skip-rows is for"],
