@@ -106,6 +106,7 @@ def test_compressed_chunks_that_are_wider_than_a_group(tmp_path, monkeypatch):
     assert left_over(tmp_path) == []
 
 
+@pytest.mark.filterwarnings("ignore:The codec:UserWarning")  # of zarr 3.1.0, of text in format 3
 @pytest.mark.smoke
 @pytest.mark.parametrize("suffix", [".h5ad", ".zarr"])
 def test_raw(tmp_path, suffix):
