@@ -454,7 +454,7 @@ def _partitions(folder: Path, paths: Sequence[Path]) -> list[_Partition]:
 def _with_partition(part: Any, partition: _Partition) -> Any:
     """Return a table or batch with the columns of its partition."""
     for field, value in partition.values():
-        part = part.append_column(field, pa.array([value] * part.num_rows, field.type))
+        part = part.append_column(field, pa.repeat(pa.scalar(value, field.type), part.num_rows))
     return part
 
 
