@@ -175,12 +175,12 @@ wheels: ## wheels of CPython 3.11 and of the stable ABI, in dist/wheels, checked
 	for wheel in dist/wheels/*.whl; do build/wheels/bin/auditwheel show $$wheel; done
 
 bench: $(BENCHERS) setup ## the fast cases against scikit-learn (benchmarks/README.md has the rest)
-	$(BIN)/python -m benchmarks.peers --quick $(ARGS)
-	$(BIN)/python -m benchmarks.bars
-	$(BIN)/python -m benchmarks.lattice
-	$(BIN)/python -m benchmarks.measures
-	$(BIN)/python -m benchmarks.significance
-	$(BIN)/python -m benchmarks.context
+	$(BIN)/python -m benchmarks.speed.peers --quick $(ARGS)
+	$(BIN)/python -m benchmarks.speed.bars
+	$(BIN)/python -m benchmarks.speed.lattice
+	$(BIN)/python -m benchmarks.speed.measures
+	$(BIN)/python -m benchmarks.speed.significance
+	$(BIN)/python -m benchmarks.speed.context
 
 clean: ## everything that was built; the virtual environment too
 	rm -rf $(VENV) $(LOWEST) build dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis \

@@ -1,4 +1,4 @@
-"""How fast duramen is, measured: see README.md in this folder."""
+"""Speed, error rates, power and accuracy of duramen: see README.md in this folder."""
 
 import os
 

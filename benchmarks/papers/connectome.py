@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
-from benchmarks.connectome import PRINTED, inferred
-from benchmarks.culture import RECIPROCITY, VARIANTS, network
+from benchmarks.networks.connectome import PRINTED, inferred
+from benchmarks.networks.culture import RECIPROCITY, VARIANTS, network
 from benchmarks.papers.entries import Claim, Entry, Scale, Value
 
 STEPS = (
@@ -33,7 +33,7 @@ FOUR = {"f1": 1.0, "f2": 0.9, "f3": 0.01, "f4": 0.7}
 
 
 def settings(scale: Scale) -> argparse.Namespace:
-    """Return what the steps of `benchmarks.connectome` take."""
+    """Return what the steps of `benchmarks.networks.connectome` take."""
     every, trees = scale.of((50, 2), (5, 10), (1, 100))
     return argparse.Namespace(every=every, trees=trees, jobs=scale.n_jobs)
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata, spearmanr
 
 import duramen as dm
-from benchmarks import linear_problem
+from benchmarks.error_rates import linear_problem
 from benchmarks.papers.entries import Claim, Entry, Scale, Value
-from benchmarks.paul import evaluated
+from benchmarks.selectors.paul import evaluated
 from duramen.importances import mda, vote_change
 
 LEVEL = 0.05

@@ -4,8 +4,8 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from benchmarks import context_partial
-from benchmarks.context_partial import Setting
+from benchmarks.error_rates import context_partial
+from benchmarks.error_rates.context_partial import Setting
 from scipy import optimize, stats
 from sklearn.linear_model import LogisticRegression
 from tests.context.trees import as_context

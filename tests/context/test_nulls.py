@@ -7,7 +7,7 @@ can be reached exactly, by one side or by two; ties, which make p-values larger,
 
 import numpy as np
 import pytest
-from benchmarks import context_nulls
+from benchmarks.error_rates import context_nulls
 from scipy import stats
 from tests.context.trees import as_context
 from tests.grid import one_test

@@ -77,6 +77,18 @@ def test_every_package_is_described(root: Path) -> None:
     assert sorted(described) == sorted(packages)
 
 
+def test_benchmarks_are_described(root: Path) -> None:
+    """benchmarks/README.md lists the commands, but for memory, which is the process of a peer."""
+    text = (root / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    described = set(re.findall(r"^python -m (benchmarks[\w.]+)", text, re.MULTILINE))
+    programs = {
+        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__main__")
+        for path in (root / "benchmarks").rglob("*.py")
+        if "__main__" in f"{path.name} {path.read_text(encoding='utf-8')}"
+    }
+    assert described == programs - {"benchmarks.speed.memory"}
+
+
 def functions_of(source: str) -> Iterator[tuple[str, list[str]]]:
     """Name and parameters of every function of a module, those of classes and functions too."""
     for node in ast.walk(ast.parse(source)):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.culture import NEST_IMAGING, activity, like_nest, nest_culture, summary
+from benchmarks.networks.culture import NEST_IMAGING, activity, like_nest, nest_culture, summary
 
 import duramen as dm
 from duramen.datasets import CalciumImaging

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.directions import Setting, misnamed, outcomes
+from benchmarks.accuracy.directions import Setting, misnamed, outcomes
 from scipy.stats import rankdata, spearmanr, t
 
 import duramen as dm
@@ -207,7 +207,7 @@ def test_two_values_do_not_turn():
     "setting", [Setting("linear"), Setting("step", "spread"), Setting("linear", target="survival")]
 )
 def test_proxies_of_monotone_effects_are_not_called_non_monotone(setting):
-    """benchmarks.directions in small: of 40 data sets at most 6, the 99 % band of .05."""
+    """benchmarks.accuracy.directions in small: of 40 data sets at most 6, the 99 % band of .05."""
     wrong = (outcomes(setting, 40, False)[:, 0] == 1.0).sum(axis=0)
     assert wrong.max() <= 6
 

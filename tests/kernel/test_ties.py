@@ -249,7 +249,7 @@ def test_constant_columns_take_levels_of_the_exact_depth(K, depth):
 
 @pytest.mark.slow
 def test_importances_are_those_of_the_exact_theory():
-    from benchmarks import ties
+    from benchmarks.accuracy import ties
 
     # Seeds beyond those of the table in the guide: one table a combination of settings.
     z = [ties.compared(ties.drawn_case(seed), 2000, seed)[0] for seed in range(10**6, 10**6 + 180)]

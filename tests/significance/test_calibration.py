@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.calibration import (
+from benchmarks.designs.nulls import KINDS, NULLS, SHAPES, data_set
+from benchmarks.error_rates.calibration import (
     LEVEL,
     RUNS,
     WIDTH,
@@ -29,7 +30,6 @@ from benchmarks.calibration import (
     single_candidate,
     vote_change,
 )
-from benchmarks.nulls import KINDS, NULLS, SHAPES, data_set
 from scipy import stats
 
 import duramen as dm

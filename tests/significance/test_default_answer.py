@@ -1,12 +1,12 @@
 """What the verdicts of the default test promise and find, in small.
 
-The nulls and a problem of benchmarks.default_answer, with forests of few trees: the levels are to
-hold for any number of trees. In full: docs/explanation/max-t-measured.md.
+The nulls and a problem of benchmarks.defaults.verdicts, with forests of few trees: the levels are
+to hold for any number of trees. In full: docs/explanation/max-t-measured.md.
 """
 
 import numpy as np
 import pytest
-from benchmarks.default_answer import NULLS, answer, genes, under_null, with_relevant
+from benchmarks.defaults.verdicts import NULLS, answer, genes, under_null, with_relevant
 from tests.significance.noise import band
 
 from duramen.jobs.replicates import Plan, run_replicates

@@ -1,4 +1,4 @@
-"""Error rates of the default test beside relevant features, in small: benchmarks.partial_nulls."""
+"""Error rates of the default test beside relevant features, by `error_rates.partial_nulls`."""
 
 import csv
 import math
@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.default_test import Problem, confirm, default_result
-from benchmarks.partial_nulls import RATES, SETTINGS, main, replicates, stages, verdict
+from benchmarks.defaults.default_test import confirm, default_result
+from benchmarks.designs.problem import Problem
+from benchmarks.error_rates.partial_nulls import RATES, SETTINGS, main, replicates, stages, verdict
 from tests.cli.commands import done
 from tests.significance.noise import band
 

@@ -1,12 +1,13 @@
-"""Methods beside the default test, and its power, in small: benchmarks.power_comparison."""
+"""Methods beside the default test, and its power, in small: benchmarks.power.comparison."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks import knockoffs, nulls, power_comparison, rank_tests
-from benchmarks import simulated as sim
-from benchmarks.default_test import Problem
-from benchmarks.power_comparison import PROBLEMS, Result, best, families, fraction, outcomes
+from benchmarks.designs import nulls
+from benchmarks.designs import simulated as sim
+from benchmarks.designs.problem import Problem
+from benchmarks.power import comparison, knockoffs, rank_tests
+from benchmarks.power.comparison import PROBLEMS, Result, best, families, fraction, outcomes
 from scipy import stats
 from tests.significance.noise import band
 
@@ -174,7 +175,7 @@ def test_best_is_the_most_powerful_valid_method():
 def test_run_prints_both_tables(tmp_path, capsys):
     words = ["--problems", "clinical", "--data-sets", "2", "--trees", "3", "--permutations", "19"]
     methods = ["--methods", "max-t", "ranks"]
-    power_comparison.main(["--out", str(tmp_path), *words, *methods])
+    comparison.main(["--out", str(tmp_path), *words, *methods])
     printed = capsys.readouterr().out
     assert "| clinical, missing values, 3 of 5 | rank tests, BH |" in printed
     assert "best valid at .05" in printed

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.strata import PROBLEMS, populations, samples, variants
-from benchmarks.taken import correlation, rates, refitted
+from benchmarks.error_rates.rejections import correlation, rates, refitted
+from benchmarks.error_rates.strata import PROBLEMS, populations, samples, variants
 from tests.grid import one_test
 from tests.significance.noise import TINY, band
 

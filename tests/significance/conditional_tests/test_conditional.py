@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.direct_exact import LEAST_BITS, verdicts
+from benchmarks.accuracy.direct_exact import LEAST_BITS, verdicts
 from scipy import stats
 
 import duramen as dm

@@ -2,7 +2,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from benchmarks.intervals import Cell, coverage
+from benchmarks.accuracy.intervals import Cell, coverage
 from scipy import stats
 from tests.grid import one_test
 
@@ -510,7 +510,7 @@ def test_rare_classes_are_noted():
 
 @pytest.mark.slow
 def test_fractions_are_covered_where_the_target_is_log_normal():
-    """benchmarks.intervals in small: 40 data sets of 60 rows, 30 trees, 30 replicates."""
+    """benchmarks.accuracy.intervals in small: 40 data sets of 60 rows, 30 trees, 30 replicates."""
     result = coverage(
         Cell("log-normal", 60, n_trees=30, n_resamples=30), 40, 200, kinds=("wilson",)
     )
@@ -563,7 +563,7 @@ def test_estimators_of_others_and_too_few_rows_are_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", ["regression", "classification"])
 def test_coverage_of_features_that_matter(problem):
-    """benchmarks.intervals in small: 40 data sets of 90 rows, 30 trees, 30 replicates, seed 1.
+    """benchmarks.accuracy.intervals in small: 40 data sets of 90 rows, 30 trees, 30 replicates.
 
     Intervals of 95 %. Of the four features that matter 160 are looked at, about 67 of them
     independent, so that .82 is three binomial standard errors below .92, the bar of the benchmark.

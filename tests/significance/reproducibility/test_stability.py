@@ -3,7 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
-from benchmarks.stability import coverage, sources
+from benchmarks.selectors.stability import coverage, sources
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.grid import one_test
@@ -94,7 +94,7 @@ def test_intervals_that_are_not_defined_or_have_no_width_carry_a_note():
 @pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 2, 4, 6])
 def test_intervals_cover_the_stability_of_many_selections(place):
-    """benchmarks.stability in small, 20 selections: .91 is below .95 by 2.9 standard errors."""
+    """benchmarks.selectors.stability in small: .91 is below .95 by 2.9 standard errors."""
     ours, published = coverage(sources()[place], 20, 250)
     assert ours > 0.91
     assert ours > published

@@ -262,7 +262,7 @@ def test_what_is_no_forest_or_other_rows():
 
 @pytest.mark.slow
 def test_false_discoveries_on_the_linear_problem():
-    from benchmarks import linear_problem
+    from benchmarks.error_rates import linear_problem
 
     # Draw 0. Over 50 draws the rate is .011 and .018 with 10,000 trees, and 7.3 and 7.9
     # features with a weight are found (docs/how-to/vote-change.md).

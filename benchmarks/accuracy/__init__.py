@@ -1,0 +1,1 @@
+"""Estimates against exact values: importances, intervals, directions."""

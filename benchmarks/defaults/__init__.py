@@ -1,0 +1,1 @@
+"""Choice of the defaults of `duramen rank`, and its verdicts."""

@@ -1,0 +1,45 @@
+"""The default test of `duramen rank`, on problems whose relevant features are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import duramen as dm
+from benchmarks.designs.problem import Problem
+from duramen.cli.commands.rank import Growth, make_forest
+
+LEVEL = 0.05
+TEST = dm.significance.catalogue["max_t"]
+TREES = TEST.most_trees
+PERMUTATIONS = TEST.rounds()
+
+
+def forest(task: str, trees: int = TREES, **growth: Any) -> Any:
+    """The forest of `duramen rank`; `growth` are its options, such as ``criterion="gini"``."""
+    return make_forest(Growth(**growth), task, trees, seed=0, jobs=1, verbose=False)
+
+
+def default_result(
+    problem: Problem,
+    seed: int,
+    *,
+    trees: int = TREES,
+    permutations: int = PERMUTATIONS,
+    **growth: Any,
+) -> Any:
+    """Run the default test; `growth` as for `forest`."""
+    return dm.significance.max_t(
+        forest(problem.task, trees, **growth),
+        problem.learning_set(),
+        n_permutations=permutations,
+        random_state=seed % 2**32,
+        n_jobs=1,
+    )
+
+
+def confirm(problem: Problem, seed: int, **options: Any) -> NDArray[np.str_]:
+    """Verdicts of the default test; options as for `default_result`."""
+    return np.array(default_result(problem, seed, **options).verdicts(LEVEL))

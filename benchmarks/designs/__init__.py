@@ -1,0 +1,1 @@
+"""Simulated data sets that several benchmarks use."""

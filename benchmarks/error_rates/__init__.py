@@ -1,0 +1,1 @@
+"""Type I errors of tests, by simulated designs."""

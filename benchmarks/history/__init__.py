@@ -1,0 +1,1 @@
+"""Cases for asv: speed over the history of the repository."""

@@ -1,0 +1,1 @@
+"""Network inference and connectome inference: accuracy, time and memory."""

@@ -1,0 +1,1 @@
+"""Power of tests, beside peers."""

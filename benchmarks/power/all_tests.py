@@ -1,0 +1,113 @@
+"""What the tests find where some features matter, and what they take beside: one table.
+
+``python -m benchmarks.power.all_tests --data-sets 20`` draws three problems from the same seeds for
+all methods of ``benchmarks.error_rates.calibration``, and prints the mean fraction of relevant
+features that are taken at .05, and of the irrelevant ones:
+
+* linear: 500 rows, 120 features, 20 of them with weights uniform on (0, 1), 10 % of labels flipped;
+* xor: 300 rows, 30 bits, two of which decide together and say nothing alone;
+* madelon: 600 rows, five dimensions of an exclusive or, five mixtures of them, 40 of noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import duramen as dm
+from benchmarks.error_rates import calibration
+from benchmarks.error_rates.calibration import LEVEL, RUNS, Method, refitted
+from duramen.jobs.replicates import Plan, run_replicates
+
+# All features are tested here; hopeless ones stop at the first forest that reaches their score.
+ALONE = Method(
+    "hapfelmeier", refitted("hapfelmeier", measure="mdi", n_permutations=RUNS, stop_after=1), "each"
+)
+METHODS = [ALONE if m.name == ALONE.name else m for m in calibration.METHODS]
+
+Problem = tuple[NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]
+
+
+def linear(seed: int) -> Problem:
+    data = dm.datasets.linear_sign(random_state=seed)
+    return data.X, data.y, data.details["weights"] > 0
+
+
+def xor(seed: int) -> Problem:
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 2, (300, 30)).astype(np.float64)
+    return X, (X[:, 0] != X[:, 1]).astype(int), np.arange(30) < 2
+
+
+def madelon(seed: int) -> Problem:
+    data = dm.datasets.madelon_like(
+        600, n_redundant=5, n_repeated=0, n_probes=40, random_state=seed
+    )
+    relevant = np.isin(np.array(data.names), data.relevant)
+    return np.asarray(data.X, dtype=np.float64), data.y, relevant
+
+
+PROBLEMS: dict[str, Callable[[int], Problem]] = {"linear": linear, "xor": xor, "madelon": madelon}
+
+
+def taken(method: Method, result: Any, names: tuple[str, ...]) -> NDArray[np.bool_]:
+    """Which features are taken at .05: by their own p-values, or by the rate of what is taken."""
+    if method.promise != "each":
+        return np.isin(names, result.selected(LEVEL))
+    return np.isin(names, result.selected(LEVEL, control="none"))
+
+
+def shares(problem: Callable[[int], Problem]) -> Callable[[int, int], NDArray[np.float64]]:
+    """The task of one data set: fractions of relevant and of irrelevant features, by method."""
+
+    def task(_: int, seed: int) -> NDArray[np.float64]:
+        data, y, relevant = problem(seed % 2**32)
+        X = dm.encode(data)
+        row: list[float] = []
+        with tempfile.TemporaryDirectory() as folder:
+            for method in METHODS:
+                chosen = taken(method, method.run(X, y, seed % 2**32, Path(folder)), X.names)
+                row += [float(chosen[relevant].mean()), float(chosen[~relevant].mean())]
+        return np.array(row)
+
+    return task
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks.power.all_tests", description=__doc__)
+    parser.add_argument("--data-sets", type=int, default=20)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--problems", nargs="*", choices=PROBLEMS, default=list(PROBLEMS))
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    results = {
+        name: run_replicates(
+            shares(problem),
+            options.data_sets,
+            2 * len(METHODS),
+            seed=0,
+            identity={},
+            plan=Plan(options.threads),
+            function="power",
+        ).mean(axis=0)
+        for name, problem in PROBLEMS.items()
+        if name in options.problems
+    }
+    print("| method | " + " | ".join(f"{name}: relevant, irrelevant" for name in results) + " |")
+    print("| --- |" + " --- |" * len(results))
+    for k, method in enumerate(METHODS):
+        cells = [f"{row[2 * k]:.2f}, {row[2 * k + 1]:.3f}" for row in results.values()]
+        print(f"| {method.name} ({method.promise}) | " + " | ".join(cells) + " |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Time and memory on large tables."""

@@ -1,0 +1,1 @@
+"""Selectors: error rates, power, stability, and time beside peers."""

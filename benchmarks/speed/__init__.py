@@ -1,0 +1,1 @@
+"""Time and memory, against peers, bars and earlier versions."""
