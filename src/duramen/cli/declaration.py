@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
-from importlib import import_module
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, isfunction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import indent, wrap
@@ -40,22 +39,20 @@ _SHORT = 36  # characters of choices that stand beside an option, not below the 
 class Choices:
     """Names that an option can take, read where they are needed: imports take long."""
 
-    # A tuple of names, a Literal, a catalogue, or a function that returns names; where importing it
-    # takes long, its module and name, as "module:name".
+    # A tuple of names, a Literal or a catalogue; where importing these takes long, a function that
+    # returns them by the field of each option.
     reference: Any
     before: tuple[str, ...] = ()  # further names
     after: tuple[str, ...] = ()  # further names
     describe: Callable[[Any], str] | None = None  # text for an entry of a catalogue in the help
+    field: str = ""  # name of the field
     __name__ = "name"  # typer asks for it
 
     def shown(self) -> dict[str, str]:
         """Return the text in the help by the name in Python."""
-        choices = self.reference
-        if isinstance(choices, str):
-            module, _, name = choices.partition(":")
-            choices = getattr(import_module(module), name)
+        choices = self.reference()[self.field] if isfunction(self.reference) else self.reference
         texts = {choice: _spelled(choice) for choice in self.before}
-        for choice in get_args(choices) or (choices() if callable(choices) else choices):
+        for choice in get_args(choices) or choices:
             text = self.describe(choice) if self.describe else ""
             key = choice.name if isinstance(choice, Entry) else getattr(choice, "name", choice)
             texts[key] = text or _spelled(key)
@@ -151,6 +148,7 @@ class Declared:
         if default is None:
             settings["show_default"] = False
         if isinstance(choices := settings.get("parser"), Choices):
+            settings["parser"] = choices = replace(choices, field=self.name)
             settings["autocompletion"] = choices.completed
         info = (
             typer.Argument(**settings) if self.argument else typer.Option(*self.names, **settings)

@@ -76,6 +76,13 @@ class Demo:
         return stack.enter_context(dataset.bundled_file(getattr(dataset, self.constant)))
 
 
+def _choices() -> dict[str, Any]:
+    """Names that options take, by their field."""
+    from duramen.data.target import OneColumnTask
+
+    return {"task": OneColumnTask}
+
+
 class Missing(StrEnum):
     """Treatment of missing values."""
 
@@ -92,7 +99,7 @@ class Table:
     demo: bool = option(False, f"Use the leukemia set {_ALONE}")
     task: str = choice(
         "auto",
-        "duramen.data.target:OneColumnTask",
+        _choices,
         "Task: classification of classes or regression of numbers; auto decides by the values of "
         "the target.",
         before=("auto",),

@@ -138,11 +138,18 @@ def keeping(files: Callable[[], Sequence[Path]], quiet: bool) -> Iterator[None]:
         yield
 
 
+def _choices() -> dict[str, Any]:
+    """Names that options take, by their field."""
+    from duramen.forests.criteria import IMPURITIES
+
+    return {"criterion": IMPURITIES}
+
+
 def criterion_option() -> Any:
     """Declare the option ``--criterion``."""
     return choice(
         "auto",
-        "duramen.forests.criteria:IMPURITIES",
+        _choices,
         "Impurity criterion; auto is entropy for classes, variance for numbers.",
         before=("auto",),
     )

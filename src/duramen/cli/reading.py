@@ -260,6 +260,13 @@ class Matrix:
             )
 
 
+def _choices() -> dict[str, Any]:
+    """Names that options take, by their field."""
+    from duramen.io.store.row_ids import MATCHES
+
+    return {"samples_match": MATCHES}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Annotations:
     """Sample annotations, and how their rows are paired with those of a table."""
@@ -283,7 +290,7 @@ class Annotations:
     )
     samples_match: str = choice(
         "exact",
-        "duramen.io.store.row_ids:MATCHES",
+        _choices,
         "Comparison of the names: as they are, or folded, without case, spaces, signs such as . "
         "and -, an X before a digit, and leading zeros.",
         echo="changed",

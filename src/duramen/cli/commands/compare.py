@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 COMMAND = "compare"
 
 
+def _choices() -> dict[str, Any]:
+    """Names that options take, by their field."""
+    from duramen.evaluation.learners import catalogue
+    from duramen.evaluation.result import SELECTIONS
+
+    return {"learner": catalogue, "selection": SELECTIONS}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
     """Methods, and how they are evaluated."""
@@ -50,7 +58,7 @@ class Evaluation:
     )
     learner: str = choice(
         "forest",
-        "duramen.evaluation.learners:catalogue",
+        _choices,
         "Learner that predicts from the features selected.",
     )
     score: tuple[str, ...] = option(
@@ -71,7 +79,7 @@ class Evaluation:
     )
     selection: str = choice(
         "inside",
-        "duramen.evaluation.result:SELECTIONS",
+        _choices,
         "Rows on which features are selected: the training rows (inside), or all rows (outside), "
         "which biases the scores upward.",
     )

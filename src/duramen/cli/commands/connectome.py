@@ -24,6 +24,21 @@ if TYPE_CHECKING:
 COMMAND = "connectome"
 
 
+def _choices() -> dict[str, Any]:
+    """Names that options take, by their field."""
+    from duramen.io.recordings import LAYOUTS, MISSING, NEURONS
+    from duramen.networks.connectome import METHODS
+    from duramen.networks.connectome.correlations import PRECISIONS
+
+    return {
+        "layout": LAYOUTS,
+        "neurons": NEURONS,
+        "missing": MISSING,
+        "method": METHODS,
+        "precision": PRECISIONS,
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fluorescence:
     """Recording, positions of the neurons, and known links."""
@@ -34,11 +49,11 @@ class Fluorescence:
         "F.npy of suite2p, or HDF5 of CaImAn.",
         metavar="FILE",
     )
-    layout: str = choice("auto", "duramen.io.recordings:LAYOUTS", "Layout of the file.")
+    layout: str = choice("auto", _choices, "Layout of the file.")
     key: str | None = option(None, "Array to read from an HDF5 file.", metavar="NAME")
     neurons: str = choice(
         "auto",
-        "duramen.io.recordings:NEURONS",
+        _choices,
         "Orientation of a table: neurons in columns, or in rows; auto is columns, unless these are "
         "more than five times as many as the rows.",
     )
@@ -49,9 +64,7 @@ class Fluorescence:
         metavar="F",
         min=0.0,
     )
-    missing: str = choice(
-        "refuse", "duramen.io.recordings:MISSING", "Treatment of frames with missing values."
-    )
+    missing: str = choice("refuse", _choices, "Treatment of frames with missing values.")
     positions: Path | None = option(
         None,
         "Table with the position of each neuron in columns x and y, in the order of the neurons. "
@@ -80,7 +93,7 @@ class Fluorescence:
 class Inference:
     """Method and its settings."""
 
-    method: str = choice("averaged", "duramen.networks.connectome:METHODS", "Method.")
+    method: str = choice("averaged", _choices, "Method.")
     threshold: tuple[float, ...] = option(
         (),
         "Threshold of the differences of fluorescence between frames, in the unit of the data; "
@@ -91,7 +104,7 @@ class Inference:
     )
     precision: str = choice(
         "auto",
-        "duramen.networks.connectome.correlations:PRECISIONS",
+        _choices,
         "Estimator of the precision matrix; auto is pca, or oas if few frames have a signal.",
     )
     components: float = option(

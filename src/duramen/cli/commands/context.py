@@ -45,7 +45,13 @@ if TYPE_CHECKING:
 
 COMMAND = "context"
 _DEMO_CONTEXT = "sex"
-_CHOICES = "duramen.results.context_importances"
+
+
+def _choices() -> dict[str, Any]:
+    """Names that options take, by their field."""
+    from duramen.results.context_importances import EMPTY, PERMUTE, SPLITS, Control
+
+    return {"permute": PERMUTE, "empty": EMPTY, "splits": SPLITS, "control": Control}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +92,7 @@ class Analysis(Trees):
     )
     permute: str = choice(
         "conditional",
-        f"{_CHOICES}:PERMUTE",
+        _choices,
         "Permutations of the context for the p-values of effects: within the classes (or bins) of "
         "the target with probabilities that allow for features that depend on the context "
         "(conditional); with equal probabilities (within-target), or among all rows (all), which "
@@ -94,12 +100,12 @@ class Analysis(Trees):
     )
     empty: str = choice(
         "skip",
-        f"{_CHOICES}:EMPTY",
+        _choices,
         "Treatment of nodes without rows of a context: skip them, or count an importance of zero.",
     )
     splits: str = choice(
         "auto",
-        f"{_CHOICES}:SPLITS",
+        _choices,
         "Family of splits: one branch for each value (multiway), or two branches (ordered); auto "
         "is ordered if a column has many distinct numbers.",
     )
@@ -149,7 +155,7 @@ class Verdicts:
     alpha: float = option(0.05, "Level of the verdicts.", metavar="A", min=0.0, max=1.0)
     control: str = choice(
         "fdr",
-        f"{_CHOICES}:Control",
+        _choices,
         "Error rate that --alpha bounds: false discovery rate (fdr), family-wise error rate "
         "(fwer), or the type I error of each p-value alone (none).",
     )

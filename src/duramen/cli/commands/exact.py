@@ -67,13 +67,23 @@ class Input(Small):
         return {} if self.context is None else {"context": (self.context,)}
 
 
+def _choices() -> dict[str, Any]:
+    """Names that options take, by their field."""
+    from duramen.theory.distributions.discretization import Method
+    from duramen.theory.population.accuracy import GIVEN, VOTES
+    from duramen.theory.population.recursion import CUTS
+    from duramen.theory.population.splits import FAMILIES
+
+    return {"discretize": Method, "splits": FAMILIES, "cut": CUTS, "votes": VOTES, "given": GIVEN}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Intervals:
     """Discretization of columns of numbers."""
 
     discretize: str = choice(
         "auto",
-        "duramen.theory.distributions.discretization:Method",
+        _choices,
         f"Method that cuts numeric columns into intervals; auto cuts columns of more than {FEW} "
         "distinct numbers at quantiles.",
         before=("auto",),
@@ -88,12 +98,12 @@ class Splits(Trees):
 
     splits: str = choice(
         "multiway",
-        "duramen.theory.population.splits:FAMILIES",
+        _choices,
         "Family of splits: one branch for each value (multiway), or two branches (the others).",
     )
     cut: str = choice(
         "random",
-        "duramen.theory.population.recursion:CUTS",
+        _choices,
         "Cut of a feature into two branches: any place between its values, all alike (random); one "
         "that is uniform between its least and its largest value, with --splits ordered and "
         "--discretize none (uniform); or the best one (best).",
@@ -138,7 +148,7 @@ class Measured:
     )
     votes: str = choice(
         "tree",
-        "duramen.theory.population.accuracy:VOTES",
+        _choices,
         "Prediction that --measure mda scores: that of single trees (tree); the vote of all "
         "trees, each with its own permutation (ensemble); or the vote of all trees, with one "
         "permutation for all (predictor).",
@@ -146,7 +156,7 @@ class Measured:
     )
     given: str = choice(
         "none",
-        "duramen.theory.population.accuracy:GIVEN",
+        _choices,
         "Features given which --measure mda permutes a feature, among rows with equal values of "
         "these: none, or those associated with it by more than 0.01 bits.",
         before=("none",),

@@ -48,6 +48,25 @@ if TYPE_CHECKING:
 COMMAND = "network"
 
 
+def _choices() -> dict[str, Any]:
+    """Names that options take, by their field."""
+    from duramen.networks.targets import (
+        NORMALIZATIONS,
+        SOURCE_SCALINGS,
+        forest_names,
+        measure_names,
+    )
+    from duramen.networks.variables import GENES
+
+    return {
+        "genes": GENES,
+        "forest": forest_names(),
+        "measure": measure_names(),
+        "normalization": NORMALIZATIONS,
+        "source_scaling": SOURCE_SCALINGS,
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class Expression:
     """Expression of genes, and the genes that may have links."""
@@ -60,7 +79,7 @@ class Expression:
     )
     genes: str = choice(
         "columns",
-        "duramen.networks.variables:GENES",
+        _choices,
         "Orientation of the table: genes in columns, or in rows, where the first column may "
         "hold the gene names.",
     )
@@ -105,9 +124,7 @@ class Expression:
 class Scores:
     """Forests of the targets, and the weights of links."""
 
-    forest: str = choice(
-        "random_forest", "duramen.networks.targets:forest_names", "Kind of forest."
-    )
+    forest: str = choice("random_forest", _choices, "Kind of forest.")
     trees: int = option(
         1000, "Number of trees for each target.", metavar="T", min=1, parameter="n_estimators"
     )
@@ -125,18 +142,18 @@ class Scores:
     )
     measure: str = choice(
         "mdi",
-        "duramen.networks.targets:measure_names",
+        _choices,
         "Importance measure that weights links.",
     )
     normalization: str = choice(
         "unit",
-        "duramen.networks.targets:NORMALIZATIONS",
+        _choices,
         "Scale of the weights: targets scaled to unit variance or entropy (unit), weights of "
         "each target scaled to add up to 1 (sum), or the unit of each target (none).",
     )
     source_scaling: str = choice(
         "variance",
-        "duramen.networks.targets:SOURCE_SCALINGS",
+        _choices,
         "Multiply the weights of a regulator by their variance over the targets, so that links "
         "of regulators of many genes rank higher; none is GENIE3 as published.",
     )

@@ -48,6 +48,7 @@ from duramen.cli.options import (
     writable,
 )
 from duramen.cli.problem import EVENT, Source, check_columns, named_by, naming_columns
+from duramen.estimators.catalogue import FORESTS, WEIGHTINGS
 
 if TYPE_CHECKING:
     from duramen.analyses.ranking.ranking import Ranking
@@ -58,16 +59,34 @@ if TYPE_CHECKING:
 
 
 COMMAND = "rank"
-MEASURES = "duramen.importances:catalogue"
-TESTS = "duramen.significance:catalogue"
 CLUSTERS = "clusters"  # value of --feature-groups
+
+
+def _choices() -> dict[str, Any]:
+    """Names that options take, by their field."""
+    from duramen.data.target import Task
+    from duramen.importances import catalogue as measures
+    from duramen.significance import catalogue as tests
+    from duramen.significance.error_rates.conditional_error_rate import How, Reading
+    from duramen.significance.intervals.confidence_intervals import SCALES
+    from duramen.significance.p_values.nulls import DISTRIBUTIONS
+
+    return {
+        "task": Task,
+        "distribution": DISTRIBUTIONS,
+        "rank_based": Reading,
+        "group_score": How,
+        "significance": tests,
+        "interval_scale": SCALES,
+        "measure": measures,
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
     """Parameters of the forest."""
 
-    forest: str = choice("random-forest", "duramen.estimators.catalogue:FORESTS", "Kind of forest.")
+    forest: str = choice("random-forest", FORESTS, "Kind of forest.")
     trees: int | None = option(
         None,
         f"Number of trees; {TREES:,} by default, and of more than {MANY_ROWS:,} rows "
@@ -95,7 +114,7 @@ class Growth:
     criterion: str = criterion_option()
     class_weight: str | None = choice(
         None,
-        "duramen.estimators.catalogue:WEIGHTINGS",
+        WEIGHTINGS,
         "Weights of the classes: balanced gives each the same weight; none by default.",
         echo="changed",
     )
@@ -121,7 +140,7 @@ class SurvivalInput(SampledInput):
 
     task: str = choice(
         "auto",
-        "duramen.data.target:Task",
+        _choices,
         "Task: classification of classes, regression of numbers, or survival, with the times in "
         "--target and the events in --event; auto is survival with --event, else decided by the "
         "values of the target.",
@@ -186,7 +205,7 @@ class Parameters:
 
     distribution: str | None = choice(
         None,
-        "duramen.significance.p_values.nulls:DISTRIBUTIONS",
+        _choices,
         "Distribution of importances under the null hypothesis: the permutations themselves, or "
         "one fitted to them; empirical by default.",
         before=("empirical",),
@@ -208,13 +227,13 @@ class Parameters:
     )
     rank_based: str | None = choice(
         None,
-        "duramen.significance.error_rates.conditional_error_rate:Reading",
+        _choices,
         "Compare ranks instead of importances: those of the features after each one (later), or "
         "its own (own). By default, importances are compared.",
     )
     group_score: str | None = choice(
         None,
-        "duramen.significance.error_rates.conditional_error_rate:How",
+        _choices,
         "Importance of a group of --feature-groups, computed from those of its features; mean by "
         "default.",
         parameter="how",
@@ -227,7 +246,7 @@ class Test:
 
     significance: str | None = choice(
         None,
-        TESTS,
+        _choices,
         "Significance test of the importances.",
         metavar="METHOD",
         describe=described_test,
@@ -260,7 +279,7 @@ class Resampling:
     )
     interval_scale: str | None = choice(
         None,
-        "duramen.significance.intervals.confidence_intervals:SCALES",
+        _choices,
         "With --intervals: what they are of, the importances, as by default, or their fractions of "
         "the sum over all features, which heavy tails of a numeric target do not distort.",
         parameter="scale",
@@ -432,7 +451,7 @@ class Options:
     growth: Growth = group(Growth, "Forest")
     measure: tuple[str, ...] = choice(
         (),
-        MEASURES,
+        _choices,
         "Importance measure; repeat for more, the first one orders the features. By default, "
         "those marked below, as far as the forest allows; features are then ordered by verdict, "
         "and by MDI-oob where trees leave rows out.",
@@ -468,7 +487,6 @@ def make_forest(
 ) -> Any:
     """Return the estimator that the options describe, with out-of-bag estimates if it has any."""
     from duramen.data.target import target_class
-    from duramen.estimators.catalogue import FORESTS
 
     name, max_features = growth.forest, growth.max_features
     estimator = estimator_of(
