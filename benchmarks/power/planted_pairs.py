@@ -1,16 +1,16 @@
 """Planted pairs among 1,000 features: area under precision and recall, and processor time.
 
-``python -m benchmarks.power.planted_pairs`` compares `interaction_test` with iterative random
-forests (prevalence of pairs in the leaves of the last forest, and their stability), with Friedman's
-H among the features of largest MDI, and with the pairs on common paths of other forests. Each data
-set has five pairs of one kind that interact, and five pairs of features with main effects alone,
-which are stronger. All on one thread, in one process. Exit status 1 where the area is not above
-that of the others, or the time not below a tenth of theirs.
+``python -m benchmarks.power.planted_pairs --out DIR`` compares `interaction_test` with iterative random
+forests (stability of pairs over bootstrap samples, ties by prevalence in the leaves of the last
+forest), with Friedman's H among the features of largest MDI, and with the pairs on common paths of
+other forests. Each data set has five pairs of one kind that interact, and five pairs of features
+with main effects alone, which are stronger. All methods take one data set after the other, on one
+thread of one process; a run that was killed goes on from DIR. Exit status 1 where the mean area is
+not above that of the others, or the time not below a tenth of theirs.
 
 H of all pairs would take hours: it is computed for the 45 pairs of the ten features of largest MDI,
-and its time is that of these pairs alone, in favor of H. The same for all pairs is printed beside,
-as many times longer as there are more of them. ``--methods``, ``--kinds``, ``--tasks`` and
-``--sets`` run a part; three data sets of each kind for all methods are about an hour.
+and its time is that of these pairs alone, in favor of H. ``--methods``, ``--kinds``, ``--tasks``
+and ``--sets`` run a part.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -146,40 +147,68 @@ METHODS = {
 }
 
 
+def task_of(combinations: Sequence[tuple[str, str]], methods: Sequence[str]) -> Callable[..., Any]:
+    """Area and processor seconds of each method, on one data set of one target and kind."""
+
+    def run(job: int, _: int) -> Any:
+        import duramen as dm
+
+        seed, place = divmod(job, len(combinations))
+        task, kind = combinations[place]
+        X, y, planted = problem(kind, task, seed)
+        data, row = dm.learning_set(X, y), []
+        for name in methods:
+            start = time.process_time()
+            scores = METHODS[name](data, task)
+            seconds = time.process_time() - start
+            row += [area(scores, planted), seconds]
+        cells = (
+            f"{name} {row[2 * k]:.2f}, {row[2 * k + 1]:.1f} s" for k, name in enumerate(methods)
+        )
+        print(f"{task}, {kind}, {seed}: {'; '.join(cells)}", file=sys.stderr, flush=True)
+        return np.array(row)
+
+    return run
+
+
 def main() -> int:
     """Print areas and times; return 1 where a bar is missed."""
-    import duramen as dm
+    from duramen.jobs.replicates import Plan, run_replicates
 
     parser = argparse.ArgumentParser(prog="benchmarks.power.planted_pairs", description=__doc__)
-    parser.add_argument("--sets", type=int, default=3, help="data sets of each kind")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--sets", type=int, default=10, help="data sets of each kind")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     asked = parser.parse_args()
-    every_pair = FEATURES * (FEATURES - 1) / (H_FEATURES * (H_FEATURES - 1))
-    print(f"{ROWS} x {FEATURES}, {TREES} trees; area, processor s of a data set")
+    asked.out.mkdir(parents=True, exist_ok=True)
+    combinations = list(product(asked.tasks, asked.kinds))
+    size = (asked.sets, len(combinations), len(asked.methods), 2)
+    results = run_replicates(
+        task_of(combinations, asked.methods),
+        size[0] * size[1],
+        2 * size[2],
+        seed=0,
+        identity={"combinations": combinations, "methods": asked.methods},
+        plan=Plan(1, asked.out / "planted_pairs.npz"),
+        function="planted_pairs",
+    ).reshape(size)
+    means, errors = results.mean(axis=0), results.std(axis=0, ddof=1) / np.sqrt(asked.sets)
+    print(f"{asked.sets} data sets of {ROWS} x {FEATURES} each: mean area (standard error), s")
+    print(f"| target | planted pairs | {' | '.join(asked.methods)} |")
+    print("| --- " * (2 + size[2]) + "|")
     missed = False
-    for task, kind in product(asked.tasks, asked.kinds):
-        results: dict[str, list[tuple[float, float]]] = {name: [] for name in asked.methods}
-        for seed in range(asked.sets):
-            X, y, planted = problem(kind, task, seed)
-            data = dm.learning_set(X, y)
-            for name in asked.methods:
-                start = time.process_time()
-                scores = METHODS[name](data, task)
-                seconds = time.process_time() - start
-                results[name].append((area(scores, planted), seconds))
-                more = f"; all pairs {seconds * every_pair:.2g} s" if name == FRIEDMAN else ""
-                print(
-                    f"{task}, {kind}, {seed}: {name} {results[name][-1][0]:.2f}, "
-                    f"{seconds:.1f} s{more}",
-                    flush=True,
-                )
-        means = {name: np.mean(pairs, axis=0) for name, pairs in results.items()}
-        own = means.get(OWN)
+    for (task, kind), mean, error in zip(combinations, means, errors, strict=True):
+        cells = [
+            f"{m:.2f} ({e:.2f}), {seconds:.1f} s"
+            for (m, seconds), e in zip(mean, error[:, 0], strict=True)
+        ]
+        print(f"| {task} | {kind} | {' | '.join(cells)} |")
+        of = dict(zip(asked.methods, mean, strict=True))
         for other in (IRF, FRIEDMAN):
-            if own is not None and other in means:
-                missed |= bool(own[0] <= means[other][0] or own[1] > BAR * means[other][1])
+            if OWN in of and other in of:
+                missed |= bool(of[OWN][0] <= of[other][0] or of[OWN][1] > BAR * of[other][1])
     return int(missed)
 
 

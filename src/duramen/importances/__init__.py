@@ -15,9 +15,9 @@ from duramen.importances.measures.fitted.influence import (
     relative_influence,
 )
 from duramen.importances.measures.fitted.interactions import interactions
-from duramen.importances.measures.fitted.local_mdi import local_mdi
+from duramen.importances.measures.fitted.local_mdi import LOCAL_MDI, local_mdi
 from duramen.importances.measures.fitted.mda import MDA, mda
-from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, mdi
+from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, UFI, mdi
 from duramen.importances.measures.fitted.mdi_plus import MDI_PLUS, mdi_plus
 from duramen.importances.measures.fitted.minimal_depth import (
     MINIMAL_DEPTH,
@@ -100,6 +100,8 @@ catalogue = Catalogue(
         SOBOL_MDA,
         MDI_PLUS,
         SHAFF,
+        UFI,
+        LOCAL_MDI,
     ),
 )
 """All importance measures; ``register`` adds one."""

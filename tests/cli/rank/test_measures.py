@@ -20,6 +20,7 @@ from duramen.importances import (
     conditional_mda,
     frequency,
     holdout_mda,
+    local_mdi,
     mcfs,
     mda,
     mdi,
@@ -102,6 +103,8 @@ def by_the_library(name, forest, unfitted, X, y):
     calls = {
         "mdi": lambda: mdi(forest),
         "mdi-oob": lambda: mdi(forest, X, y, rows="oob"),
+        "ufi": lambda: mdi(forest, X, y, rows="oob", node_weights="in-bag"),
+        "local-mdi": lambda: mean_absolute(local_mdi(forest, X)),
         "mda": lambda: mda(forest, X, y),
         "conditional-mda": lambda: conditional_mda(forest, X, y),
         "frequency": lambda: frequency(forest),
@@ -117,6 +120,12 @@ def by_the_library(name, forest, unfitted, X, y):
         "prediction-change": lambda: prediction_change(forest, X, **again),
     }
     return calls[name]()
+
+
+def mean_absolute(local):
+    return dm.Importances(
+        local.names, local.mean_absolute(), "local_mdi", local.unit, metadata=local.metadata
+    )
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +214,7 @@ def test_records_fit_their_functions():
         assert record.words.reading
         assert record.words.caution
         assert record.reference
-        assert record.name == "mdi_oob" or callable(getattr(dm.importances, record.name))
+        assert record.name in ("mdi_oob", "ufi") or callable(getattr(dm.importances, record.name))
 
 
 # --- by default ----------------------------------------------------------------------------------

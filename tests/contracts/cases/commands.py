@@ -499,6 +499,8 @@ for measure in (
     "sobol-mda",
     "mdi-plus",
     "shaff",
+    "ufi",
+    "local-mdi",
     "last-level",
 ):
     command(f"measure {measure}", f"{NETWORK} --measure {measure}", write_expression)

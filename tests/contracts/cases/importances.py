@@ -50,6 +50,14 @@ for task in TASKS:
     )
     case(f"mdi/{task} on given rows", measures.mdi, measure="mdi", task=task)(_on_rows)
     case(f"mdi/{task} rows=oob", measures.mdi, measure="mdi", task=task, rows="oob")(_on_rows)
+    case(
+        f"mdi/{task} node_weights=in-bag",
+        measures.mdi,
+        measure="mdi",
+        task=task,
+        rows="oob",
+        node_weights="in-bag",
+    )(_on_rows)
     case(f"frequency/{task}", measures.frequency, measure="frequency", task=task)(_of_forest)
     case(f"minimal_depth/{task}", measures.minimal_depth, measure="minimal_depth", task=task)(
         _of_forest

@@ -7,6 +7,8 @@ rows rewards it for what the search fitted by chance.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from duramen.forests.forest import Forest
@@ -15,7 +17,7 @@ from duramen.importances.samples import Sample, arrivals
 from duramen.support.arrays import FloatArray, IntArray
 
 
-def add_held_out(tally: Tally, run: Forest, sample: Sample) -> None:
+def add_held_out(tally: Tally, run: Forest, sample: Sample, *, in_bag: bool = False) -> None:
     """Add the decreases that rows show when they are dropped through a run of trees.
 
     The formulas are in :func:`duramen.importances.mdi`. Li et al. (2019) have sum_c (n_c / n) m_c .
@@ -24,28 +26,61 @@ def add_held_out(tally: Tally, run: Forest, sample: Sample) -> None:
     training frequencies. Where the classes of the rows at t have nothing to do with the children
     that they go to, any permutation of them is as likely, and all scores have mean 0 exactly. Trees
     that no row was dropped through do not count.
+
+    With `in_bag`, a node weighs as much as its training rows do, as in UFI, and splits with a child
+    that no row was dropped to count for 0.
     """
     nodes = Nodes(run)
-    held = _Held(nodes, sample)
-    entropy = run.settings.criterion == "entropy"
-    gain = _excess_information(nodes, held) if entropy else _covariance(nodes, held)
-    total = held.rows[run.offsets[:-1]]
-    fraction = gain / np.maximum(total, 1.0)[nodes.tree]
-    tally.add(nodes, fraction, n_trees=int(np.count_nonzero(total)))
+    held = _Held.of(nodes, sample)
+    n_trees = int(np.count_nonzero(held.rows[run.offsets[:-1]]))
+    weighted = held.weighted(run.weight) if in_bag else held
+    if run.settings.criterion == "entropy":
+        gain = _excess_information(nodes, held)
+        if in_bag:
+            gain *= weighted.rows / _positive(held.rows)
+    else:
+        gain = _covariance(nodes, weighted)
+    if in_bag:
+        parents = nodes.internal()
+        if run.classes is None:  # classes add up to 1 at every node, numbers have a scatter
+            squares = weighted.squares
+            gain[parents] += 0.5 * (squares[parents] - nodes.over_children(squares, parents))
+        unreached = nodes.over_children((held.rows == 0).astype(np.int64), parents) > 0
+        gain[parents[unreached]] = 0.0
+    fraction = gain / _positive(weighted.rows[run.offsets[:-1]])[nodes.tree]
+    tally.add(nodes, fraction, n_trees=n_trees)
 
 
+def _positive(weights: FloatArray) -> FloatArray:
+    """Return divisors: 1 in place of 0, where what is divided is 0 too."""
+    return np.where(weights > 0.0, weights, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
 class _Held:
-    """Number of rows (N,) and sum of their responses (N, C) at every node."""
+    """Number of rows (N,), sums of their responses (N, C) and of the squares (N,) at every node."""
 
-    def __init__(self, nodes: Nodes, sample: Sample) -> None:
+    rows: FloatArray
+    sums: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(cls, nodes: Nodes, sample: Sample) -> _Held:
         node, row = arrivals(nodes.forest, sample)
-        columns = np.ascontiguousarray(_responses(nodes.forest, sample).T)
+        responses = _responses(nodes.forest, sample)
+        columns = [*np.ascontiguousarray(responses.T), (responses**2).sum(axis=1)]
         amounts = (np.ones(row.size), *(column[row] for column in columns))
         n_nodes = nodes.forest.n_nodes
         at_nodes = (weighted_counts(node, amount, n_nodes) for amount in amounts)
         of_leaves = np.column_stack([sums[nodes.leaves] for sums in at_nodes])
         both = nodes.summed_up(of_leaves)
-        self.rows, self.sums = both[:, 0], both[:, 1:]
+        return cls(both[:, 0], both[:, 1:-1], both[:, -1])
+
+    def weighted(self, weight: FloatArray) -> _Held:
+        """Return the same mean responses with other weights (N,) of the nodes."""
+        scale = weight / _positive(self.rows)
+        rows = np.where(self.rows > 0, weight, 0.0)
+        return _Held(rows, self.sums * scale[:, np.newaxis], self.squares * scale)
 
 
 def _responses(forest: Forest, sample: Sample) -> FloatArray:
@@ -63,7 +98,7 @@ def _covariance(nodes: Nodes, held: _Held) -> FloatArray:
     agreement = np.einsum("ij,ij->i", mean, held.sums)
     predicted = held.rows[:, np.newaxis] * mean
     parents = nodes.internal()
-    seen = held.sums[parents] / np.maximum(held.rows[parents], 1.0)[:, np.newaxis]
+    seen = held.sums[parents] / _positive(held.rows[parents])[:, np.newaxis]
     by_chance = np.einsum("ij,ij->i", nodes.over_children(predicted, parents), seen)
     covariance = np.zeros(run.n_nodes)
     covariance[parents] = nodes.over_children(agreement, parents) - by_chance

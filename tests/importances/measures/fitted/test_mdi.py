@@ -6,8 +6,9 @@ from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import mdi as oracle
 
+import duramen as dm
 from duramen import datasets, estimators
-from duramen.importances import mdi
+from duramen.importances import Inputs, catalogue, mdi
 
 EXACT_DIGITS = [0.413, 0.582, 0.531, 0.542, 0.657, 0.226, 0.372]
 
@@ -214,6 +215,35 @@ def test_held_out_regression_against_oracle():
 
 
 @one_test
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
+@pytest.mark.parametrize("splits", ["ordered", "multiway"])
+def test_nodes_with_the_weights_of_the_bag_are_ufi(criterion, splits):
+    X, labels, numbers = mixed()
+    kind, y = estimators.RandomForestClassifier, labels
+    trained = np.eye(3)[labels]
+    if criterion == "variance":
+        kind, y = estimators.RandomForestRegressor, numbers
+        trained = (numbers - 1000.0)[:, np.newaxis]
+    forest = kind(6, criterion=criterion, splits=splits, random_state=0).fit(X, y)
+
+    def share(node, root):
+        if criterion != "entropy":
+            return oracle.ufi(node, trained, trained) / len(root["train"])
+        if not all(child["held"] for child in node["children"]):
+            return 0.0
+        part = len(node["train"]) / len(root["train"])
+        return part * oracle.excess_information(node, y)
+
+    expected = tallied(nested(forest, X, X, oob=True), 4, share)
+    result = mdi(forest, X, y, rows="oob", node_weights="in-bag", by_degree=True)
+    assert_is(result, expected)
+    assert result.metadata["mdi"]["node_weights"] == "in-bag"
+    of_catalogue = catalogue["ufi"](Inputs(forest, dm.learning_set(X, y)))
+    np.testing.assert_array_equal(of_catalogue.values, result.values)
+    assert of_catalogue.measure == "ufi"
+
+
+@one_test
 @pytest.mark.parametrize("criterion", ["gini", "variance"])
 @pytest.mark.parametrize("splits", ["ordered", "multiway"])
 def test_training_rows_as_held_out_give_plain_mdi(criterion, splits):
@@ -245,7 +275,12 @@ def test_irrelevant_features_get_zero_on_average(criterion):
             )
         forest.fit(X, y)
         plain.append(mdi(forest).values)
-        held.append(mdi(forest, X, y, rows="oob").values)
+        held.append(
+            [
+                mdi(forest, X, y, rows="oob", node_weights=weights).values
+                for weights in ("rows", "in-bag")
+            ]
+        )
     mean, error = np.mean(held, axis=0), np.std(held, axis=0) / np.sqrt(60)
     assert np.all(np.abs(mean) < 4 * error)
     assert np.all(np.mean(plain, axis=0) > 10 * error)

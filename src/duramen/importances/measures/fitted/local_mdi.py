@@ -15,8 +15,10 @@ from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import Rows, lent_rows, rows_of
 from duramen.importances.arguments import forest_of, matched, metadata_of, missing_rows
+from duramen.importances.measure import Inputs, Measure, Words
 from duramen.importances.passes.nodes import Nodes
 from duramen.importances.samples import encode_like, grown_on
+from duramen.results.importances import Importances
 from duramen.results.local_importances import LocalImportances
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice, check_flag, check_jobs, check_real
@@ -249,3 +251,35 @@ def _unit(forest: Forest, of: str) -> str:
     if of == "class":
         return "bits"
     return "y" if forest.classes is None else "probability"
+
+
+def _mean_absolute(inputs: Inputs) -> Importances:
+    """Return the mean absolute change of impurity on the paths of the rows."""
+    local = local_mdi(inputs.estimator, inputs.data, n_jobs=inputs.n_jobs)
+    return Importances(
+        names=local.names,
+        values=local.mean_absolute(),
+        measure=_FUNCTION,
+        unit=local.unit,
+        metadata=local.metadata,
+    )
+
+
+LOCAL_MDI = Measure(
+    _FUNCTION,
+    _mean_absolute,
+    Words(
+        "mean absolute local MDI",
+        "The mean absolute local MDI is the change of impurity by the splits on the feature on the "
+        "path of a row, averaged over the trees, in absolute value, and averaged over the rows; in "
+        "{unit}.",
+        "As MDI, it is above 0 for every feature that is tried often enough, relevant or not, and "
+        "larger for features with many distinct values.",
+    ),
+    reference="A. Sutera et al. (2021). From global to local MDI variable importances for random "
+    "forests and when they are Shapley values. NeurIPS 34.",
+    rows="training",
+    zero_if_irrelevant=False,
+    symmetric=False,
+    favors_many_values=True,
+)

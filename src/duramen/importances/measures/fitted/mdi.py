@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from duramen.importances.passes.nodes import Nodes, RunSums, Tally, blocks
 from duramen.importances.samples import Sample, sample_of
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
+from duramen.support.checks import check_choice
 
 if TYPE_CHECKING:
     from duramen.forests.forest import Forest
@@ -30,6 +32,7 @@ def mdi(
     y: Any = None,
     *,
     rows: str | None = None,
+    node_weights: Literal["rows", "in-bag"] = "rows",
     by_degree: bool = False,
     correction: str | None = None,
 ) -> Importances:
@@ -55,6 +58,11 @@ def mdi(
         training rows, in their order, and each is dropped through the trees that were grown
         without it. The default differs from that of `mda`, which needs rows that a tree did not
         see: MDI is defined on the training counts that the forest keeps, and needs no rows.
+    node_weights : {"rows", "in-bag"}
+        Weights of the nodes where `X` is given: the numbers of its rows, as Li et al. (2019), or
+        the weights of the training rows in the bag, as UFI of Zhou and Hooker (2021), where a split
+        with a child that no row of `X` comes to counts for 0. UFI of the variance is halved, so
+        that it is MDI on the training rows.
     by_degree : bool
         Whether to split the values up by the number of splits above the node.
     correction : {None, "expected", "miller-madow"}
@@ -113,10 +121,17 @@ def mdi(
     """
     grown = forest_of(forest, "mdi", survival=True, rows_given=X is not None)
     _check_choices(grown, X, y, rows, correction)
+    check_choice("mdi", "node_weights", node_weights, _NODE_WEIGHTS)
     if X is not None:
         sample = sample_of(grown, X, y, rows, "mdi")
         source = "held-out" if rows is None else "out-of-bag"
-        return cast(Importances, _OfRows(grown, sample, source, by_degree).over_all())
+        in_bag = node_weights == "in-bag"
+        return cast(Importances, _OfRows(grown, sample, source, by_degree, in_bag).over_all())
+    if node_weights == "in-bag":
+        raise ValueError(
+            'mdi: node_weights must be "rows" without X and y, where nodes have the weights of the '
+            'bag in any case, got "in-bag".'
+        )
     if correction is None:
         return cast(Importances, _OfTraining(grown, by_degree).over_all())
     tally = corrected(grown, correction)
@@ -147,13 +162,15 @@ class _OfTraining(TreeSums):
 class _OfRows(RunSums):
     """MDI from rows that are dropped through the trees."""
 
-    def __init__(self, forest: AnyForest, sample: Sample, source: str, by_degree: bool) -> None:
+    def __init__(
+        self, forest: AnyForest, sample: Sample, source: str, by_degree: bool, in_bag: bool = False
+    ) -> None:
         super().__init__(forest, sample.n_rows)
         self._tally, self._sample = Tally(forest.n_features), sample
-        self._source, self._by_degree = source, by_degree
+        self._source, self._by_degree, self._in_bag = source, by_degree, in_bag
 
     def _add_run(self, run: Forest) -> None:
-        add_held_out(self._tally, run, self._sample)
+        add_held_out(self._tally, run, self._sample, in_bag=self._in_bag)
 
     def _result(self) -> Importances:
         tally = self._tally
@@ -161,6 +178,8 @@ class _OfRows(RunSums):
             raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
         degrees = tally.by_degree() if self._by_degree else None
         choices = {"rows": self._source, "correction": None}
+        if self._in_bag:
+            choices["node_weights"] = "in-bag"
         return _result(self.forest, tally.values(), tally.standard_error(), degrees, choices)
 
 
@@ -226,15 +245,16 @@ class _OutOfBag(_OfRows):
 
     def _result(self) -> Importances:
         importances = super()._result()
-        metadata = {**importances.metadata, "mdi_oob": importances.metadata["mdi"]}
-        return replace(importances, measure="mdi_oob", metadata=metadata)
+        name = "ufi" if self._in_bag else "mdi_oob"
+        metadata = {**importances.metadata, name: importances.metadata["mdi"]}
+        return replace(importances, measure=name, metadata=metadata)
 
 
-def _sums_out_of_bag(inputs: Inputs) -> TreeSums:
+def _sums_out_of_bag(inputs: Inputs, *, in_bag: bool = False) -> TreeSums:
     forest = trees_of(inputs.estimator, "mdi", survival=True)
     _check_choices(forest, inputs.data, None, "oob", None)
     sample = sample_of(forest, inputs.data, None, "oob", "mdi")
-    return _OutOfBag(forest, sample, "out-of-bag", inputs.by_degree)
+    return _OutOfBag(forest, sample, "out-of-bag", inputs.by_degree, in_bag)
 
 
 MDI = Measure(
@@ -279,8 +299,23 @@ MDI_OOB = Measure(
     rows="out-of-bag",
     default=True,
 )
+UFI = Measure(
+    "ufi",
+    OfTrees(partial(_sums_out_of_bag, in_bag=True)),
+    Words(
+        "UFI",
+        "UFI, unbiased feature importance, is the decrease of impurity by the splits on the "
+        "feature, measured on the out-of-bag rows of each tree, with nodes weighted by the rows in "
+        "the bag, and averaged over trees; in {unit}.",
+        SCATTERS,
+    ),
+    reference="Z. Zhou, G. Hooker (2021). Unbiased measurement of feature importance in tree-based "
+    "methods. ACM TKDD 15(2).",
+    rows="out-of-bag",
+)
 
 
+_NODE_WEIGHTS = ("rows", "in-bag")
 CORRECTIONS = ("expected", "miller-madow")
 
 
