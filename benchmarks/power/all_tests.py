@@ -7,6 +7,9 @@ features that are taken at .05, and of the irrelevant ones:
 * linear: 500 rows, 120 features, 20 of them with weights uniform on (0, 1), 10 % of labels flipped;
 * xor: 300 rows, 30 bits, two of which decide together and say nothing alone;
 * madelon: 600 rows, five dimensions of an exclusive or, five mixtures of them, 40 of noise.
+
+Besides, `altmann` with each measure of the catalogue that a test can refit. SHAFF of 120 features
+takes minutes a data set: ``--methods`` runs some methods, named by their beginnings.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import argparse
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +27,7 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from benchmarks.error_rates import calibration
-from benchmarks.error_rates.calibration import LEVEL, RUNS, Method, refitted
+from benchmarks.error_rates.calibration import LEVEL, RUNS, Method, forest, of_permuted, refitted
 from duramen.jobs.replicates import Plan, run_replicates
 
 # All features are tested here; hopeless ones stop at the first forest that reaches their score.
@@ -32,6 +35,12 @@ ALONE = Method(
     "hapfelmeier", refitted("hapfelmeier", measure="mdi", n_permutations=RUNS, stop_after=1), "each"
 )
 METHODS = [ALONE if m.name == ALONE.name else m for m in calibration.METHODS]
+METHODS += [
+    Method(name, of_permuted("altmann", forest(), measure=measure.name), "each")
+    for measure in dm.importances.catalogue
+    if measure.testable and measure.name != "mdi"  # of which there are three rows
+    if (name := f"altmann, {measure.name}") not in [method.name for method in METHODS]
+]
 
 Problem = tuple[NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]
 
@@ -65,7 +74,9 @@ def taken(method: Method, result: Any, names: tuple[str, ...]) -> NDArray[np.boo
     return np.isin(names, result.selected(LEVEL, control="none"))
 
 
-def shares(problem: Callable[[int], Problem]) -> Callable[[int, int], NDArray[np.float64]]:
+def fractions(
+    problem: Callable[[int], Problem], methods: Sequence[Method]
+) -> Callable[[int, int], NDArray[np.float64]]:
     """The task of one data set: fractions of relevant and of irrelevant features, by method."""
 
     def task(_: int, seed: int) -> NDArray[np.float64]:
@@ -73,7 +84,7 @@ def shares(problem: Callable[[int], Problem]) -> Callable[[int, int], NDArray[np
         X = dm.encode(data)
         row: list[float] = []
         with tempfile.TemporaryDirectory() as folder:
-            for method in METHODS:
+            for method in methods:
                 chosen = taken(method, method.run(X, y, seed % 2**32, Path(folder)), X.names)
                 row += [float(chosen[relevant].mean()), float(chosen[~relevant].mean())]
         return np.array(row)
@@ -86,13 +97,15 @@ def main() -> int:
     parser.add_argument("--data-sets", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--problems", nargs="*", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--methods", nargs="*", help="names, or their beginnings")
     options = parser.parse_args()
+    methods = [m for m in METHODS if m.name.startswith(tuple(options.methods or [""]))]
     warnings.simplefilter("ignore")
     results = {
         name: run_replicates(
-            shares(problem),
+            fractions(problem, methods),
             options.data_sets,
-            2 * len(METHODS),
+            2 * len(methods),
             seed=0,
             identity={},
             plan=Plan(options.threads),
@@ -103,7 +116,7 @@ def main() -> int:
     }
     print("| method | " + " | ".join(f"{name}: relevant, irrelevant" for name in results) + " |")
     print("| --- |" + " --- |" * len(results))
-    for k, method in enumerate(METHODS):
+    for k, method in enumerate(methods):
         cells = [f"{row[2 * k]:.2f}, {row[2 * k + 1]:.3f}" for row in results.values()]
         print(f"| {method.name} ({method.promise}) | " + " | ".join(cells) + " |")
     return 0

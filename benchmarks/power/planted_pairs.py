@@ -1,12 +1,12 @@
 """Planted pairs among 1,000 features: area under precision and recall, and processor time.
 
-``python -m benchmarks.power.planted_pairs --out DIR`` compares `interaction_test` with iterative random
-forests (stability of pairs over bootstrap samples, ties by prevalence in the leaves of the last
-forest), with Friedman's H among the features of largest MDI, and with the pairs on common paths of
-other forests. Each data set has five pairs of one kind that interact, and five pairs of features
-with main effects alone, which are stronger. All methods take one data set after the other, on one
-thread of one process; a run that was killed goes on from DIR. Exit status 1 where the mean area is
-not above that of the others, or the time not below a tenth of theirs.
+``python -m benchmarks.power.planted_pairs --out DIR`` compares `interaction_test` with iterative
+random forests (stability of pairs over bootstrap samples, ties by prevalence in the leaves of the
+last forest), with Friedman's H among the features of largest MDI, and with the pairs on common
+paths of other forests. Each data set has five pairs of one kind that interact, and five pairs of
+features with main effects alone, which are stronger. All methods take one data set after the other,
+on one thread of one process; a run that was killed goes on from DIR. Exit status 1 where the mean
+area is not above that of the others, or the time not below a tenth of theirs.
 
 H of all pairs would take hours: it is computed for the 45 pairs of the ten features of largest MDI,
 and its time is that of these pairs alone, in favor of H. ``--methods``, ``--kinds``, ``--tasks``
