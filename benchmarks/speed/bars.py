@@ -111,11 +111,36 @@ def encoding(n_rows: int, n_columns: int) -> Callable[[], float]:
     return measure
 
 
+def conditional_impact() -> float:
+    """CPI of correlated numbers of which eight are direct."""
+    import duramen as dm
+
+    random = np.random.default_rng(0)
+    X = np.sqrt(0.5) * (random.normal(size=(500, 200)) + random.normal(size=(500, 1)))
+    y = X[:, :8].sum(axis=1) + 2.0 * random.normal(size=500)
+    forest = dm.RandomForestRegressor(500, max_features=1 / 3)
+    start = time.perf_counter()
+    dm.significance.conditional(forest, X, y, method="cpi", random_state=0, n_jobs=2)
+    return time.perf_counter() - start
+
+
+def knockoffs() -> float:
+    """Knockoffs of the genes of the leukemia set, with all defaults."""
+    import duramen as dm
+
+    genes = dm.datasets.load_leukemia()
+    start = time.perf_counter()
+    dm.significance.knockoffs(None, genes.X, genes.y, random_state=0, n_jobs=2)
+    return time.perf_counter() - start
+
+
 BARS = [
     Bar("10,000 multiway trees on 320 x 8 binary columns, one thread", multiway, 0.5),
     Bar("import duramen, beyond its dependencies", importing, 0.6),
     Bar("duramen rank --demo from a cold start", cold_start, 15.0),
     Bar("two threads against one, 2000 x 500, RF, K=sqrt(p)", two_threads, 1.7, "x", True),
+    Bar("CPI of 500 x 200, 500 trees, two threads", conditional_impact, 10.0),
+    Bar("knockoffs of 72 x 7129, two threads", knockoffs, 30.0),
     Bar("encode 72 x 7129", encoding(72, 7129), None),
     Bar("encode 1,000,000 x 50", encoding(1_000_000, 50), None),
 ]

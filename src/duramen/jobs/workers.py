@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from duramen.support.checks import extra_package, processors, refuse
 from duramen.support.provenance import versions
-from duramen.support.threads import Pool
+from duramen.support.threads import Pool, one_blas_thread
 from duramen.support.warning import warn
 
 # How often Dask tries a job again that failed (an object storage may be away for a moment), and
@@ -54,7 +54,7 @@ class Threads:
 
     @contextmanager
     def running(self, task: Task) -> Iterator[Run]:
-        """Run jobs one after the other, or over several threads.
+        """Run jobs one after the other, or over several threads, with one thread of BLAS each.
 
         Parameters
         ----------
@@ -69,7 +69,8 @@ class Threads:
             yields the results in the order of the jobs. Leaving the context cancels the rest.
         """
         if self.number == 1:
-            yield partial(starmap, task)
+            with one_blas_thread():
+                yield partial(starmap, task)
             return
 
         def run(jobs: Jobs) -> Iterator[Any]:
@@ -82,7 +83,7 @@ class Threads:
                     return
                 yield ahead.popleft().result()
 
-        with Pool(self.number) as pool:
+        with one_blas_thread(), Pool(self.number) as pool:
             yield run
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from duramen.catalogue import Catalogue, Entry
 from duramen.jobs.replicates import Plan, run_jobs
@@ -102,16 +101,15 @@ def averaged_association(
     }
     groups = _groups(settings, p)
     task = AveragedAssociation(peaks, groups, settings, associate)
-    with threadpool_limits(1):
-        sums = run_jobs(
-            task,
-            len(groups),
-            seed=0,
-            identity=identity,
-            plan=plan,
-            function=FUNCTION,
-            unit="block of settings",
-        )
+    sums = run_jobs(
+        task,
+        len(groups),
+        seed=0,
+        identity=identity,
+        plan=plan,
+        function=FUNCTION,
+        unit="block of settings",
+    )
     total, weight = np.zeros(p * (p - 1) // 2), 0.0
     for (name, thresholds), job in zip(groups, sums, strict=True):
         total += settings.filters[name] * job["sum"]

@@ -51,6 +51,7 @@ from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import Arrays, FloatArray, IntArray
 from duramen.support.provenance import fingerprint, versions
+from duramen.support.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
@@ -309,6 +310,7 @@ class ConditionalTest:
     notes: tuple[str, ...]
 
     @classmethod
+    @one_blas_thread()
     def of(
         cls,
         estimator: Any,
@@ -373,6 +375,7 @@ class ConditionalTest:
         parts = 1 + (self.n_permuted if self.choices.draws else len(self.hypotheses))
         return parts * self.choices.n_folds
 
+    @one_blas_thread()
     def run(self) -> ConditionalSignificance:
         """Grow the forests, and return the result."""
         fitting, fitted, hypotheses = self.fitting, self.sampler, self.hypotheses.features
@@ -618,25 +621,35 @@ def evaluated(
     if lines is None:
         return projected, scores, {}
     by_line = lines.error < observed.error
-    of_values = residuals_of_values(fitted, design, hypotheses)
-    plain, robust, sizes = np.ones((2, n_hypotheses)), *np.zeros((2, 2, n_hypotheses))
-    for g, features in enumerate(hypotheses):
+    of_values = residuals_of_values(fitted, design, hypotheses, by_line)
+
+    def parts(g: int) -> tuple[FloatArray, list[FloatArray], FloatArray]:
+        """Return what is left of the target, of scores and values, and a basis of what was fit."""
+        features, rest = hypotheses[g], observed.rest(g)
         residuals = [fitted.residuals_together(features)]
         straight = by_line or not fitted.forests[features].any()
         residuals.append(of_values.get(g, residuals[0]) if straight else residuals[0])
-        rest, basis, n_fitted = observed.rest(g), np.zeros((len(design.columns), 0)), 0
-        if by_line:
-            basis = lines.basis(g)
-            rest, residuals = after(basis, lines.response), [after(basis, r) for r in residuals]
-            n_fitted = basis.shape[1] + lines.n_means - 1
+        if not by_line:
+            return rest, residuals, np.zeros((len(rest), 0))
+        basis = lines.basis(g)
+        return after(basis, lines.response), [after(basis, r) for r in residuals], basis
+
+    plain, sizes = np.ones((2, n_hypotheses)), np.zeros((2, n_hypotheses))
+    for g in range(n_hypotheses):
+        rest, residuals, basis = parts(g)
+        n_fitted = basis.shape[1] + lines.n_means - 1 if by_line else 0
         for kind, own in enumerate(residuals):
             plain[kind, g] = covariance_p_value(rest, own, observed.units, n_fitted)
             if rest.shape[1] == own.shape[1] == 1 and observed.units is None:
-                robust[kind, g] = robust_p_value(rest[:, 0], own[:, 0], basis)
                 sizes[kind, g] = size_correlation(rest[:, 0], own[:, 0], basis)
     common = sizes.sum(axis=1) / np.maximum(np.count_nonzero(sizes, axis=1), 1)
-    varying = (sizes > _VARIES) | (common > _VARIES_WITH_ALL)[:, None]
-    linear = np.where(varying, np.maximum(plain, robust), plain)
+    varying = (sizes != 0.0) & ((sizes > _VARIES) | (common > _VARIES_WITH_ALL)[:, None])
+    linear = plain
+    for g in np.flatnonzero(varying.any(axis=0)).tolist():
+        rest, residuals, basis = parts(g)
+        for kind in np.flatnonzero(varying[:, g]).tolist():
+            robust = robust_p_value(rest[:, 0], residuals[kind][:, 0], basis)
+            linear[kind, g] = max(linear[kind, g], robust)
     weight = 0.5
     if by_line:
         weight = 1.0 - _OF_LINES if lines.of_values else _OF_LINES
@@ -646,13 +659,13 @@ def evaluated(
 
 
 def residuals_of_values(
-    fitted: Sampler, design: Design, hypotheses: tuple[IntArray, ...]
+    fitted: Sampler, design: Design, hypotheses: tuple[IntArray, ...], curves: bool
 ) -> dict[int, FloatArray]:
     """Return residuals of values, in place of scores, of each hypothesis about numbers.
 
     The effect of a value is larger than that of its rank, above all where tails are heavy. Values
-    are predicted along lines, or by splines of the others where the ranks of what lines leave
-    depend on squares or cubes of these. A known distribution has residuals of its own.
+    are predicted along lines, or with `curves` by splines of the others where the ranks of what
+    lines leave depend on squares or cubes of these. A known distribution has residuals of its own.
     """
     scores = fitted.scores
     numbers = (scores.widths > 0) & ~scores.discrete
@@ -661,7 +674,7 @@ def residuals_of_values(
     columns = centered(design.columns, fitted.strata)
     nodewise = Nodewise.of(replace(scores, values=columns))
     residuals = np.array(nodewise.residuals)
-    by_forests = np.flatnonzero(numbers & fitted.forests).tolist()
+    by_forests = np.flatnonzero(numbers & fitted.forests).tolist() if curves else []
     curved = curved_in(scores, normal_scores_of(residuals)) if by_forests else []
     for j in by_forests:
         if len(curved[j]):

@@ -33,6 +33,7 @@ from duramen.significance.measured import Data, Measured, MeasureLike, measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import fingerprint
+from duramen.support.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
@@ -254,6 +255,7 @@ def adjusted(e: FloatArray) -> FloatArray:
     return np.minimum(q_values, 1.0)
 
 
+@one_blas_thread()
 def _fitted(
     sampler: Any, table: EncodedTable, labels: IntArray | None
 ) -> EstimatedKnockoffs | ExactKnockoffs:

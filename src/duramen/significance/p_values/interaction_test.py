@@ -7,7 +7,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.learning_sets import learning_set_of
@@ -17,6 +16,7 @@ from duramen.significance.p_values.additive_model import Indicators, residuals
 from duramen.support import checks
 from duramen.support.arrays import Arrays, FloatArray, IntArray
 from duramen.support.provenance import versions
+from duramen.support.threads import one_blas_thread
 
 _NAME = "interaction_test"
 _BLOCK = 256  # indicators of the features of a job, about
@@ -131,17 +131,17 @@ def interaction_test(
     data = learning_set_of(X, y, _NAME)
     check_rows(data)
     choices = {"n_pairs": most, "n_cuts": cuts, "n_resamples": n}
-    with threadpool_limits(1):
+    with one_blas_thread():
         scan = _Scan.of(data, most, cuts, n, seed)
-        blocks = run_jobs(
-            scan,
-            len(scan.blocks),
-            seed=seed,
-            identity={**choices, "method": _NAME, "fingerprint": data.fingerprint},
-            plan=plan,
-            function=_NAME,
-            unit="block of features",
-        )
+    blocks = run_jobs(
+        scan,
+        len(scan.blocks),
+        seed=seed,
+        identity={**choices, "method": _NAME, "fingerprint": data.fingerprint},
+        plan=plan,
+        function=_NAME,
+        unit="block of features",
+    )
     first, second, values = (np.concatenate([b[what] for b in blocks]) for what in _PARTS)
     order = np.lexsort((second, first, -np.abs(values)))[:most]
     first, second, values = first[order], second[order], values[order]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import require_memory
@@ -20,6 +19,7 @@ from duramen.importances.samples import training_set
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.threads import one_blas_thread
 
 _NAME = "mdi_plus"
 _MODELS = {True: ("logistic", "least_squares"), False: ("ridge", "least_squares")}
@@ -157,10 +157,9 @@ class _Scores(TreeSums):
         self._values = _raw_values(data.table) if raw and regression != "least_squares" else {}
         self._trees: list[FloatArray] = []
 
+    @one_blas_thread()
     def add(self, trees: Forest) -> None:
-        # The matrices of a tree are small: threads of BLAS mostly wait for each other.
-        with threadpool_limits(1):
-            self._trees += [self._scores(trees.part(t, t + 1)) for t in range(trees.n_trees)]
+        self._trees += [self._scores(trees.part(t, t + 1)) for t in range(trees.n_trees)]
 
     def _scores(self, tree: Forest) -> FloatArray:
         """Return the scores of all features in one tree."""
