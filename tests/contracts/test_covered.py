@@ -34,7 +34,7 @@ WITHOUT_CASE = {
     "reports.Effects": "what a report of a ranking is made of",
     "selection.Account": "what reports of selections are made of",
     "selection.BaseSelector": "the contract of selectors, tested with a toy",
-    "selection.Detail": "a column of a table in a report",
+    "selection.Column": "a column of a table in a report",
     "selection.Option": "a record; every option of the command line has cases",
     "selection.Selector": "the record of a selector",
     "data.Finding": "a record; `findings` has cases",

@@ -5,7 +5,7 @@ from tests.grid import one_test
 import duramen as dm
 from duramen.reports import Run, render
 from duramen.reports.selection import Selection, found_words, summarize_selection
-from duramen.selection import Account, Detail, catalogue
+from duramen.selection import Account, Column, catalogue
 
 RECORD = catalogue["sequential_random_subspace"]
 
@@ -38,20 +38,21 @@ def a_run():
 def made(names, entered, wins=None, n_trees=10):
     n = len(entered)
     sizes = np.searchsorted(entered, np.arange(n_trees + 1), side="right")
-    details = [
-        Detail("entered", "found at tree", np.array(entered, dtype=np.int64)),
-        Detail("draws", "given to trees", np.arange(len(names)) + 1000),
+    trees = np.concatenate([entered, np.zeros(len(names) - n)]).astype(np.int64)
+    columns = [
+        Column("found at tree", name="entered", numbers=np.ma.array(trees, mask=trees == 0)),
+        Column("given to trees", name="draws", numbers=np.arange(len(names)) + 1000),
     ]
     if wins is not None:
-        details.append(Detail("wins", "beat the probes in", wins))
+        columns.append(Column("beat the probes in", name="wins", numbers=wins))
     return Selection(
         names=names,
         n_found=n,
-        details={detail.name: detail.values for detail in details},
+        details=tuple(columns),
         importances=np.linspace(0.5, 0, len(names)),
         unit="gini",
         sizes=sizes,
-        account=Account(run="", step="tree", details=tuple(details), nothing="Nothing found"),
+        account=Account(run="", step="tree", nothing="Nothing found"),
     )
 
 
@@ -66,8 +67,9 @@ def test_the_selection_of_a_search(search):
     assert values.account.results == {"trees": 100, "mean_draws": 100 * 40 / 80}
     assert (np.diff(values.importances[values.n_found :]) <= 0).all()
     place = {name: j for j, name in enumerate(search.importances_.names)}
-    assert values.details["draws"].tolist() == [search.draws_[place[name]] for name in values.names]
-    assert "wins" not in values.details
+    draws = [search.draws_[place[name]] for name in values.names]
+    assert values.columns()["draws"].to_pylist() == draws
+    assert "wins" not in values.columns()
 
 
 def test_of_many_only_those_found_are_listed(search):
@@ -84,9 +86,9 @@ def test_details_where_all_features_are_found():
     options = {"relevance": "probe", "min_draws": 1, "min_win_rate": 0.0}
     search = searched(n_estimators=40, n_subspace_features=60, **options)
     assert search.support_.all()
-    selection = Selection.of(search, RECORD)
-    assert selection.details["entered"].tolist() == search.entered_.tolist()
-    assert selection.details["wins"].tolist() == search.wins_[search.selected_].tolist()
+    columns = Selection.of(search, RECORD).columns()
+    assert columns["entered"].to_pylist() == search.entered_.tolist()
+    assert columns["wins"].to_pylist() == search.wins_[search.selected_].tolist()
 
 
 def test_columns_and_table():
@@ -94,7 +96,7 @@ def test_columns_and_table():
     columns = {name: list(values) for name, values in selection.columns().items()}
     assert [value.as_py() for value in columns["found"]] == [True, True, False]
     assert [value.as_py() for value in columns["entered"]] == [2, 7, None]
-    assert columns["wins"] == [5, 4, 0]
+    assert [value.as_py() for value in columns["wins"]] == [5, 4, 0]
     titles = [column.title for column in selection.table(5)]
     assert titles == [
         *("feature", "found at tree", "given to trees", "beat the probes in", "importance")

@@ -182,3 +182,12 @@ def test_results_inside_results_are_found_below_their_base(tmp_path):
     )
     loaded.save(tmp_path / "m.npz")
     assert dm.importances.MonteCarloSelection.load(tmp_path / "m.npz").equals(loaded)
+
+
+def test_numbers_of_a_column_become_cells():
+    numbers = np.ma.array([1234, 5, 6], mask=[False, True, False])
+    column = Column("trees", name="trees", numbers=numbers).take(np.array([2, 1, 0])).written()
+    assert column.cells == ["6", "", "1,234"]
+    assert column.written() is column
+    assert Column("score", numbers=np.array([0.5, 12.0])).written().cells == ["0.500", "12.000"]
+    assert Column("step", ["a", "b"], "words").take(np.array([1])).written().cells == ["b"]

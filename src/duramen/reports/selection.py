@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.evaluation.performance import catalogue as performances
 from duramen.evaluation.result import SelectionEvaluation, number
@@ -36,8 +35,8 @@ class Selection:
         than `MOST_LISTED` in all, the others by importance.
     n_found : int
         Number of those found.
-    details : mapping of str to arrays of shape (rows,) or (n_found,)
-        Columns that the selector tells, by their names.
+    details : tuple of Column
+        Columns of the selector.
     importances : float64 array of shape (rows,)
         Importances.
     unit : str
@@ -54,7 +53,7 @@ class Selection:
 
     names: tuple[str, ...]
     n_found: int
-    details: Mapping[str, NDArray[Any]]
+    details: tuple[Column, ...]
     importances: FloatArray
     unit: str
     sizes: IntArray | None
@@ -84,10 +83,7 @@ class Selection:
         return cls(
             names=tuple(scores.names[j] for j in rows.tolist()),
             n_found=len(selector.selected_),
-            details={
-                detail.name: detail.values if detail.of_selected else detail.values[rows]
-                for detail in account.details
-            },
+            details=tuple(column.take(rows) for column in account.columns),
             importances=scores.values[rows],
             unit=scores.unit,
             sizes=None if sizes is None else np.concatenate([[0], sizes]),
@@ -103,28 +99,17 @@ class Selection:
             "name": pa.array(self.names, pa.string()),
             "found": pa.array([True] * self.n_found + [False] * rest, pa.bool_()),
         }
-        for name, values in self.details.items():
-            missing = [None] * (len(self.names) - len(values))
-            columns[name] = (
-                pa.array(values.tolist() + missing, pa.from_numpy_dtype(values.dtype))
-                if missing
-                else values
-            )
+        columns |= {column.name: pa.array(column.values) for column in self.details}
         return {**columns, "importance": self.importances}
 
     def table(self, most: int) -> tuple[Column, ...]:
         """Return the `most` important features that were found, column by column."""
         best = np.argsort(-self.importances[: self.n_found], kind="stable")[:most]
-        columns = [Column("feature", [self.names[i] for i in best.tolist()], "name")]
-        for detail in self.account.details:
-            values = self.details[detail.name][best]
-            if values.dtype.kind == "U":
-                columns.append(Column(detail.title, values.tolist(), "words"))
-                continue
-            whole = values.dtype.kind in "iu"
-            texts = [f"{k:,}" for k in values.tolist()] if whole else fixed(values, 5)
-            columns.append(Column(detail.title, texts))
-        return (*columns, Column("importance", fixed(self.importances[best], 5)))
+        return (
+            Column("feature", [self.names[i] for i in best.tolist()], "name"),
+            *(column.take(best).written() for column in self.details),
+            Column("importance", fixed(self.importances[best], 5)),
+        )
 
 
 def summarize_selection(selection: Selection, run: Run, *, n_rows: int = _ROWS) -> Report:

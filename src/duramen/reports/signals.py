@@ -334,7 +334,7 @@ class GroupImportances:
                 "p adjusted",
                 cells,
                 name="p_adjusted",
-                numbers=pa.array(numbers, mask=np.isnan(numbers)),
+                numbers=np.ma.masked_invalid(numbers),
             ),
         ]
 
@@ -361,7 +361,7 @@ class GroupImportances:
                     cells,
                     minor=int(letter == "p"),
                     name=name,
-                    numbers=pa.array(numbers, mask=np.isnan(numbers)),
+                    numbers=np.ma.masked_invalid(numbers),
                 )
             )
         return columns

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.text import fixed
 
 Kind = Literal["rank", "name", "words", "number"]
 """What cells are: places from 1, names that the rows are about, other words, or numbers."""
@@ -27,10 +28,13 @@ class Bar:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Column of a table: in a text, a notebook, a terminal, a page, and, if named, a file."""
+    """Column of a table: in a text, a notebook, a terminal, a page, and, if named, a file.
+
+    One of numbers may come without cells, which `written` adds for the rows that are shown.
+    """
 
     title: str
-    cells: Sequence[str]  # one text a row
+    cells: Sequence[str] = ()  # one text a row
     kind: Kind = "number"
     minor: int = 0  # those of the largest number are left out first where there is little room
     least: int | None = None  # characters that a narrow terminal leaves to words; None for all
@@ -38,7 +42,7 @@ class Column:
     whiskers: tuple[FloatArray, FloatArray] | None = None  # lower and upper ends of the error bars
     faint: Sequence[bool] | None = None  # rows whose bars are muted
     name: str = ""  # in files
-    numbers: FloatArray | None = None  # what files have in place of the cells
+    numbers: NDArray[Any] | None = None  # what files have in place of the cells
 
     @property
     def left(self) -> bool:
@@ -46,20 +50,36 @@ class Column:
         return self.kind in ("name", "words")
 
     @property
-    def values(self) -> FloatArray | list[str]:
+    def values(self) -> NDArray[Any] | list[str]:
         """The numbers, or the texts, for a file."""
         return list(self.cells) if self.numbers is None else self.numbers
 
     def first(self, n: int) -> Column:
         """Return the column of the first rows."""
-        ends = self.whiskers
+        return self.take(np.arange(min(n, len(self.cells))))
+
+    def take(self, rows: IntArray) -> Column:
+        """Return the column of some rows."""
+        chosen, ends = rows.tolist(), self.whiskers
         return replace(
             self,
-            cells=self.cells[:n],
-            bars=None if self.bars is None else self.bars[:n],
-            whiskers=None if ends is None else (ends[0][:n], ends[1][:n]),
-            faint=None if self.faint is None else self.faint[:n],
-            numbers=None if self.numbers is None else self.numbers[:n],
+            cells=[self.cells[i] for i in chosen] if self.cells else (),
+            bars=None if self.bars is None else self.bars[rows],
+            whiskers=None if ends is None else (ends[0][rows], ends[1][rows]),
+            faint=None if self.faint is None else [self.faint[i] for i in chosen],
+            numbers=None if self.numbers is None else self.numbers[rows],
+        )
+
+    def written(self) -> Column:
+        """Return the column with its numbers as cells, of five digits, if it has none."""
+        if self.cells or self.numbers is None:
+            return self
+        numbers = np.ma.filled(self.numbers, 0)
+        whole = numbers.dtype.kind in "iu"
+        texts = [f"{k:,}" for k in numbers.tolist()] if whole else fixed(numbers, 5)
+        masked = np.ma.getmaskarray(self.numbers)
+        return replace(
+            self, cells=["" if no else text for text, no in zip(texts, masked, strict=True)]
         )
 
     def drawn(self) -> list[Bar]:

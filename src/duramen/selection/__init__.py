@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from duramen.selection.relief import ReliefF
     from duramen.selection.representatives import ClusterRepresentatives
     from duramen.selection.ridge import RidgeSelector
-    from duramen.selection.selector import Account, BaseSelector, Detail
+    from duramen.selection.selector import Account, BaseSelector
     from duramen.selection.sequential_random_subspace.selector import SequentialRandomSubspace
     from duramen.selection.sequential_selection import SequentialSelection
     from duramen.selection.stability_selection import StabilitySelection
@@ -32,7 +32,7 @@ __all__ = [
     "BaseSelector",
     "Boruta",
     "ClusterRepresentatives",
-    "Detail",
+    "Column",
     "InformationFilter",
     "KnockOut",
     "LassoSelector",
@@ -52,7 +52,7 @@ __all__ = [
 
 
 _HOMES = {
-    **dict.fromkeys(("Account", "BaseSelector", "Detail"), "selector"),
+    **dict.fromkeys(("Account", "BaseSelector", "Column"), "selector"),
     **dict.fromkeys(("SelectionScores", "scores"), "known_truth"),
     "ArtificialContrasts": "artificial_contrasts",
     "BackwardElimination": "backward_elimination",

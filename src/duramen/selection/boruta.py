@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from duramen.importances.after.group import grouping_of
 from duramen.importances.arguments import refuse_overlaps
+from duramen.results.columns import Column
 from duramen.results.fields import adjusted
 from duramen.selection.records import Selector
 from duramen.selection.refitting import RefittingSelector, ShadowRound
-from duramen.selection.selector import Account, Data, Detail, places
+from duramen.selection.selector import Account, Data, places
 from duramen.significance.measured import Measured
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
@@ -323,9 +324,9 @@ class Boruta(RefittingSelector):
             facts=tuple(facts),
             nothing=f"No feature was confirmed; {counts['tentative']:,} tentative, "
             f"{counts['rejected']:,} rejected",
-            details=(
-                Detail("verdict", "verdict", self.verdicts_),
-                Detail("hits", "rounds above all shadows", self.hits_),
+            columns=(
+                Column("verdict", self.verdicts_.tolist(), "words", name="verdict"),
+                Column("rounds above all shadows", name="hits", numbers=self.hits_),
             ),
             settings=settings,
             results=results,

@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.columns import Column
 from duramen.selection.records import Selector
-from duramen.selection.selector import Account, BaseSelector, Data, Detail, without_forest
+from duramen.selection.selector import Account, BaseSelector, Data, without_forest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -197,7 +198,7 @@ class InformationFilter(BaseSelector):
         """
         return replace(
             super().account(record),
-            details=(Detail("score", "score", self.scores_, of_selected=True),),
+            columns=(Column("score", name="score", numbers=self._of_selected(self.scores_)),),
         )
 
 

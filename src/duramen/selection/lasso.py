@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from duramen.results.columns import Column
 from duramen.selection.records import Selector
 from duramen.selection.selector import (
     Account,
     BaseSelector,
-    Detail,
     folds_of,
     linear_columns,
     standardized,
@@ -152,6 +152,6 @@ class LassoSelector(BaseSelector):
         """
         return replace(
             super().account(record),
-            details=(Detail("coefficient", "coefficient", self.coefficients_),),
+            columns=(Column("coefficient", name="coefficient", numbers=self.coefficients_),),
             results={"alpha": self.alpha_},
         )

@@ -21,9 +21,10 @@ from duramen.importances.measures.fitted.mda import SCALED_MDA
 from duramen.importances.refit import seeded, template_of
 from duramen.jobs.batches import Batches, OutcomeT, Steps
 from duramen.jobs.replicates import OBSERVED, replicate_seed
+from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
-from duramen.selection.selector import Account, BaseSelector, Data, Detail
+from duramen.selection.selector import Account, BaseSelector, Data
 from duramen.significance.measured import Measured, MeasureLike, measured
 from duramen.significance.refits import Refits
 from duramen.support import checks
@@ -236,9 +237,9 @@ class RoundsSelector(RefittingSelector):
             run=f"{record.title}, {self.n_rounds_:,} round{'s' * (self.n_rounds_ != 1)}",
             step="round",
             facts=(("rounds", f"{self.n_rounds_:,}"),),
-            details=(
-                Detail("round", f"{self.found_as} in round", self.found_in_),
-                Detail("p_value", "p-value", self.p_values_),
+            columns=(
+                Column(f"{self.found_as} in round", name="round", numbers=self.found_in_),
+                Column("p-value", name="p_value", numbers=self.p_values_),
             ),
             results={"rounds": self.n_rounds_},
         )

@@ -15,10 +15,11 @@ from duramen.forests.growth import Guidance, grow
 from duramen.forests.structure import trees_of_nodes
 from duramen.jobs.progress import progress_bar
 from duramen.jobs.replicates import OBSERVED, replicate_seed
+from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.refitting import Opening, RefittingSelector
-from duramen.selection.selector import Account, Detail
+from duramen.selection.selector import Account
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
@@ -214,8 +215,8 @@ class RegularizedForestSelector(RefittingSelector):
             run=f"{record.title}, {self.forest_.n_trees:,} trees",
             step="tree",
             label="features in use",
-            details=(
-                Detail("tree", "first used in tree", self.entered_),
-                Detail("factor", "factor of the gain", self.factors_),
+            columns=(
+                Column("first used in tree", name="tree", numbers=self.entered_),
+                Column("factor of the gain", name="factor", numbers=self.factors_),
             ),
         )

@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 from joblib import parallel_config
 
+from duramen.results.columns import Column
 from duramen.selection.records import Selector
-from duramen.selection.selector import Account, BaseSelector, Detail, numbers_of, without_forest
+from duramen.selection.selector import Account, BaseSelector, numbers_of, without_forest
 from duramen.support import checks
 from duramen.support.threads import end_with
 
@@ -128,4 +129,6 @@ class ReliefF(BaseSelector):
             That of this class.
         """
         weights = self.importances_.values
-        return replace(super().account(record), details=(Detail("weight", "weight", weights),))
+        return replace(
+            super().account(record), columns=(Column("weight", name="weight", numbers=weights),)
+        )

@@ -7,11 +7,11 @@ from typing import Self
 
 import numpy as np
 
+from duramen.results.columns import Column
 from duramen.selection.records import Selector
 from duramen.selection.selector import (
     Account,
     BaseSelector,
-    Detail,
     linear_columns,
     standardized,
     without_forest,
@@ -132,6 +132,6 @@ class RidgeSelector(BaseSelector):
         """
         return replace(
             super().account(record),
-            details=(Detail("coefficient", "coefficient", self.coefficients_),),
+            columns=(Column("coefficient", name="coefficient", numbers=self.coefficients_),),
             results={"penalty": self.penalty_},
         )

@@ -20,6 +20,7 @@ from duramen.data.encoded import refuse_unordered
 from duramen.data.learning_sets import unweighted_set
 from duramen.io import ColumnStore
 from duramen.jobs.replicates import Plan
+from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
@@ -46,28 +47,6 @@ CAUTIONS = (
 """Cautions that hold for every selector."""
 
 
-@dataclass(frozen=True, eq=False)
-class Detail:
-    """Column of numbers or words about the features, for tables.
-
-    Attributes
-    ----------
-    name : str
-        Name in ``result.csv``.
-    title : str
-        Heading in tables.
-    values : int64, float64 or str array of shape (p,), or (number of selected features,)
-        In the order of the columns; or of the selected features, in the order of `selected_`.
-    of_selected : bool
-        Whether they are of the selected features alone.
-    """
-
-    name: str
-    title: str
-    values: NDArray[Any]
-    of_selected: bool = False
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Account:
     """Account of the run of a fitted selector, for the terminal, the record and the report.
@@ -86,8 +65,9 @@ class Account:
         Sentence for a run that selected nothing, without a full stop.
     next_step : str
         What to try then, in a sentence or two.
-    details : tuple of Detail
-        Columns of the table of features.
+    columns : tuple of Column
+        Columns of the table of features, of p rows: texts or numbers, the latter masked where a
+        feature has none.
     reading : tuple of str
         Sentences on how to read the result; ``{unit}`` stands for the unit of the importances.
     cautions : tuple of str
@@ -104,7 +84,7 @@ class Account:
     facts: tuple[tuple[str, str], ...] = ()
     nothing: str = "No feature was found"
     next_step: str = NEXT_STEP
-    details: tuple[Detail, ...] = ()
+    columns: tuple[Column, ...] = ()
     reading: tuple[str, ...] = ()
     cautions: tuple[str, ...] = CAUTIONS
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -209,6 +189,12 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.checkpoint is not None and not isinstance(self.checkpoint, str | PathLike):
             raise refuse(owner, "checkpoint", "a path or None", self.checkpoint)
         return Plan.checked(owner, self.n_jobs, self.checkpoint, self.verbose, self.client)
+
+    def _of_selected(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return values of the selected features as those of all p, masked elsewhere."""
+        every = np.zeros(self.n_features_in_, values.dtype)
+        every[self.selected_] = values
+        return np.ma.array(every, mask=~self.support_)
 
     def account(self, record: Selector) -> Account:
         """Return the account of the run for a report.

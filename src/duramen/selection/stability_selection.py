@@ -15,10 +15,11 @@ from duramen.data import EncodedTable
 from duramen.data.recoding import with_knockoffs, with_probes
 from duramen.jobs.batches import Steps
 from duramen.jobs.replicates import OBSERVED, replicate_seed
+from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.refitting import RefittingSelector
-from duramen.selection.selector import Account, Detail, linear_columns, numbers_of, standardized
+from duramen.selection.selector import Account, linear_columns, numbers_of, standardized
 from duramen.significance.conditional_tests.knockoff_sampler import EstimatedKnockoffs
 from duramen.significance.measured import Measured
 from duramen.significance.resampling import Draw, SamplingUnits, subsample_size, subsamples
@@ -267,12 +268,12 @@ class StabilitySelection(RefittingSelector):
             account,
             run=f"{record.title}, {self.n_draws:,} draws of rows",
             facts=(("artificial features", ARTIFICIAL[self.artificial]), *estimate),
-            details=(
-                Detail("frequency", "fraction of the draws", self.frequency_),
-                Detail(
-                    "artificial_frequency",
+            columns=(
+                Column("fraction of the draws", name="frequency", numbers=self.frequency_),
+                Column(
                     "that of its artificial feature",
-                    self.artificial_frequency_,
+                    name="artificial_frequency",
+                    numbers=self.artificial_frequency_,
                 ),
             ),
             results={"threshold": self.threshold_, "fdp": self.fdp_} if count else {},

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from duramen.jobs.batches import Steps
+from duramen.results.columns import Column
 from duramen.selection.records import Selector
 from duramen.selection.refitting import (
     Opening,
@@ -18,7 +19,7 @@ from duramen.selection.refitting import (
     require_fitted_measure,
     require_out_of_bag,
 )
-from duramen.selection.selector import Account, Detail
+from duramen.selection.selector import Account
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -246,7 +247,7 @@ class VSURF(RefittingSelector):
         return replace(
             super().account(record),
             facts=(("features of the steps", words),),
-            details=(Detail("step", "last step", steps),),
+            columns=(Column("last step", steps.tolist(), "words", name="step"),),
             results={f"features_{name}": len(features) for name, features in sets.items()},
         )
 

@@ -22,10 +22,11 @@ from duramen.importances.refit import template_of
 from duramen.io import ColumnStore
 from duramen.io.store.reader import COLUMN_BYTES, memory_bytes
 from duramen.jobs.replicates import run_jobs
+from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.refitting import task_of
-from duramen.selection.selector import CAUTIONS, NEXT_STEP, Account, BaseSelector, Data, Detail
+from duramen.selection.selector import CAUTIONS, NEXT_STEP, Account, BaseSelector, Data
 from duramen.selection.sequential_random_subspace.search import (
     PARAMETERS_OF_TESTS,
     SAMPLING,
@@ -448,12 +449,12 @@ class SequentialRandomSubspace(BaseSelector):
         check_is_fitted(self, "support_")
         n_trees, q = self.n_estimators_, self.n_subspace_features_
         mean_draws = float(self.draws_.mean())
-        details = [
-            Detail("entered", "found at tree", self.entered_, of_selected=True),
-            Detail("draws", "given to trees", self.draws_),
+        columns = [
+            Column("found at tree", name="entered", numbers=self._of_selected(self.entered_)),
+            Column("given to trees", name="draws", numbers=self.draws_),
         ]
         if self.relevance in ("probe", "binomial"):
-            details.append(Detail("wins", "beat the probes in", self.wins_))
+            columns.append(Column("beat the probes in", name="wins", numbers=self.wins_))
         settings = self._settings()
         reading = (*_reading(settings, self.n_features_in_), _meaning_of_test(settings))
         results = {"trees": n_trees, "mean_draws": mean_draws}
@@ -468,7 +469,7 @@ class SequentialRandomSubspace(BaseSelector):
             nothing=f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} "
             "trees on average",
             next_step=_next_step(mean_draws),
-            details=tuple(details),
+            columns=tuple(columns),
             reading=reading,
             cautions=_CAUTIONS,
             settings=settings,
