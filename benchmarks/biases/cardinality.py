@@ -7,13 +7,16 @@ choose a split, or the same luck for a shadow, take both away.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
 
 import duramen as dm
 from benchmarks.biases.chance import (
+    FEWER,
+    QUICK,
+    SLOW,
     Float,
     Task,
     first_table,
@@ -31,11 +34,6 @@ DATA_SETS = 400
 ROWS, TREES = 200, 50
 VALUES = (2, 4, 10, 20)
 KINDS = (*(f"{k} values" for k in VALUES), "numeric")
-MEASURES = (
-    *("mdi", "frequency", "minimal_depth", "vote_change", "mdi_oob", "mda", "holdout_mda"),
-    *("noising", "air", "sandri"),
-)
-REGRESSIONS = ("sobol_mda", "shaff", "mdi_plus")  # slower: an eighth of the data sets
 TOLD = ("mdi", "mda", "air")  # where two kinds are mixed
 RANKED = ("mdi", "mdi_oob", "mda", "holdout_mda", "air")  # where one feature is relevant
 FLIPPED = 0.35  # rows whose class is not that of the relevant feature
@@ -46,14 +44,11 @@ def tables(data_sets: int, seed: int) -> Iterator[Table]:
     yield at_a_node()
     yield best_cut()
     yield whole_trees(data_sets, seed)
-    result = simulated(null_task, data_sets, seed)
-    size = f"{ROWS} rows, {TREES} trees"
-    yield null_table(f"Mean importance of irrelevant features; {size}", MEASURES, result, KINDS)
-    yield first_table("Fraction of the same data sets where it is first", MEASURES, result, KINDS)
-    slower = simulated(slower_task, max(1, data_sets // 8), seed)
-    size = f"{ROWS} rows, {TREES} trees, {len(slower)} data sets"
-    yield null_table(f"Mean importance of irrelevant features; {size}", REGRESSIONS, slower, KINDS)
-    yield first_table("Fraction of these where it is first", REGRESSIONS, slower, KINDS)
+    for measures, count in ((QUICK, data_sets), (SLOW, max(1, data_sets // FEWER))):
+        result = simulated(null_task(measures), count, seed)
+        size = f"{ROWS} rows, {TREES} trees, {count} data sets"
+        yield null_table(f"Mean importance of irrelevant features; {size}", measures, result, KINDS)
+        yield first_table("Fraction of these where it is first", measures, result, KINDS)
     yield with_relevant(data_sets, seed)
     yield by_ratio(data_sets, seed)
 
@@ -144,16 +139,15 @@ def features(random: np.random.Generator, n_rows: int = ROWS) -> Float:
     )
 
 
-def null_task(random: np.random.Generator, seed: int) -> Float:
+def null_task(measures: Sequence[str]) -> Task:
     """Importances of irrelevant features by each measure."""
-    data = dm.learning_set(features(random), random.integers(0, 2, ROWS))
-    return importances(MEASURES, dm.RandomForestClassifier(TREES, random_state=seed), data, seed)
 
+    def task(random: np.random.Generator, seed: int) -> Float:
+        data = dm.learning_set(features(random), random.integers(0, 2, ROWS))
+        forest = dm.RandomForestClassifier(TREES, random_state=seed)
+        return importances(measures, forest, data, seed)
 
-def slower_task(random: np.random.Generator, seed: int) -> Float:
-    """The same by measures that project forests or fit regressions."""
-    data = dm.learning_set(features(random), random.integers(0, 2, ROWS))
-    return importances(REGRESSIONS, dm.RandomForestClassifier(TREES, random_state=seed), data, seed)
+    return task
 
 
 def with_relevant(data_sets: int, seed: int) -> Table:

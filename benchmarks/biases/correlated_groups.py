@@ -7,12 +7,15 @@ feature that is only correlated with a relevant one has importance as well (Stro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 import duramen as dm
 from benchmarks.biases.chance import (
+    FEWER,
+    QUICK,
+    SLOW,
     Classes,
     Float,
     Task,
@@ -33,8 +36,7 @@ CORRELATION = 0.9  # within a group
 MERGED = 0.7  # correlation at which clusters are merged
 SAME, FLIPPED = 0.9, 0.95  # probability of a member having the bit, and the target the sum
 COPIES = (0, 1, 2, 4, 9)
-MEASURES = ("mdi", "mda", "conditional_mda", "air")
-OF_IRRELEVANT = (*MEASURES, "mdi_oob", "holdout_mda")
+TESTED = ("mda", "mdi_oob")  # by max-T
 LEVEL, PERMUTATIONS = 0.05, 19
 
 
@@ -43,9 +45,11 @@ def tables(data_sets: int, seed: int) -> Iterator[Table]:
     yield of_members()
     yield of_bystander()
     yield of_normal_blocks()
-    result = simulated(of_groups, data_sets, seed)
-    yield by_size(result)
+    fewer = max(2, data_sets // FEWER)
+    yield by_size(simulated(of_groups, data_sets, seed))
+    yield by_size(simulated(slower_of_groups, fewer, seed), SLOW)
     yield of_irrelevant(data_sets, seed)
+    yield of_irrelevant(fewer, seed, SLOW)
 
 
 # --- theory ---------------------------------------------------------------------------------------
@@ -157,18 +161,36 @@ def relevant_groups() -> list[range]:
     return [range(end - size, end) for end, size in zip(ends, SIZES, strict=True)]
 
 
-def of_groups(random: np.random.Generator, seed: int) -> Float:
-    """Means of importances by group and measure, group MDA, and fractions that the test takes."""
+def all_groups() -> list[range]:
+    """Relevant groups, and the irrelevant features."""
+    return [*relevant_groups(), range(sum(SIZES), sum(SIZES) + NOISE)]
+
+
+def sample_of_groups(random: np.random.Generator) -> tuple[Float, Classes]:
+    """Rows of the relevant groups and of irrelevant features, and their classes."""
     hidden, features = zip(*(block(random, size) for size in SIZES), strict=True)
     noise = random.normal(size=(ROWS, NOISE))
     X = np.column_stack([*features, noise])
-    y = (np.sum(hidden, axis=0) + random.normal(size=ROWS) > 0).astype(np.int64)
-    data = dm.learning_set(X, y)
+    return X, (np.sum(hidden, axis=0) + random.normal(size=ROWS) > 0).astype(np.int64)
+
+
+def slower_of_groups(random: np.random.Generator, seed: int) -> Float:
+    """Means by group of the measures that take long."""
+    data = dm.learning_set(*sample_of_groups(random))
     forest = dm.RandomForestClassifier(TREES, random_state=seed)
-    groups = [*relevant_groups(), range(sum(SIZES), X.shape[1])]
-    values = grouped(importances(MEASURES, forest, data, seed), groups)
+    return grouped(importances(SLOW, forest, data, seed), all_groups())
+
+
+def of_groups(random: np.random.Generator, seed: int) -> Float:
+    """Means of importances by group and measure, group MDA, and fractions that the test takes."""
+    X, y = sample_of_groups(random)
+    data, groups = dm.learning_set(X, y), all_groups()
+    forest = dm.RandomForestClassifier(TREES, random_state=seed)
+    values = grouped(importances(QUICK, forest, data, seed), groups)
     together = dm.importances.mda(
-        forest, data, feature_groups={str(i): list(group) for i, group in enumerate(groups)}
+        forest.fit(data),
+        data,
+        feature_groups={str(i): list(group) for i, group in enumerate(groups)},
     ).values
     taken = confirmed(data, "mda", seed)
     stand_for = of_representatives(X, y, seed)
@@ -183,34 +205,37 @@ def of_representatives(X: Float, y: Classes, seed: int) -> Float:
     return chosen.spread(dm.importances.mda(forest.fit(on), on)).values
 
 
-def by_size(importances: Float) -> Table:
+def by_size(importances: Float, measures: Sequence[str] = QUICK) -> Table:
     means = importances.mean(axis=0)
     sizes = np.array([*SIZES, NOISE])
     rows: list[list[Cell]] = []
-    for name, row in zip(MEASURES, means, strict=False):
+    for name, row in zip(measures, means, strict=False):
         title = dm.importances.catalogue[name].words.title
         rows.append([f"{title} of each feature", *row.tolist()])
         if name == "mdi":
             rows.append([f"{title} of the group", *(sizes * row).tolist()])
-    rows.append(["MDA of the group, permuted together", *means[-3].tolist()])
-    rows.append(["MDA of its representative", *means[-2].tolist()])
-    rows.append(["confirmed by max-T of MDA", *means[-1].tolist()])
+    others = ("MDA of the group, permuted together", "MDA of its representative")
+    others = (*others, "confirmed by max-T of MDA")
+    for title, row in zip(others, means[len(measures) :], strict=False):
+        rows.append([title, *row.tolist()])
     heads = ["measure", *(f"group of {size}" for size in SIZES), f"{NOISE} irrelevant"]
     return Table(
-        f"Groups of equal effect, correlation {CORRELATION:g} within; {ROWS} rows, {TREES} trees",
+        f"Groups of equal effect, correlation {CORRELATION:g} within; {ROWS} rows, {TREES} trees, "
+        f"{len(importances)} data sets",
         heads,
         rows,
         digits=4,
     )
 
 
-def of_irrelevant(data_sets: int, seed: int) -> Table:
+def of_irrelevant(data_sets: int, seed: int, measures: Sequence[str] = QUICK) -> Table:
     """Mean importance of irrelevant features in a group and of independent ones, beside others."""
-    titles = [dm.importances.catalogue[name].words.title for name in OF_IRRELEVANT]
-    titles += [f"confirmed by max-T of {name}" for name in ("MDA", "MDI-oob")]
+    titles = [dm.importances.catalogue[name].words.title for name in measures]
+    tested = TESTED if measures is QUICK else ()
+    titles += [f"confirmed by max-T of {dm.importances.catalogue[m].words.title}" for m in tested]
     rows: list[list[Cell]] = []
     for relevant in (0, 2):
-        result = simulated(irrelevant_task(relevant), data_sets, seed)
+        result = simulated(irrelevant_task(relevant, measures, tested), data_sets, seed)
         inside, outside = grouped(result, [range(NOISE // 2), range(NOISE // 2, NOISE)]).T
         for title, first, other in zip(titles, inside, outside, strict=True):
             apart = first - other
@@ -219,14 +244,14 @@ def of_irrelevant(data_sets: int, seed: int) -> Table:
             rows.append([relevant, title, *means, error])
     return Table(
         f"Irrelevant features: {NOISE // 2} correlated by {CORRELATION:g}, and as many independent "
-        "ones",
+        f"ones; {data_sets} data sets",
         ["relevant", "measure", "correlated", "independent", "difference", "standard error"],
         rows,
         digits=4,
     )
 
 
-def irrelevant_task(n_relevant: int) -> Task:
+def irrelevant_task(n_relevant: int, measures: Sequence[str], tested: Sequence[str]) -> Task:
     """Importances of correlated, then of independent irrelevant features, and what tests take."""
 
     def task(random: np.random.Generator, seed: int) -> Float:
@@ -236,8 +261,8 @@ def irrelevant_task(n_relevant: int) -> Task:
         y = (relevant.sum(axis=1) + random.normal(size=ROWS) > 0).astype(np.int64)
         data = dm.learning_set(np.column_stack([correlated, independent, relevant]), y)
         forest = dm.RandomForestClassifier(TREES, random_state=seed)
-        values = importances(OF_IRRELEVANT, forest, data, seed)
-        taken = [confirmed(data, measure, seed) for measure in ("mda", "mdi_oob")]
+        values = importances(measures, forest, data, seed)
+        taken = [confirmed(data, measure, seed) for measure in tested]
         return np.vstack([values, *taken])[:, :NOISE]
 
     return task

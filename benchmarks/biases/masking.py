@@ -6,14 +6,22 @@ whenever both are drawn splits seldom, or never, and its importance is below its
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
-from benchmarks.biases.chance import of_forest
+from benchmarks.biases.chance import (
+    FEWER,
+    QUICK,
+    SLOW,
+    Float,
+    importances,
+    of_forest,
+    simulated,
+)
 from benchmarks.biases.tables import Table
 from duramen.theory import FiniteDistribution, population_importances, population_mda, specify
 from duramen.theory.distributions.specification import copy, uniform
@@ -38,6 +46,8 @@ def tables(data_sets: int, seed: int) -> Iterator[Table]:
     yield rivals()
     yield imbalanced_xor()
     yield found_by_candidates(data_sets, seed)
+    yield ahead_by_measure(data_sets, seed, QUICK)
+    yield ahead_by_measure(max(1, data_sets // FEWER), seed, SLOW)
 
 
 # --- theory ---------------------------------------------------------------------------------------
@@ -147,6 +157,28 @@ def found_by_candidates(data_sets: int, seed: int) -> Table:
         f"{LEVEL} by itself",
         ["K", *values, *(f"ahead by {name}" for name in ahead), "significant"],
         rows,
+    )
+
+
+def ahead_by_measure(data_sets: int, seed: int, measures: Sequence[str]) -> Table:
+    """How often the masked feature is ahead of all irrelevant ones, by measure and K."""
+    columns = []
+    for K in CANDIDATES:
+
+        def task(random: np.random.Generator, own: int, K: int = K) -> Float:
+            data = dm.learning_set(*problem(random))
+            forest = dm.RandomForestClassifier(TREES, max_features=K, random_state=own)
+            values = importances(measures, forest, data, own)
+            return np.asarray(values[:, 1] > values[:, 2:].max(axis=1), dtype=np.float64)
+
+        columns.append(simulated(task, data_sets, seed).mean(axis=0))
+    titles = [dm.importances.catalogue[name].words.title for name in measures]
+    return Table(
+        f"How often the copy is ahead of all irrelevant features; {TREES} trees, {data_sets} data "
+        "sets",
+        ["measure", *(f"K = {K}" for K in CANDIDATES)],
+        [[title, *row.tolist()] for title, row in zip(titles, np.array(columns).T, strict=True)],
+        digits=2,
     )
 
 
