@@ -36,7 +36,6 @@ TREES = 300
 CANDIDATES = (1, 2, 4, 12)
 LEVEL = 0.05
 
-Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
