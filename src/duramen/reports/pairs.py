@@ -109,7 +109,8 @@ class AllPairs:
             "in a way that is no sum of their main effects: z is the contrast of the four means "
             "over its standard error; its sign is + where the target is larger with both features "
             "high or both low. A pair is compared with the strongest of all pairs under random "
-            "signs of the residuals."
+            "signs of the residuals. A pair whose features are correlated with two that interact "
+            "has a part of their interaction."
         )
         forest = (
             f"Of the trees: what the splits on one feature tell, in {self.in_forest.unit}, below "
