@@ -170,8 +170,8 @@ def test_tables_are_cut():
 
 
 def test_results_without_a_summary_say_so():
-    with pytest.raises(NotImplementedError):
-        Summarized().summary()
+    with pytest.raises(TypeError, match="_summary"):
+        Summarized()
 
 
 def test_results_inside_results_are_found_below_their_base(tmp_path):

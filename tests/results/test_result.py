@@ -14,16 +14,25 @@ from hypothesis.extra.numpy import arrays
 from tests.grid import one_test
 
 from duramen.results.result import Result
+from duramen.results.summary import Summary
+
+
+class Plain(Result):
+    def columns(self) -> dict[str, Any]:
+        return {}
+
+    def _summary(self, rows: int) -> Summary:
+        return Summary((type(self).__name__,))
 
 
 @dataclass(frozen=True, eq=False)
-class Inner(Result):
+class Inner(Plain):
     values: Any
     label: str = "a"
 
 
 @dataclass(frozen=True, eq=False)
-class Outer(Result):
+class Outer(Plain):
     names: tuple[str, ...]
     number: float
     count: int | None
@@ -47,7 +56,11 @@ outers = st.builds(
     count=st.none() | st.integers(),
     table=tables,
     inner=st.none() | st.builds(Inner, columns, words),
-    by_name=st.dictionaries(words, st.one_of(columns, st.builds(Inner, tables, words)), max_size=3),
+    by_name=st.dictionaries(
+        words,
+        st.one_of(columns, st.builds(Inner, tables, words), st.lists(words, max_size=2).map(tuple)),
+        max_size=3,
+    ),
     metadata=st.dictionaries(words, st.lists(st.integers(), max_size=2), max_size=2),
 )
 

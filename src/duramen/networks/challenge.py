@@ -48,6 +48,17 @@ class ChallengeScore(Result):
     extrapolated: BoolArray
     score: float
 
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`, one row a network: the attributes, but for `score`."""
+        return {
+            "name": list(self.names),
+            "auroc": self.auroc.copy(),
+            "aupr": self.aupr.copy(),
+            "log10_p_auroc": self.log10_p_auroc.copy(),
+            "log10_p_aupr": self.log10_p_aupr.copy(),
+            "extrapolated": self.extrapolated.copy(),
+        }
+
     def _summary(self, rows: int) -> Summary:
         shown = [
             Column("network", list(self.names), kind="words"),

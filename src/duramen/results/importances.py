@@ -366,6 +366,10 @@ class MonteCarloSelection(Result):
                 f"MonteCarloSelection: source and target must be positions in 0..{p - 1}."
             )
 
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`: those of the importances, and ``n_drawn``."""
+        return {**self.importances.columns(), "n_drawn": self.n_drawn.copy()}
+
     # --- the graph -------------------------------------------------------------------------
 
     def edges(self, k: int | None = None) -> Any:

@@ -68,6 +68,20 @@ class NetworkScores(Result):
         """Fraction of the false links that come so far, at each point."""
         return (self.ranked - self.true_positives) / (self.n_pairs - self.n_true)
 
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`, one row a point of the curves.
+
+        They are ``ranked``, ``true_positives``, ``recall``, ``precision`` and
+        ``false_positive_rate``.
+        """
+        return {
+            "ranked": self.ranked.copy(),
+            "true_positives": self.true_positives.copy(),
+            "recall": self.recall,
+            "precision": self.precision,
+            "false_positive_rate": self.false_positive_rate,
+        }
+
     def _summary(self, rows: int) -> Summary:
         heading = (
             f"NetworkScores: {self.n_true:,} of {self.n_pairs:,} pairs are links",
@@ -96,6 +110,14 @@ class Orientation(Result):
     fraction: float
     n_links: int
     p_value: float
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`, in one row: the attributes."""
+        return {
+            "fraction": [self.fraction],
+            "n_links": [self.n_links],
+            "p_value": [self.p_value],
+        }
 
     def _summary(self, rows: int) -> Summary:
         heading = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -233,9 +234,9 @@ class FeatureResult(Result, Generic[NumberT]):
         except ValueError:
             raise KeyError(name) from None
 
+    @abstractmethod
     def order(self) -> NDArray[np.intp]:
         """Return the indices of the features, the best first."""
-        raise NotImplementedError
 
     def top(self, k: int) -> Self:
         """Return the `k` best features by `order` (all when p < k), the best first.

@@ -15,7 +15,7 @@ from duramen.results.archive import as_damage, read_archive, write_archive
 
 _FORMAT = 1
 _ARRAY, _NUMBER, _RESULT, _SPARSE = "$array", "$number", "$result", "$sparse"
-_OBJECTS = "$objects"
+_OBJECTS, _TUPLE = "$objects", "$tuple"
 _OF_JSON = (str, bool, int, float)
 
 
@@ -81,7 +81,9 @@ class Saved:
             }
             return {_RESULT: type(value).__name__, "fields": inside}
         if isinstance(value, Mapping):
-            return {key: self._packed(part, name, arrays) for key, part in value.items()}
+            inside = {key: self._packed(part, name, arrays) for key, part in value.items()}
+            tuples = (key for key, part in value.items() if isinstance(part, tuple))
+            return {**inside, **{key: {_TUPLE: inside[key]} for key in tuples}}
         if isinstance(value, tuple):
             return [self._packed(part, f"{name}_{j}", arrays) for j, part in enumerate(value)]
         if isinstance(value, float) and not math.isfinite(value):
@@ -145,6 +147,8 @@ def _unpacked(value: Any, arrays: Mapping[str, Any]) -> Any:
 
         parts = (_unpacked(value[name], arrays) for name in ("data", "indices", "indptr"))
         return csr_array(tuple(parts), shape=tuple(value[_SPARSE]))
+    if _TUPLE in value:
+        return _tuples(_unpacked(value[_TUPLE], arrays))
     if _NUMBER in value:
         return float(value[_NUMBER])
     if _RESULT in value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -197,7 +198,7 @@ class Summary:
         )
 
 
-class Summarized:
+class Summarized(ABC):
     """Base of what shows itself: as text, and as a table with bars in a notebook.
 
     A class says once what it shows, in `_summary`.
@@ -205,8 +206,9 @@ class Summarized:
 
     _rows_shown = ROWS
 
+    @abstractmethod
     def _summary(self, rows: int) -> Summary:
-        raise NotImplementedError
+        """Return the heading, at most so many rows of the table, and the notes."""
 
     def summary(self, rows: int = ROWS) -> Summary:
         """Return the heading, at most so many rows of the table, and the notes."""
@@ -228,9 +230,9 @@ class Summarized:
 class Framed(Summarized):
     """Base of what becomes a data frame too."""
 
+    @abstractmethod
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name."""
-        raise NotImplementedError
 
     def to_frame(self) -> Any:
         """Return a data frame; its columns are those of `columns`.

@@ -117,6 +117,13 @@ class Components(Result):
         reached = np.cumsum(self.explained_variance_ratio) >= explained - 1e-12
         return int(reached.argmax()) + 1 if reached.any() else len(reached)
 
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`, one row a component: the attributes."""
+        return {
+            "explained_variance_ratio": self.explained_variance_ratio.copy(),
+            "singular_value_ratio": self.singular_value_ratio.copy(),
+        }
+
     def _summary(self, rows: int) -> Summary:
         fractions = (0.5, 0.9, 0.99, 1.0)
         total = len(self.explained_variance_ratio)

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from duramen.results.columns import Column, counted, hidden
-from duramen.results.summary import Framed, Summary
+from duramen.results.result import Result
+from duramen.results.saved import Saved
+from duramen.results.summary import Summary
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.checks import refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
@@ -30,7 +32,7 @@ _EXPLAINED = {
 
 
 @dataclass(frozen=True)
-class Counterexample:
+class Counterexample(Saved):
     """Single variables A, C, D and a set Z for which a property fails.
 
     * intersection: A ⊥ C | Z, D and A ⊥ D | Z, C, but A is not independent of (C, D) given Z;
@@ -63,7 +65,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True, repr=False)
-class Properties(Framed):
+class Properties(Result):
     """Properties of a joint distribution of the features and the target.
 
     Parameters
@@ -285,7 +287,7 @@ Triple = tuple[str, str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, repr=False)
-class Faithfulness(Framed):
+class Faithfulness(Result):
     """Comparison of the independences of a distribution with the d-separations of a graph.
 
     Parameters

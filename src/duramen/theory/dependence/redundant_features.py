@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden
-from duramen.results.summary import Framed, Summary
+from duramen.results.result import Result
+from duramen.results.summary import Summary
 from duramen.support.arrays import BoolArray, FloatArray, native_frame
 from duramen.theory.dependence.relevant_features import conditionings_of
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
@@ -21,7 +22,7 @@ from duramen.theory.distributions.variables import TARGET
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Redundancy(Framed):
+class Redundancy(Result):
     """Redundancy between the p features of a distribution, by several definitions.
 
     All matrices are read as "row to column": entry (i, j) speaks of X_i in view of X_j. Their

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, counted, hidden
-from duramen.results.summary import Framed, Summary
+from duramen.results.result import Result
+from duramen.results.summary import Summary
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
@@ -22,7 +23,7 @@ _TIE = 1e-12  # probabilities of classes no farther apart, relative to the large
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BayesModel(Framed):
+class BayesModel(Result):
     """Best prediction of Y for every combination of values of some features.
 
     Parameters

@@ -13,7 +13,8 @@ import numpy as np
 
 from duramen.results.columns import Column, counted, hidden
 from duramen.results.importances import Importances
-from duramen.results.summary import Framed, Summary
+from duramen.results.result import Result
+from duramen.results.summary import Summary
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice, check_integer
 from duramen.support.provenance import fingerprint, versions
@@ -356,7 +357,7 @@ _MOST_TERMS = 1 << 17
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConditioningTerms(Framed):
+class ConditioningTerms(Result):
     """Contributions of conditioning sets to the importance of a feature.
 
     Parameters
