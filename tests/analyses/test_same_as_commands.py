@@ -175,7 +175,8 @@ def test_files_are_those_of_the_command(tmp_path):
     frame = patients()
     report = dm.rank(frame, target="ill", n_estimators=20, test=False)
     report.save(tmp_path / "new" / "folder")
-    assert sorted(path.name for path in (tmp_path / "new/folder").iterdir()) == FILES
+    names = [path.name for path in (tmp_path / "new/folder").iterdir()]
+    assert sorted(names) == sorted([*FILES, "report.npz"])
     columns, record = written(tmp_path / "new" / "folder")
     assert columns.equals(pa.table(dict(report.table)))
     assert record["command"] == "dm.rank(X, n_estimators=20, test=False, target='ill')"

@@ -123,11 +123,9 @@ def is_public(path: str) -> bool:
 
 def test_results_with_a_frame_can_be_saved() -> None:
     framed = {name: thing for name, thing in PUBLIC.items() if hasattr(thing, "to_frame")}
-    lacking = {
-        name.rpartition(".")[2] for name, thing in framed.items() if not hasattr(thing, "save")
-    }
     assert framed
-    assert lacking == set()
+    assert [name for name, thing in framed.items() if not hasattr(thing, "save")] == []
+    assert [name for name, thing in framed.items() if not hasattr(thing, "load")] == []
 
 
 def _results() -> dict[str, Any]:

@@ -76,8 +76,12 @@ class SelectionReport(Report):
     ----------
     run, table, notes, references
         As of every report of an analysis.
-    selector : estimator
-        The fitted selector.
+    selected : tuple of str
+        Features that were found, in the order in which they were.
+    importances : Importances
+        Importances of all features by the selector.
+    selector : estimator or None
+        The fitted selector, which no file holds.
 
     Examples
     --------
@@ -88,19 +92,9 @@ class SelectionReport(Report):
     ['x0', 'x1']
     """
 
-    selection: Selection
-    selector: BaseSelector
-
-    @property
-    def selected(self) -> tuple[str, ...]:
-        """Features that were found, in the order in which they were."""
-        return self.selection.names[: self.selection.n_found]
-
-    @property
-    def importances(self) -> Importances:
-        """Importances of all features by the selector."""
-        importances: Importances = self.selector.importances_
-        return importances
+    selected: tuple[str, ...]
+    importances: Importances
+    selector: BaseSelector | None = field(default=None, metadata={"saved": False})
 
 
 def select_features(
@@ -223,7 +217,8 @@ def report_of(
         table=selected.signals.columns(report.table),
         notes=notes,
         references=(record.reference,) if record.reference else (),
-        selection=selection,
+        selected=selection.names[: selection.n_found],
+        importances=selector.importances_,
         selector=selector,
     )
 

@@ -14,6 +14,7 @@ from duramen import _kernel
 from duramen.data.schema import KINDS, KernelOwner, Schema
 from duramen.data.sparse_columns import CODE_TYPES, SPARSE, SparseColumns
 from duramen.results.columns import Column, hidden
+from duramen.results.saved import Savable
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import ArrayDigest, fingerprint
@@ -26,7 +27,7 @@ Blocks: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EncodedTable(Summarized, KernelOwner):
+class EncodedTable(Savable, Summarized, KernelOwner):
     """A table whose columns are dense ordinal codes.
 
     The code of a value is its rank among the m_j sorted distinct values of its column (for

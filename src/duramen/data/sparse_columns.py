@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data.schema import KernelOwner
+from duramen.results.saved import Savable
 from duramen.support.arrays import IntArray
 
 Entries: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint32]]
@@ -24,7 +25,7 @@ _WORD = 64
 
 
 @dataclass(frozen=True, eq=False)
-class SparseColumns(KernelOwner):
+class SparseColumns(Savable, KernelOwner):
     """Sparse columns of a table.
 
     The entries of a column are the rows that do not have its most frequent code. What is stored is

@@ -13,6 +13,7 @@ from duramen.reports.facts import LEVEL
 from duramen.reports.report import DRAWN, Chart, Group, Part, Plot, Prose, Section, Table, joined
 from duramen.results.columns import Column, places
 from duramen.results.pair_interactions import PairInteractions
+from duramen.results.saved import Savable
 from duramen.support.arrays import FloatArray
 from duramen.support.text import fixed, printable
 
@@ -27,7 +28,7 @@ _SOURCES = (
 
 
 @dataclass(frozen=True, eq=False)
-class AllPairs:
+class AllPairs(Savable):
     """Interactions of pairs of features: a test of all, and those in the trees of the forest."""
 
     tested: PairInteractions  # the strongest pairs, with family-wise p-values

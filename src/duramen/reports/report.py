@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.resources import files
 from io import StringIO
+from itertools import count
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -19,6 +20,7 @@ from duramen.io import write_table
 from duramen.plots.canvas import ACCENT, INCHES, INK, LETTER, MUTED, ON_ACCENT, room
 from duramen.results.columns import Column
 from duramen.results.result import ResultFigure
+from duramen.results.saved import Savable, Saved
 from duramen.results.summary import Framed, Summary
 from duramen.support.arrow import pa
 from duramen.support.files import expanded, replacing
@@ -44,6 +46,13 @@ class Plot:
     figure: ResultFigure
     of: Any  # result that it draws
     options: Mapping[str, Any] = field(default_factory=dict)  # its options, by name
+
+
+@dataclass(frozen=True)
+class Drawing(Savable):
+    """Figure that was drawn for a page."""
+
+    svg: str
 
 
 def svg(plot: Plot, text: str, prefix: str) -> str:
@@ -124,15 +133,11 @@ def render(report: Any) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    drawn = {
-        section: svg(section.plot, section.text, f"figure{i}")
-        for i, section in enumerate(report.walk())
-        if section.layout == "chart"
-    }
+    report = report.drawn()
     tables = (section for section in report.walk() if section.layout == "table")
     columns = (column for table in tables for column in table.columns)
     bars = {column: column.drawn() for column in columns if column.bars is not None}
-    return environment.get_template("report.html").render(report=report, drawn=drawn, bars=bars)
+    return environment.get_template("report.html").render(report=report, bars=bars)
 
 
 def _shown(value: object) -> object:
@@ -141,6 +146,7 @@ def _shown(value: object) -> object:
 
 
 WORKBOOK = "result.xlsx"
+_ARCHIVE = "report.npz"
 OF_GROUPS, OF_CONTEXTS = "result-groups.csv", "result-contexts.csv"
 OF_ROWS, OF_PAIRS = "result-rows.csv", "result-pairs.csv"
 
@@ -170,7 +176,7 @@ HELD = 1000
 
 
 @dataclass(frozen=True)
-class Fact:
+class Fact(Savable):
     """A name and what stands beside it."""
 
     name: str
@@ -178,7 +184,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Facts:
+class Facts(Savable):
     """A section of names and values."""
 
     layout: ClassVar[str] = "facts"
@@ -189,7 +195,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Prose:
+class Prose(Savable):
     """A section of sentences: paragraphs, or points of a list."""
 
     layout: ClassVar[str] = "prose"
@@ -202,7 +208,7 @@ class Prose:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Savable):
     """A section with a table.
 
     Attributes
@@ -254,13 +260,13 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
+class Chart(Savable):
     """A section with a figure."""
 
     layout: ClassVar[str] = "chart"
 
     title: str
-    plot: Plot
+    plot: Plot | Drawing
     text: str  # what the figure shows, for those who cannot see it
     caption: str
 
@@ -269,7 +275,7 @@ Part = Chart | Table | Prose | Facts
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class Group(Savable):
     """Sections under one title.
 
     A folded group is closed until a reader opens it, and is not printed.
@@ -288,7 +294,7 @@ Section = Part | Group
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Report(Framed):
+class Report(Saved, Framed):
     """Report of an analysis as plain data, which a terminal, a notebook, a page and files show.
 
     Attributes
@@ -361,8 +367,9 @@ class Report(Framed):
     def save(self, folder: str | PathLike[str], *, spreadsheet_safe: bool = False) -> None:
         """Write the report and the results to a folder, as the command does.
 
-        The files are report.html, result.csv, result.parquet and run.json, and those of `further`
-        tables. Each appears whole or not at all; other files stay.
+        The files are report.html, result.csv, result.parquet and run.json, those of `further`
+        tables, and report.npz, which `load` reads. Each appears whole or not at all; other files
+        stay.
 
         Parameters
         ----------
@@ -377,14 +384,43 @@ class Report(Framed):
         OSError
             If the folder cannot be written to.
         """
-        place = expanded(folder, f"{type(self).__name__}.save")
+        place, report = expanded(folder, f"{type(self).__name__}.save"), self.drawn()
         place.mkdir(parents=True, exist_ok=True)
         write_tables(place, self.table, self.further, spreadsheet_safe=spreadsheet_safe)
         record = replace(self.run, references=self.references)
-        written = {"report.html": render(self), "run.json": record.to_json()}
+        written = {"report.html": render(report), "run.json": record.to_json()}
         for name, text in written.items():
             with replacing(place / name) as file:
                 file.write(text.encode("utf-8"))
+        super(Report, report).save(place / _ARCHIVE)
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> Self:
+        """Read the report that `save` wrote to a folder, with its figures as they were drawn.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such folder, or no report in it.
+        ValueError
+            If its report is of another class, was altered, or was written by a later version.
+        """
+        return super().load(expanded(folder, f"{cls.__name__}.load") / _ARCHIVE)
+
+    def drawn(self) -> Self:
+        """Return the report with all figures drawn, which no longer hold what they show."""
+        number = count()
+
+        def with_drawing(section: Any) -> Any:
+            i = next(number)
+            if isinstance(section, Group):
+                return replace(section, sections=tuple(map(with_drawing, section.sections)))
+            if isinstance(section, Chart) and isinstance(section.plot, Plot):
+                drawing = svg(section.plot, section.text, f"figure{i}")
+                return replace(section, plot=Drawing(drawing))
+            return section
+
+        return replace(self, sections=tuple(map(with_drawing, self.sections)))
 
     def _summary(self, rows: int) -> Summary:
         heading = (self.conclusion or self.title,)
@@ -436,7 +472,7 @@ def joined(words: Sequence[str], *, shown: int) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class Run(Savable):
     """Command, data, settings and seed of a run.
 
     Only `paths` names folders, as the user did; a report does not show it.

@@ -13,6 +13,7 @@ from duramen.plots.local import BEESWARM, ROW_CLUSTERS, WATERFALL
 from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section, Table, joined
 from duramen.results.columns import Column, counted
 from duramen.results.local_importances import LocalImportances
+from duramen.results.saved import Savable
 from duramen.support.arrays import FloatArray
 from duramen.support.arrow import pa
 from duramen.support.text import fixed, quoted
@@ -29,7 +30,7 @@ _SOURCE = (
 
 
 @dataclass(frozen=True, eq=False)
-class RowImportances:
+class RowImportances(Savable):
     """Importances of the features in the rows that were asked for.
 
     Attributes

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.saved import Savable
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.text import fixed
 
@@ -27,7 +28,7 @@ class Bar:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class Column(Savable):
     """Column of a table: in a text, a notebook, a terminal, a page, and, if named, a file.
 
     One of numbers may come without cells, which `written` adds for the rows that are shown.

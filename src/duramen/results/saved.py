@@ -15,11 +15,15 @@ from duramen.results.archive import as_damage, read_archive, write_archive
 
 _FORMAT = 1
 _ARRAY, _NUMBER, _RESULT, _SPARSE = "$array", "$number", "$result", "$sparse"
-_OBJECTS, _TUPLE = "$objects", "$tuple"
+_OBJECTS, _TUPLE, _ITEMS, _MASKED, _ARROW = "$objects", "$tuple", "$items", "$masked", "$arrow"
 _OF_JSON = (str, bool, int, float)
 
 
-class Saved:
+class Savable:
+    """Base of frozen dataclasses that what is saved may hold."""
+
+
+class Saved(Savable):
     """Base of frozen dataclasses that are saved to a file, and pickled."""
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -55,13 +59,21 @@ class Saved:
     def _parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what JSON can hold, and the arrays beside it."""
         arrays: dict[str, NDArray[Any]] = {}
-        header = {name: self._packed(value, name, arrays) for name, value in named_fields(self)}
+        kept = {entry.name for entry in fields(self) if entry.metadata.get("saved", True)}  # type: ignore[arg-type]
+        header = {
+            name: self._packed(value, name, arrays)
+            for name, value in named_fields(self)
+            if name in kept
+        }
         return header, arrays
 
     def _packed(self, value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
         """Return a value in what JSON can hold, with its arrays beside it."""
         if isinstance(value, str):
             return value
+        if isinstance(value, np.ma.MaskedArray):
+            masked = {"data": value.data, "mask": np.ma.getmaskarray(value)}
+            return {_MASKED: self._packed(masked, name, arrays)}
         if isinstance(value, np.ndarray):
             if value.dtype == object:
                 return {_OBJECTS: [self._packed_object(part, name) for part in value.tolist()]}
@@ -74,13 +86,17 @@ class Saved:
                 key: self._packed(part, f"{name}/{key}", arrays) for key, part in parts.items()
             }
             return {_SPARSE: list(value.shape), **inside}
-        if isinstance(value, Saved):
+        if hasattr(value, "to_pylist"):
+            return {_ARROW: self._packed(_as_bytes(value), name, arrays)}
+        if isinstance(value, Savable):
             inside = {
                 key: self._packed(part, f"{name}/{key}", arrays)
                 for key, part in named_fields(value)
             }
             return {_RESULT: type(value).__name__, "fields": inside}
         if isinstance(value, Mapping):
+            if not all(isinstance(key, str) for key in value):
+                return {_ITEMS: self._packed(tuple(value.items()), name, arrays)}
             inside = {key: self._packed(part, name, arrays) for key, part in value.items()}
             tuples = (key for key, part in value.items() if isinstance(part, tuple))
             return {**inside, **{key: {_TUPLE: inside[key]} for key in tuples}}
@@ -101,8 +117,15 @@ class Saved:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Mappings of results are views, which cannot be pickled.
-        values = (dict(v) if isinstance(v, Mapping) else v for _, v in named_fields(self))
-        return type(self), tuple(values)
+        values = {
+            name: dict(value) if isinstance(value, Mapping) else value
+            for name, value in named_fields(self)
+        }
+        return _made, (type(self), values)
+
+
+def _made(kind: type[Saved], values: Mapping[str, Any]) -> Saved:
+    return kind(**values)
 
 
 def named_fields(instance: Any) -> Iterator[tuple[str, Any]]:
@@ -121,8 +144,19 @@ def is_sparse(value: Any) -> bool:
     return hasattr(value, "indptr")
 
 
-def _kinds(base: type[Saved]) -> Iterator[type[Saved]]:
-    """Yield the classes that can be saved."""
+def _as_bytes(column: Any) -> NDArray[np.uint8]:
+    """Return an Arrow array as the bytes of a stream."""
+    from duramen.support.arrow import pa
+
+    table = pa.table({"": column})
+    buffer = pa.BufferOutputStream()
+    with pa.ipc.new_stream(buffer, table.schema) as stream:
+        stream.write_table(table)
+    return np.frombuffer(buffer.getvalue(), dtype=np.uint8)
+
+
+def _kinds(base: type[Savable]) -> Iterator[type[Savable]]:
+    """Yield the classes that can be saved, or be part of what is."""
     for subclass in base.__subclasses__():
         yield subclass
         yield from _kinds(subclass)
@@ -147,11 +181,19 @@ def _unpacked(value: Any, arrays: Mapping[str, Any]) -> Any:
 
         parts = (_unpacked(value[name], arrays) for name in ("data", "indices", "indptr"))
         return csr_array(tuple(parts), shape=tuple(value[_SPARSE]))
+    if _MASKED in value:
+        return np.ma.array(**_unpacked(value[_MASKED], arrays))
+    if _ARROW in value:
+        from duramen.support.arrow import pa
+
+        return pa.ipc.open_stream(_unpacked(value[_ARROW], arrays).tobytes()).read_all().column(0)
+    if _ITEMS in value:
+        return dict(_unpacked(value[_ITEMS], arrays))
     if _TUPLE in value:
         return _tuples(_unpacked(value[_TUPLE], arrays))
     if _NUMBER in value:
         return float(value[_NUMBER])
     if _RESULT in value:
-        kind = {subclass.__name__: subclass for subclass in _kinds(Saved)}[value[_RESULT]]
+        kind = {subclass.__name__: subclass for subclass in _kinds(Savable)}[value[_RESULT]]
         return kind(**unpacked_fields(value["fields"], arrays))
     return {key: _unpacked(part, arrays) for key, part in value.items()}

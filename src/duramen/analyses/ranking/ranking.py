@@ -138,6 +138,20 @@ class RankingReport(Report):
     ----------
     run, table, notes, references
         As of every report of an analysis.
+    importances : mapping of str to Importances or Significance
+        Importances by each measure, by its name; the first one orders the table.
+    significance : Significance, ErrorRates or None
+        Result of the test, if one was run.
+    selected : tuple of str
+        Features that the test selects, the best first: those confirmed, and candidates.
+    direct : ConditionalSignificance or None
+        Test of each feature given all others, with ``direct=True``.
+    direct_clusters : tuple of tuples of str
+        Direct and associated features, correlated ones together.
+    rows : tuple of RowImportances
+        Importances in the rows to explain: those of the table, then new ones.
+    interactions : AllPairs or None
+        Interactions of all pairs, with ``interactions=True``.
 
     Examples
     --------
@@ -148,38 +162,13 @@ class RankingReport(Report):
     ('x0', 'x1')
     """
 
-    computed: Found
-    problem: Problem[EncodedTable]
-
-    @property
-    def importances(self) -> dict[str, Any]:
-        """Importances by each measure, by its name; the first one orders the table."""
-        return dict(zip(self.computed.names, self.computed.measures, strict=True))
-
-    @property
-    def significance(self) -> Significance | ErrorRates | None:
-        """Result of the test; None if none was run."""
-        return None if self.computed.tested is None else self.computed.tested.result
-
-    @property
-    def direct(self) -> ConditionalSignificance | None:
-        """Test of each feature given all others; None without ``direct=True``."""
-        return None if self.computed.direct is None else self.computed.direct.result
-
-    @property
-    def rows(self) -> tuple[RowImportances, ...]:
-        """Importances in the rows to explain: those of the table, then new ones."""
-        return self.computed.reasons.rows
-
-    @property
-    def interactions(self) -> AllPairs | None:
-        """Interactions of all pairs; None without ``interactions=True``."""
-        return self.computed.reasons.pairs
-
-    @property
-    def selected(self) -> tuple[str, ...]:
-        """Features that the test selects, the best first: those confirmed, and candidates."""
-        return () if self.computed.tested is None else self.computed.tested.selected()
+    importances: Mapping[str, Any]
+    significance: Significance | ErrorRates | None = None
+    selected: tuple[str, ...] = ()
+    direct: ConditionalSignificance | None = None
+    direct_clusters: tuple[tuple[str, ...], ...] = ()
+    rows: tuple[RowImportances, ...] = ()
+    interactions: AllPairs | None = None
 
     @property
     def verdicts(self) -> dict[str, str]:
@@ -424,6 +413,7 @@ def report_of(
     It says how many signals the first `top` features stand for, if there are clusters.
     """
     problem, estimator, computed = ranking.problem, ranking.estimator, ranking.computed
+    tested, direct = computed.tested, computed.direct
     run = run_of(
         problem,
         ranking.execution,
@@ -446,11 +436,11 @@ def report_of(
         run,
         others=computed.measures[1:],
         left_out=computed.left_out,
-        tested=computed.tested,
+        tested=tested,
         effects=computed.effects,
         precision=computed.precision,
         feature_groups=computed.feature_groups,
-        direct=computed.direct,
+        direct=direct,
         reasons=computed.reasons,
         oob_errors=getattr(estimator, "oob_error_curve_", None),
     )
@@ -458,11 +448,16 @@ def report_of(
     columns = {**best.columns(), **target_columns(problem.data, best.first.names)}
     first = as_importances(computed.measures[0])
     return RankingReport.of(
-        ranking.signals.report(report, first, computed.tested, top=top),
+        ranking.signals.report(report, first, tested, top=top),
         table=ranking.signals.columns(columns),
         notes=notes,
-        computed=computed,
-        problem=problem,
+        importances=dict(zip(computed.names, computed.measures, strict=True)),
+        significance=None if tested is None else tested.result,
+        selected=() if tested is None else tested.selected(),
+        direct=None if direct is None else direct.result,
+        direct_clusters=() if direct is None else direct.clusters,
+        rows=computed.reasons.rows,
+        interactions=computed.reasons.pairs,
     )
 
 
