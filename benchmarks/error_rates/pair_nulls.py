@@ -82,8 +82,8 @@ def false_pairs(pairs: Any, kind: str) -> tuple[int, int]:
     declared = frame[frame["p_adjusted"] <= ALPHA]
     true = {(f"x{a}", f"x{b}") for a, b in INTERACTING if "interactions" in kind}
     pair = zip(declared["feature"], declared["other"], strict=True)
-    found = sum(tuple(sorted(names)) in true for names in pair)
-    return len(declared) - found, found
+    n_true = sum(tuple(sorted(names)) in true for names in pair)
+    return len(declared) - n_true, n_true
 
 
 def main() -> int:
@@ -110,9 +110,9 @@ def main() -> int:
             any_false, power = any_false + bool(false), power + true
         rate = any_false / N_SETS
         above |= rate > bound and kind not in NOT_HELD
-        found = f"{power / N_SETS / len(INTERACTING):.2f}" if "interactions" in kind else "-"
+        fraction = f"{power / N_SETS / len(INTERACTING):.2f}" if "interactions" in kind else "-"
         seconds = time.process_time() - start
-        print(f"| {kind} | {rate:.3f} | {found} | {seconds:.0f} |", flush=True)
+        print(f"| {kind} | {rate:.3f} | {fraction} | {seconds:.0f} |", flush=True)
     return int(above)
 
 
