@@ -59,11 +59,11 @@ class Saved(Savable):
     def _parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what JSON can hold, and the arrays beside it."""
         arrays: dict[str, NDArray[Any]] = {}
-        kept = {entry.name for entry in fields(self) if entry.metadata.get("saved", True)}  # type: ignore[arg-type]
+        saved = {entry.name for entry in fields(self) if entry.metadata.get("saved", True)}  # type: ignore[arg-type]
         header = {
             name: self._packed(value, name, arrays)
             for name, value in named_fields(self)
-            if name in kept
+            if name in saved
         }
         return header, arrays
 
