@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -13,7 +14,9 @@ import duramen  # noqa: E402
 project = "duramen"
 author = "duramen maintainers"
 project_copyright = "2026, duramen maintainers"
-version = release = duramen.__version__
+# The name under which the site is published: a release, or "dev".
+published = os.environ.get("DURAMEN_DOCS_VERSION", "dev")
+version = release = f"{duramen.__version__}.dev0" if published == "dev" else published
 
 extensions = [
     "sphinx.ext.autodoc",
@@ -71,13 +74,21 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
-html_title = f"duramen {version}"
-html_static_path: list[str] = []
+html_title = "duramen"
+html_static_path = ["_static"]
+html_css_files = ["versions.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
-    "navbar_end": ["theme-switcher"],
+    # tools/versions.py writes the list, above the folders of all versions.
+    "switcher": {
+        "json_url": "../versions.json",
+        "version_match": published,
+    },
+    "check_switcher": False,
+    "show_version_warning_banner": True,
+    "navbar_end": ["version-switcher", "theme-switcher"],
     "navigation_with_keys": False,
     "show_prev_next": False,
     "header_links_before_dropdown": 7,

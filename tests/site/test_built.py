@@ -6,8 +6,11 @@ Run by `make docs`, which names the folder of the site in $DURAMEN_SITE.
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -45,13 +48,28 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of all versions: the site as the development version, and two releases of it."""
+    folder = tmp_path_factory.mktemp("published")
+    first = folder / "0.2.0"
+    first.mkdir()
+    # A release that lacks all pages but the first: nothing else was written yet.
+    (first / "index.html").write_text("<title>0.2.0</title>")
+    (folder / "0.10.0rc1").mkdir()
+    (folder / "0.10.0rc1" / "index.html").touch()
+    program = Path(__file__).resolve().parents[2] / "tools" / "versions.py"
+    subprocess.run([sys.executable, program, str(SITE), folder, "dev"], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(published: Path) -> Iterator[str]:
     """Serve the site: a search that is opened from a file cannot read other pages."""
-    handler = functools.partial(Quiet, directory=SITE)
+    handler = functools.partial(Quiet, directory=published)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
+    yield f"http://127.0.0.1:{server.server_port}/dev"
     server.shutdown()
     server.server_close()
     thread.join()
@@ -90,7 +108,9 @@ def results(browser: Any, address: str, query: str) -> list[str]:
         timeout=60_000,
     )
     links = page.locator("#search-results ul.search > li > a").all()[:3]
-    paths = [link.evaluate("link => link.pathname + link.hash").lstrip("/") for link in links]
+    paths = [
+        link.evaluate("link => link.pathname + link.hash").removeprefix("/dev/") for link in links
+    ]
     page.close()
     return paths
 
@@ -149,4 +169,36 @@ def test_decisions_by_keyboard(browser: Any, address: str) -> None:
     page = opened(browser, (Path(str(SITE)) / PAGES[2]).resolve().as_uri())  # from a file
     page.locator("#which input").last.check()
     assert page.locator("article section > section:visible").count() == 1
+    page.close()
+
+
+def test_the_list_of_versions(published: Path) -> None:
+    """The newest release is the preferred one; a candidate is not; 10 comes after 2."""
+    entries = json.loads((published / "versions.json").read_text())
+    assert [entry["version"] for entry in entries] == ["dev", "0.10.0rc1", "0.2.0"]
+    assert [entry["version"] for entry in entries if entry.get("preferred")] == ["0.2.0"]
+    assert 'href="0.2.0/index.html"' in (published / "index.html").read_text()
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_another_version(screen: str, browser: Any, address: str) -> None:
+    """The switcher leads to the same page of another version, or to its first page."""
+    page = opened(browser, f"{address}/how-to/rank.html", screen)
+    banner = page.locator("#bd-header-version-warning")
+    assert "development version" in banner.inner_text()
+    stable = banner.locator("a", has_text="stable version")
+    assert stable.get_attribute("href") == "/0.2.0/how-to/rank.html"
+    if screen == "phone":
+        page.locator(".primary-toggle").click()
+    page.locator(".version-switcher__button:visible").first.click()
+    page.locator(".version-switcher__menu.show a", has_text="0.2.0").click()
+    page.wait_for_url(re.compile(r"/0\.2\.0/"))
+    assert page.title() == "0.2.0"
+    page.close()
+
+
+def test_no_version_beside_a_site_from_a_file(browser: Any) -> None:
+    """A switcher without versions is not shown."""
+    page = opened(browser, (Path(str(SITE)) / "index.html").resolve().as_uri())
+    assert page.locator(".version-switcher__button:visible").count() == 0
     page.close()

@@ -55,9 +55,10 @@ def save(table, path, zarr_format=2):
         table.write_h5ad(path)
         return
     settings = pytest.importorskip("anndata").settings
-    with warnings.catch_warnings(), settings.override(zarr_write_format=zarr_format):
-        warnings.simplefilter("ignore")  # of formats that will change
-        table.write_zarr(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of formats and settings that will change
+        with settings.override(zarr_write_format=zarr_format):
+            table.write_zarr(path)
 
 
 @one_test
