@@ -238,11 +238,11 @@ def lines(cell: Cell, estimated: Coverage) -> list[str]:
             ].mean()
             cells = [cell.problem, measure, str(cell.n_rows), role, f"{ratio:.2f}"]
             for kind in [k for m, k in estimated.covers if m == measure]:
-                share = estimated.covers[measure, kind][:, at].mean()
+                fraction = estimated.covers[measure, kind][:, at].mean()
                 width = estimated.width[measure, kind].mean(axis=0) / (
                     z * estimated.deviation[measure]
                 )
-                cells.append(f"{short(share)} ({width[at].mean():.2f})")
+                cells.append(f"{short(fraction)} ({width[at].mean():.2f})")
             rejected = (estimated.p_values[measure][:, at] <= 1 - LEVEL).mean()
             cells.append(short(rejected) if measure == "mda" else "-")
             rows.append(f"| {' | '.join(cells)} |")

@@ -34,7 +34,7 @@ DATA_SETS = 400
 ROWS, TREES = 200, 50
 VALUES = (2, 4, 10, 20)
 KINDS = (*(f"{k} values" for k in VALUES), "numeric")
-TOLD = ("mdi", "mda", "air")  # where two kinds are mixed
+EXAMPLES = ("mdi", "mda", "air")  # where two kinds are mixed
 RANKED = ("mdi", "mdi_oob", "mda", "holdout_mda", "air")  # where one feature is relevant
 FLIPPED = 0.35  # rows whose class is not that of the relevant feature
 SMALL = 24  # rows of data sets whose trees are all taken
@@ -183,7 +183,7 @@ def by_ratio(data_sets: int, seed: int) -> Table:
         ratios = [high[-1] / low[-1], high[0] / low[0]]
         names = "numeric" if many == ROWS else f"{many}"
         rows.append([f"{few} and {names}", *ratios, *first[:-1].tolist()])
-    titles = [dm.importances.catalogue[name].words.title for name in TOLD]
+    titles = [dm.importances.catalogue[name].words.title for name in EXAMPLES]
     heads = ["values", "ratio of diversity", "ratio of MDI", *(f"first by {t}" for t in titles)]
     return Table(
         "Ten irrelevant features of each of two kinds: ratios of the kinds, and the fraction of "
@@ -200,7 +200,9 @@ def of_two_kinds(few: int, many: int) -> Task:
     def task(random: np.random.Generator, seed: int) -> list[Float]:
         X = np.column_stack([kind(random, k) for k in (few, many) for _ in range(10)])
         forest = dm.RandomForestClassifier(TREES, random_state=seed)
-        values = importances(TOLD, forest, dm.learning_set(X, random.integers(0, 2, ROWS)), seed)
+        values = importances(
+            EXAMPLES, forest, dm.learning_set(X, random.integers(0, 2, ROWS)), seed
+        )
         diversities = [diversity(np.unique(x, return_counts=True)[1]) for x in X.T]
         low, high = np.vstack([values, diversities]).reshape(-1, 2, 10).transpose(1, 0, 2)
         return [low.mean(axis=1), high.mean(axis=1), high.max(axis=1) > low.max(axis=1)]

@@ -111,9 +111,9 @@ class SingleTree:
         if len(np.unique(self.dist.target[rows])) < 2 or not divides.any():
             return Moments(mean, square, np.ones(self.p))
         gain = np.array([self._gain(rows, codes[:, m]) for m in range(self.p)])
-        share = self.dist.weights[rows].sum()
+        fraction = self.dist.weights[rows].sum()
         wins, stays = best_of_features(
-            gain[np.newaxis] / share, divides[np.newaxis], n_unused, self.K
+            gain[np.newaxis] / fraction, divides[np.newaxis], n_unused, self.K
         )
         parts = [
             (wins[0, m], self._split(rows, codes[:, m], gain[m], m, n_unused))

@@ -203,7 +203,7 @@ def rows(
     n = len(outcomes)
     table = []
     for k, method in enumerate(methods):
-        some, share, *followed = outcomes.reshape(n, len(methods), WIDTH)[:, k].T
+        some, fraction, *followed = outcomes.reshape(n, len(methods), WIDTH)[:, k].T
         each = method.promise == "each"
         rates = [float(hits.mean()) for hits in followed] if each else [float(some.mean())]
         low, high = stats.binom.interval(1 - 0.01 / len(rates), n, LEVEL)
@@ -220,7 +220,7 @@ def rows(
                 "band_high": high / n,
                 "within": max(rates) <= high / n,
                 **{f"rate_{i}": rate for i, rate in enumerate(rates)},
-                **({"share": share.mean()} if each else {}),
+                **({"fraction": fraction.mean()} if each else {}),
             }
         )
     return table
@@ -279,7 +279,7 @@ def markdown(table: Sequence[Row]) -> str:
         return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
 
     def worst(row: Row) -> str:
-        return f"{short(row['rate'], row)} ({row['share']:.3f})".replace("0.", ".")
+        return f"{short(row['rate'], row)} ({row['fraction']:.3f})".replace("0.", ".")
 
     def by_kind(row: Row) -> str:
         return " ".join(short(row[f"rate_{kind}"], row) for kind in range(KINDS))

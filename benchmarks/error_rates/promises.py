@@ -28,7 +28,7 @@ from benchmarks.designs.nulls import KINDS, Float, data_set
 from duramen.jobs.replicates import Plan, run_replicates
 
 LEVEL = 0.05
-LAWS = ("empirical", "normal", "gamma", "lognormal")
+FAMILIES = ("empirical", "normal", "gamma", "lognormal")
 Task = Callable[[int, int], Float]
 
 
@@ -45,11 +45,11 @@ def fitted(null: str, n_permutations: int = 100) -> Task:
                     table,
                     y,
                     n_permutations=n_permutations,
-                    distribution=law,
+                    distribution=family,
                     random_state=seed % 2**32,
                     checkpoint=Path(folder) / "permutations",
                 )
-                for law in LAWS
+                for family in FAMILIES
             ]
         return np.array([float(result.q_values.min() <= LEVEL) for result in results])
 
@@ -83,8 +83,10 @@ def mirrored(measure: str, shape: tuple[int, int], smaller: float, n_trees: int 
         with_one, without = (
             dm.significance.janitza(values, add_one=add_one) for add_one in (True, False)
         )
-        shares = [float((with_one.p_values <= level).mean()) for level in (0.05, 0.01)]
-        return np.array([*shares, *(float(r.q_values.min() <= LEVEL) for r in (with_one, without))])
+        fractions = [float((with_one.p_values <= level).mean()) for level in (0.05, 0.01)]
+        return np.array(
+            [*fractions, *(float(r.q_values.min() <= LEVEL) for r in (with_one, without))]
+        )
 
     return task
 
@@ -119,7 +121,7 @@ def runs(n: int) -> list[tuple[str, Task, int, int]]:
     """Names, tasks, numbers that each gives, and data sets."""
     table: list[tuple[str, Task, int, int]] = []
     for null in ("pure noise", "mixed cardinality"):
-        table.append((f"any q, altmann {LAWS}, {null}", fitted(null), len(LAWS), n))
+        table.append((f"any q, altmann {FAMILIES}, {null}", fitted(null), len(FAMILIES), n))
     for measure in SYMMETRIC:
         words = "p <= .05, p <= .01, any q with and without add_one"
         for shape, smaller in (((100, 1000), 0.5), ((100, 600), 0.5), ((100, 600), 0.1)):

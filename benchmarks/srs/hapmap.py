@@ -32,10 +32,10 @@ def searched(X: Any, y: NDArray[Any], alpha: float, seed: int) -> Any:
 def differentiation(genotypes: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:
     """F_ST of each SNP: populations count by their size; missing calls are left out."""
     classes = np.unique(y)
-    share = np.array([np.mean(y == label) for label in classes])
+    fraction = np.array([np.mean(y == label) for label in classes])
     frequency = np.array([np.nanmean(genotypes[y == label], axis=0) / 2 for label in classes])
-    mean = share @ frequency
-    between = share @ (frequency - mean) ** 2
+    mean = fraction @ frequency
+    between = fraction @ (frequency - mean) ** 2
     return between / np.maximum(mean * (1 - mean), 1e-12)
 
 

@@ -40,8 +40,8 @@ def test_deep_trees_rank_noise_of_many_values_and_shallow_ones_miss_interactions
     rows = {(row[0], row[1]): row[2:] for row in depth.found_by_depth(6, seed=1).rows}
     noise, mdi, oob, mda = range(4)
     for name in ("additive", "additive, relevant bits"):
-        shares = [rows[name, d][noise] for d in (1, 2, 3, 5, "full")]
-        assert shares == sorted(shares)
+        fractions = [rows[name, d][noise] for d in (1, 2, 3, 5, "full")]
+        assert fractions == sorted(fractions)
     bits = "additive, relevant bits"
     assert rows[bits, "full"][mdi] < rows[bits, 1][mdi] - 0.2
     assert min(rows[bits, "full"][oob], rows[bits, "full"][mda]) > rows[bits, "full"][mdi] + 0.2

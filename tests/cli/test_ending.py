@@ -39,7 +39,7 @@ PLAN = ("plan", "--rows", "10", "--features", "10", "--memory", "1MB", "--releva
         (MemoryError(), 2, "duramen: out of memory (MemoryError)\n"),
     ],
 )
-def test_what_ends_a_command_before_it_begins_is_told(
+def test_what_ends_a_command_before_it_begins_is_said(
     raised: BaseException,
     code: int,
     said: str,

@@ -432,7 +432,7 @@ def test_forests_without_rows_out_of_bag_are_offered_other_measures(tmp_path):
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_rare_alleles_are_told_of(packed, tmp_path):
+def test_rare_alleles_are_reported(packed, tmp_path):
     codes = RNG.binomial(2, np.linspace(0.02, 0.5, 30), (N, 30))
     codes[0] = 1
     y = np.where(Y, "case", "control")
@@ -899,7 +899,7 @@ def test_names_that_do_not_fit_are_found_before_packing(name, tmp_path, monkeypa
     assert dm.open_store(tmp_path / "s").target("y")[1].tolist() == frame["y"].tolist()
 
 
-def test_all_names_that_are_no_columns_are_told_at_once(tmp_path):
+def test_all_names_that_are_no_columns_are_listed_at_once(tmp_path):
     clean().to_csv(tmp_path / "a.csv", index=False)
     words = ["--target", "y", "--drop", "dosis", "--drop", "city", "--out", tmp_path / "out"]
     result = run(tmp_path, *words)

@@ -44,6 +44,6 @@ def test_help_imports_nothing_that_is_slow(words, imported):
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("name", [*COMMANDS, "network"])
-def test_all_commands_have_what_they_share(name):
+def test_all_commands_have_the_common_options(name):
     shown = duramen(name, "--help").stdout
     assert all(f" {option}" in shown for option in ("--out", "--quiet", "--spreadsheet-s"))

@@ -267,7 +267,7 @@ def test_options():
     assert recorded(Annotations()) == {"samples": None}
 
 
-def test_a_missing_target_is_told_with_what_is_odd_about_the_file(tmp_path):
+def test_a_missing_target_is_reported_with_what_is_odd_about_the_file(tmp_path):
     """Other sheets of a workbook, and a first row that is taken for names."""
     table = pd.DataFrame({"dose": [0.5, 1.5] * 6, "site": ["a", "b"] * 6, "y": [0, 1] * 6})
     with pd.ExcelWriter(tmp_path / "a.xlsx") as book:

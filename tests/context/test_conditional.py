@@ -76,9 +76,9 @@ def test_blocks_of_different_sizes_exchange_a_constant_context():
     log_weights = np.log([[0.5, 0.5], [0.6, 0.4], [0.5, 0.5], [0.5, 0.5]])
     drawn = conditional_permutations(rows, codes, log_weights, np.random.default_rng(0), 8000)
     # The second group in context 0 has weight .6 * .5 * .5, in context 1 .4 * .5 * .5.
-    share = (drawn == [1, 0, 0, 0]).all(axis=1).mean()
+    fraction = (drawn == [1, 0, 0, 0]).all(axis=1).mean()
     assert ((drawn == [1, 0, 0, 0]) | (drawn == codes)).all()
-    assert abs(share - 0.6) < 4 * np.sqrt(0.24 / 8000)
+    assert abs(fraction - 0.6) < 4 * np.sqrt(0.24 / 8000)
 
 
 def test_two_classes_are_those_of_scikit_learn():

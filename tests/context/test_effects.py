@@ -260,14 +260,14 @@ def test_chunks_do_not_matter_to_permutations(readable):
 def test_every_row_goes_everywhere_as_often(readable):
     """4000 permutations: fractions of the contexts at each row within 4.5 standard errors."""
     read = readable.contexts(CODES, 0, 1, 4000)
-    for c, share in enumerate(np.bincount(CODES) / 14):
+    for c, fraction in enumerate(np.bincount(CODES) / 14):
         result = (read == c).mean(axis=0)
-        assert np.abs(result - share).max() < 4.5 * np.sqrt(share * (1 - share) / 4000)
+        assert np.abs(result - fraction).max() < 4.5 * np.sqrt(fraction * (1 - fraction) / 4000)
     # Pairs of rows too: both in the first context with probability 3/14 * 2/13.
     first = (read == 0).astype(float)
     pairs = (first.T @ first / 4000)[np.triu_indices(14, 1)]
-    share = 6 / 182
-    assert np.abs(pairs - share).max() < 4.5 * np.sqrt(share * (1 - share) / 4000)
+    fraction = 6 / 182
+    assert np.abs(pairs - fraction).max() < 4.5 * np.sqrt(fraction * (1 - fraction) / 4000)
 
 
 @pytest.mark.parametrize("criterion", ["entropy", "variance"])

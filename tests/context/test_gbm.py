@@ -67,7 +67,7 @@ def test_permuted_subtypes_find_no_more_than_chance(genes):
     .051."""
     X, subtype = genes
     random = np.random.default_rng(1)
-    shares = []
+    fractions = []
     for seed in range(3):
         network = dm.context_network(
             X,
@@ -79,5 +79,5 @@ def test_permuted_subtypes_find_no_more_than_chance(genes):
             random_state=seed,
             n_jobs=2,
         )
-        shares.append(sum(n_found(network, "absolute")) / (2 * 32 * 31))
-    assert np.mean(shares) == pytest.approx(0.05, abs=0.03), shares
+        fractions.append(sum(n_found(network, "absolute")) / (2 * 32 * 31))
+    assert np.mean(fractions) == pytest.approx(0.05, abs=0.03), fractions

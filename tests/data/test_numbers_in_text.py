@@ -148,7 +148,7 @@ def test_a_code_outside_is_named(y, code):
         (RNG.normal(size=60).tolist(), False),
     ],
 )
-def test_whole_numbers_that_are_a_quantity_are_told_of(y, said):
+def test_whole_numbers_that_are_a_quantity_are_reported(y, said):
     assert any(finding.kind == "whole numbers" for finding in of_target(y)) == said
     assert not any(finding.kind == "whole numbers" for finding in of_target(y, "y", "regression"))
 

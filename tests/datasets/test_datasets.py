@@ -96,9 +96,9 @@ def test_the_vertices_of_madelon_like_decide_the_class():
     data = datasets.madelon_like(3200, n_probes=0, flip=0.0, noise=0.0, random_state=4)
     informative = data.X[:, np.isin(data.names, data.details["informative"])]
     vertex = (informative > 0) @ (1 << np.arange(5))
-    shares = np.array([data.y[vertex == number].mean() for number in range(32)])
-    assert np.sum(shares > 0.5) == 16
-    assert np.median(np.abs(shares - 0.5)) > 0.25  # clouds overlap
+    fractions = np.array([data.y[vertex == number].mean() for number in range(32)])
+    assert np.sum(fractions > 0.5) == 16
+    assert np.median(np.abs(fractions - 0.5)) > 0.25  # clouds overlap
 
 
 def test_linear_sign_follows_its_weights():

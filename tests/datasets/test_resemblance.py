@@ -33,8 +33,8 @@ def test_fluorescence_of_the_spikes_of_nest(shared_data):
         assert np.percentile(noisy, percent) == pytest.approx(
             np.percentile(theirs, percent), abs=0.005
         )
-    shares = [np.mean(np.diff(light, axis=0) >= 0.12) for light in (theirs, noisy)]
-    assert shares[1] == pytest.approx(shares[0], rel=0.25)
+    fractions = [np.mean(np.diff(light, axis=0) >= 0.12) for light in (theirs, noisy)]
+    assert fractions[1] == pytest.approx(fractions[0], rel=0.25)
 
 
 def test_activity_is_that_of_the_challenge(shared_data):

@@ -86,8 +86,8 @@ def test_split_by_hand():
         assert len(set(train.tolist())) == 48
         np.testing.assert_array_equal(codes, (y == "b")[train])
         test = np.setdiff1d(np.arange(60), train)
-        share = np.mean(y[test] == "b") - np.mean(y == "b")
-        assert abs(share) < 1 / 12  # within classes
+        fraction = np.mean(y[test] == "b") - np.mean(y == "b")
+        assert abs(fraction) < 1 / 12  # within classes
         columns = SelectKBest(k=2).fit(rows, codes).get_support(indices=True)
         model = make_pipeline(StandardScaler(), KNeighborsClassifier())
         predicted = model.fit(X[train][:, columns], y[train]).predict(X[test][:, columns])
@@ -101,9 +101,9 @@ def test_rankings_are_cut_and_nested():
     assert result.methods == ("mdi",) * 3 + ("mda",) * 3
     assert result.cuts.tolist() == [1, 2, 4] * 2
     assert (result.sizes == result.cuts).all()
-    shares = [result.frequencies("mdi", k) for k in (1, 2, 4)]
-    assert all((a <= b).all() for a, b in itertools.pairwise(shares))
-    assert [share.sum() for share in shares] == pytest.approx([1, 2, 4])
+    fractions = [result.frequencies("mdi", k) for k in (1, 2, 4)]
+    assert all((a <= b).all() for a, b in itertools.pairwise(fractions))
+    assert [fraction.sum() for fraction in fractions] == pytest.approx([1, 2, 4])
 
 
 def test_stability_is_that_of_the_selections():

@@ -45,7 +45,7 @@ def binary(fraction, n=200):
         ([RNG.random(200)], False),
     ],
 )
-def test_columns_are_told_of_from_a_ratio_of_two(columns, reported):
+def test_columns_are_reported_from_a_ratio_of_two(columns, reported):
     result = unequal_values(dm.encode(np.column_stack(columns)))
     assert (result is not None) == reported
 
@@ -61,7 +61,7 @@ def test_the_sentence_names_both_ends_and_the_ratio():
     assert unequal_values(table).message.endswith("'sex', up to about 9.0 times as much")
 
 
-def test_genotypes_are_told_of_by_their_allele_frequencies():
+def test_genotypes_are_reported_by_their_allele_frequencies():
     genotypes = np.repeat([[0, 1, 2]], [60, 100, 40], axis=1).ravel()
     rare = np.repeat([0, 1], [196, 4])
     turned = 2 - rare  # the other allele is the minor one

@@ -81,7 +81,7 @@ HONEST = {
 
 @one_test
 @pytest.mark.parametrize("case", list(LEAKS))
-def test_leaks_are_told_of(case):
+def test_leaks_are_reported(case):
     X, y, words = LEAKS[case]
     (finding,) = leaks_of(X, y)
     assert finding.kind == "leak"
@@ -102,7 +102,7 @@ def test_nothing_is_said_of_usual_data_sets(name):
     assert leaks_of(data.data, data.target.to_numpy()) == []
 
 
-def test_chance_is_rarely_told_of():
+def test_chance_is_rarely_reported():
     """Targets that depend on nothing, with half of the values of each column missing."""
     result = 0
     for seed in range(200):

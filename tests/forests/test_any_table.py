@@ -142,9 +142,9 @@ def test_any_forest_is_sound(problem):
     assert (fall >= -1e-9 * scale).all()
     roots = forest.offsets[:-1]
     trees = np.repeat(np.arange(forest.n_trees), np.diff(forest.offsets))
-    share = forest.weight / np.where(forest.weight[roots] > 0, forest.weight[roots], 1)[trees]
+    fraction = forest.weight / np.where(forest.weight[roots] > 0, forest.weight[roots], 1)[trees]
     used = np.zeros(forest.n_features)
-    np.add.at(used, forest.feature[forest.feature >= 0], (share * fall)[forest.feature >= 0])
+    np.add.at(used, forest.feature[forest.feature >= 0], (fraction * fall)[forest.feature >= 0])
     total = used.sum()
     if total > 1e-6 * scale:
         np.testing.assert_allclose(

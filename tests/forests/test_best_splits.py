@@ -97,8 +97,8 @@ def test_random_cuts_compete_by_feature():
         N_TREES, n_best_splits=2, max_depth=1, random_state=0, max_features=None
     ).fit(X, [0.0, 0.0, 3.0, 4.0])
     feature = forest.forest_.feature[forest.forest_.offsets[:-1]]
-    shares = np.bincount(feature, minlength=4) / N_TREES
-    assert np.abs(shares - [0.5, 0.5, 0, 0]).max() < 4.5 * np.sqrt(0.25 / N_TREES)
+    fractions = np.bincount(feature, minlength=4) / N_TREES
+    assert np.abs(fractions - [0.5, 0.5, 0, 0]).max() < 4.5 * np.sqrt(0.25 / N_TREES)
 
 
 def test_one_best_split_is_the_ordinary_forest():

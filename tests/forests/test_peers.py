@@ -62,7 +62,7 @@ def agree(kind, name, n_seeds, **settings):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
 @pytest.mark.parametrize("name", CLASSES + NUMBERS)
-def test_importances_in_law_on_all_problems(kind, name):
+def test_importances_in_distribution_on_all_problems(kind, name):
     agree(kind, name, 15)
 
 
@@ -75,7 +75,7 @@ def test_importances_in_law_on_all_problems(kind, name):
         *(("friedman1", "RandomForest", 1), ("friedman1", "ExtraTrees", None)),
     ],
 )
-def test_importances_in_law_of_one_candidate_and_of_all(kind, name, max_features):
+def test_importances_in_distribution_of_one_candidate_and_of_all(kind, name, max_features):
     agree(kind, name, 15, max_features=max_features)
 
 
@@ -92,18 +92,18 @@ def test_importances_in_law_of_one_candidate_and_of_all(kind, name, max_features
     ],
     ids=str,
 )
-def test_importances_of_limited_trees_in_law(name, settings):
+def test_importances_of_limited_trees_in_distribution(name, settings):
     agree("RandomForest", name, 15, **settings)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("weight", ["balanced", "balanced_subsample", {0: 5.0, 1: 1.0}], ids=str)
-def test_importances_with_class_weights_in_law(weight):
+def test_importances_with_class_weights_in_distribution(weight):
     agree("RandomForest", "breast_cancer", 15, class_weight=weight, max_depth=3)
 
 
 @pytest.mark.slow
-def test_importances_by_entropy_in_law():
+def test_importances_by_entropy_in_distribution():
     agree("RandomForest", "classification", 15, criterion="entropy")
     agree("ExtraTrees", "wine", 15, criterion="entropy")
 

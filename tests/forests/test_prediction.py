@@ -133,13 +133,13 @@ def test_decision_path(estimator, mixed):
 
 def test_predictions_of_classes(grown, mixed):
     estimator = grown["classes, best, ordered"]
-    shares = estimator.predict_proba(mixed[0])
-    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    fractions = estimator.predict_proba(mixed[0])
+    np.testing.assert_allclose(fractions.sum(axis=1), 1)
     np.testing.assert_array_equal(
-        estimator.predict(mixed[0]), estimator.classes_[shares.argmax(axis=1)]
+        estimator.predict(mixed[0]), estimator.classes_[fractions.argmax(axis=1)]
     )
     with np.errstate(divide="ignore"):
-        np.testing.assert_array_equal(estimator.predict_log_proba(mixed[0]), np.log(shares))
+        np.testing.assert_array_equal(estimator.predict_log_proba(mixed[0]), np.log(fractions))
 
 
 def test_containers_agree():

@@ -16,34 +16,34 @@ def proximities(n=40, seed=0, trees=100):
 
 
 def test_all_coordinates_give_the_distances_back():
-    shares, _, _ = proximities()
-    places = classical_scaling(shares, n_components=40)
-    np.testing.assert_allclose(squareform(pdist(places)) ** 2, 1 - shares, atol=1e-7)
+    fractions, _, _ = proximities()
+    places = classical_scaling(fractions, n_components=40)
+    np.testing.assert_allclose(squareform(pdist(places)) ** 2, 1 - fractions, atol=1e-7)
     np.testing.assert_allclose(places.mean(axis=0), 0, atol=1e-9)
     spread = (places**2).sum(axis=0)
     assert (np.diff(spread) <= 1e-9).all()
 
 
 def test_two_clusters_of_rows_without_a_common_leaf():
-    shares = np.kron(np.eye(2), np.ones((3, 3)))
-    places = classical_scaling(shares)
+    fractions = np.kron(np.eye(2), np.ones((3, 3)))
+    places = classical_scaling(fractions)
     np.testing.assert_allclose(np.abs(places[:, 0]), 0.5)  # one apart from each other
     assert places[0, 0] == pytest.approx(-places[3, 0])
     np.testing.assert_allclose(places[:, 1], 0, atol=1e-9)
 
 
 def test_the_first_coordinate_of_a_forest_tells_the_classes_apart():
-    shares, _, y = proximities()
-    first = classical_scaling(shares)[:, 0]
+    fractions, _, y = proximities()
+    first = classical_scaling(fractions)[:, 0]
     assert abs(np.corrcoef(first, y)[0, 1]) > 0.8
 
 
 def test_outlier_measure_against_its_definition():
-    shares, _, y = proximities(trees=500)
-    actual = outlier_measure(shares, y)
+    fractions, _, y = proximities(trees=500)
+    actual = outlier_measure(fractions, y)
     for label in (0, 1):
         rows = [i for i in range(40) if y[i] == label]
-        raw = [40 / sum(shares[i, j] ** 2 for j in rows if j != i) for i in rows]
+        raw = [40 / sum(fractions[i, j] ** 2 for j in rows if j != i) for i in rows]
         middle = np.median(raw)
         spread = np.mean([abs(r - middle) for r in raw])
         expected = [(r - middle) / spread for r in raw]
@@ -62,17 +62,17 @@ def test_a_row_of_the_wrong_class_stands_out():
 
 
 def test_classes_of_one_row_and_of_equal_rows_have_no_outliers():
-    shares = np.eye(5)
-    shares[1:4, 1:4] = 1
-    assert outlier_measure(shares, [0, 1, 1, 1, 2]).tolist() == [0, 0, 0, 0, 0]
-    alone = outlier_measure(shares, [1, 1, 1, 1, 2])
+    fractions = np.eye(5)
+    fractions[1:4, 1:4] = 1
+    assert outlier_measure(fractions, [0, 1, 1, 1, 2]).tolist() == [0, 0, 0, 0, 0]
+    alone = outlier_measure(fractions, [1, 1, 1, 1, 2])
     assert alone.tolist() == [np.inf, 0, 0, 0, 0]
 
 
 @one_test
 @pytest.mark.parametrize("function", [classical_scaling, lambda s: outlier_measure(s, [0, 1, 0])])
 @pytest.mark.parametrize(
-    ("shares", "message"),
+    ("fractions", "message"),
     [
         (np.eye(3)[:2], "shape"),
         (np.full((3, 3), np.nan), "holds NaN"),
@@ -80,9 +80,9 @@ def test_classes_of_one_row_and_of_equal_rows_have_no_outliers():
         (np.zeros((3, 3)), "1 on its diagonal"),
     ],
 )
-def test_what_are_no_proximities_is_refused(function, shares, message):
+def test_what_are_no_proximities_is_refused(function, fractions, message):
     with pytest.raises(ValueError, match=message):
-        function(shares)
+        function(fractions)
 
 
 def test_other_arguments_are_checked():

@@ -187,8 +187,8 @@ def test_pert_cuts_lie_between_two_rows_of_different_classes():
     forest = estimators.PERTClassifier(6000, max_depth=1, random_state=0).fit(X, y)
     cut, threshold = roots(forest, "cut", "threshold")
     # Pairs (0, 10) and (1, 10), equally likely; the cut is uniform between the two.
-    share = (cut == 0).mean()
-    assert share == pytest.approx(0.5 * 0.1, abs=0.012)
+    fraction = (cut == 0).mean()
+    assert fraction == pytest.approx(0.5 * 0.1, abs=0.012)
     assert ((threshold >= 0) & (threshold < 10)).all()
 
 

@@ -32,9 +32,13 @@ def impurity_of(values, weights, criterion):
     if criterion == "variance":
         mean = np.average(values, weights=weights)
         return np.average((values - mean) ** 2, weights=weights)
-    shares = np.bincount(values, weights=weights) / weights.sum()
-    shares = shares[shares > 0]
-    return -(shares * np.log2(shares)).sum() if criterion == "entropy" else 1 - (shares**2).sum()
+    fractions = np.bincount(values, weights=weights) / weights.sum()
+    fractions = fractions[fractions > 0]
+    return (
+        -(fractions * np.log2(fractions)).sum()
+        if criterion == "entropy"
+        else 1 - (fractions**2).sum()
+    )
 
 
 @pytest.fixture(
@@ -67,7 +71,7 @@ def test_the_arrays_describe_trees(case):
     estimator.forest_.check()
 
 
-def test_children_share_out_rows_weight_and_impurity(case):
+def test_children_divide_rows_weight_and_impurity(case):
     estimator, X, y = case
     criterion = estimator.forest_.settings.criterion
     for tree, rows, drawn in rows_at_nodes(estimator, X):
@@ -266,22 +270,22 @@ def test_class_weights():
     keep = np.r_[0:100, 100:110]
     X, y = X[keep, :1], y[keep]
 
-    def share_of_rare(class_weight, bootstrap=False):
+    def fraction_of_rare(class_weight, bootstrap=False):
         forest = estimators.ExtraTreesClassifier(
             100, max_depth=2, class_weight=class_weight, bootstrap=bootstrap, random_state=0
         ).fit(X, y)
         root = forest.forest_.weight[forest.forest_.offsets[:-1]]
         return forest.predict_proba(X)[:, 1].mean(), root
 
-    plain, root = share_of_rare(None)
+    plain, root = fraction_of_rare(None)
     assert (root == 110).all()
-    balanced, root = share_of_rare("balanced")
+    balanced, root = fraction_of_rare("balanced")
     np.testing.assert_allclose(root, 110)
     assert balanced > 2 * plain
-    named, root = share_of_rare({"rare": 10.0, "common": 1.0})
+    named, root = fraction_of_rare({"rare": 10.0, "common": 1.0})
     np.testing.assert_allclose(root, 200)
     assert named == pytest.approx(balanced, abs=0.02)
-    subsample, root = share_of_rare("balanced_subsample", bootstrap=True)
+    subsample, root = fraction_of_rare("balanced_subsample", bootstrap=True)
     np.testing.assert_allclose(root, 110)
     assert subsample == pytest.approx(balanced, abs=0.1)
 

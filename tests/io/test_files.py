@@ -294,7 +294,7 @@ def test_a_workbook_holds_text_as_text(tmp_path: Path) -> None:
         (["1,5;2,5", *(f"{i};x" for i in range(9))], []),  # names of columns
     ],
 )
-def test_decimal_commas_are_told_by_the_first_lines(
+def test_decimal_commas_are_detected_by_the_first_lines(
     tmp_path: Path, lines: list[str], commas: list[str]
 ) -> None:
     (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")

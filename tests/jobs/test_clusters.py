@@ -350,7 +350,7 @@ def test_threads_that_are_left_cancel_what_waits():
 
 
 @pytest.mark.slow
-def test_jobs_that_end_their_workers_are_told_of(monkeypatch):
+def test_jobs_that_end_their_workers_are_reported(monkeypatch):
     monkeypatch.setattr(workers, "_RETRIES", 0)
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (

@@ -237,11 +237,11 @@ def test_checkpoint_of_another_run_is_refused_and_kept(path, changes):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99])
-def test_truncated_checkpoint_is_refused(path, share):
+@pytest.mark.parametrize("fraction", [0.0, 0.1, 0.5, 0.99])
+def test_truncated_checkpoint_is_refused(path, fraction):
     run(40, plan=Plan(1, path))
     whole = path.read_bytes()
-    path.write_bytes(whole[: int(share * len(whole))])
+    path.write_bytes(whole[: int(fraction * len(whole))])
     with pytest.raises(ValueError, match=r"test: .*run\.checkpoint is not a file saved by duramen"):
         run(40, plan=Plan(1, path))
 

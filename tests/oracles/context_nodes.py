@@ -58,23 +58,23 @@ def effects(
     absolute, signed, conditional = by_context(), by_context(), by_context()
     importances, overall, relevance = [0.0] * p, [0.0] * p, 0.0
     for rows, feature, children, level in (node for tree in trees for node in tree):
-        share = len(rows) / len(y) / len(trees)
+        fraction = len(rows) / len(y) / len(trees)
         groups = [within(rows, c) for c in range(n_contexts)]
-        relevance += share * level * decrease(groups, y, criterion)
+        relevance += fraction * level * decrease(groups, y, criterion)
         if feature is None:
             continue
         everywhere = decrease(children, y, criterion)
-        importances[feature] += share * everywhere
+        importances[feature] += fraction * everywhere
         given_context = 0.0
         for c, group in enumerate(groups):
             here = decrease([within(child, c) for child in children], y, criterion)
             given_context += len(group) / copies / len(rows) * here
             if not group and empty == "skip":
                 continue
-            absolute[c][feature] += share * abs(everywhere - here)
-            signed[c][feature] += share * (everywhere - here)
-            conditional[c][feature] += share * here
-        overall[feature] += share * (everywhere - given_context)
+            absolute[c][feature] += fraction * abs(everywhere - here)
+            signed[c][feature] += fraction * (everywhere - here)
+            conditional[c][feature] += fraction * here
+        overall[feature] += fraction * (everywhere - given_context)
     return {
         "importances": importances,
         "absolute": absolute,

@@ -13,9 +13,10 @@ def weights_of(bag, weights, target, n_classes, balanced):
         in_bag = [0] * n_classes
         for times, code in zip(bag, target, strict=True):
             in_bag[code] += times
-        share = sum(bag) / n_classes
+        fraction = sum(bag) / n_classes
         result = [
-            w * share / in_bag[code] if w else 0.0 for w, code in zip(result, target, strict=True)
+            w * fraction / in_bag[code] if w else 0.0
+            for w, code in zip(result, target, strict=True)
         ]
     return result
 

@@ -109,8 +109,8 @@ def relative_importances(
             for j in subset:
                 trees_offered[j] += 1
             for node, _ in splits(root):
-                share = len(node["rows"]) / len(root["rows"])
-                totals[node["feature"]] += accuracy**u * gain_ratio(node, y) * share**v
+                fraction = len(node["rows"]) / len(root["rows"])
+                totals[node["feature"]] += accuracy**u * gain_ratio(node, y) * fraction**v
     return [
         total / trees if trees else 0.0 for total, trees in zip(totals, trees_offered, strict=True)
     ]
@@ -127,6 +127,6 @@ def edges(
                 for ancestor in above[:levels]:
                     pair = (ancestor["feature"], node["feature"])
                     if pair[0] != pair[1]:
-                        share = len(node["rows"]) / len(ancestor["rows"])
-                        weights[pair] = weights.get(pair, 0.0) + gain_ratio(node, y) * share
+                        fraction = len(node["rows"]) / len(ancestor["rows"])
+                        weights[pair] = weights.get(pair, 0.0) + gain_ratio(node, y) * fraction
     return weights

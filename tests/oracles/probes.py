@@ -4,7 +4,7 @@ from itertools import combinations
 from math import acos, pi, sin, sqrt
 
 
-def null_shares(values, add_one=False):
+def null_fractions(values, add_one=False):
     """P-values of Janitza et al.: fraction of mirrored negatives and zeros that reach a value."""
     null = []
     for v in values:
@@ -12,11 +12,11 @@ def null_shares(values, add_one=False):
             null += [v, -v]
         elif v == 0:
             null.append(0.0)
-    shares = []
+    fractions = []
     for v in values:
         reached = sum(1 for w in null if w >= v)
-        shares.append((reached + add_one) / (len(null) + add_one))
-    return shares
+        fractions.append((reached + add_one) / (len(null) + add_one))
+    return fractions
 
 
 def win_probability(n_features, max_features, n_winners):
@@ -96,13 +96,13 @@ def ranks_of(values):
     ]
 
 
-def mean_rank_shares(runs, share):
+def mean_rank_fractions(runs, fraction):
     """P-values of the mr-test from importances in several runs, and the features taken as null."""
     p = len(runs[0])
     ranks = [ranks_of(values) for values in runs]
     means = [sum(rank[j] for rank in ranks) / len(ranks) for j in range(p)]
     order = sorted(range(p), key=lambda j: (-means[j], j))
-    last = order[: max(1, round(share * p))]
+    last = order[: max(1, round(fraction * p))]
     pool = [rank[k] for rank in ranks for k in last]
     return [sum(r <= mean for r in pool) / len(pool) for mean in means], last
 

@@ -17,14 +17,14 @@ def kuncheva(selections):
 def nogueira(selections):
     """Stability and its variance, written as in the paper (M rows, d columns)."""
     M, d = len(selections), len(selections[0])
-    share = [sum(row[f] for row in selections) / M for f in range(d)]
+    fraction = [sum(row[f] for row in selections) / M for f in range(d)]
     sizes = [sum(row) for row in selections]
     mean = sum(sizes) / M
-    spread = sum(M / (M - 1) * p * (1 - p) for p in share) / d
+    spread = sum(M / (M - 1) * p * (1 - p) for p in fraction) / d
     phi = 1 - spread / (mean / d * (1 - mean / d))
     parts = []
     for row, k in zip(selections, sizes, strict=True):
-        inner = sum(z * p for z, p in zip(row, share, strict=True)) / d - k * mean / d**2
+        inner = sum(z * p for z, p in zip(row, fraction, strict=True)) / d - k * mean / d**2
         inner += phi / 2 * (2 * mean * k / d**2 - k / d - mean / d + 1)
         parts.append(inner / (mean / d * (1 - mean / d)))
     average = sum(parts) / M
@@ -45,10 +45,10 @@ def agreement(rankings, k):
     """Mean over pairs of rankings, and over how lots fall, of the fraction of k best in common."""
     total, pairs = 0.0, 0
     for a, b in combinations(rankings, 2):
-        shares = [
+        fractions = [
             len(first & other) / k
             for first, other in product(sets_of_best(a, k), sets_of_best(b, k))
         ]
-        total += sum(shares) / len(shares)
+        total += sum(fractions) / len(fractions)
         pairs += 1
     return total / pairs

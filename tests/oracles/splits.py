@@ -13,10 +13,10 @@ def impurity(y, w, criterion):
     if criterion == "variance":
         mean = math.fsum(a * b for a, b in zip(y, w, strict=True)) / total
         return math.fsum(b * (a - mean) ** 2 for a, b in zip(y, w, strict=True)) / total
-    shares = [math.fsum(b for a, b in zip(y, w, strict=True) if a == k) / total for k in set(y)]
+    fractions = [math.fsum(b for a, b in zip(y, w, strict=True) if a == k) / total for k in set(y)]
     if criterion == "gini":
-        return 1 - math.fsum(s * s for s in shares)
-    return -math.fsum(s * math.log2(s) for s in shares if s > 0)
+        return 1 - math.fsum(s * s for s in fractions)
+    return -math.fsum(s * math.log2(s) for s in fractions if s > 0)
 
 
 def decrease(groups, y, w, criterion):

@@ -49,17 +49,17 @@ def features_on_splits(feature_of_nodes: Sequence[Sequence[int]]) -> Counter:
     return Counter(int(j) for tree in feature_of_nodes for j in tree if j >= 0)
 
 
-def law_by_enumeration(shape: Sequence, n_features: int, *, once: bool) -> list[Fraction]:
+def distribution_by_enumeration(shape: Sequence, n_features: int, *, once: bool) -> list[Fraction]:
     """Distribution of the minimal depth of feature 0 over all ways to assign features to splits.
 
     A shape is the sequence of the shapes of a node's children; a leaf has none. With `once`, no
     feature comes twice on a path.
     """
     deepest = _height(shape)
-    law = [Fraction(0)] * (deepest + 1)
+    distribution = [Fraction(0)] * (deepest + 1)
     for depth, chance in _first_depths(shape, 0, tuple(range(n_features)), once):
-        law[deepest if depth is None else depth] += chance
-    return law
+        distribution[deepest if depth is None else depth] += chance
+    return distribution
 
 
 def _height(shape: Sequence) -> int:

@@ -16,8 +16,8 @@ def log_rank(time: Floats, event: Bools, weight: Floats, first: Bools) -> float:
         y_first, d_first = weight[at_risk & first].sum(), weight[died & first].sum()
         excess += d_first - d * y_first / y
         if y > 1:
-            share = y_first / y
-            variance += d * share * (1 - share) * (y - d) / (y - 1)
+            fraction = y_first / y
+            variance += d * fraction * (1 - fraction) * (y - d) / (y - 1)
     return excess**2 / variance if variance > 1e-9 else 0.0
 
 

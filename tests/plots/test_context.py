@@ -136,7 +136,7 @@ def test_few_features_of_some_contexts():
     assert "nothing" not in drawn(context_effects(many).axes[0])
 
 
-def test_effects_draw_where_they_are_told():
+def test_effects_draw_on_the_axes_that_are_passed():
     ax = Figure().add_subplot()
     assert effects_in_context(result(), "day", ax=ax) is ax
     figure = Figure()
@@ -261,7 +261,7 @@ def test_hostile_names_are_drawn_as_they_are():
     assert "<b>" not in page
 
 
-def test_units_are_named_where_all_targets_share_one():
+def test_units_are_named_where_all_targets_have_the_same():
     net = network()
     assert context_links(net).axes[-1].get_ylabel() == "signed effect (bits)"
     mixed = {**net.analyses, "a": result(("b", "c", "d"), p=P_VALUES, unit="variance")}

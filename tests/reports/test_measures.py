@@ -85,7 +85,7 @@ def test_a_single_measure_has_bars_and_no_measure_to_name():
     ]
 
 
-def test_columns_of_two_tests_are_told_apart():
+def test_columns_of_two_tests_have_different_titles():
     report = summarise(a_test(), a_run(), others=[a_test(method="other test")])
     names = [column.title for column in report.section("Ranking").columns]
     assert names[3:] == ["p, J_chi2", "q, J_chi2", "other test", "p, other test", "q, other test"]

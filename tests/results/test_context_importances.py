@@ -139,8 +139,8 @@ def test_verdicts_need_significance_where_there_are_p_values():
     st.lists(st.floats(-1, 1), min_size=2, max_size=2),
     st.floats(0, 0.99),
 )
-def test_verdicts_agree_with_the_numbers(absolute, shares, tolerance):
-    signed = [a * s for a, s in zip(absolute, shares, strict=True)]
+def test_verdicts_agree_with_the_numbers(absolute, ratios, tolerance):
+    signed = [a * s for a, s in zip(absolute, ratios, strict=True)]
     result = untested(
         names=("f",),
         importances=[0.5],

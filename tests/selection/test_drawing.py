@@ -8,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from tests.grid import one_test
-from tests.oracles.theory.subspaces import law_among_found, law_by_weight, law_of_filling
+from tests.oracles.theory.subspaces import (
+    distribution_among_found,
+    distribution_by_weight,
+    distribution_of_filling,
+)
 
 from duramen.selection.sequential_random_subspace.search import (
     among_found,
@@ -69,13 +73,15 @@ def test_the_order_of_weights_that_are_far_apart_is_certain():
         assert by_weight(random, np.array([1e-200, 1.0, 0.0, 1e200]), 2, 2).tolist() == [1, 3]
 
 
-def p_value(draw, law, times):
+def p_value(draw, distribution, times):
     """Chi-square test of how often each subspace came against its probability."""
     random = np.random.default_rng(0)
     counts = Counter(frozenset(draw(random).tolist()) for _ in range(times))
-    assert counts.keys() <= law.keys()
-    subspaces = list(law)
-    return chisquare([counts[s] for s in subspaces], [times * law[s] for s in subspaces]).pvalue
+    assert counts.keys() <= distribution.keys()
+    subspaces = list(distribution)
+    return chisquare(
+        [counts[s] for s in subspaces], [times * distribution[s] for s in subspaces]
+    ).pvalue
 
 
 # Each of these tests has level 1/1000 (seed 0), and thousands of draws.
@@ -86,8 +92,13 @@ LEVEL = 1e-3
 @pytest.mark.parametrize("retained", [[], [0], [4, 1], [8, 0, 5], [3, 4, 5, 6]])
 def test_what_fills_up_is_uniform(retained):
     retained = np.array(retained, dtype=np.int64)
-    law = law_of_filling(retained.tolist(), 9, 5)
-    assert p_value(lambda random: filled_up(random, retained, 9, 5), law, 40 * len(law)) > LEVEL
+    distribution = distribution_of_filling(retained.tolist(), 9, 5)
+    assert (
+        p_value(
+            lambda random: filled_up(random, retained, 9, 5), distribution, 40 * len(distribution)
+        )
+        > LEVEL
+    )
 
 
 @one_test
@@ -101,11 +112,11 @@ def test_what_fills_up_is_uniform(retained):
         ([], 6, 3, 3),
     ],
 )
-def test_law_among_those_found(result, n_features, size, places):
-    law = law_among_found(result, n_features, size, places)
+def test_distribution_among_those_found(result, n_features, size, places):
+    distribution = distribution_among_found(result, n_features, size, places)
     result = np.array(result, dtype=np.int64)
     draw = lambda random: among_found(random, result, n_features, size, places)  # noqa: E731
-    assert p_value(draw, law, 3000) > LEVEL
+    assert p_value(draw, distribution, 3000) > LEVEL
 
 
 @pytest.mark.slow
@@ -121,18 +132,18 @@ def test_law_among_those_found(result, n_features, size, places):
         ([4.0, 1.0, 1.0, 1.0, 0.0, 0.0], 3, 0),
     ],
 )
-def test_law_by_weight(weights, size, places):
-    law = law_by_weight(weights, size, places)
-    assert sum(law.values()) == pytest.approx(1)
+def test_distribution_by_weight(weights, size, places):
+    distribution = distribution_by_weight(weights, size, places)
+    assert sum(distribution.values()) == pytest.approx(1)
     given_weights = np.array(weights)
     draw = lambda random: by_weight(random, given_weights, size, places)  # noqa: E731
-    assert p_value(draw, law, 4000) > LEVEL
+    assert p_value(draw, distribution, 4000) > LEVEL
 
 
 def test_the_oracle_of_successive_draws_by_hand():
-    law = law_by_weight([2.0, 1.0, 1.0], 2, 2)
-    assert law[frozenset({0, 1})] == pytest.approx(2 / 4 * 1 / 2 + 1 / 4 * 2 / 3)
-    assert law[frozenset({1, 2})] == pytest.approx(2 * (1 / 4 * 1 / 3))
+    distribution = distribution_by_weight([2.0, 1.0, 1.0], 2, 2)
+    assert distribution[frozenset({0, 1})] == pytest.approx(2 / 4 * 1 / 2 + 1 / 4 * 2 / 3)
+    assert distribution[frozenset({1, 2})] == pytest.approx(2 * (1 / 4 * 1 / 3))
 
 
 def test_streams_differ_by_seed_tree_and_purpose_and_come_again():

@@ -34,7 +34,7 @@ def compared(scores, times=10):
 # --- the fraction of trees ------------------------------------------------------------------
 
 
-def test_probe_share_by_hand():
+def test_probe_fraction_by_hand():
     evidence = counted([10, 11, 20, 20, 21, 0], [10, 11, 19, 18, 20, 0])
     passes = ProbeShare(10, 0.95, 1).passes(evidence)
     # ten are not more than ten; 19 of 20 are just the share, 18 are not; 20 of 21 are more
@@ -44,13 +44,13 @@ def test_probe_share_by_hand():
 
 
 @given(st.integers(1, 100), st.data())
-def test_a_share_that_is_reached_exactly_passes_however_it_is_rounded(hundredths, data):
+def test_a_fraction_that_is_reached_exactly_passes_however_it_is_rounded(hundredths, data):
     times = data.draw(st.integers(1, 50))
     evidence = counted([100 * times] * 2, [hundredths * times, hundredths * times - 1])
     assert ProbeShare(0, hundredths / 100, 1).passes(evidence).tolist() == [True, False]
 
 
-def test_probe_share_at_its_ends():
+def test_probe_fraction_at_its_ends():
     evidence = counted([0, 1, 2, 2], [0, 1, 2, 0])
     assert ProbeShare(0, 0.0, 1).passes(evidence).tolist() == [False, True, True, True]
     assert ProbeShare(0, 1.0, 1).passes(evidence).tolist() == [False, True, True, False]
@@ -185,17 +185,17 @@ def test_it_changes_no_evidence():
 
 @one_test
 @pytest.mark.parametrize(
-    ("law", "most"),
+    ("distribution", "most"),
     [("normal", 0.01), ("uniform", 0.01), ("laplace", 0.05), ("standard_cauchy", 0.12)],
 )
-def test_symmetric_noise_seldom_passes(law, most):
+def test_symmetric_noise_seldom_passes(distribution, most):
     """Looked at once, any of 1000 passes in at most `most` of 400 samples (seed 0).
 
     A power law, that of Cauchy, is the longest tail that the threshold is made for: there the level
     is 0.05 but for the estimated exponent. Shorter tails pass less.
     """
     random = np.random.default_rng(0)
-    draw = (lambda: random.uniform(-1, 1, 1000)) if law == "uniform" else None
-    draw = draw or (lambda: getattr(random, law)(size=1000))
+    draw = (lambda: random.uniform(-1, 1, 1000)) if distribution == "uniform" else None
+    draw = draw or (lambda: getattr(random, distribution)(size=1000))
     test = DecoyTest(0.05)
     assert np.mean([test.passes(compared(draw())).any() for _ in range(400)]) <= most

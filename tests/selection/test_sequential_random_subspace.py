@@ -131,7 +131,7 @@ def test_as_many_are_kept_as_alpha_leaves_places_for(grown, keep, places):
         assert result.sum() >= min(places, size)
 
 
-def test_a_share_of_places_is_not_rounded_down_by_binary_fractions(grown):
+def test_a_fraction_of_places_is_not_rounded_down_by_binary_fractions(grown):
     """0.29 of 100 is 29, although 0.29 * 100 is a little less in binary."""
     X, y = problem(n=30, p=120)
     model = selector(8, n_subspace_features=100, keep=0.29, min_draws=0, min_win_rate=0.0).fit(X, y)
@@ -770,7 +770,7 @@ def test_shadow_features_count_among_the_columns_that_memory_holds():
     )
 
 
-def test_few_features_are_told_from_noise_with_shadow_features(tmp_path):
+def test_few_features_are_distinguished_from_noise_with_shadow_features(tmp_path):
     """Ten columns, of which two matter; from memory and from a store, and what is said of it."""
     random = np.random.default_rng(0)
     X = random.normal(size=(120, 10))
@@ -792,10 +792,10 @@ def test_few_features_are_told_from_noise_with_shadow_features(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n", "p", "cardinality", "share"),
+    ("n", "p", "cardinality", "fraction"),
     [(60, 10, 0, 0.5), (60, 30, 0, 0.15), (100, 20, 3, 0.3), (40, 5, 0, 0.5), (200, 45, 1, 0.5)],
 )
-def test_few_features_of_noise_are_rarely_found(n, p, cardinality, share):
+def test_few_features_of_noise_are_rarely_found(n, p, cardinality, fraction):
     """20 data sets of each kind: at a level of .05, some feature is found in two at most.
 
     With cardinality 3, columns have 2, 3 and 20 values or are continuous; with 1 they have two.
@@ -808,7 +808,7 @@ def test_few_features_of_noise_are_rarely_found(n, p, cardinality, share):
             values = [2] * p if cardinality == 1 else [2, 3, 20, 0] * p
             for j, m in zip(range(p), values, strict=False):
                 X[:, j] = random.integers(0, m, n) if m else X[:, j]
-        y = random.permutation(np.arange(n) < share * n)
+        y = random.permutation(np.arange(n) < fraction * n)
         some += (
             SequentialRandomSubspace(n_estimators=50, random_state=seed).fit(X, y).support_.any()
         )

@@ -54,7 +54,7 @@ def test_features_of_two_values_that_matter_alone_are_found(seed, alpha):
 
 
 @pytest.mark.parametrize("criterion", ["gini", "variance"])
-def test_the_share_of_false_finds_beside_two_strong_features(criterion):
+def test_the_fraction_of_false_finds_beside_two_strong_features(criterion):
     """25 samples of 150 rows, 101 columns: at a level of .05, at most .1 on average.
 
     The standard error is about .025; trees are looked at one by one, which costs something too.

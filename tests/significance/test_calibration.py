@@ -145,7 +145,7 @@ def test_rates_lie_in_their_bands(null, shape):
     methods = (*EVERYWHERE, *CELLS[null, shape])
     result = many(null, shape, methods, DATA_SETS, seed=list(CELLS).index((null, shape)))
     high = stats.binom.isf(OUTSIDE / N_RATES, DATA_SETS, LEVEL)
-    for method, (some, share, *followed) in zip(methods, result, strict=True):
+    for method, (some, fraction, *followed) in zip(methods, result, strict=True):
         each = method.promise == "each"
         rates = [values.mean() for values in followed if each and not np.isnan(values).any()]
         counts = DATA_SETS * np.array(rates if each else [some.mean()])
@@ -154,8 +154,10 @@ def test_rates_lie_in_their_bands(null, shape):
         if method in EXACT and (method, null) != (ALONE, CORRELATED):
             # No p-value of 40 data sets is that small in one of eight runs, if columns are copies.
             assert not each or null == CORRELATED or counts.sum() > 0, f"{method.name}: {counts}"
-            error = share.std(ddof=1) / np.sqrt(DATA_SETS)
-            assert not each or share.mean() <= LEVEL + 4 * error, f"{method.name}: {share.mean()}"
+            error = fraction.std(ddof=1) / np.sqrt(DATA_SETS)
+            assert not each or fraction.mean() <= LEVEL + 4 * error, (
+                f"{method.name}: {fraction.mean()}"
+            )
 
 
 def many(null, shape, methods, data_sets, seed):
@@ -177,7 +179,7 @@ def many(null, shape, methods, data_sets, seed):
 # --- what fails, as the pages say ----------------------------------------------------------------
 
 
-def shares(method, null, shape, data_sets):
+def fractions(method, null, shape, data_sets):
     """Fraction of p-values up to .05 of the features of each kind, over data sets."""
     taken = []
     for seed in range(data_sets):
@@ -193,17 +195,17 @@ def shares(method, null, shape, data_sets):
     [(AIR, WIDE), (HOLDOUT, WIDE), (SINGLE, LONG)],
     ids=lambda part: getattr(part, "name", str(part)),
 )
-def test_pooled_laws_fail_columns_of_different_kinds(method, shape):
+def test_pooled_distributions_fail_columns_of_different_kinds(method, shape):
     # Of 40 data sets with 30 features of a kind or more, a fraction of .05 has a standard error of
     # .006 at most.
-    two, four, twenty, all_different = shares(method, MIXED, shape, 40)
+    two, four, twenty, all_different = fractions(method, MIXED, shape, 40)
     assert two < four < LEVEL - 0.01
     assert max(twenty, all_different) > LEVEL + 0.01
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:altmann. q-values of normal tails")
-def test_normal_law_of_19_permutations_is_too_light():
+def test_normal_distribution_of_19_permutations_is_too_light():
     fitted = refitted("altmann", SMALL, n_permutations=RUNS, distribution="normal")
-    result = shares(Method("altmann, normal", fitted, "each"), PURE, LONG, 40)
+    result = fractions(Method("altmann, normal", fitted, "each"), PURE, LONG, 40)
     assert result.mean() > LEVEL + 0.01

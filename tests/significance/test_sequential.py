@@ -69,10 +69,10 @@ def test_valid_under_the_null(stop_after, levels):
     levels_of_p |= {stop_after / draw for draw in range(h, planned + 1)}
     for a in sorted(levels_of_p):
         tolerance = 4 * np.sqrt(a * (1 - a) / p) + 1e-12
-        share = np.mean(p_values <= a + 1e-12)
-        assert share <= a + tolerance
+        fraction = np.mean(p_values <= a + 1e-12)
+        assert fraction <= a + tolerance
         if levels is None:
-            assert share >= a - tolerance
+            assert fraction >= a - tolerance
 
 
 def test_stopping_saves_most_draws_of_what_is_irrelevant():

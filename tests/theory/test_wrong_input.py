@@ -50,7 +50,7 @@ def test_thousands_of_features_are_refused_with_a_depth_within_reach():
     assert len(cost.by_size) == 2
 
 
-def test_a_single_share_is_a_plan():
+def test_a_single_fraction_is_a_plan():
     asked = {"n_rows": 1000, "n_features": 10_000, "memory": 1_000_000, "relevant": {0: 5, 1: 3}}
     advice = dm.theory.plan(**asked, keep=0.5)
     assert [option.keep for option in advice.options] == [0.5]

@@ -347,7 +347,7 @@ def test_options_do_what_the_library_does(method, words, choices, file, tmp_path
     assert f"--significance {method} --permutations 19 {said} --seed 0" in record["command"]
 
 
-def test_fitted_law_and_ranks_say_what_they_take_from_the_promise(file, tmp_path):
+def test_fitted_distribution_and_ranks_have_notes_on_their_error_rates(file, tmp_path):
     result, record = asked(file, tmp_path / "law", "altmann", "--distribution", "normal")
     said = " ".join(result.stderr.split())
     remarks = record["results"]["significance"]["notes"]

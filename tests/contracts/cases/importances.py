@@ -275,7 +275,7 @@ def _first_splits(task: str = "classification") -> Any:
 
 @case("minimal_depth_distribution", measures.minimal_depth_distribution)
 @case("minimal_depth_distribution/multiway", measures.minimal_depth_distribution, multiway=True)
-def _law(multiway: bool = False) -> Any:
+def _distribution(multiway: bool = False) -> Any:
     return measures.minimal_depth_distribution(20, [1, 2, 4, 7, 8], multiway=multiway)
 
 

@@ -20,17 +20,17 @@ def all_trees(rows, unused, k, criterion, depth=None):
         yield ("leaf", rows), Fraction(1)
         return
     below = None if depth is None else depth - 1
-    for (m, split), share in winners(rows, unused, k, "multiway", "random", criterion):
+    for (m, split), fraction in winners(rows, unused, k, "multiway", "random", criterion):
         left = [other for other in unused if other != m]
         if split is None:
             for tree, chance in all_trees(rows, left, k, criterion, below):
-                yield tree, share * chance
+                yield tree, fraction * chance
             continue
         values = sorted(value for group in split[1] for value in group)
         parts = [[row for row in rows if row[0][m] == value] for value in values]
         grown = [list(all_trees(part, left, k, criterion, below)) for part in parts]
         for combination in product(*grown):
-            chance = share
+            chance = fraction
             for _, first in combination:
                 chance *= first
             children = dict(zip(values, (tree for tree, _ in combination), strict=True))

@@ -143,7 +143,7 @@ def definitions(rows: Sequence[Row], m: int, p: int, tolerance: float = 1e-10) -
     return true | {"changes": tuple(words[c in more, c in less] for c in contexts)}
 
 
-def law(rows: Sequence[Row]) -> dict[Any, float]:
+def distribution(rows: Sequence[Row]) -> dict[Any, float]:
     result: dict[Any, float] = defaultdict(float)
     for _, _, y, w in rows:
         result[y] += w / mass(rows)
@@ -158,7 +158,7 @@ def weakly_sensitive(rows: Sequence[Row], m: int, p: int, tolerance: float = 1e-
             for part in cells(cell, [m]):
                 for c in {row[1] for row in part}:
                     both, of_feature, of_context = map(
-                        law, (within(part, c), part, within(cell, c))
+                        distribution, (within(part, c), part, within(cell, c))
                     )
                     for y in classes:
                         if (

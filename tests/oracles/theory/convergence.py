@@ -23,13 +23,13 @@ def conditionings(scenario: str, r: int) -> tuple:
 
 
 @cache
-def tree_law(needs: tuple, held: frozenset, K: int) -> dict:
+def tree_distribution(needs: tuple, held: frozenset, K: int) -> dict:
     """What a tree on these features finds, its levels drawn one after another."""
-    law: dict = defaultdict(Fraction)
+    distribution: dict = defaultdict(Fraction)
 
     def grow(unused: frozenset, tested: frozenset, result: frozenset, chance: Fraction) -> None:
         if not unused:
-            law[result] += chance
+            distribution[result] += chance
             return
         candidates = list(itertools.combinations(sorted(unused), min(K, len(unused))))
         for drawn in candidates:
@@ -42,22 +42,22 @@ def tree_law(needs: tuple, held: frozenset, K: int) -> dict:
                 grow(unused - {m}, tested | {m}, more, part)
 
     grow(held, frozenset(), frozenset(), Fraction(1))
-    return dict(law)
+    return dict(distribution)
 
 
 @cache
-def step_law(p: int, q: int, places: int, needs: tuple, K: int, result: frozenset) -> dict:
+def step_distribution(p: int, q: int, places: int, needs: tuple, K: int, result: frozenset) -> dict:
     """What has been found after one more tree."""
-    law: dict = defaultdict(Fraction)
+    distribution: dict = defaultdict(Fraction)
     kept_sets = list(itertools.combinations(sorted(result), min(places, len(result))))
     for kept_set in kept_sets:
         others = sorted(set(range(p)) - set(kept_set))
         fillings = list(itertools.combinations(others, q - len(kept_set)))
         for filling in fillings:
             held = _renamed(frozenset(kept_set) | frozenset(filling), len(needs))
-            for new, chance in tree_law(needs, held, K).items():
-                law[result | new] += chance / len(kept_sets) / len(fillings)
-    return dict(law)
+            for new, chance in tree_distribution(needs, held, K).items():
+                distribution[result | new] += chance / len(kept_sets) / len(fillings)
+    return dict(distribution)
 
 
 def _renamed(held: frozenset, r: int) -> frozenset:
@@ -66,21 +66,22 @@ def _renamed(held: frozenset, r: int) -> frozenset:
     return frozenset(relevant | set(range(r, r + len(held) - len(relevant))))
 
 
-def law_after(p: int, q: int, places: int, needs: tuple, K: int, trees: int) -> dict:
-    law = {frozenset(): Fraction(1)}
+def distribution_after(p: int, q: int, places: int, needs: tuple, K: int, trees: int) -> dict:
+    distribution = {frozenset(): Fraction(1)}
     for _ in range(trees):
         following: dict = defaultdict(Fraction)
-        for result, chance in law.items():
-            for then, part in step_law(p, q, places, needs, K, result).items():
+        for result, chance in distribution.items():
+            for then, part in step_distribution(p, q, places, needs, K, result).items():
                 following[then] += chance * part
-        law = dict(following)
-    return law
+        distribution = dict(following)
+    return distribution
 
 
-def number_law(law: dict, r: int) -> list[Fraction]:
+def number_distribution(distribution: dict, r: int) -> list[Fraction]:
     """The distribution of the number found."""
     return [
-        sum((c for result, c in law.items() if len(result) == k), Fraction(0)) for k in range(r + 1)
+        sum((c for result, c in distribution.items() if len(result) == k), Fraction(0))
+        for k in range(r + 1)
     ]
 
 
@@ -91,12 +92,12 @@ def expected_trees(p: int, q: int, places: int, needs: tuple, K: int) -> Fractio
     def remaining(result: frozenset) -> Fraction | None:
         if len(result) == len(needs):
             return Fraction(0)
-        law = step_law(p, q, places, needs, K, result)
-        stay = law.get(result, Fraction(0))
+        distribution = step_distribution(p, q, places, needs, K, result)
+        stay = distribution.get(result, Fraction(0))
         if stay == 1:
             return None
         total = Fraction(1)
-        for then, chance in law.items():
+        for then, chance in distribution.items():
             if then != result:
                 more = remaining(then)
                 if more is None:
@@ -107,16 +108,17 @@ def expected_trees(p: int, q: int, places: int, needs: tuple, K: int) -> Fractio
     return remaining(frozenset())
 
 
-def cover_law(p: int, K: int, draws: int) -> list[Fraction]:
+def cover_distribution(p: int, K: int, draws: int) -> list[Fraction]:
     """Distribution of the number of features seen, drawing after drawing, by sets of features."""
-    law = {frozenset(): Fraction(1)}
+    distribution = {frozenset(): Fraction(1)}
     subsets = [frozenset(drawn) for drawn in itertools.combinations(range(p), K)]
     for _ in range(draws):
         following: dict = defaultdict(Fraction)
-        for seen, chance in law.items():
+        for seen, chance in distribution.items():
             for drawn in subsets:
                 following[seen | drawn] += chance / len(subsets)
-        law = dict(following)
+        distribution = dict(following)
     return [
-        sum((c for seen, c in law.items() if len(seen) == k), Fraction(0)) for k in range(p + 1)
+        sum((c for seen, c in distribution.items() if len(seen) == k), Fraction(0))
+        for k in range(p + 1)
     ]

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import comb, log2
 
 
-def law(table, variables):
+def distribution(table, variables):
     """Probability of each combination of values of some variables."""
     total = defaultdict(float)
     for row, p in table:
@@ -27,7 +27,7 @@ def given_each(table, variables):
 
 
 def entropy(table, variables):
-    return sum(-p * log2(p) for p in law(table, variables).values())
+    return sum(-p * log2(p) for p in distribution(table, variables).values())
 
 
 def conditional_entropy(table, variables, given):
@@ -38,7 +38,7 @@ def information(table, left, right, given):
     """Mean over the given values of the divergence of the joint distribution from the product."""
     total = 0.0
     for mass, part in given_each(table, given):
-        both, first, other = (law(part, v) for v in ([*left, *right], left, right))
+        both, first, other = (distribution(part, v) for v in ([*left, *right], left, right))
         for values, p in both.items():
             a, b = values[: len(left)], values[len(left) :]
             total += mass * p * log2(p / (first[a] * other[b]))
@@ -56,7 +56,7 @@ def shared_information(table, sets, given):
 
 
 def impurity(table, target, criterion):
-    probabilities = law(table, [target])
+    probabilities = distribution(table, [target])
     if criterion == "entropy":
         return entropy(table, [target])
     if criterion == "gini":

@@ -13,28 +13,28 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 Row = tuple[Sequence[Any], Any, float]
-Law = dict[Any, float]
+Distribution = dict[Any, float]
 
 
-def entropy(law: Law) -> float:
-    return -sum(p * math.log2(p) for p in law.values())
+def entropy(distribution: Distribution) -> float:
+    return -sum(p * math.log2(p) for p in distribution.values())
 
 
-def gini(law: Law) -> float:
-    return 1.0 - sum(p * p for p in law.values())
+def gini(distribution: Distribution) -> float:
+    return 1.0 - sum(p * p for p in distribution.values())
 
 
-def variance(law: Law) -> float:
-    mean = sum(p * y for y, p in law.items())
-    return sum(p * (y - mean) ** 2 for y, p in law.items())
+def variance(distribution: Distribution) -> float:
+    mean = sum(p * y for y, p in distribution.items())
+    return sum(p * (y - mean) ** 2 for y, p in distribution.items())
 
 
 IMPURITIES = {"entropy": entropy, "gini": gini, "variance": variance}
 
 
-def laws(rows: Iterable[Row], given: Sequence[int]) -> list[tuple[float, Law]]:
+def distributions(rows: Iterable[Row], given: Sequence[int]) -> list[tuple[float, Distribution]]:
     """Probability of each cell of the given features, and the distribution of Y in it."""
-    masses: dict[tuple[Any, ...], Law] = defaultdict(lambda: defaultdict(float))
+    masses: dict[tuple[Any, ...], Distribution] = defaultdict(lambda: defaultdict(float))
     total = 0.0
     for x, y, weight in rows:
         masses[tuple(x[j] for j in given)][y] += weight
@@ -47,7 +47,7 @@ def laws(rows: Iterable[Row], given: Sequence[int]) -> list[tuple[float, Law]]:
 
 
 def uncertainty(rows: Sequence[Row], given: Sequence[int], impurity: Callable) -> float:
-    return sum(p * impurity(law) for p, law in laws(rows, given))
+    return sum(p * impurity(distribution) for p, distribution in distributions(rows, given))
 
 
 def decrease(rows: Sequence[Row], m: int, given: Sequence[int], impurity: Callable) -> float:
@@ -103,11 +103,15 @@ def with_copies(rows: Sequence[Row], j: int, copies: int) -> list[Row]:
     return [((*x, *((i, x[j]) for i in range(copies))), y, w) for x, y, w in rows]
 
 
-def with_irrelevant(rows: Sequence[Row], laws: Sequence[Sequence[float]]) -> list[Row]:
+def with_irrelevant(rows: Sequence[Row], distributions: Sequence[Sequence[float]]) -> list[Row]:
     """Append features with these distributions, independent of everything."""
     made = []
     for x, y, w in rows:
-        for values in itertools.product(*(range(len(law)) for law in laws)):
-            share = math.prod(law[v] for law, v in zip(laws, values, strict=True))
-            made.append(((*x, *values), y, w * share))
+        for values in itertools.product(
+            *(range(len(distribution)) for distribution in distributions)
+        ):
+            fraction = math.prod(
+                distribution[v] for distribution, v in zip(distributions, values, strict=True)
+            )
+            made.append(((*x, *values), y, w * fraction))
     return made

@@ -104,7 +104,7 @@ def winners(rows, features, k, family, cut, criterion):
             best = best_places(gains, criterion)
             for i in best:
                 outcomes[draw[i], hand[i]] += chance / (len(draws) * len(best))
-    return [((m, offered[m][place][0]), share) for (m, place), share in outcomes.items()]
+    return [((m, offered[m][place][0]), fraction) for (m, place), fraction in outcomes.items()]
 
 
 def importances(
@@ -131,17 +131,17 @@ def importances(
             features = [m for m in range(p) if len({x[m] for x, _, _ in node}) > 1]
         if not features:
             return
-        for (m, split), share in winners(node, features, k, family, cut, criterion):
+        for (m, split), fraction in winners(node, features, k, family, cut, criterion):
             left = [other for other in unused if other != m]
             gain = 0 if split is None else decrease(node, split, criterion)
             if mass(node) * gain < least_decrease:
                 continue
             if split is None:
-                grow(node, left, depth + 1, chance * share)
+                grow(node, left, depth + 1, chance * fraction)
                 continue
-            result[m, depth] += float(chance * share * mass(node)) * float(gain)
+            result[m, depth] += float(chance * fraction * mass(node)) * float(gain)
             for child in children(node, split):
-                grow(child, left, depth + 1, chance * share)
+                grow(child, left, depth + 1, chance * fraction)
 
     grow(rows, list(range(p)), 0, Fraction(1))
     return result

@@ -5,17 +5,17 @@ import math
 from collections import defaultdict
 
 
-def law_among_found(result, n_features, size, places):
+def distribution_among_found(result, n_features, size, places):
     """Probability of every subspace under step 2(a) of algorithm 7.1: {frozenset: probability}."""
-    law = defaultdict(float)
+    distribution = defaultdict(float)
     kept_sets = list(itertools.combinations(sorted(result), min(places, len(result))))
     for kept_set in kept_sets:
-        for subspace, share in law_of_filling(kept_set, n_features, size).items():
-            law[subspace] += share / len(kept_sets)
-    return dict(law)
+        for subspace, fraction in distribution_of_filling(kept_set, n_features, size).items():
+            distribution[subspace] += fraction / len(kept_sets)
+    return dict(distribution)
 
 
-def law_of_filling(retained, n_features, size):
+def distribution_of_filling(retained, n_features, size):
     """The same where some features are certain and the others any."""
     others = [j for j in range(n_features) if j not in retained]
     count = math.comb(len(others), size - len(retained))
@@ -25,18 +25,18 @@ def law_of_filling(retained, n_features, size):
     }
 
 
-def law_by_weight(weights, size, places):
+def distribution_by_weight(weights, size, places):
     """The same with up to `places` features drawn one after the other by their weights."""
     able = [j for j, weight in enumerate(weights) if weight > 0]
-    law = defaultdict(float)
+    distribution = defaultdict(float)
     for order in itertools.permutations(able, min(places, len(able))):
-        share, left = 1.0, math.fsum(weights)
+        fraction, left = 1.0, math.fsum(weights)
         for j in order:
-            share *= weights[j] / left
+            fraction *= weights[j] / left
             left -= weights[j]
-        for subspace, rest in law_of_filling(order, len(weights), size).items():
-            law[subspace] += share * rest
-    return dict(law)
+        for subspace, rest in distribution_of_filling(order, len(weights), size).items():
+            distribution[subspace] += fraction * rest
+    return dict(distribution)
 
 
 def decreases_of_tree(tree, total_rows):

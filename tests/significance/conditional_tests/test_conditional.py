@@ -27,7 +27,7 @@ def proxies(n=300, seed=0):
 
 
 @pytest.mark.slow
-def test_direct_features_are_told_from_those_that_stand_in():
+def test_direct_features_are_distinguished_from_proxies():
     result = conditional(FOREST, *proxies(), random_state=0)
     assert result.verdicts() == (
         "direct",
@@ -66,7 +66,7 @@ def test_the_result_does_not_depend_on_threads_and_resumes(tmp_path):
     assert not single.equals(conditional(FOREST, X, y, random_state=2))
 
 
-def test_groups_of_features_tell_what_their_members_share():
+def test_groups_of_features_tell_the_common_information_of_their_members():
     X, y = proxies()
     groups = {"both": ["x0", "x1"], "noise": ["x4", "x5"]}
     result = conditional(FOREST, X, y, feature_groups=groups, random_state=0)
@@ -194,8 +194,8 @@ def test_one_covariance_is_tested_by_the_slope_of_a_line(spread):
     y = 0.3 * x + np.abs(x) ** spread * random.normal(size=80)
     line = stats.linregress(x, y)
     left = y - line.intercept - line.slope * x
-    share = (x - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum()
-    robust = np.sqrt((share * left**2 / (1 - share)).sum() / ((x - x.mean()) ** 2).sum())
+    fraction = (x - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum()
+    robust = np.sqrt((fraction * left**2 / (1 - fraction)).sum() / ((x - x.mean()) ** 2).sum())
     assert spread == 0 or robust > 1.2 * line.stderr
     expected = 2 * stats.t.sf(abs(line.slope) / max(line.stderr, robust), 78)
     result = covariance_p_value(y[:, None], x[:, None], None)

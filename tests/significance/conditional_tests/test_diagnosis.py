@@ -50,7 +50,7 @@ def test_draws_from_the_wrong_distribution_are_seen():
     assert np.mean([each.overall for each in curved]) < np.mean([each.overall for each in wrong])
 
 
-def test_draws_are_told_in_groups_of_features_and_of_rows():
+def test_draws_are_diagnosed_in_groups_of_features_and_of_rows():
     X = squares(0)
     sampler = Sampler.of(dm.encode(X), "gaussian", 0)
     hypotheses = {"pair": np.array([0, 1]), "x3": np.array([3])}

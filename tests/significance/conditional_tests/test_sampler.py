@@ -102,7 +102,7 @@ class Independent:
         return random.normal(size=200)
 
 
-def test_a_known_law_is_drawn_as_the_nearest_rows():
+def test_a_known_distribution_is_drawn_as_the_nearest_rows():
     X = np.random.default_rng(0).normal(size=(200, 2))
     sampler = KnownSampler.around(dm.encode(X), Independent(), 0)
     drawn = X[sampler.donors(0, 50), 0]

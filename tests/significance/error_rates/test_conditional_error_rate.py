@@ -283,15 +283,15 @@ def test_by_its_own_rank_relevant_groups_are_taken_unless_they_are_the_last():
 def test_by_its_own_rank_many_irrelevant_features_are_taken():
     """The i-th of G has a rate of about i / G: nothing of 6, and some of most sets of 60."""
     forest = dm.ExtraTreesClassifier(20)
-    assert share_taken(noise, 40, 0, forest, rank_based="own") <= 0.2
+    assert fraction_taken(noise, 40, 0, forest, rank_based="own") <= 0.2
     many = partial(noise, p=60)
-    assert share_taken(many, 40, 0, forest, rank_based="own") >= 0.5
+    assert fraction_taken(many, 40, 0, forest, rank_based="own") >= 0.5
 
 
 # --- promises ------------------------------------------------------------------------------
 
 
-def share_taken(data, n_sets, most, forest, **settings):
+def fraction_taken(data, n_sets, most, forest, **settings):
     """Fraction of data sets in which more than `most` features are taken at .05."""
     more = 0
     for seed in range(n_sets):
@@ -330,12 +330,12 @@ def two_relevant(seed):
 @pytest.mark.parametrize("data", [noise, mixed, correlated])
 def test_anything_is_taken_of_nothing_as_rarely_as_promised(data):
     low, high = band(130)
-    assert low <= share_taken(data, 130, 0, FOREST) <= high
+    assert low <= fraction_taken(data, 130, 0, FOREST) <= high
 
 
 @pytest.mark.slow
 def test_more_than_what_is_relevant_is_taken_as_rarely_as_promised():
-    assert share_taken(two_relevant, 100, 2, FOREST) <= band(100)[1]
+    assert fraction_taken(two_relevant, 100, 2, FOREST) <= band(100)[1]
 
 
 @pytest.mark.slow
@@ -345,10 +345,10 @@ def test_by_rank_the_promise_holds_for_independent_features_and_not_for_correlat
     100 data sets; the bands are those of these figures.
     """
     forest = dm.RandomForestClassifier(200)
-    assert share_taken(noise, 100, 0, forest, rank_based="later") <= band(100)[1]
+    assert fraction_taken(noise, 100, 0, forest, rank_based="later") <= band(100)[1]
     low, high = band(100, 0.11)
-    share = share_taken(correlated, 100, 0, forest, rank_based="later")
-    assert max(low, 0.05) < share <= high
+    fraction = fraction_taken(correlated, 100, 0, forest, rank_based="later")
+    assert max(low, 0.05) < fraction <= high
 
 
 # --- engine, errors ------------------------------------------------------------------------

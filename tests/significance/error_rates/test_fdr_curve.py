@@ -103,12 +103,12 @@ def test_permutations_are_shared_with_altmann(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_relevant", [0, 5])
-def test_share_of_false_ones_is_about_what_was_asked_for(n_relevant):
+def test_fraction_of_false_ones_is_about_what_was_asked_for(n_relevant):
     """45 linear problems of 30 independent features: mean fraction of false ones at .2.
 
     At most .2 plus 3.3 standard errors, of which .02 or so are those of 60 permutations.
     """
-    shares, result = [], []
+    fractions, result = [], []
     for seed in range(1000, 1045):
         random = np.random.default_rng(seed)
         X = random.normal(size=(60, 30))
@@ -116,11 +116,11 @@ def test_share_of_false_ones_is_about_what_was_asked_for(n_relevant):
         forest = dm.ExtraTreesClassifier(20)
         taken = fdr_curve(forest, X, y, n_permutations=60, random_state=seed).selected(0.2)
         false = sum(int(name[1:]) >= n_relevant for name in taken)
-        shares.append(false / max(1, len(taken)))
+        fractions.append(false / max(1, len(taken)))
         result.append(len(taken) - false)
-    error = np.std(shares, ddof=1) / np.sqrt(len(shares))
-    assert np.mean(shares) <= 0.2 + 3.3 * error
-    assert np.mean(shares) > 0.02  # some are false: the test can tell
+    error = np.std(fractions, ddof=1) / np.sqrt(len(fractions))
+    assert np.mean(fractions) <= 0.2 + 3.3 * error
+    assert np.mean(fractions) > 0.02  # some are false: the test can tell
     assert np.mean(result) >= 0.3 * n_relevant
 
 

@@ -24,7 +24,7 @@ def scripted(runs):
 # --- the rates -----------------------------------------------------------------------------------
 
 
-def test_share_of_the_runs_in_which_some_probe_is_as_good():
+def test_fraction_of_the_runs_in_which_some_probe_is_as_good():
     X, y = noise(0, n=20, p=2)
     runs = [
         # two features, their probes

@@ -36,7 +36,7 @@ def test_tail_by_integration_over_the_angle(cos2, freedom):
     assert probe_tail(cos2, freedom) == pytest.approx(oracle.cosine_tail(cos2, freedom), rel=1e-6)
 
 
-def test_tail_is_the_share_of_random_vectors():
+def test_tail_is_the_fraction_of_random_vectors():
     random = np.random.default_rng(0)
     y = random.exponential(size=10)
     y -= y.mean()
@@ -187,7 +187,7 @@ def scripted(runs):
     return lambda forest, table, y: np.array(next(upcoming), dtype=float)
 
 
-def test_share_of_the_probes_that_are_as_good():
+def test_fraction_of_the_probes_that_are_as_good():
     X, y = noise(0, n=20, p=2)
     runs = [[1, 5, 0, 1, 7], [1, 5, 0, 0, 5]]  # two features, three probes
     result = forest_probe_ranking(TINY, X, y, measure=scripted(runs), n_probes=3, n_permutations=2)
@@ -282,10 +282,10 @@ def test_risk_against_real_probes():
         place = along.names.index("x4")
         assert along.names[:place] == result.names[:place]
         before[place:] += 1
-    share = before / 3000
-    assert abs(share[0] - result.rates[0]) < band(result.rates[0], 3000)
-    assert (share < result.rates + band(result.rates, 3000)).all()
-    assert share[1] < result.rates[1] - 0.08  # the steps are not independent
+    fraction = before / 3000
+    assert abs(fraction[0] - result.rates[0]) < band(result.rates[0], 3000)
+    assert (fraction < result.rates + band(result.rates, 3000)).all()
+    assert fraction[1] < result.rates[1] - 0.08  # the steps are not independent
 
 
 @pytest.mark.slow

@@ -224,7 +224,7 @@ def test_double_bootstrap_leaves_1636_of_the_rows_out():
 
     The fraction of one first sample has a standard error of about .005, that of 16 of .0013.
     """
-    n, shares = 1000, []
+    n, proportions = 1000, []
     X, y = linear(n, 2, classes=True)
     table, random = dm.encode(X), np.random.default_rng(0)
     model = dm.RandomForestClassifier(4, max_depth=3, random_state=0)
@@ -236,13 +236,13 @@ def test_double_bootstrap_leaves_1636_of_the_rows_out():
         for tree in range(4):
             inside = set(rows[bag(forest, tree) > 0].tolist())
             outside += len(set(rows.tolist()) - inside)
-        shares.append(outside / (4 * n))
+        proportions.append(outside / (4 * n))
         sample = Sample(copies, labels, True, rows.astype(np.uint32))
         scored = permutation_losses(
             forest, sample, Permutations(0), score="accuracy", votes=True
         ).votes.sum()
         assert scored == outside
-    assert np.mean(shares) == pytest.approx(0.1636, abs=0.004)
+    assert np.mean(proportions) == pytest.approx(0.1636, abs=0.004)
 
 
 def test_copies_that_are_none_are_the_ordinary_mda():
@@ -290,8 +290,8 @@ def test_every_row_is_as_likely_to_be_drawn():
         random = np.random.default_rng(0)
         for _ in range(2000):
             counts += np.bincount(draw(random), minlength=10)
-        share = counts / counts.sum()
-        np.testing.assert_allclose(share, 0.1, atol=0.01)
+        fraction = counts / counts.sum()
+        np.testing.assert_allclose(fraction, 0.1, atol=0.01)
 
 
 @one_test
@@ -403,10 +403,10 @@ def test_q_values_from_too_few_replicates_are_refused():
     assert few.p_values.shape == (4,)
     enough = confidence_intervals(dm.RandomForestRegressor(5), X, y, n_resamples=5, random_state=0)
     assert enough.significance().details["degrees_of_freedom"].min() >= 1
-    shares = confidence_intervals(
+    proportions = confidence_intervals(
         dm.RandomForestRegressor(5), X, y, n_resamples=4, kind="percentile", random_state=0
     )
-    assert shares.significance().p_values.min() >= 1 / 5
+    assert proportions.significance().p_values.min() >= 1 / 5
 
 
 def test_few_rows_are_noted():

@@ -98,21 +98,21 @@ def test_p_values_are_valid_under_the_null():
         p_values.append(altmann(forest, X, y, n_permutations=19, random_state=seed).p_values)
     for a in (0.05, 0.25):
         low, high = stats.binom.ppf([0.0005, 0.9995], 120, a) / 120
-        share = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
-        assert (share <= high).all()
-        assert (share >= low).all()
+        fraction = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
+        assert (fraction <= high).all()
+        assert (fraction >= low).all()
 
 
 # --- fitted distributions ------------------------------------------------------------------
 
 
-def oracle(values, score, law):
+def oracle(values, score, family):
     """Tail and whether the distribution fits, by scipy's own fits and test."""
-    if law != "normal" and values.min() <= 0:
+    if family != "normal" and values.min() <= 0:
         return 1.0, False
-    if law == "normal":
+    if family == "normal":
         fitted = stats.norm(*stats.norm.fit(values))
-    elif law == "lognormal":
+    elif family == "lognormal":
         s, _, scale = stats.lognorm.fit(values, floc=0)
         fitted = stats.lognorm(s, scale=scale)
     else:
@@ -124,14 +124,14 @@ def oracle(values, score, law):
 
 
 @one_test
-@pytest.mark.parametrize("law", ["normal", "lognormal", "gamma"])
+@pytest.mark.parametrize("family", ["normal", "lognormal", "gamma"])
 @pytest.mark.parametrize("shape", [0.3, 2.0, 200.0])
-def test_fitted_tails_are_those_of_scipy(law, shape):
+def test_fitted_tails_are_those_of_scipy(family, shape):
     random = np.random.default_rng(3)
     null = random.gamma(shape, size=(80, 25)) - 0.1 * (np.arange(25) % 5 == 4)
     observed = random.gamma(shape, size=25) + np.linspace(-0.5, 3 * np.sqrt(shape), 25)
-    tails, used = fitted_tails(observed, null, law)
-    expected = [oracle(null[:, j], observed[j], law) for j in range(25)]
+    tails, used = fitted_tails(observed, null, family)
+    expected = [oracle(null[:, j], observed[j], family) for j in range(25)]
     np.testing.assert_array_equal(used, [fits for _, fits in expected])
     np.testing.assert_allclose(tails, [tail for tail, _ in expected], rtol=1e-5, atol=1e-12)
     if shape == 200.0:
@@ -139,8 +139,8 @@ def test_fitted_tails_are_those_of_scipy(law, shape):
 
 
 @one_test
-@pytest.mark.parametrize("law", ["normal", "lognormal", "gamma"])
-def test_what_no_law_fits_is_left_alone(law):
+@pytest.mark.parametrize("family", ["normal", "lognormal", "gamma"])
+def test_what_no_distribution_fits_is_left_alone(family):
     random = np.random.default_rng(0)
     null = np.column_stack(
         [
@@ -150,35 +150,37 @@ def test_what_no_law_fits_is_left_alone(law):
             np.where(np.arange(50) < 25, 1.0, 2.0),  # two heaps
         ]
     )
-    tails, used = fitted_tails(np.array([0.0, 0.3, 0.3, 1.5]), null, law)
+    tails, used = fitted_tails(np.array([0.0, 0.3, 0.3, 1.5]), null, family)
     assert not used.any()
     assert (tails == 1).all()
-    assert not fitted_tails(np.ones(1), random.random((2, 1)), law)[1].any()
+    assert not fitted_tails(np.ones(1), random.random((2, 1)), family)[1].any()
 
 
 @one_test
-@pytest.mark.parametrize("law", ["lognormal", "gamma"])
+@pytest.mark.parametrize("family", ["lognormal", "gamma"])
 @pytest.mark.parametrize("spread", [1e-4, 1e-6, 1e-8, 1e-10])
-def test_positive_laws_of_nearly_constant_values_are_nearly_normal_or_refused(law, spread):
+def test_positive_distributions_of_nearly_constant_values_are_nearly_normal_or_refused(
+    family, spread
+):
     null = 1 + spread * np.random.default_rng(0).normal(size=(60, 4))
     observed = 1 + spread * np.linspace(-2, 3, 4)
-    tails, used = fitted_tails(observed, null, law)
+    tails, used = fitted_tails(observed, null, family)
     normal, _ = fitted_tails(observed, null, "normal")
     np.testing.assert_allclose(tails[used], normal[used], rtol=0.05)
     assert used.all() or spread < 1e-7
 
 
 @one_test
-@pytest.mark.parametrize("law", ["normal", "lognormal", "gamma"])
-def test_fitted_p_values_fall_back_to_empirical_ones(law):
+@pytest.mark.parametrize("family", ["normal", "lognormal", "gamma"])
+def test_fitted_p_values_fall_back_to_empirical_ones(family):
     X, y = problem()
     empirical = altmann(FOREST, X, y, n_permutations=30, random_state=1)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = altmann(FOREST, X, y, n_permutations=30, distribution=law, random_state=1)
+        result = altmann(FOREST, X, y, n_permutations=30, distribution=family, random_state=1)
     subject = measured(FOREST, X, y, "mdi", "test")
     null = Refits("test", subject, draw_seed(1), Plan()).permuted_scores(30)
-    tails, used = fitted_tails(empirical.scores, null, law)
+    tails, used = fitted_tails(empirical.scores, null, family)
     np.testing.assert_array_equal(result.details["fitted"], used)
     np.testing.assert_array_equal(result.p_values, np.where(used, tails, empirical.p_values))
     assert used[0]
@@ -186,9 +188,9 @@ def test_fitted_p_values_fall_back_to_empirical_ones(law):
     assert result.p_values[0] < 0.001 < empirical.p_values[0]
     assert result.p_values[5] == 1
     # Where q-values are known to be too small, it is said at once and carried by the result.
-    assert f"tail probabilities of a {law} distribution fitted to 30 values" in result.notes[0]
+    assert f"tail probabilities of a {family} distribution fitted to 30 values" in result.notes[0]
     too_small = [f"altmann: {note}" for note in result.notes if "q-values" in note]
-    assert len(too_small) == (law != "lognormal")
+    assert len(too_small) == (family != "lognormal")
     assert [str(warning.message) for warning in caught] == too_small
     assert all(warning.filename == __file__ for warning in caught)
     assert empirical.notes == ()

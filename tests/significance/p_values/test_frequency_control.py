@@ -32,7 +32,7 @@ def test_one_candidate_leaves_no_part_to_winners():
     assert len({round(split_probability(12, 1, r), 12) for r in range(12)}) == 1
 
 
-def test_tails_against_the_binomial_law_term_by_term():
+def test_tails_against_the_binomial_distribution_term_by_term():
     X, y = noise(0, n=40, p=6)
     forest = dm.RandomForestClassifier(4, max_features=3, random_state=0).fit(X, y)
     result = frequency_control(forest, null="binomial", n_winners=2)
@@ -89,7 +89,7 @@ def test_more_candidates_take_permuted_targets_by_default():
     np.testing.assert_allclose(result.details["expected"].sum(), total)
 
 
-def test_equal_shares_count_against_a_feature():
+def test_equal_fractions_count_against_a_feature():
     X, y = np.ones((20, 3)), np.arange(20) % 2
     X[:, 0] = y  # the only column with values: it has every split of every forest
     result = frequency_control(
@@ -157,13 +157,13 @@ def false_positives(max_features, n_trees, replicates=100):
 
 
 @pytest.mark.slow
-def test_binomial_law_keeps_the_level_for_one_candidate():
+def test_binomial_distribution_keeps_the_level_for_one_candidate():
     """200 x 30 p-values: .05 within the band, less the steps of a distribution of counts."""
     assert 0.04 < false_positives(1, 100, 200) < 0.05 + band(0.05, 6000)
 
 
 @pytest.mark.slow
-def test_binomial_law_fails_for_more_candidates_the_more_trees_the_worse():
+def test_binomial_distribution_fails_for_more_candidates_the_more_trees_the_worse():
     few, many = false_positives(5, 50), false_positives(5, 1000)
     assert 0.06 < few < 0.12
     assert 0.2 < many < 0.3

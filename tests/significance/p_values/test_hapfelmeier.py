@@ -138,9 +138,9 @@ def test_p_values_are_valid_under_the_null():
         p_values.append(hapfelmeier(forest, X, y, features=[0, 1], **settings).p_values)
     for a in (0.05, 0.25):
         low, high = stats.binom.ppf([0.0005, 0.9995], 100, a) / 100
-        share = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
-        assert (share <= high).all()
-        assert (share >= low).all()
+        fraction = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
+        assert (fraction <= high).all()
+        assert (fraction >= low).all()
 
 
 # --- checkpoints ---------------------------------------------------------------------------

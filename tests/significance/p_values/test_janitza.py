@@ -39,17 +39,17 @@ def test_known_answer():
     add_one=st.booleans(),
 )
 @settings(max_examples=80, deadline=None)
-def test_shares_against_loops_ties_included(values, add_one):
+def test_fractions_against_loops_ties_included(values, add_one):
     given_ = importances([v / 4 for v in [-1, *values]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = janitza(given_, add_one=add_one)
-    expected = oracle.null_shares(given_.values.tolist(), add_one)
+    expected = oracle.null_fractions(given_.values.tolist(), add_one)
     np.testing.assert_allclose(result.p_values, expected, atol=1e-15)
 
 
 @pytest.mark.filterwarnings(FEW)
-def test_equal_values_share_a_p_value_and_nothing_may_be_selected():
+def test_equal_values_have_one_p_value_and_nothing_may_be_selected():
     result = janitza(importances([-1.0, -1.0, 0.5, 0.5, 0.0]))
     assert result["x2"] == result["x3"]
     assert result.selected(0.05) == ()
@@ -154,22 +154,22 @@ SKEWED = {
 
 def false_positives(measure, replicates, n_trees):
     """Fraction of p-values <= .05 in noise of 60 x 400, for each of so many data sets."""
-    shares = []
+    fractions = []
     for seed in range(replicates):
         X, y = noise(seed, p=400)
         values = measure(dm.RandomForestClassifier(n_trees, random_state=seed), X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            shares.append(np.mean(janitza(values, add_one=False).p_values <= 0.05))
-    return np.array(shares)
+            fractions.append(np.mean(janitza(values, add_one=False).p_values <= 0.05))
+    return np.array(fractions)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 def test_symmetric_measures_keep_the_level(name):
     """120 data sets: the fraction of p-values <= .05 within 3.3 standard errors of .05."""
-    shares = false_positives(MEASURES[name], 120, 200)
-    assert abs(shares.mean() - 0.05) < 3.3 * shares.std(ddof=1) / np.sqrt(120)
+    fractions = false_positives(MEASURES[name], 120, 200)
+    assert abs(fractions.mean() - 0.05) < 3.3 * fractions.std(ddof=1) / np.sqrt(120)
 
 
 @pytest.mark.slow

@@ -47,13 +47,13 @@ def test_known_answer_against_the_features_that_are_ranked_last():
             st.lists(st.integers(0, 4), min_size=p + 1, max_size=p + 1), min_size=1, max_size=5
         )
     ),
-    share=st.sampled_from([0.2, 0.5, 0.75, 1.0]),
+    fraction=st.sampled_from([0.2, 0.5, 0.75, 1.0]),
 )
 @settings(max_examples=60, deadline=None)
-def test_fractions_of_ranks_against_loops(runs, share):
-    expected, last = oracle.mean_rank_shares(runs, share)
+def test_fractions_of_ranks_against_loops(runs, fraction):
+    expected, last = oracle.mean_rank_fractions(runs, fraction)
     ranks = np.array([oracle.ranks_of(values) for values in runs])
-    assert last_by_rank(ranks.sum(axis=0), share).tolist() == last
+    assert last_by_rank(ranks.sum(axis=0), fraction).tolist() == last
     actual = fractions_of_ranks(ranks.sum(axis=0) / len(runs), ranks[:, last])
     np.testing.assert_allclose(actual, expected, atol=1e-15)
 
@@ -169,14 +169,14 @@ def test_permuted_null_keeps_the_level():
         )
         p_values.append(result.p_values)
     for alpha in (0.05, 0.2, 0.5):
-        share = np.mean(np.array(p_values) <= alpha)
-        assert abs(share - alpha) < 1.5 * band(alpha, 750)
+        fraction = np.mean(np.array(p_values) <= alpha)
+        assert abs(fraction - alpha) < 1.5 * band(alpha, 750)
 
 
 @pytest.mark.slow
 def test_irrelevant_null_keeps_no_level():
     """24 data sets of noise, U the last quarter: few trees below .05, many trees above."""
-    share = {}
+    fraction = {}
     for n_trees in (20, 500):
         small = []
         for seed in range(24):
@@ -191,6 +191,6 @@ def test_irrelevant_null_keeps_no_level():
                 random_state=seed,
             )
             small.append(np.mean(result.p_values <= 0.05))
-        share[n_trees] = np.mean(small)
-    assert share[20] < 0.015
-    assert 0.065 < share[500] < 0.12
+        fraction[n_trees] = np.mean(small)
+    assert fraction[20] < 0.015
+    assert 0.065 < fraction[500] < 0.12

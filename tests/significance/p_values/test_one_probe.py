@@ -25,7 +25,7 @@ def scripted(features, probes):
 # --- the p-values --------------------------------------------------------------------------------
 
 
-def test_share_of_the_runs_in_which_the_probe_is_as_good():
+def test_fraction_of_the_runs_in_which_the_probe_is_as_good():
     X, y = noise(0, n=20, p=3)
     probes = [0.0, 1.0, 2.0, 2.0, 3.0]
     scores = scripted([1.0, 2.0, 4.0], probes)

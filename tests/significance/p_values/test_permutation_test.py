@@ -68,9 +68,9 @@ def test_p_values_are_valid_under_the_null(stop_after):
         p_values.append(permutation_test(noisy, X, y, **settings).p_values)
     for a in (0.05, 0.1, 0.25):
         low, high = stats.binom.ppf([0.0005, 0.9995], 250, a) / 250
-        share = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
-        assert (share <= high).all()
-        assert (share >= low).all() or stop_after is not None
+        fraction = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
+        assert (fraction <= high).all()
+        assert (fraction >= low).all() or stop_after is not None
 
 
 def test_ties_count_against_a_feature():

@@ -158,10 +158,10 @@ def test_the_smallest_boundary_does_not_hang_on_a_digit() -> None:
     for _ in range(50):
         chance = (int(random.integers(1, 10**9)) + 0.5) * 1e-9
         X, y, weights = [], [], []
-        for noise, share in enumerate(random.dirichlet(np.ones(3)).tolist()):
+        for noise, fraction in enumerate(random.dirichlet(np.ones(3)).tolist()):
             for x, probability in ((0, chance), (1, chance / 3)):
                 X += [[x, noise]] * 2
                 y += [1, 0]
-                weights += [share * probability, share * (1 - probability)]
+                weights += [fraction * probability, fraction * (1 - probability)]
         dist = FiniteDistribution.from_table(np.array(X), np.array(y), weights=weights)
         assert smallest_boundary(dist) == ("x0",)

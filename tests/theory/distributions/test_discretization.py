@@ -73,7 +73,7 @@ def test_intervals_are_ordered_filled_and_at_most_as_many_as_asked(method, value
         assert code == sum(cut < value for cut in cuts)
 
 
-def test_quantile_bins_of_many_distinct_numbers_have_equal_shares():
+def test_quantile_bins_of_many_distinct_numbers_have_equal_fractions():
     random = np.random.default_rng(0)
     codes, _ = column(random.normal(size=1000), n_bins=8)
     assert np.bincount(codes).tolist() == [125] * 8

@@ -440,9 +440,11 @@ def test_marginals(dist):
 def test_the_whole_is_the_mean_of_its_conditions(dist):
     variables = [*dist.names, *([] if dist.context is None else [CONTEXT])]
     for variable in variables:
-        shares = dist.probabilities(variable)
+        fractions = dist.probabilities(variable)
         parts = [dist.conditioned({variable: value}) for value in dist.values(variable)]
-        mean = sum(share * part.entropy() for share, part in zip(shares, parts, strict=True))
+        mean = sum(
+            fraction * part.entropy() for fraction, part in zip(fractions, parts, strict=True)
+        )
         assert mean == pytest.approx(dist.entropy(TARGET, variable), abs=1e-12)
         assert all(variable not in part.names for part in parts)
         if variable is CONTEXT:

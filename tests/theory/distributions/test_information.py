@@ -147,7 +147,7 @@ def test_entropy_decrease_is_mutual_information(dist):
         assert dist.impurity_decrease(m, rest) == dist.mutual_information(m, rest)
 
 
-def test_independent_variables_share_nothing_at_all():
+def test_independent_variables_have_no_information_in_common():
     X = [[a, b] for a in range(5) for b in range(7)]
     weights = [(a + 1) * (b + 2) for a, b in X]
     dist = FiniteDistribution.from_table(X, [b for _, b in X], weights=weights)

@@ -76,7 +76,7 @@ def test_tables_and_functions_may_be_random():
             "Y": function(lambda a, c: a + c if c else {0: 0.5, a: 0.5}, "A", "C"),
         }
     )
-    law = {
+    distribution = {
         (a, b, c, y): p
         for a, b, c, y, p in zip(
             *(dist.values(n)[dist.codes[:, j]] for j, n in enumerate(dist.names)),
@@ -93,7 +93,7 @@ def test_tables_and_functions_may_be_random():
         (2, "high", 0, 0): 0.025,
         (2, "high", 0, 2): 0.025,
     }
-    assert law == pytest.approx(expected, abs=1e-15)
+    assert distribution == pytest.approx(expected, abs=1e-15)
     assert "table(" in dist.metadata["specification"]["B"]
     assert dist.labels[1].tolist() == ["high", "low"]
 
@@ -155,21 +155,24 @@ def networks(draw):
         draw(st.lists(st.integers(0, i - 1), unique=True, max_size=2)) if i else []
         for i in range(n)
     ]
-    laws = []
+    conditionals = []
     for i in range(n):
         settings = product(*(range(sizes[j]) for j in parents[i]))
         weights = st.lists(st.integers(0, 4), min_size=sizes[i], max_size=sizes[i])
-        laws.append({s: draw(weights.filter(any)) for s in settings})
-    return sizes, parents, laws
+        conditionals.append({s: draw(weights.filter(any)) for s in settings})
+    return sizes, parents, conditionals
 
 
 @given(networks(), st.randoms())
 def test_random_networks_against_fractions(network, random):
-    sizes, parents, laws = network
+    sizes, parents, conditionals = network
     names = [f"X{i}" for i in range(len(sizes) - 1)] + ["Y"]
     factors = {}
     for i, name in enumerate(names):
-        rows = {s: {v: w / sum(law) for v, w in enumerate(law)} for s, law in laws[i].items()}
+        rows = {
+            s: {v: w / sum(distribution) for v, w in enumerate(distribution)}
+            for s, distribution in conditionals[i].items()
+        }
         if parents[i]:
             factors[name] = table(rows, *(names[j] for j in parents[i]))
         else:
@@ -181,8 +184,8 @@ def test_random_networks_against_fractions(network, random):
     for values in product(*map(range, sizes)):
         p = Fraction(1)
         for i, value in enumerate(values):
-            law = laws[i][tuple(values[j] for j in parents[i])]
-            p *= Fraction(law[value], sum(law))
+            distribution = conditionals[i][tuple(values[j] for j in parents[i])]
+            p *= Fraction(distribution[value], sum(distribution))
         if p:
             expected[values] = float(p)
     codes = [*(dist.codes[:, dist.index(name)] for name in names[:-1]), dist.target]

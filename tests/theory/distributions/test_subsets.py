@@ -56,9 +56,9 @@ def test_entropies(at_once, counts) -> None:
         variables, joint = joint_entropies("test", dist)
     informations = gains(lattice, result)
     for layer, entropies, gained in zip(lattice, result, informations, strict=True):
-        for row, entropy, shares in zip(layer.members.tolist(), entropies, gained, strict=True):
+        for row, entropy, fractions in zip(layer.members.tolist(), entropies, gained, strict=True):
             assert entropy == pytest.approx(dist.entropy(TARGET, row), abs=1e-12)
-            for m, bits in zip(row, shares, strict=True):
+            for m, bits in zip(row, fractions, strict=True):
                 rest = [j for j in row if j != m]
                 assert bits == pytest.approx(dist.mutual_information(m, rest), abs=1e-12)
     for layer, entropies in zip(variables, joint, strict=True):

@@ -150,7 +150,7 @@ def test_xor_and_a_copy(votes):
     assert (importances.measure, importances.unit) == ("population mda", "accuracy")
 
 
-def test_redundant_copies_share_in_trees_and_tie_in_the_vote():
+def test_redundant_copies_divide_importance_in_trees_and_tie_in_the_vote():
     """Each tree reads one of c copies; (c - 1)/c of them, and more, still vote for the class."""
     for copies in (2, 3):
         features = {"X1": uniform(2), **{f"X{i}": copy("X1") for i in range(2, copies + 1)}}

@@ -47,16 +47,18 @@ def test_copies_against_the_double_sum(rows, copies, data):
 
 @given(
     rows=tables(most=3, n_rows=6),
-    laws=st.lists(st.sampled_from([(0.5, 0.5), (0.25, 0.75), (0.2, 0.3, 0.5)]), max_size=2),
+    distributions=st.lists(
+        st.sampled_from([(0.5, 0.5), (0.25, 0.75), (0.2, 0.3, 0.5)]), max_size=2
+    ),
     criterion=st.sampled_from(CRITERIA),
     depth=st.none() | st.integers(1, 5),
 )
 @settings(max_examples=40)
-def test_irrelevant_features_against_adding_them(rows, laws, criterion, depth):
-    longer = distribution(oracle.with_irrelevant(rows, laws))
+def test_irrelevant_features_against_adding_them(rows, distributions, criterion, depth):
+    longer = distribution(oracle.with_irrelevant(rows, distributions))
     wanted = population_importances(longer, max_depth=depth, criterion=criterion)
     result = irrelevant_importances(
-        distribution(rows), count=len(laws), max_depth=depth, criterion=criterion
+        distribution(rows), count=len(distributions), max_depth=depth, criterion=criterion
     )
     np.testing.assert_allclose(result.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
 

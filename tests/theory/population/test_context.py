@@ -358,9 +358,9 @@ def shifted():
     takes one value three times: in context 0, over all, and in context 1.
     """
     low, middle, high = 0.1, 0.40262112267360003, 0.9664232738714371
-    share = (middle - low) / (high - low)
+    fraction = (middle - low) / (high - low)
     joint = np.zeros((2, 2, 2, 2))  # X1, X2, Xc, Y
-    for c, (weight, q) in enumerate(((1 - share, low), (share, high))):
+    for c, (weight, q) in enumerate(((1 - fraction, low), (fraction, high))):
         joint[0, 0, c, 0] = weight * (1 - q)
         joint[:, 1, c, :] = weight * q * np.array([[0, 3], [2, 3]]) / 8
     return FiniteDistribution.from_probabilities(joint, names=["X1", "X2", "Xc", "Y"], context="Xc")

@@ -113,18 +113,22 @@ def test_importances_add_up_to_the_information(rows, criterion):
     np.testing.assert_allclose(result.by_degree.sum(axis=0), -np.diff(left), rtol=0, atol=1e-12)
 
 
-irrelevant_laws = st.lists(
+irrelevant_distributions = st.lists(
     st.sampled_from([(0.5, 0.5), (0.2, 0.3, 0.5), (0.9, 0.1), (1.0,)]), min_size=1, max_size=2
 )
 
 
-@given(rows=tables(most=3, n_rows=8), laws=irrelevant_laws, criterion=st.sampled_from(CRITERIA))
+@given(
+    rows=tables(most=3, n_rows=8),
+    distributions=irrelevant_distributions,
+    criterion=st.sampled_from(CRITERIA),
+)
 @settings(max_examples=40)
-def test_irrelevant_features_leave_the_others_unchanged(rows, laws, criterion):
+def test_irrelevant_features_leave_the_others_unchanged(rows, distributions, criterion):
     """Thesis, lemma 5.7 and theorem 5.8."""
     p = len(rows[0][0])
     alone = population_importances(distribution(rows), criterion=criterion).values
-    joined = distribution(oracle.with_irrelevant(rows, laws))
+    joined = distribution(oracle.with_irrelevant(rows, distributions))
     importances = population_importances(joined, criterion=criterion).values
     np.testing.assert_allclose(importances[:p], alone, rtol=0, atol=1e-12)
     np.testing.assert_allclose(importances[p:], 0.0, rtol=0, atol=1e-12)

@@ -237,7 +237,7 @@ def test_control_c_stops_the_walk():
 
 
 def test_an_error_of_progress_stops_the_walk():
-    def progress(share):
+    def progress(fraction):
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
@@ -251,10 +251,10 @@ def test_progress_goes_up_evenly_to_one():
         bits(132, 28), progress=lambda s: fractions.append((time.perf_counter(), s))
     )
     end = time.perf_counter()
-    shares = [share for _, share in fractions]
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
-    assert len(shares) > 3
+    reached = [fraction for _, fraction in fractions]
+    assert reached == sorted(reached)
+    assert reached[-1] == 1.0
+    assert len(reached) > 3
     # Halfway by its own account, it is not far from halfway by the clock.
     middle = min(fractions, key=lambda row: abs(row[1] - 0.5))[0]
     assert 0.2 < (middle - start) / (end - start) < 0.8

@@ -77,9 +77,9 @@ def test_known_answers():
 
 
 @given(st.integers(1, 8), st.floats(0.01, 0.99), st.floats(-2, 2))
-def test_block_is_a_case_of_the_gaussian_model(size, share, tau):
+def test_block_is_a_case_of_the_gaussian_model(size, fraction, tau):
     lowest = -1 / (size - 1) if size > 1 else -1
-    c = lowest + share * (1 - lowest)
+    c = lowest + fraction * (1 - lowest)
     covariance = np.full((size, size), c) + (1 - c) * np.eye(size)
     values = gaussian_mda(covariance, np.full(size, tau)).values
     np.testing.assert_allclose(values, block_mda(c, size, tau), rtol=1e-9, atol=1e-12)

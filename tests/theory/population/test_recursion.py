@@ -677,11 +677,11 @@ def chain_through_three_values():
     independent of X2: (.6, .1, .3) and (.2, .4, .4). Within X1 > 0 it is not.
     """
     rows = []
-    for x2, law in ((0, (6, 1, 3)), (1, (2, 4, 4))):
-        for x1, (share, q) in enumerate(zip(law, (1, 0, 4), strict=True)):
+    for x2, counts in ((0, (6, 1, 3)), (1, (2, 4, 4))):
+        for x1, (fraction, q) in enumerate(zip(counts, (1, 0, 4), strict=True)):
             rows += [
-                ((x1, x2), 1, Fraction(share * q, 80)),
-                ((x1, x2), 0, Fraction(share * (4 - q), 80)),
+                ((x1, x2), 1, Fraction(fraction * q, 80)),
+                ((x1, x2), 0, Fraction(fraction * (4 - q), 80)),
             ]
     return [row for row in rows if row[2]]
 
@@ -723,11 +723,11 @@ def tables_with_an_irrelevant_feature(draw):
     As the second has two values, the first is irrelevant only where it is independent of the second
     and Y together, or where Y is independent of both.
     """
-    shares = st.integers(1, 5).map(lambda part: (Fraction(part, 6), Fraction(6 - part, 6)))
+    proportions = st.integers(1, 5).map(lambda part: (Fraction(part, 6), Fraction(6 - part, 6)))
     if draw(st.booleans()):
-        rest, first = draw(tables(most_values=(2,), n_rows=5)), draw(shares)
+        rest, first = draw(tables(most_values=(2,), n_rows=5)), draw(proportions)
         return [((x1, *x), y, w * s) for x, y, w in rest for x1, s in enumerate(first)]
-    features, classes = draw(tables(most_values=(2, 2), n_classes=1, n_rows=6)), draw(shares)
+    features, classes = draw(tables(most_values=(2, 2), n_classes=1, n_rows=6)), draw(proportions)
     return [(x, y, w * s) for x, _, w in features for y, s in enumerate(classes)]
 
 
@@ -738,11 +738,11 @@ def test_theorem_5_21_irrelevant_features_with_nothing_to_split_halfway(rows, fa
 
     The feature of three values follows the first one, and Y does not depend on it otherwise.
     """
-    shares = {0: (1, 2, 3), 1: (3, 2, 1)}
+    proportions = {0: (1, 2, 3), 1: (3, 2, 1)}
     mixed = [
-        ((*x, x3), y, w * Fraction(share, 6))
+        ((*x, x3), y, w * Fraction(fraction, 6))
         for x, y, w in rows
-        for x3, share in enumerate(shares[x[0]])
+        for x3, fraction in enumerate(proportions[x[0]])
     ]
     irrelevant = [m for m in range(3) if not oracle.is_relevant(mixed, 3, m)]
     assert {0, 2} <= set(irrelevant)
@@ -755,9 +755,9 @@ def test_theorem_5_21_irrelevant_features_with_nothing_to_split_halfway(rows, fa
 def test_independent_noise_has_no_importance(rows, family, K):
     """Noise of three values, independent of everything, has importance 0 for any K and family."""
     noisy = [
-        ((*x, noise), y, w * share)
+        ((*x, noise), y, w * fraction)
         for x, y, w in rows
-        for noise, share in enumerate((Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)))
+        for noise, fraction in enumerate((Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)))
     ]
     result = tree_importances(of_rows(noisy), max_features=K, splits=family)
     assert not result[2].any()

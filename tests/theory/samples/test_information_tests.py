@@ -79,7 +79,7 @@ def null_samples(n_samples, n_rows, n_values, n_classes, n_conditions, seed):
 
 @one_test
 @pytest.mark.parametrize("shape", [(2, 2, 1), (3, 4, 1), (3, 2, 5)])
-def test_law_of_samples(shape):
+def test_distribution_of_samples(shape):
     n_rows, n_samples = 3000, 1500
     tests = [node_test(counts) for counts in null_samples(n_samples, n_rows, *shape, seed=1)]
     information = np.array([test.information for test in tests])

@@ -130,12 +130,12 @@ def test_hypergeometric_in_whole_numbers(total, data):
 
 
 def test_hypergeometric_keeps_its_precision_in_large_populations():
-    law = hypergeometric(10**6, 40, 1000)
+    distribution = hypergeometric(10**6, 40, 1000)
     exact = [
         float(Fraction(math.comb(40, k) * math.comb(10**6 - 40, 1000 - k), math.comb(10**6, 1000)))
         for k in range(41)
     ]
-    np.testing.assert_allclose(law, exact, rtol=1e-12)
+    np.testing.assert_allclose(distribution, exact, rtol=1e-12)
     wide = hypergeometric(10**6, 10**5, 10**5)
     assert wide.sum() == pytest.approx(1.0, abs=1e-12)
     assert wide @ np.arange(wide.size) == pytest.approx(10_000.0, rel=1e-10)
@@ -159,10 +159,14 @@ def test_against_enumeration(scenario, p, q, r, keep):
         assert trees == math.inf
     else:
         assert trees == pytest.approx(float(exact), rel=1e-12)
-    laws = found_distribution(scenario, **setting(p, q, r, keep), n_trees=4)
+    distributions = found_distribution(scenario, **setting(p, q, r, keep), n_trees=4)
     for t in (0, 1, 2, 4):
-        law = oracle.number_law(oracle.law_after(p, q, places, needs, q, t), r)
-        np.testing.assert_allclose(laws[t], [float(chance) for chance in law], atol=1e-14)
+        distribution = oracle.number_distribution(
+            oracle.distribution_after(p, q, places, needs, q, t), r
+        )
+        np.testing.assert_allclose(
+            distributions[t], [float(chance) for chance in distribution], atol=1e-14
+        )
 
 
 # --- properties -----------------------------------------------------------------------------------
@@ -178,13 +182,13 @@ def test_transition_matrix_is_stochastic_and_never_forgets(scenario, given_setti
 
 
 @given(st.sampled_from(SCENARIOS), settings_of(), st.integers(0, 70))
-def test_curve_is_the_mean_of_the_law_and_rises(scenario, given_setting, n_trees):
+def test_curve_is_the_mean_of_the_distribution_and_rises(scenario, given_setting, n_trees):
     curve = found_curve(scenario, **given_setting, n_trees=n_trees)
-    law = found_distribution(scenario, **given_setting, n_trees=n_trees)
+    distribution = found_distribution(scenario, **given_setting, n_trees=n_trees)
     r = given_setting["n_relevant"]
     assert curve.shape == (n_trees + 1,)
-    assert law.shape == (n_trees + 1, r + 1)
-    np.testing.assert_allclose(curve, law @ np.arange(r + 1), atol=1e-12)
+    assert distribution.shape == (n_trees + 1, r + 1)
+    np.testing.assert_allclose(curve, distribution @ np.arange(r + 1), atol=1e-12)
     assert curve[0] == 0.0
     assert np.all(np.diff(curve) >= 0)
     assert curve[-1] <= r
@@ -192,7 +196,7 @@ def test_curve_is_the_mean_of_the_law_and_rises(scenario, given_setting, n_trees
     state = np.eye(1, r + 1)[0]
     for _ in range(n_trees):
         state = state @ matrix
-    np.testing.assert_allclose(law[-1], state, atol=1e-12)
+    np.testing.assert_allclose(distribution[-1], state, atol=1e-12)
 
 
 @given(st.sampled_from(SCENARIOS), settings_of(most=20, largest_r=4))
@@ -201,19 +205,19 @@ def test_expectation_is_the_sum_of_the_tails(scenario, given_setting):
     trees = expected_trees(scenario, **given_setting)
     if trees > 1500:
         return
-    law = found_distribution(scenario, **given_setting, n_trees=60_000)
-    assert (1.0 - law[:, -1]).sum() == pytest.approx(trees, rel=1e-9)
+    distribution = found_distribution(scenario, **given_setting, n_trees=60_000)
+    assert (1.0 - distribution[:, -1]).sum() == pytest.approx(trees, rel=1e-9)
 
 
 @given(settings_of())
 def test_keeping_helps_chains_and_cliques_and_hinders_marginal_features(given_setting):
-    shares = (0.0, 0.5, 1.0)
+    kept_fractions = (0.0, 0.5, 1.0)
     more = 1 + 1e-12
     for scenario in ("chain", "clique"):
-        trees = [expected_trees(scenario, **(given_setting | {"keep": k})) for k in shares]
+        trees = [expected_trees(scenario, **(given_setting | {"keep": k})) for k in kept_fractions]
         assert trees[0] * more >= trees[1]
         assert trees[1] * more >= trees[2]
-    trees = [expected_trees("marginal", **(given_setting | {"keep": k})) for k in shares]
+    trees = [expected_trees("marginal", **(given_setting | {"keep": k})) for k in kept_fractions]
     assert trees[0] <= trees[1] * more
     assert trees[1] <= trees[2] * more
 
@@ -234,9 +238,9 @@ def test_quantile_is_the_first_tree_that_will_do(scenario, given_setting, risk):
     if math.isinf(expected_trees(scenario, **given_setting)):
         assert trees == math.inf
     elif trees <= 20_000:
-        law = found_distribution(scenario, **given_setting, n_trees=trees)
-        assert law[trees, -1] >= 1 - risk - 1e-12
-        assert law[trees - 1, -1] < 1 - risk + 1e-12
+        distribution = found_distribution(scenario, **given_setting, n_trees=trees)
+        assert distribution[trees, -1] >= 1 - risk - 1e-12
+        assert distribution[trees - 1, -1] < 1 - risk + 1e-12
 
 
 def test_quantile_of_a_chance_far_below_rounding():

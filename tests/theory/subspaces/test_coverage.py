@@ -35,9 +35,9 @@ def test_known_answers():
 @pytest.mark.parametrize("p, K", [(4, 1), (5, 2), (6, 4), (3, 3)])
 def test_against_every_draw(p, K):
     for M in range(6):
-        law = oracle.cover_law(p, K, M)
-        assert all_seen_probability(p, K, M) == pytest.approx(float(law[p]), rel=1e-13)
-        unseen = sum((1 - Fraction(k, p)) * chance for k, chance in enumerate(law))
+        distribution = oracle.cover_distribution(p, K, M)
+        assert all_seen_probability(p, K, M) == pytest.approx(float(distribution[p]), rel=1e-13)
+        unseen = sum((1 - Fraction(k, p)) * chance for k, chance in enumerate(distribution))
         assert unseen_probability(p, K, M) == pytest.approx(float(unseen), rel=1e-13)
 
 

@@ -73,12 +73,12 @@ def test_any_conditionings_and_any_K_against_enumeration(K, places):
         random_state=K,
     )
     for t in (1, 2, 6):
-        law = oracle.law_after(p, q, places, frozen(MIXED), K, t)
+        distribution = oracle.distribution_after(p, q, places, frozen(MIXED), K, t)
         for m in range(5):
-            chance = float(sum(part for actual, part in law.items() if m in actual))
+            chance = float(sum(part for actual, part in distribution.items() if m in actual))
             error = np.sqrt(chance * (1 - chance) / 6000) + 1e-12
             assert abs(result.feature_curves[t, m] - chance) < 4.5 * error
-        number = oracle.number_law(law, 5)
+        number = oracle.number_distribution(distribution, 5)
         mean = float(sum(k * part for k, part in enumerate(number)))
         assert abs(result.curve[t] - mean) < 4.5 * result.standard_error[t]
     assert result.degrees.tolist() == [0, 1, 1, 1, 2]
@@ -103,15 +103,15 @@ def test_mixed_setting_of_the_slides():
     mixed = random_conditionings(20, max_degree=5, random_state=3)
     ends = {}
     for q in (25, 50):
-        for share in (None, 0.25, 1 / q):
+        for fraction in (None, 0.25, 1 / q):
             for keep in (0, 1):
                 result = simulate(
                     mixed, n_features=500, subspace=q, keep=keep, n_trees=400,
-                    max_features=share, n_repeats=30, random_state=0,
+                    max_features=fraction, n_repeats=30, random_state=0,
                 )  # fmt: skip
-                ends[q, share, keep] = result.curve[-1]
-    for q, share in [(25, None), (25, 0.25), (25, 1 / 25), (50, None), (50, 0.25), (50, 1 / 50)]:
-        assert ends[q, share, 1] > ends[q, share, 0] + 2
+                ends[q, fraction, keep] = result.curve[-1]
+    for q, fraction in [(25, None), (25, 0.25), (25, 1 / 25), (50, None), (50, 0.25), (50, 1 / 50)]:
+        assert ends[q, fraction, 1] > ends[q, fraction, 0] + 2
     assert ends[50, None, 1] > ends[25, None, 1] + 1
     assert ends[50, None, 1] > ends[50, 1 / 50, 1] + 0.5
 
@@ -136,8 +136,8 @@ def test_degrees_of_random_conditionings_are_spread():
         for seed in range(200)
         for (given,) in random_conditionings(20, max_degree=5, random_state=seed)
     ]
-    shares = np.bincount(degrees, minlength=6) / len(degrees)
-    np.testing.assert_allclose(shares, 1 / 6, atol=0.04)
+    fractions = np.bincount(degrees, minlength=6) / len(degrees)
+    np.testing.assert_allclose(fractions, 1 / 6, atol=0.04)
 
 
 # --- the result -----------------------------------------------------------------------------------
@@ -156,8 +156,8 @@ def test_curves_of_given_times(times):
     np.testing.assert_allclose(result.curve, numbers.mean(axis=1), atol=1e-12)
     error = numbers.std(axis=1, ddof=1) / np.sqrt(len(times))
     np.testing.assert_allclose(result.standard_error, error, atol=1e-7)
-    shares = np.array([(found_at <= t).mean(axis=0) for t in range(8)])
-    np.testing.assert_allclose(result.feature_curves, shares, atol=1e-12)
+    fractions = np.array([(found_at <= t).mean(axis=0) for t in range(8)])
+    np.testing.assert_allclose(result.feature_curves, fractions, atol=1e-12)
     last = found_at.max(axis=1)
     if last.max() <= 7:
         mean, error = result.expected_trees()
@@ -180,7 +180,7 @@ def test_same_seed_same_result():
 
 
 @pytest.mark.parametrize("cells", [10, 300])
-def test_small_batches_follow_the_same_law(cells, monkeypatch):
+def test_small_batches_follow_the_same_distribution(cells, monkeypatch):
     monkeypatch.setattr("duramen.theory.subspaces.simulation._CELLS", cells)
     setting = {"n_features": 30, "subspace": 8, "n_relevant": 4, "keep": 0.5}
     result = simulate("marginal", **setting, n_trees=300, n_repeats=500, random_state=0)

@@ -22,7 +22,7 @@ def table(n=120, seed=0):
     return X, (number > 0).astype(int), number
 
 
-def shares(counts, p):
+def fractions(counts, p):
     total = sum(counts.values())
     return np.array([counts[j] / total for j in range(p)])
 
@@ -30,12 +30,12 @@ def shares(counts, p):
 # --- Definition 4.1 ------------------------------------------------------------------------------
 
 
-def test_shares_of_the_splits_as_counted_from_arrays():
+def test_fractions_of_the_splits_as_counted_from_arrays():
     X, y, _ = table()
     forest = estimators.RandomForestClassifier(20, random_state=0).fit(X, y)
     counts = oracle.features_on_splits([tree.feature for tree in forest.forest_])
     result = frequency(forest)
-    np.testing.assert_allclose(result.values, shares(counts, 7), rtol=1e-12)
+    np.testing.assert_allclose(result.values, fractions(counts, 7), rtol=1e-12)
     assert result.values.sum() == pytest.approx(1)
     assert result["x6"] == 0.0
     assert (result.measure, result.unit) == ("frequency", "1")
@@ -56,20 +56,20 @@ def test_agrees_with_the_arrays_of_scikit_learn_within_noise(task):
     result = frequency(ours(**settings).fit(X[:, :5], y))
     counts = oracle.features_on_splits([tree.tree_.feature for tree in peer.estimators_])
     # Two independent forests of one distribution: a difference has sqrt(2) times the error.
-    scaled = (result.values - shares(counts, 5)) / (np.sqrt(2) * result.standard_error)
+    scaled = (result.values - fractions(counts, 5)) / (np.sqrt(2) * result.standard_error)
     assert np.abs(scaled).max() < 4
     assert np.ptp(result.values) > 20 * result.standard_error.max()  # and it tells features apart
 
 
-def test_splits_per_tree_and_shares_are_one_thing_in_two_units():
+def test_splits_per_tree_and_fractions_are_one_thing_in_two_units():
     X, y, _ = table()
     forest = estimators.ExtraTreesClassifier(15, random_state=0).fit(X, y)
     per_tree = frequency(forest, normalize=False, by_degree=True)
     inner = np.count_nonzero(forest.forest_.feature >= 0)
     assert per_tree.values.sum() == pytest.approx(inner / 15)
-    share = frequency(forest, by_degree=True)
-    np.testing.assert_allclose(per_tree.normalized().values, share.values, rtol=1e-12)
-    np.testing.assert_allclose(per_tree.by_degree / (inner / 15), share.by_degree, rtol=1e-12)
+    fraction = frequency(forest, by_degree=True)
+    np.testing.assert_allclose(per_tree.normalized().values, fraction.values, rtol=1e-12)
+    np.testing.assert_allclose(per_tree.by_degree / (inner / 15), fraction.by_degree, rtol=1e-12)
 
 
 @one_test
@@ -83,8 +83,8 @@ def test_weights_and_degrees_against_nested_nodes(splits, weighted):
     sums = np.zeros((8, 7, deepest + 1))
     for t, root in enumerate(nested(forest, X, X)):
         for node, degree in walk.internal(root):
-            share = len(node["train"]) / len(root["train"]) if weighted else 1.0
-            sums[t, node["feature"], degree] += share
+            fraction = len(node["train"]) / len(root["train"]) if weighted else 1.0
+            sums[t, node["feature"], degree] += fraction
     result = frequency(forest, weighted=weighted, normalize=False, by_degree=True)
     np.testing.assert_allclose(result.by_degree, sums.mean(axis=0), atol=1e-12)
     a = sums.sum(axis=2)
@@ -92,13 +92,13 @@ def test_weights_and_degrees_against_nested_nodes(splits, weighted):
     error = a.std(axis=0, ddof=1) / np.sqrt(8)
     np.testing.assert_allclose(result.standard_error, error, atol=1e-12)
 
-    share = frequency(forest, weighted=weighted)
+    fraction = frequency(forest, weighted=weighted)
     b = a.sum(axis=1)
     ratio = a.sum(axis=0) / b.sum()
-    np.testing.assert_allclose(share.values, ratio, atol=1e-12)
+    np.testing.assert_allclose(fraction.values, ratio, atol=1e-12)
     residual = a - ratio * b[:, np.newaxis]
     error = np.sqrt((residual**2).sum(axis=0) / (8 * 7)) / b.mean()
-    np.testing.assert_allclose(share.standard_error, error, atol=1e-9)
+    np.testing.assert_allclose(fraction.standard_error, error, atol=1e-9)
 
 
 def test_weighted_splits_are_those_that_a_training_row_passes():

@@ -210,7 +210,7 @@ def test_ensemble_against_votes_recounted(score):
     opened = Opened(model.forest_)
     random = np.random.default_rng(0)
 
-    def shares(column=None):
+    def fractions(column=None):
         votes = np.zeros((30, 3))
         for tree in range(25):
             out = opened.out_of_bag(tree)
@@ -224,8 +224,8 @@ def test_ensemble_against_votes_recounted(score):
         return (votes / votes.sum(axis=1, keepdims=True)).tolist()
 
     measure = oracle.SCORES[score]
-    before = measure(shares(), y.tolist())
-    drops = [before - measure(shares(0), y.tolist()) for _ in range(40)]
+    before = measure(fractions(), y.tolist())
+    drops = [before - measure(fractions(0), y.tolist()) for _ in range(40)]
     tolerance = 5 * np.hypot(np.std(drops) / np.sqrt(40), result.standard_error[0])
     assert abs(result["x0"] - np.mean(drops)) < tolerance
     assert result.by_class.shape == (5, 3)

@@ -190,13 +190,13 @@ def test_held_out_rows_against_oracle(criterion, oob):
     trained, seen = np.eye(3)[y], np.eye(3)[y_new]
     roots = nested(forest, X, X_new, oob=oob)
 
-    def share(node, root):
+    def fraction(node, root):
         if criterion == "entropy":
             part = len(node["held"]) / len(root["held"])
             return part * oracle.excess_information(node, y_new)
         return oracle.covariance(node, trained, seen) / len(root["held"])
 
-    expected = tallied(roots, 4, share)
+    expected = tallied(roots, 4, fraction)
     result = mdi(forest, X_new, y_new, rows="oob" if oob else None, by_degree=True)
     assert_is(result, expected)
     assert result.metadata["mdi"]["rows"] == ("out-of-bag" if oob else "held-out")
@@ -226,7 +226,7 @@ def test_nodes_with_the_weights_of_the_bag_are_ufi(criterion, splits):
         trained = (numbers - 1000.0)[:, np.newaxis]
     forest = kind(6, criterion=criterion, splits=splits, random_state=0).fit(X, y)
 
-    def share(node, root):
+    def fraction(node, root):
         if criterion != "entropy":
             return oracle.ufi(node, trained, trained) / len(root["train"])
         if not all(child["held"] for child in node["children"]):
@@ -234,7 +234,7 @@ def test_nodes_with_the_weights_of_the_bag_are_ufi(criterion, splits):
         part = len(node["train"]) / len(root["train"])
         return part * oracle.excess_information(node, y)
 
-    expected = tallied(nested(forest, X, X, oob=True), 4, share)
+    expected = tallied(nested(forest, X, X, oob=True), 4, fraction)
     result = mdi(forest, X, y, rows="oob", node_weights="in-bag", by_degree=True)
     assert_is(result, expected)
     assert result.metadata["mdi"]["node_weights"] == "in-bag"

@@ -31,10 +31,10 @@ def depth_in(root, feature):
 # --- the null distribution -----------------------------------------------------------------------
 
 
-def test_law_has_its_known_answer():
-    law = minimal_depth_distribution(10, [1, 2, 4, 8])
-    np.testing.assert_allclose(law, [0.1, 0.171, 0.2507, 0.2724, 0.2059], atol=5e-5)
-    assert law @ np.arange(5) == pytest.approx(2.3132, abs=5e-5)
+def test_null_distribution_has_its_known_answer():
+    distribution = minimal_depth_distribution(10, [1, 2, 4, 8])
+    np.testing.assert_allclose(distribution, [0.1, 0.171, 0.2507, 0.2724, 0.2059], atol=5e-5)
+    assert distribution @ np.arange(5) == pytest.approx(2.3132, abs=5e-5)
 
 
 LEAF = ()
@@ -58,14 +58,14 @@ def counts_of(shape):
 @pytest.mark.parametrize("once", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("p", [3, 4])
-def test_law_against_all_ways_to_put_features_on_a_tree(shape, p, once):
-    law = oracle.law_by_enumeration(SHAPES[shape], p, once=once)
-    assert sum(law) == 1
+def test_distribution_against_all_ways_to_put_features_on_a_tree(shape, p, once):
+    distribution = oracle.distribution_by_enumeration(SHAPES[shape], p, once=once)
+    assert sum(distribution) == 1
     result = minimal_depth_distribution(p, counts_of(SHAPES[shape]), multiway=once)
-    np.testing.assert_allclose(result, [float(part) for part in law], atol=1e-12)
+    np.testing.assert_allclose(result, [float(part) for part in distribution], atol=1e-12)
 
 
-def test_law_of_a_single_feature_and_of_no_tree():
+def test_distribution_of_a_single_feature_and_of_no_tree():
     assert minimal_depth_distribution(1, [1, 2]).tolist() == [1.0, 0.0, 0.0]
     assert minimal_depth_distribution(5, []).tolist() == [1.0]
     assert minimal_depth_distribution(2, [1, 2], multiway=True).tolist() == [0.5, 0.5, 0.0]
@@ -81,12 +81,12 @@ def test_law_of_a_single_feature_and_of_no_tree():
         ((3, [1, np.nan]), "numbers from 0"),
     ],
 )
-def test_law_refuses(arguments, message):
+def test_distribution_refuses(arguments, message):
     with pytest.raises(ValueError, match=message):
         minimal_depth_distribution(*arguments)
 
 
-def test_law_refuses_paths_longer_than_the_features():
+def test_distribution_refuses_paths_longer_than_the_features():
     with pytest.raises(ValueError, match="at most n_features=2 depths with multiway=True, got 3"):
         minimal_depth_distribution(2, [1, 1, 1], multiway=True)
 
@@ -134,9 +134,9 @@ def test_depths_against_recursion(splits):
     multiway = splits == "multiway"
     by_chance = np.array(
         [
-            law @ np.arange(law.size)  # of the five columns that can be split on
+            distribution @ np.arange(distribution.size)  # of the five columns that can be split on
             for root in roots
-            for law in [
+            for distribution in [
                 minimal_depth_distribution(5, oracle.splits_by_depth(root), multiway=multiway)
             ]
         ]
@@ -161,15 +161,20 @@ def test_depths_against_recursion(splits):
     assert (result.measure, result.unit) == ("minimal_depth", "1")
 
 
-def test_null_is_the_mean_over_the_trees_of_their_laws():
+def test_null_is_the_mean_over_the_trees_of_their_distributions():
     X, y, _ = table(40)
     forest = estimators.RandomForestClassifier(6, random_state=0).fit(X[:, :5], y)
-    laws = [
+    distributions = [
         minimal_depth_distribution(5, oracle.splits_by_depth(root))
         for root in nested(forest, X[:, :5], X[:, :5])
     ]
-    longest = max(map(len, laws))
-    parts = [np.concatenate([law[:-1], np.zeros(longest - law.size), law[-1:]]) for law in laws]
+    longest = max(map(len, distributions))
+    parts = [
+        np.concatenate(
+            [distribution[:-1], np.zeros(longest - distribution.size), distribution[-1:]]
+        )
+        for distribution in distributions
+    ]
     null = first_splits(forest).null
     np.testing.assert_allclose(null, np.mean(parts, axis=0), atol=1e-12)
     assert null.sum() == pytest.approx(1)
@@ -224,10 +229,10 @@ def test_features_chosen_by_chance_among_those_that_a_tree_sees():
         gains.append(minimal_depth(forest.fit(X, y)).values)
     mean, error = np.mean(gains, axis=0), np.std(gains, axis=0, ddof=1) / np.sqrt(150)
     assert np.abs(mean / error).max() < 4
-    law = first_splits(forest).null
-    assert law[0] == pytest.approx(1 / 8)
-    assert law.sum() == pytest.approx(1)
-    assert law[-1] > 5 / 8  # not seen at all
+    distribution = first_splits(forest).null
+    assert distribution[0] == pytest.approx(1 / 8)
+    assert distribution.sum() == pytest.approx(1)
+    assert distribution[-1] > 5 / 8  # not seen at all
 
 
 # --- corners -------------------------------------------------------------------------------------
@@ -273,10 +278,10 @@ def test_single_tree_has_no_standard_error():
 def test_blocks_of_trees_do_not_show(monkeypatch):
     X, y, _ = table()
     forest = estimators.RandomForestClassifier(12, random_state=0).fit(X, y)
-    whole, law = minimal_depth(forest), first_splits(forest).null
+    whole, distribution = minimal_depth(forest), first_splits(forest).null
     monkeypatch.setattr("duramen.importances.passes.nodes._BLOCK", 100)
     assert minimal_depth(forest).equals(whole, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(first_splits(forest).null, law, atol=1e-12)
+    np.testing.assert_allclose(first_splits(forest).null, distribution, atol=1e-12)
 
 
 # --- the result ----------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def test_groups_columns_in_none_and_columns_in_no_split():
     assert shaff(forest, X, y).values[4] == 0.0
 
 
-def test_threads_change_no_bit_and_two_copies_share():
+def test_threads_change_no_bit_and_two_copies_have_half_each():
     X, y = sample(p=9)
     X = np.column_stack([X[:, 0], X])
     forest = dm.RandomForestRegressor(40, max_features=1, min_samples_leaf=5, random_state=0)

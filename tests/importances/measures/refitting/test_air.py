@@ -120,9 +120,9 @@ def test_against_oracle(task):
     sums = np.zeros((6, 4))
     for t, root in enumerate(roots):
         for node, _ in oracle.internal(root):
-            share = len(node["train"]) / len(root["train"])
+            fraction = len(node["train"]) / len(root["train"])
             sign = 1 if node["feature"] < 4 else -1
-            sums[t, node["feature"] % 4] += sign * share * oracle.decrease(node, y, impurity)
+            sums[t, node["feature"] % 4] += sign * fraction * oracle.decrease(node, y, impurity)
     result = air(estimator, X, y, random_state=3)
     np.testing.assert_allclose(result.values, sums.mean(axis=0), atol=1e-12)
     error = sums.std(axis=0, ddof=1) / np.sqrt(6)

@@ -245,7 +245,7 @@ def test_the_result_states_data_and_choices(tmp_path):
     assert Importances.load(tmp_path / "result.npz").equals(result)
 
 
-def test_categories_as_the_estimator_is_told():
+def test_categories_as_the_estimator_has_them():
     random = np.random.default_rng(0)
     code = random.integers(0, 4, 80)
     X = np.column_stack([code, random.normal(size=80)])

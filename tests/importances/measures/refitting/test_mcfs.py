@@ -246,7 +246,7 @@ def test_prediction_bounds_one_more_run_and_mean_does_not():
 
 
 @pytest.mark.slow
-def test_share_of_null_features_above_the_cutoff():
+def test_fraction_of_null_features_above_the_cutoff():
     """4 data sets, 2 relevant features among 16: no null ones pass, the relevant ones do."""
     passed = np.zeros(16)
     for seed in range(4):
@@ -361,7 +361,7 @@ def test_tables_of_mixed_columns():
 # --- refusals ------------------------------------------------------------------------------------
 
 
-def test_unseen_features_are_told():
+def test_unseen_features_are_reported():
     X, y = problem(p=9)
     with pytest.warns(UserWarning, match="mcfs: 4 of 9 features were in none of the 2 subsets"):
         result = mcfs(X, y, n_subsets=2, random_state=0)

@@ -29,9 +29,9 @@ def test_null_columns_of_few_and_many_values_are_alike():
         plain.append(mdi(forest.fit(X, y)).values)
         mended.append(sandri(forest, X, y, n_repeats=4).values)
     plain, mended = np.array(plain), np.array(mended)
-    share = plain.mean(axis=0) / plain.mean(axis=0).sum()
-    np.testing.assert_allclose(share, [0.06, 0.13, 0.32, 0.49], atol=0.03)
-    assert np.diff(share).min() > 0.05
+    fraction = plain.mean(axis=0) / plain.mean(axis=0).sum()
+    np.testing.assert_allclose(fraction, [0.06, 0.13, 0.32, 0.49], atol=0.03)
+    assert np.diff(fraction).min() > 0.05
     error = mended.std(axis=0, ddof=1) / np.sqrt(60)
     assert np.abs(mended.mean(axis=0) / error).max() < 3.3
     np.testing.assert_allclose(mended.mean(axis=0) / plain.sum(axis=1).mean(), 0, atol=0.015)
