@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import grimp
 import pytest
 from tests.contracts.test_names import EXECUTION
 
+MOST_FILES = 30  # in a folder
 MOST_PARAMETERS = 12  # besides those of execution
 # Estimators and selectors, whose constructors list their parameters, as scikit-learn has it.
 CONSTRUCTED = ("estimators", "selection")
@@ -75,6 +77,18 @@ def test_every_package_is_described(root: Path) -> None:
     described = re.findall(r"^\| `src/duramen/(\w+)/` \| \S", text, re.MULTILINE)
     packages = [path.parent.name for path in (root / "src" / "duramen").glob("*/__init__.py")]
     assert sorted(described) == sorted(packages)
+
+
+def test_folders_are_small(root: Path) -> None:
+    """At most 30 files of source in a folder."""
+    counts = Counter(
+        path.parent.relative_to(root).as_posix()
+        for top in ("src", "cpp", "tests", "benchmarks", "tools")
+        for path in (root / top).rglob("*")
+        if path.suffix in (".py", ".hpp", ".cpp")
+    )
+    assert len(counts) > 50
+    assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
 
 
 def test_benchmarks_are_described(root: Path) -> None:

@@ -30,11 +30,11 @@ class Family:
 
 
 FAMILIES = (
-    Family("crafted_stores", 4.0),
-    Family("crafted_forests", 4.0),
-    Family("damaged_files", 4.0),
-    Family("damaged_workbooks", 3.0),
-    Family("damaged_recordings", 2.0),
+    Family("files.crafted_stores", 4.0),
+    Family("files.crafted_forests", 4.0),
+    Family("files.damaged_files", 4.0),
+    Family("files.damaged_workbooks", 3.0),
+    Family("files.damaged_recordings", 2.0),
     Family("damaged_inputs", 4.0),
     Family("cut_operations", 3.0),
     Family("stopped_commands", 1.5),
@@ -44,9 +44,9 @@ FAMILIES = (
     Family("routing", 4.0),
     Family("scales", 4.0),
     Family("rows_alone", 0.5),
-    Family("fuzz_text", 2.0),
-    Family("fuzz_tables", 4.0),
-    Family("fuzz_manifest", 0.5),
+    Family("files.fuzz_text", 2.0),
+    Family("files.fuzz_tables", 4.0),
+    Family("files.fuzz_manifest", 0.5),
 )
 
 

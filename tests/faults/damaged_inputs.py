@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tests.faults import damaged_workbooks
 from tests.faults.batches import REFUSED
 from tests.faults.commands import OUT, Ended, counted, differences, run_command, tree
-from tests.faults.damaged_workbooks import WORDS as OF_WORKBOOKS
-from tests.faults.fuzz_tables import WORDS as OF_TABLES
+from tests.faults.files import damaged_workbooks
+from tests.faults.files.damaged_workbooks import WORDS as OF_WORKBOOKS
+from tests.faults.files.fuzz_tables import WORDS as OF_TABLES
 from tests.faults.fuzzing import altered
 
 N = 30

@@ -1,9 +1,9 @@
 """Inputs that a fuzzer makes, guided by what code they reach (atheris), or made at random.
 
-A target is a module with ``seeds()``, a list of bytes, ``WORDS`` to put in, and
-``check(data, folder)``, which returns an outcome for any bytes or raises.
-``python -m tests.faults.fuzzing fuzz_text -max_total_time=300`` runs one under atheris, and ``make
-fuzz`` all of them; the attempts of the harness alter the seeds at random, without it.
+A target is a module with ``seeds()``, a list of bytes, ``WORDS`` to put in, and ``check(data,
+folder)``, which returns an outcome for any bytes or raises. ``python -m tests.faults.fuzzing
+files.fuzz_text -max_total_time=300`` runs one under atheris, and ``make fuzz`` all of them; the
+attempts of the harness alter the seeds at random, without it.
 """
 
 from __future__ import annotations

@@ -13,15 +13,15 @@ import duramen as dm
 from duramen.forests import Forest
 
 SHORT = {
-    "crafted_stores": 60,
-    "crafted_forests": 60,
-    "damaged_files": 55,
-    "damaged_workbooks": 40,
-    "damaged_recordings": 40,
-    "fuzz_tables": 57,
+    "files.crafted_stores": 60,
+    "files.crafted_forests": 60,
+    "files.damaged_files": 55,
+    "files.damaged_workbooks": 40,
+    "files.damaged_recordings": 40,
+    "files.fuzz_tables": 57,
 }
 # Each is a process; altered files of all formats are tried by the fast one.
-SLOW = {kind: (pytest.mark.slow,) for kind in SHORT if kind != "damaged_files"}
+SLOW = {kind: (pytest.mark.slow,) for kind in SHORT if kind != "files.damaged_files"}
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=SLOW.get(kind, ())) for kind in SHORT])
@@ -37,7 +37,7 @@ def test_altered_files_are_read_or_refused(kind: str) -> None:
 @pytest.mark.slow
 def test_attempts_leave_no_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert run("damaged_files", range(2)).counts.total() == 2
+    assert run("files.damaged_files", range(2)).counts.total() == 2
     assert list(tmp_path.iterdir()) == []
 
 

@@ -11,14 +11,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.faults import fuzz_text, routing
+from tests.faults import routing
 from tests.faults.batches import READ, REFUSED, outcome_of
+from tests.faults.files import fuzz_text
 from tests.faults.problems import Column
 from tests.grid import one_test
 
 import duramen as dm
 
-SHORT = {"routing": 25, "scales": 33, "rows_alone": 6, "fuzz_text": 40, "fuzz_manifest": 40}
+SHORT = {
+    "routing": 25,
+    "scales": 33,
+    "rows_alone": 6,
+    "files.fuzz_text": 40,
+    "files.fuzz_manifest": 40,
+}
 
 
 @pytest.mark.parametrize("kind", SHORT)

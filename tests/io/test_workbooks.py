@@ -134,7 +134,7 @@ def test_a_reader_that_ends_its_process_is_an_error(
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a limit on memory")
 def test_repeated_cells_of_an_open_document_end_no_process(tmp_path: Path) -> None:
     """17 billion cells in a kilobyte: the reader may take memory in proportion to the file."""
-    import tests.faults.damaged_workbooks as made
+    import tests.faults.files.damaged_workbooks as made
 
     path = tmp_path / "t.ods"
     path.write_bytes(made.sound("ods"))

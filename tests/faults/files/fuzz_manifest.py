@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-from tests.faults import crafted_stores
 from tests.faults.batches import ALLOWED, READ, REFUSED
+from tests.faults.files import crafted_stores
 from tests.faults.fuzzing import altered
 
 from duramen.io.store import layout

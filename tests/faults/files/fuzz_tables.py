@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from tests.faults.batches import READ, REFUSED
-from tests.faults.fuzz_text import WORDS as OF_TEXT
-from tests.faults.fuzz_text import outcome, same
+from tests.faults.files.fuzz_text import WORDS as OF_TEXT
+from tests.faults.files.fuzz_text import outcome, same
 from tests.faults.fuzzing import altered
 
 import duramen as dm

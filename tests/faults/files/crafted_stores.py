@@ -13,7 +13,7 @@ from zlib import crc32
 
 import numpy as np
 from tests.faults.batches import ALLOWED, READ
-from tests.faults.crafted_annotations import N_KINDS, write_annotations
+from tests.faults.files.crafted_annotations import N_KINDS, write_annotations
 from tests.faults.hostile import raw_characters
 
 import duramen as dm
