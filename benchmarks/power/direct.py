@@ -13,7 +13,8 @@ for them. It runs
 
 and prints for each design and method the mean fraction of the direct features that are found at a
 false discovery rate of .1 (power), the mean fraction of others among those (FDR), the fraction of
-p-values <= .05 of features that are not direct, and seconds a data set. Exit status 1 where the FDR
+p-values <= .05 of features that are not direct, processor seconds a data set, and the fraction of
+data sets where this package warns that draws do not fit. Exit status 1 where the FDR
 of ``conditional`` or ``knockoffs`` is above the 99 % band of .1. A run that was killed goes on from
 its files in DIR, one for each design and method.
 """
@@ -243,13 +244,13 @@ DESIGNS: dict[str, tuple[Design, int, int]] = {
 # --- methods --------------------------------------------------------------------------------------
 
 
-def ours(method: str) -> Callable[[Drawn, int], tuple[Float, NDArray[np.bool_]]]:
-    """P-values of this package, and the features that it calls direct."""
+def ours(method: str) -> Callable[[Drawn, int], tuple[Float, NDArray[np.bool_], bool]]:
+    """P-values of this package, the features that it calls direct, and whether it warns."""
 
-    def tested(data: Drawn, seed: int) -> tuple[Float, NDArray[np.bool_]]:
+    def tested(data: Drawn, seed: int) -> tuple[Float, NDArray[np.bool_], bool]:
         X, y, _ = data
         test = dm.significance.conditional(None, X, y, method=method, random_state=seed, n_jobs=1)
-        return test.p_values, test.mask(LEVEL)
+        return test.p_values, test.mask(LEVEL), test.metadata["diagnosis"]["misfit"]
 
     return tested
 
@@ -359,7 +360,7 @@ METHODS: dict[str, Callable[[Drawn, int], Any]] = {
 
 
 def measured(design: str, method: str, n_data_sets: int, folder: Path) -> Float:
-    """Power, FDR, fraction of p <= .05 of the others, seconds: shape (data sets, 4)."""
+    """Power, FDR, fraction of p <= .05 of the others, seconds, warned: shape (data sets, 5)."""
     draw, n, p = DESIGNS[design]
 
     def task(b: int, seed: int) -> Float:
@@ -369,15 +370,18 @@ def measured(design: str, method: str, n_data_sets: int, folder: Path) -> Float:
             warnings.simplefilter("ignore")
             answer = METHODS[method](data, seed % 2**31)
         seconds = time.process_time() - began
-        p_values, taken = answer if isinstance(answer, tuple) else (answer, taken_by_p(answer))
+        if not isinstance(answer, tuple):
+            answer = answer, taken_by_p(answer), False
+        p_values, taken, warned = answer
         false = np.count_nonzero(taken & ~direct) / max(1, np.count_nonzero(taken))
-        return np.array([taken[direct].mean(), false, (p_values[~direct] <= 0.05).mean(), seconds])
+        small = (p_values[~direct] <= 0.05).mean()
+        return np.array([taken[direct].mean(), false, small, seconds, warned])
 
     name = "".join(c if c.isalnum() else "-" for c in f"{design}--{method}")
     return run_replicates(
         task,
         n_data_sets,
-        4,
+        5,
         seed=0,
         identity={"benchmark": "direct", "design": design, "of": method, "taken": "by q"},
         plan=Plan(checkpoint=folder / f"{name}.npz"),
@@ -395,7 +399,10 @@ def main() -> int:
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
     above = False
-    print(f"{'design':40} {'method':20} {'power':>12} {'FDR':>12} {'p <= .05':>9} {'seconds':>8}")
+    print(
+        f"{'design':40} {'method':20} {'power':>12} {'FDR':>12} {'p <= .05':>9} "
+        f"{'seconds':>8} {'warned':>6}"
+    )
     for design in asked.designs:
         for method in asked.methods:
             values = measured(design, method, asked.data_sets, asked.out)
@@ -405,7 +412,8 @@ def main() -> int:
             above |= high and method in ("conditional", "knockoffs")
             print(
                 f"{design:40} {method:20} {mean[0]:.3f} ({error[0]:.3f}) {mean[1]:.3f} "
-                f"({error[1]:.3f}) {mean[2]:9.4f} {mean[3]:8.2f}{'  above' if high else ''}",
+                f"({error[1]:.3f}) {mean[2]:9.4f} {mean[3]:8.2f} {mean[4]:6.2f}"
+                f"{'  above' if high else ''}",
                 flush=True,
             )
     return int(above)

@@ -219,9 +219,8 @@ def test_knockoffs_of_mixed_kinds_keep_what_columns_have_in_common(kind):
     for name in numbers:
         if numbers[name].nunique() < 10:
             frequencies = drawn[name].value_counts(normalize=True)
-            assert (
-                np.abs(frequencies - numbers[name].value_counts(normalize=True)).max() < 0.06
-            )  # .02 to .06 by seed
+            far = np.abs(frequencies - numbers[name].value_counts(normalize=True)).max()
+            assert far < 3.5 * np.sqrt(0.25 / n)  # standard errors of ten levels
     assert np.diag(across).max() < 0.8
 
 

@@ -63,6 +63,38 @@ def test_rows_lend_residuals_within_strata_only():
     assert (strata[sampler._order(random)] == strata).all()
 
 
+def alleles(n, p=2, seed=0):
+    """Counts of two alleles a row, each of which differs from that in the column before by .15."""
+    random = np.random.default_rng(seed)
+    return np.sum([np.cumsum(random.random((n, p)) < 0.15, axis=1) % 2 for _ in range(2)], axis=0)
+
+
+def test_few_values_are_drawn_as_often_as_they_occur_beside_the_same_neighbor():
+    """With residuals of other rows, whatever their prediction, they differ by .21 or more."""
+    X = alleles(3000)
+    drawn = X[Sampler.of(dm.encode(X.astype(float)), "gaussian", 0).donors(1, 10), 1]
+    for beside in range(3):
+        rows = X[:, 0] == beside
+        for value in range(3):
+            own, of_draws = (X[rows, 1] == value).mean(), (drawn[:, rows] == value).mean()
+            assert abs(own - of_draws) < 3.5 * np.sqrt(0.25 / rows.sum())
+
+
+def test_rows_lend_few_values_within_strata_not_to_themselves_and_not_gaps():
+    X, strata = alleles(60).astype(float), np.repeat([0, 1, 2], [30, 29, 1])
+    X[::7, 1] = np.nan
+    sampler = Sampler.of(dm.encode(X), "gaussian", 0, strata=strata)
+    present = ~np.isnan(X[:, 1])
+    base = np.arange(60.0)
+    donors = sampler._similar(base, present, 50, np.random.default_rng(0)).astype(int)
+    assert (strata[donors] == strata).all()
+    assert (donors[:, :59] != np.arange(59)).all()
+    assert (donors[:, 59] == 59).all()  # alone in its stratum
+    assert present[donors[:, :59]].all()
+    assert np.abs(donors - np.arange(60)).max() <= 8  # six rows around, and gaps between them
+    assert len(np.unique(donors[:, 15])) == 6
+
+
 def test_a_group_is_drawn_together():
     random = np.random.default_rng(0)
     X = random.normal(size=(400, 3))

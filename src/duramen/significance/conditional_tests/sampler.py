@@ -18,7 +18,7 @@ from duramen.jobs.replicates import replicate_seed
 from duramen.significance.conditional_tests.nodewise import Nodewise
 from duramen.significance.conditional_tests.scores import Scores, centered
 from duramen.significance.measured import Data
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
@@ -29,6 +29,8 @@ _LEVEL = 0.01  # of the search for features that depend on powers of others
 _MOST_CURVED = 5  # of these
 _MOST_LINEAR = 50  # other features beside them
 _RIDGE = np.logspace(-4.0, 1.0, 11)
+_FEW_VALUES = 10  # of a number or grade whose draws are values of rows with similar predictions
+_SIMILAR = 6  # of these rows
 
 
 class KnownDistribution(Protocol):
@@ -48,7 +50,9 @@ class Sampler:
 
     A numeric or ordinal feature has normal scores with a ridge regression on those of the others; a
     draw is the prediction without the row plus the residual of another row. Where `forests` say so,
-    a forest predicts what the regression leaves. A feature of few values is drawn from predicted
+    a forest predicts what the regression leaves. A number or grade of at most ten values, whose
+    residuals vary with the prediction, is that of a row with a similar prediction (predictive mean
+    matching, Little 1988). A nominal feature, or one of two values, is drawn from predicted
     probabilities.
 
     Attributes
@@ -155,7 +159,7 @@ class Sampler:
         """Return donors of features given all but these, uint32 of shape (b, n_draws, n).
 
         The residuals of a row are lent together, so that features of a group keep what they have
-        in common.
+        in common; there is no matching.
         """
         random = np.random.default_rng([self.seed, *features, *([batch] if batch else [])])
         orders = [self._order(random) for _ in range(n_draws)]
@@ -165,7 +169,10 @@ class Sampler:
         parts = dict(zip(members, np.split(residuals, ends[:-1], axis=1), strict=True))
         same = np.tile(np.arange(self.table.n_rows, dtype=np.uint32), (n_draws, 1))
         return np.stack(
-            [self.drawn(j, parts[j], orders, random) if j in parts else same for j in features]
+            [
+                self.drawn(j, parts[j], orders, random, matching=False) if j in parts else same
+                for j in features
+            ]
         )
 
     def residuals_of(self, features: Sequence[int]) -> FloatArray:
@@ -202,10 +209,13 @@ class Sampler:
         residuals: FloatArray,
         orders: list[IntArray],
         random: np.random.Generator,
+        *,
+        matching: bool = True,
     ) -> np.ndarray:
         """Return donors of a feature with some residuals, uint32 of shape (orders, n).
 
-        In a draw each row takes the residual of the row that the order names.
+        In a draw each row takes the residual of the row that the order names, or with `matching`,
+        where a number or grade has few values, the value of a row with a similar prediction.
         """
         values = self.scores.values[:, self.scores.columns(j)]
         codes = self.scores.codes[j]
@@ -223,12 +233,36 @@ class Sampler:
         left = max(float(values[:, 0].var() - base.var()), 0.0)
         spread *= np.sqrt(left / max(float(spread.var()), 1e-300))
         own = values[:, 0] if missing is None else np.where(missing, np.nan, values[:, 0])
-        nearest = NearestRows.of(own, random)
-        donors = np.stack([nearest.rows[nearest.places(base + spread[o])] for o in orders])
+        if matching and len(np.unique(codes)) <= _FEW_VALUES:
+            donors = self._similar(base, ~np.isnan(own), len(orders), random)
+        else:
+            nearest = NearestRows.of(own, random)
+            donors = np.stack([nearest.rows[nearest.places(base + spread[o])] for o in orders])
         if missing is not None:
             gaps = np.flatnonzero(missing).astype(np.uint32)
             hidden = random.random(donors.shape) < absent
             donors[hidden] = gaps[random.integers(len(gaps), size=int(hidden.sum()))]
+        return donors
+
+    def _similar(
+        self, base: FloatArray, present: BoolArray, n_draws: int, random: np.random.Generator
+    ) -> np.ndarray:
+        """Draw one of the rows of similar predictions in the stratum, not the row itself."""
+        donors = np.tile(np.arange(len(base), dtype=np.uint32), (n_draws, 1))
+        strata = np.zeros(len(base), dtype=np.int64) if self.strata is None else self.strata
+        for stratum in np.unique(strata):
+            rows = np.flatnonzero(strata == stratum)
+            lenders = rows[present[rows]]
+            lenders = lenders[np.lexsort((random.random(len(lenders)), base[lenders]))]
+            width = min(_SIMILAR, len(lenders) - 1)
+            if width < 1:
+                continue
+            place = np.searchsorted(base[lenders], base[rows])
+            place[np.searchsorted(rows, lenders)] = np.arange(len(lenders))
+            first = np.clip(place - width // 2, 0, len(lenders) - 1 - width)
+            chosen = first + random.integers(width, size=(n_draws, len(rows)))
+            chosen += present[rows] & (chosen >= place)  # past the row itself
+            donors[:, rows] = lenders[chosen]
         return donors
 
     def _levels(
