@@ -110,14 +110,17 @@ class Directness:
         """Return the result in a sentence."""
         count, p = self.counts()[DIRECT], len(self.result)
         rate = f"false discovery rate {LEVEL:g}"
-        groups = ""
+        groups, none = "", f"none of {p:,} features"
         if self.of_groups is not None:
-            chosen, of = self.of_groups.selected(LEVEL), len(self.of_groups)
-            listed = f": {joined(chosen, shown=_SAID)}" if chosen else ""
-            groups = f"; {len(chosen):,} of {counted(of, 'group')}{listed}"
+            chosen, of = self.of_groups.selected(LEVEL), counted(len(self.of_groups), "group")
+            if not chosen and not count:
+                none += f" and none of {of}"
+            else:
+                listed = f": {joined(chosen, shown=_SAID)}" if chosen else ""
+                groups = f"; {len(chosen):,} of {of}{listed}"
         if not count:
             return (
-                f"Given all others, none of {p:,} features is shown to be direct ({rate}){groups}; "
+                f"Given all others, {none} is shown to be direct ({rate}){groups}; "
                 "this is no evidence that they are noise"
             )
         names = joined(self.result.selected(LEVEL), shown=_SAID)

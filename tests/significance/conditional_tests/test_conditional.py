@@ -154,6 +154,30 @@ def test_few_rows_beside_many_features_are_warned_of():
     assert "noise" not in " ".join(result.verdicts())
 
 
+def test_features_that_others_determine_are_not_direct():
+    """The indicator of a value, which those of all other values determine, had a p of 1e-15."""
+    random = np.random.default_rng(0)
+    color = random.integers(0, 4, 200)
+    X = np.column_stack([random.normal(size=(200, 3)), np.eye(4)[color]])
+    X = np.column_stack([X, X[:, 0]])  # a copy
+    y = 2.0 * (color == 1) + X[:, 1] + 2.0 * X[:, 0] + random.normal(size=200)
+    with pytest.warns(UserWarning, match=r"6 of 8 features are determined by others.*: x0, x3, x4"):
+        result = conditional(FOREST, X, y, n_folds=2, random_state=0)
+    assert (result.p_values[[0, *range(3, 8)]] == 1.0).all()
+    assert result.verdicts()[1] == "direct"
+    groups = {"color": ["x3", "x4", "x5", "x6"], "copies": ["x0", "x7"]}
+    grouped = conditional(FOREST, X, y, feature_groups=groups, n_folds=2, random_state=0)
+    assert set(grouped.selected(0.1)) == {"color", "copies"}
+    assert grouped.notes == ()
+
+
+def test_many_features_beside_few_rows_are_warned_of_and_drawn_by_lines():
+    X = np.random.default_rng(0).normal(size=(30, 501))
+    with pytest.warns(UserWarning, match="30 rows are few for 501 features: a single direct one"):
+        result = conditional(dm.RandomForestRegressor(20), X, X[:, 0], n_folds=2, random_state=0)
+    assert result.metadata["sampler"] == "gaussian"
+
+
 @pytest.mark.slow
 def test_cpi_sees_interactions():
     result = conditional(FOREST, *proxies(600), method="cpi", random_state=0)

@@ -85,7 +85,7 @@ def test_rows_lend_few_values_within_strata_not_to_themselves_and_not_gaps():
     X[::7, 1] = np.nan
     sampler = Sampler.of(dm.encode(X), "gaussian", 0, strata=strata)
     present = ~np.isnan(X[:, 1])
-    base = np.arange(60.0)
+    base = np.arange(60.0)[:, None]
     donors = sampler._similar(base, present, 50, np.random.default_rng(0)).astype(int)
     assert (strata[donors] == strata).all()
     assert (donors[:, :59] != np.arange(59)).all()
@@ -93,6 +93,19 @@ def test_rows_lend_few_values_within_strata_not_to_themselves_and_not_gaps():
     assert present[donors[:, :59]].all()
     assert np.abs(donors - np.arange(60)).max() <= 8  # six rows around, and gaps between them
     assert len(np.unique(donors[:, 15])) == 6
+
+
+def test_columns_of_a_category_are_drawn_together():
+    random = np.random.default_rng(0)
+    number = random.normal(size=300)
+    level = np.digitize(number + random.normal(size=300), [-1.0, 0.0, 1.0])
+    X = np.column_stack([number, np.eye(4)[level]])
+    donors = Sampler.of(dm.encode(X), "gaussian", 0).donors_of([1, 2, 3, 4], 6)
+    drawn = np.stack([X[donors[j], 1 + j] for j in range(4)])
+    assert (drawn.sum(axis=0) == 1).all()
+    for high in (number > 0, number <= 0):
+        often = drawn[:, :, high].mean(axis=(1, 2))
+        assert np.abs(often - X[high, 1:].mean(axis=0)).max() < 3.5 * np.sqrt(0.25 / high.sum())
 
 
 def test_a_group_is_drawn_together():

@@ -24,7 +24,6 @@ from duramen.significance.conditional_tests.conditional import (
 )
 
 _STEP = "direct"
-_MANY_FEATURES = 500  # of more, forests that draw the features would take long
 _THRESHOLD = 0.7  # average correlation within the clusters that a report draws
 _CLUSTERED = 200  # features that are clustered for it, at most
 
@@ -55,13 +54,6 @@ def directness(inputs: Inputs, feature_groups: Groups | None, execution: Executi
     if inputs.data.n_rows > MANY:
         inputs = sampled_inputs(inputs)
         notes.append(f"the test is of a random sample of {inputs.data.n_rows:,} rows")
-    choices = Choices()
-    if inputs.data.n_columns > _MANY_FEATURES:
-        choices = Choices(sampler="gaussian")
-        notes.append(
-            "features are drawn by linear regressions of normal scores, as they are more than "
-            f"{_MANY_FEATURES:,}; dm.significance.conditional(sampler='auto') uses forests too"
-        )
     grouped = feature_groups is not None and bool(feature_groups.of_feature)
     file = execution.checkpoint
     if file is not None:
@@ -78,7 +70,7 @@ def directness(inputs: Inputs, feature_groups: Groups | None, execution: Executi
             forest_of(catalogue["conditional"], inputs),
             inputs.data,
             None,
-            choices,
+            Choices(),
             parameters,
             feature_groups=feature_groups.members() if grouped and feature_groups else None,
             members=grouped,

@@ -33,7 +33,7 @@ from duramen.significance.conditional_tests.inference import (
     t_statistic,
     upper_tail,
 )
-from duramen.significance.conditional_tests.lines import Lines, after
+from duramen.significance.conditional_tests.lines import Lines, after, sparse_residuals
 from duramen.significance.conditional_tests.nodewise import Nodewise
 from duramen.significance.conditional_tests.sampler import (
     KnownDistribution,
@@ -49,7 +49,7 @@ from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
-from duramen.support.arrays import Arrays, FloatArray, IntArray
+from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.threads import one_blas_thread
 
@@ -68,10 +68,14 @@ _NULL_STATISTICS = 200  # statistics of permuted targets that give the spread of
 _MOST_RUNS = 10
 _NO_DONORS = np.empty((0, 0, 0), dtype=np.uint32)
 _LEAST_DRAWS, _DRAWS_A_TEST = 999, 20  # of randomization tests
+_MANY_FEATURES = 500  # of more, forests and lassos that predict the features take long
+_PROMISING = 0.2  # p-value up to which a lasso may predict the feature
 _OF_LINES = 0.95  # weight of the linear test where a forest predicts no better than a lasso
 _VARIES, _VARIES_WITH_ALL = 2.0, 1.0  # standard errors of correlations of sizes, and of their mean
+_STRONG = 0.2  # fraction of what is left of the target that only a strong effect predicts
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
 _HINT = ". Hint: test clusters of correlated features together, with feature_groups"
+_ONCE = ". Hint: give a category as one column, and leave copies out"
 _OF_DIAGNOSIS = 2**31  # number of its seed
 _LARGE_FRACTION = 0.2  # of an association that goes through another feature
 _MOST_NAMED = 3
@@ -141,8 +145,9 @@ def conditional(
     sampler : {"auto", "gaussian", "forest"} or KnownDistribution
         Distribution of each feature given the others. "gaussian": ridge regressions of normal
         scores, with residuals of other rows. "forest": forests of what these leave. "auto": a
-        forest for those features whose residuals depend on squares of others. Or an object with a
-        method ``sample(feature, random)`` that draws from a known one.
+        forest for those features whose residuals depend on squares of others; of more than 500
+        features as "gaussian". Or an object with a method ``sample(feature, random)`` that draws
+        from a known one.
     feature_groups : mapping, labels, path, ..., optional
         Features that are tested together, as for :func:`duramen.io.feature_groups`: whether a
         group tells something that the features outside it do not.
@@ -189,7 +194,8 @@ def conditional(
     -----
     UserWarning
         If features vary so little beside the others, or rows are so few, that hardly any effect
-        could be fit; or if draws of features do not fit, so that a forest tells them from the data
+        could be fit; if others determine features exactly, whose p-values are then 1; or if draws
+        of features do not fit, so that a forest tells them from the data
         (``metadata["diagnosis"]`` has the areas under its ROC curve).
 
     Notes
@@ -223,8 +229,9 @@ def conditional(
     Biometrika 78. D. Yekutieli (2008). Hierarchical false discovery rate-controlling
     methodology. Journal of the American Statistical Association 103. R. M. Bell, D. F. McCaffrey
     (2002). Bias reduction in standard errors for linear regression with multi-stage samples. Survey
-    Methodology 28. G. Blanchard, E. Roquain (2009). Adaptive false discovery rate control under
-    independence and dependence. Journal of Machine Learning Research 10.
+    Methodology 28. R. J. A. Little (1988). Missing-data adjustments in large surveys. Journal of
+    Business and Economic Statistics 6. G. Blanchard, E. Roquain (2009). Adaptive false discovery
+    rate control under independence and dependence. Journal of Machine Learning Research 10.
 
     Examples
     --------
@@ -293,6 +300,8 @@ class ConditionalTest:
     hypotheses : Hypotheses
     explained : float64 array of shape (H,)
         Fraction of the variance of the features of each hypothesis that the others predict.
+    tested : bool array of shape (H,)
+        Hypotheses about features that are neither constant nor determined by the others.
     seed : int
     plan : Plan
         Execution.
@@ -305,6 +314,7 @@ class ConditionalTest:
     sampler: Sampler
     hypotheses: Hypotheses
     explained: FloatArray
+    tested: BoolArray
     seed: int
     plan: Plan
     notes: tuple[str, ...]
@@ -330,6 +340,8 @@ class ConditionalTest:
         members = checks.check_flag(_FUNCTION, "members", members)
         hypotheses = Hypotheses.of(data.names, feature_groups, members, _FUNCTION)
         seed = execution.seed()
+        if choices.sampler == "auto" and data.n_columns > _MANY_FEATURES:
+            choices = replace(choices, sampler="gaussian")
         fitted = fitted_sampler(choices.sampler, data, seed, plan, _FUNCTION)
         fitting = CrossFitting(
             template,
@@ -343,8 +355,16 @@ class ConditionalTest:
             leaves_rows_out(template),
         )
         explained = explained_of(fitted, hypotheses.features)
-        notes = few_rows(explained, data.n_rows, hypotheses)
-        return cls(choices, fitting, fitted, hypotheses, explained, seed, plan, tuple(notes))
+        varies = np.array([fitted.scores.widths[of].any() for of in hypotheses.features])
+        determined = np.array([fitted.determined(of) for of in hypotheses.features])
+        notes = [
+            *determined_by_others(hypotheses, varies & determined),
+            *few_rows(explained[~determined], data.n_rows, hypotheses),
+        ]
+        tested = varies & ~determined
+        return cls(
+            choices, fitting, fitted, hypotheses, explained, tested, seed, plan, tuple(notes)
+        )
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -388,7 +408,7 @@ class ConditionalTest:
         else:
             p_values, scores = refitted(self._without(identity), fitting, fitted, method)
             details = {}
-        tested = np.array([fitted.scores.widths[features].any() for features in hypotheses])
+        tested = self.tested
         p_values = np.where(tested, p_values, 1.0)
         q_values = self.hypotheses.q_values(p_values)
         if q_values is None:
@@ -421,10 +441,11 @@ class ConditionalTest:
 
     def _diagnosis(self, p_values: FloatArray) -> Diagnosis | None:
         """Tell whether a classifier tells the draws from the data."""
+        tested = np.flatnonzero(self.tested)
         return diagnosis(
             self.sampler,
-            dict(zip(self.hypotheses.names, self.hypotheses.features, strict=True)),
-            p_values,
+            {self.hypotheses.names[g]: self.hypotheses.features[g] for g in tested.tolist()},
+            p_values[tested],
             replicate_seed(self.seed, _OF_DIAGNOSIS),
             units=self.fitting.data.exchangeability.groups,
             n_threads=self.plan.threads_within,
@@ -574,21 +595,50 @@ def explained_of(fitted: Sampler, hypotheses: tuple[IntArray, ...]) -> FloatArra
     return np.asarray(np.clip(explained, 0.0, 1.0))
 
 
-def few_rows(explained: FloatArray, n_rows: int, hypotheses: Hypotheses) -> list[str]:
-    """Return a note where features vary too little beside the others to be tested."""
-    few = int(np.count_nonzero((1.0 - explained) * n_rows < _FEW_ROWS))
-    if not few:
+def determined_by_others(hypotheses: Hypotheses, determined: BoolArray) -> list[str]:
+    """Return a note where features tell nothing beside the others in any rows."""
+    if not determined.any():
         return []
-    several = any(len(features) > 1 for features in hypotheses.features)
-    what = "groups and features" if several else "features"
-    begin = f"{few:,} of {len(hypotheses):,} {what} vary"
-    if few == len(hypotheses):
-        begin = f"the rows are too few for a verdict: all {few:,} {what} vary"
+    names = [hypotheses.names[g] for g in np.flatnonzero(determined)[:_MOST_NAMED]]
+    more = ", ..." if determined.sum() > len(names) else ""
     return [
-        f"{begin} so little beside the others that {n_rows:,} rows are worth fewer than "
-        f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be fit"
-        + ("" if several else _HINT)
+        f"{determined.sum():,} of {len(hypotheses):,} {_kinds_of(hypotheses)} are determined by "
+        "others, as a copy is, or a column of 0 and 1 for each value of a category, and cannot be "
+        f"direct: {', '.join(names)}{more}{'' if _grouped(hypotheses) else _ONCE}"
     ]
+
+
+def few_rows(explained: FloatArray, n_rows: int, hypotheses: Hypotheses) -> list[str]:
+    """Return notes where features vary too little beside the others, or rows are too few."""
+    from scipy.special import stdtrit
+
+    notes, n_hypotheses = [], len(hypotheses)
+    several, what = _grouped(hypotheses), _kinds_of(hypotheses)
+    few = int(np.count_nonzero((1.0 - explained) * n_rows < _FEW_ROWS))
+    if few:
+        begin = f"{few:,} of {n_hypotheses:,} {what} vary"
+        if few == n_hypotheses:
+            begin = f"the rows are too few for a verdict: all {few:,} {what} vary"
+        notes.append(
+            f"{begin} so little beside the others that {n_rows:,} rows are worth fewer than "
+            f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be fit"
+        )
+    t = float(stdtrit(n_rows - 2, 1.0 - LEVEL / (2.0 * n_hypotheses)))
+    least = t**2 / (n_rows - 2 + t**2)
+    if least > _STRONG and few < n_hypotheses:
+        notes.append(
+            f"{n_rows:,} rows are few for {n_hypotheses:,} {what}: a single direct one is found "
+            f"only if it predicts at least {least:.0%} of what the others leave of the target"
+        )
+    return [f"{note}{'' if several else _HINT}" for note in notes]
+
+
+def _grouped(hypotheses: Hypotheses) -> bool:
+    return any(len(features) > 1 for features in hypotheses.features)
+
+
+def _kinds_of(hypotheses: Hypotheses) -> str:
+    return "groups and features" if _grouped(hypotheses) else "features"
 
 
 @dataclass(frozen=True, eq=False)
@@ -622,6 +672,7 @@ def evaluated(
         return projected, scores, {}
     by_line = lines.error < observed.error
     of_values = residuals_of_values(fitted, design, hypotheses, by_line)
+    sparse: dict[int, FloatArray] = {}  # residuals of the kind that lines were fitted to
 
     def parts(g: int) -> tuple[FloatArray, list[FloatArray], FloatArray]:
         """Return what is left of the target, of scores and values, and a basis of what was fit."""
@@ -631,17 +682,34 @@ def evaluated(
         residuals.append(of_values.get(g, residuals[0]) if straight else residuals[0])
         if not by_line:
             return rest, residuals, np.zeros((len(rest), 0))
+        residuals[lines.of_values] = sparse.get(g, residuals[lines.of_values])
         basis = lines.basis(g)
         return after(basis, lines.response), [after(basis, r) for r in residuals], basis
 
     plain, sizes = np.ones((2, n_hypotheses)), np.zeros((2, n_hypotheses))
-    for g in range(n_hypotheses):
+
+    def test(g: int) -> None:
+        """Test both kinds of residuals."""
         rest, residuals, basis = parts(g)
         n_fitted = basis.shape[1] + lines.n_means - 1 if by_line else 0
         for kind, own in enumerate(residuals):
             plain[kind, g] = covariance_p_value(rest, own, observed.units, n_fitted)
             if rest.shape[1] == own.shape[1] == 1 and observed.units is None:
                 sizes[kind, g] = size_correlation(rest[:, 0], own[:, 0], basis)
+
+    for g in range(n_hypotheses):
+        test(g)
+    if by_line:
+        small = np.flatnonzero(plain[int(lines.of_values)] < _PROMISING).tolist()
+        for g in small:
+            features = hypotheses[g]
+            dense = fitted.residuals_together(features)
+            if lines.of_values:
+                dense = of_values.get(g, dense)
+            better = sparser(fitted, lines.columns, features, dense)
+            if better is not None:
+                sparse[g] = better
+                test(g)
     common = sizes.sum(axis=1) / np.maximum(np.count_nonzero(sizes, axis=1), 1)
     varying = (sizes != 0.0) & ((sizes > _VARIES) | (common > _VARIES_WITH_ALL)[:, None])
     linear = plain
@@ -656,6 +724,27 @@ def evaluated(
     linear_p = combined(linear[0], linear[1], weight)
     p_values = combined(linear_p, projected, _OF_LINES if by_line else 0.5)
     return p_values, scores, {"p_linear": linear_p, "p_any": projected}
+
+
+def sparser(
+    fitted: Sampler, columns: FloatArray, features: IntArray, residuals: FloatArray
+) -> FloatArray | None:
+    """Return residuals of a feature on few others, by a lasso, if it predicts better.
+
+    Of a ridge regression on all others, the part that they explain by chance is taken away too.
+    """
+    scores = fitted.scores
+    if (
+        isinstance(fitted, KnownSampler)
+        or len(features) > 1
+        or scores.widths[features[0]] != 1
+        or columns.shape[1] < 2
+        or len(scores.widths) > _MANY_FEATURES
+    ):
+        return None
+    place = int(scores.first[features[0]])
+    left, error = sparse_residuals(columns[:, place], np.delete(columns, place, axis=1))
+    return left if error < np.square(residuals).mean() else None
 
 
 def residuals_of_values(

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from duramen.significance.conditional_tests.scores import Scores
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 
 _PENALTIES = np.logspace(-3.0, 1.5, 13)
+_DETERMINED = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,20 @@ class Nodewise:
         projected = values @ self._vectors
         leverage = (np.square(projected) / n * weights).sum(axis=1) + 1.0 / n
         return _of_block(v, weights, penalty, (projected * weights) @ v.T, leverage)
+
+    def determines(self, columns: IntArray, n_means: int = 1) -> bool:
+        """Tell whether other columns determine some exactly, by a linear equation.
+
+        Of as many columns as rows, less the means that were taken away, any are: that tells
+        nothing.
+        """
+        n, r = len(self.scores.values), len(self._sizes)
+        if not len(columns) or r >= n - n_means:
+            return False
+        vectors = self._vectors[columns]
+        # Rank of the part of the null space of Z in these columns.
+        outside = np.linalg.eigvalsh(np.eye(len(columns)) - vectors @ vectors.T)
+        return bool(outside[0] > _DETERMINED)
 
     def weights(self, j: int) -> FloatArray:
         """Return the coefficients of the first column of a feature on all columns, shape (q,)."""

@@ -31,6 +31,7 @@ _MOST_LINEAR = 50  # other features beside them
 _RIDGE = np.logspace(-4.0, 1.0, 11)
 _FEW_VALUES = 10  # of a number or grade whose draws are values of rows with similar predictions
 _SIMILAR = 6  # of these rows
+_JITTER = 1e-6  # of predictions of scores, so that equal ones are chosen among by chance
 
 
 class KnownDistribution(Protocol):
@@ -159,20 +160,23 @@ class Sampler:
         """Return donors of features given all but these, uint32 of shape (b, n_draws, n).
 
         The residuals of a row are lent together, so that features of a group keep what they have
-        in common; there is no matching.
+        in common; or the values of a row with similar predictions, if any of them has few.
         """
         random = np.random.default_rng([self.seed, *features, *([batch] if batch else [])])
-        orders = [self._order(random) for _ in range(n_draws)]
         members = [j for j in features if self.scores.widths[j]]
         residuals = self.residuals_of(members)
+        if any(self.few_valued(j) for j in members):
+            values = np.hstack([self.scores.values[:, self.scores.columns(j)] for j in members])
+            spread = np.maximum(residuals.std(axis=0), 1e-3)
+            everywhere = np.ones(len(values), dtype=np.bool_)
+            donors = self._similar((values - residuals) / spread, everywhere, n_draws, random)
+            return np.tile(donors, (len(features), 1, 1))
+        orders = [self._order(random) for _ in range(n_draws)]
         ends = np.cumsum(self.scores.widths[members])
         parts = dict(zip(members, np.split(residuals, ends[:-1], axis=1), strict=True))
         same = np.tile(np.arange(self.table.n_rows, dtype=np.uint32), (n_draws, 1))
         return np.stack(
-            [
-                self.drawn(j, parts[j], orders, random, matching=False) if j in parts else same
-                for j in features
-            ]
+            [self.drawn(j, parts[j], orders, random) if j in parts else same for j in features]
         )
 
     def residuals_of(self, features: Sequence[int]) -> FloatArray:
@@ -184,6 +188,15 @@ class Sampler:
         if len(features) == 1:
             return self.residuals(int(features[0]))
         return self.residuals_of(features.tolist())
+
+    def determined(self, features: IntArray) -> bool:
+        """Tell whether the other features determine a feature, or several, exactly.
+
+        As other levels do the last indicator of a category, and a column its copy.
+        """
+        columns = np.concatenate([np.r_[self.scores.columns(j)] for j in features.tolist()])
+        n_means = 1 if self.strata is None else int(self.strata.max()) + 1
+        return self.nodewise.determines(columns, n_means)
 
     def numbers(self, features: Sequence[int]) -> FloatArray:
         """Return the columns of features that a randomization test compares with draws, (n, b)."""
@@ -209,13 +222,11 @@ class Sampler:
         residuals: FloatArray,
         orders: list[IntArray],
         random: np.random.Generator,
-        *,
-        matching: bool = True,
     ) -> np.ndarray:
         """Return donors of a feature with some residuals, uint32 of shape (orders, n).
 
-        In a draw each row takes the residual of the row that the order names, or with `matching`,
-        where a number or grade has few values, the value of a row with a similar prediction.
+        In a draw each row takes the residual of the row that the order names; or, where a number or
+        grade has few values, the value of a row with a similar prediction.
         """
         values = self.scores.values[:, self.scores.columns(j)]
         codes = self.scores.codes[j]
@@ -233,8 +244,8 @@ class Sampler:
         left = max(float(values[:, 0].var() - base.var()), 0.0)
         spread *= np.sqrt(left / max(float(spread.var()), 1e-300))
         own = values[:, 0] if missing is None else np.where(missing, np.nan, values[:, 0])
-        if matching and len(np.unique(codes)) <= _FEW_VALUES:
-            donors = self._similar(base, ~np.isnan(own), len(orders), random)
+        if self.few_valued(j):
+            donors = self._similar(base[:, None], ~np.isnan(own), len(orders), random)
         else:
             nearest = NearestRows.of(own, random)
             donors = np.stack([nearest.rows[nearest.places(base + spread[o])] for o in orders])
@@ -244,25 +255,35 @@ class Sampler:
             donors[hidden] = gaps[random.integers(len(gaps), size=int(hidden.sum()))]
         return donors
 
+    def few_valued(self, j: int) -> bool:
+        """Tell whether a feature has so few values that rows of similar predictions lend them."""
+        return bool(self.scores.discrete[j]) or len(np.unique(self.scores.codes[j])) <= _FEW_VALUES
+
     def _similar(
-        self, base: FloatArray, present: BoolArray, n_draws: int, random: np.random.Generator
+        self, predicted: FloatArray, present: BoolArray, n_draws: int, random: np.random.Generator
     ) -> np.ndarray:
-        """Draw one of the rows of similar predictions in the stratum, not the row itself."""
-        donors = np.tile(np.arange(len(base), dtype=np.uint32), (n_draws, 1))
-        strata = np.zeros(len(base), dtype=np.int64) if self.strata is None else self.strata
+        """Draw one of the rows of similar predictions in the stratum, not the row itself.
+
+        Predictions have shape (n, b); only rows that are `present` are drawn.
+        """
+        from scipy.spatial import cKDTree
+
+        n = len(predicted)
+        donors = np.tile(np.arange(n, dtype=np.uint32), (n_draws, 1))
+        strata = np.zeros(n, dtype=np.int64) if self.strata is None else self.strata
+        places = predicted + _JITTER * random.normal(size=predicted.shape)  # equal ones by chance
         for stratum in np.unique(strata):
             rows = np.flatnonzero(strata == stratum)
             lenders = rows[present[rows]]
-            lenders = lenders[np.lexsort((random.random(len(lenders)), base[lenders]))]
             width = min(_SIMILAR, len(lenders) - 1)
             if width < 1:
                 continue
-            place = np.searchsorted(base[lenders], base[rows])
-            place[np.searchsorted(rows, lenders)] = np.arange(len(lenders))
-            first = np.clip(place - width // 2, 0, len(lenders) - 1 - width)
-            chosen = first + random.integers(width, size=(n_draws, len(rows)))
-            chosen += present[rows] & (chosen >= place)  # past the row itself
-            donors[:, rows] = lenders[chosen]
+            near = lenders[cKDTree(places[lenders]).query(places[rows], width + 1)[1]]
+            other = near != rows[:, None]
+            other[other.all(axis=1), -1] = False  # of rows that lend nothing, the last
+            near = near[other].reshape(len(rows), width)
+            chosen = random.integers(width, size=(n_draws, len(rows)))
+            donors[:, rows] = near[np.arange(len(rows)), chosen]
         return donors
 
     def _levels(
@@ -320,6 +341,10 @@ class KnownSampler(Sampler):
         random = self._random(j, batch)
         nearest = NearestRows.of(numbers_of(self.table, j), random)
         return nearest.one_of_equal(self._sampled(j, n_draws, random), random)
+
+    def determined(self, features: IntArray) -> bool:
+        """Return False: the distribution says what varies."""
+        return False
 
     def numbers(self, features: Sequence[int]) -> FloatArray:
         """Return numbers, or indicators of a nominal feature, which do not depend on other rows.
