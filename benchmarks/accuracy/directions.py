@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import duramen as dm
+from benchmarks.error_rates.rejections import short
 from duramen.effects import Direction, describe_effects
 from duramen.effects.response import Response
 from duramen.jobs.replicates import Plan, run_replicates
@@ -222,11 +223,6 @@ def misnamed(r: float) -> Callable[[int, int], Float]:
         return np.array([[d not in ("", "b"), d == "b"] for d in said], dtype=np.float64).ravel()
 
     return task
-
-
-def short(rate: float) -> str:
-    """A rate as text."""
-    return f"{rate:.3f}".removeprefix("0")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

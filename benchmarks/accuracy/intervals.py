@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import duramen as dm
+from benchmarks.error_rates.rejections import short
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.fields import least_replicates
 from duramen.significance.intervals.confidence_intervals import FRACTION
@@ -247,11 +248,6 @@ def lines(cell: Cell, estimated: Coverage) -> list[str]:
             cells.append(short(rejected) if measure == "mda" else "-")
             rows.append(f"| {' | '.join(cells)} |")
     return rows
-
-
-def short(rate: float) -> str:
-    """A rate as text."""
-    return f"{rate:.3f}".removeprefix("0")
 
 
 # --- few replicates ------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,9 +30,8 @@ from benchmarks.error_rates.rejections import (
     Data,
     Run,
     correlation,
-    markdown,
-    rates,
     refitted,
+    report,
 )
 
 RUNS = 19
@@ -132,8 +130,8 @@ def main(arguments: list[str] | None = None) -> int:
     run = {test: compute for test, compute in run.items() if test in (chosen.tests or run)}
     some = f"-{'-'.join(chosen.tests)}" if chosen.tests else ""
     for name, draw in PROBLEMS.items():
-        start = time.perf_counter()
-        by_cell, kinds = rates(
+        report(
+            name,
             run,
             draw,
             chosen.data_sets,
@@ -141,11 +139,8 @@ def main(arguments: list[str] | None = None) -> int:
             seed=2,
             checkpoint=chosen.out / f"{name}-{chosen.trees}{some}.npz",
             adjusted=ADJUSTED,
+            families=FAMILIES,
         )
-        print(f"\n{name}: {chosen.data_sets} data sets, {time.perf_counter() - start:.0f} s\n")
-        print(markdown(by_cell, kinds, [""], FAMILIES), flush=True)
-        errors = [error for cell in by_cell.values() for _, error in cell.values()]
-        print(f"\nlargest standard error {np.nanmax(errors):.3f}")
     return 0
 
 

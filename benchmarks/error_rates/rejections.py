@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
+from benchmarks.measuring import timed
 from duramen.data import EncodedTable
 from duramen.jobs.replicates import Plan, run_replicates
 
@@ -145,6 +146,24 @@ def rates(
         for k, cell in enumerate(cells)
     }
     return results, kinds
+
+
+def report(
+    name: str,
+    tests: Mapping[str, Run],
+    draw: Callable[[np.random.Generator], Data],
+    n_data_sets: int,
+    *,
+    families: Sequence[str],
+    **options: Any,
+) -> Rates:
+    """Print the table of a problem, with the options of `rates`, and return its rates."""
+    seconds, (by_cell, kinds) = timed(lambda: rates(tests, draw, n_data_sets, **options))
+    print(f"\n{name}: {n_data_sets} data sets, {seconds:.0f} s\n")
+    print(markdown(by_cell, kinds, list(options["variants"]), families), flush=True)
+    errors = [error for cell in by_cell.values() for _, error in cell.values()]
+    print(f"\nlargest standard error {np.nanmax(errors):.3f}")
+    return by_cell
 
 
 def markdown(

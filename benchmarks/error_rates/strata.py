@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,9 +34,8 @@ from benchmarks.error_rates.rejections import (
     Rates,
     Run,
     correlation,
-    markdown,
-    rates,
     refitted,
+    report,
 )
 
 RUNS = 19  # the fewest that a p-value of .05 can come from
@@ -181,23 +179,20 @@ def main(arguments: list[str] | None = None) -> int:
     missed = []
     chosen.out.mkdir(parents=True, exist_ok=True)
     for name in chosen.problems:
-        start = time.perf_counter()
         run = tests(chosen.trees, classes=name != "families")
         if name == "covariate":  # those of permuted targets, which are fast
             run = {test: run[test] for test in ("altmann", CORRELATION, "max_t", "fdr_curve")}
         run = {test: compute for test, compute in run.items() if test in (chosen.tests or run)}
-        by_cell, kinds = rates(
+        by_cell = report(
+            name,
             run,
             PROBLEMS[name],
             chosen.data_sets,
             variants=variants(name),
             seed=1,
             checkpoint=chosen.out / f"{name}-{chosen.trees}{some}.npz",
+            families=FAMILIES,
         )
-        print(f"\n{name}: {chosen.data_sets} data sets, {time.perf_counter() - start:.0f} s\n")
-        print(markdown(by_cell, kinds, list(variants(name)), FAMILIES), flush=True)
-        errors = [error for cell in by_cell.values() for _, error in cell.values()]
-        print(f"\nlargest standard error {np.nanmax(errors):.3f}")
         missed += bars_missed(name, by_cell)
     for line in missed:
         print(f"missed: {line}")

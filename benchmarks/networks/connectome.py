@@ -20,8 +20,8 @@ and on the fluorescence of its run of 1 s, averaged to frames of 5 and of 20 ms.
 from __future__ import annotations
 
 import argparse
-import resource
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
+from benchmarks.measuring import peak, timed
 from benchmarks.networks.culture import VARIANTS, nest_culture, network, simulate
 from duramen.networks.connectome import directed, low_pass, precedence
 from duramen.networks.connectome.filters import Processing, peaks_of
@@ -201,13 +202,12 @@ def speed(frames: NDArray[Any], jobs: int, repeats: int) -> None:
     averaged = memory(frames, jobs)  # first, as peaks of memory do not go down again
     dense_times, simple_times, differences = [], [], []
     for name, threshold in settings:
-        start = time.perf_counter()
-        expected = dense(frames, name, threshold)
-        dense_times.append(time.perf_counter() - start)
+        seconds, expected = timed(partial(dense, frames, name, threshold))
+        dense_times.append(seconds)
         options = {"method": "partial_correlation", "precision": "pca", "n_jobs": jobs}
-        start = time.perf_counter()
-        actual = dm.connectome(frames, filters={name: 1}, thresholds=threshold, **options)
-        simple_times.append(time.perf_counter() - start)
+        options |= {"filters": {name: 1}, "thresholds": threshold}
+        seconds, actual = timed(partial(dm.connectome, frames, **options))
+        simple_times.append(seconds)
         differences.append(np.abs(actual.weights - expected).max())
         print(
             f"{name}, threshold {threshold}: dense {dense_times[-1]:.1f} s, connectome "
@@ -223,19 +223,12 @@ def speed(frames: NDArray[Any], jobs: int, repeats: int) -> None:
     )
 
 
-def peak() -> float:
-    """Return the peak of the memory so far, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def memory(frames: NDArray[Any], jobs: int) -> float:
     """Print time and peak memory of the averaged method; return the seconds."""
-    start = time.perf_counter()
-    dm.connectome(frames, n_jobs=jobs, precision="pca")
-    seconds = time.perf_counter() - start
+    seconds, _ = timed(lambda: dm.connectome(frames, n_jobs=jobs, precision="pca"))
     print(
-        f"averaged, {2 * len(THRESHOLDS)} settings: {seconds:.1f} s, peak {peak():.0f} MB with the "
-        f"recording of {frames.nbytes / 2**20:.0f} MB",
+        f"averaged, {2 * len(THRESHOLDS)} settings: {seconds:.1f} s, peak "
+        f"{peak() / 2**20:.0f} MB with the recording of {frames.nbytes / 2**20:.0f} MB",
         flush=True,
     )
     return seconds

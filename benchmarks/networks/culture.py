@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 import duramen as dm
+from benchmarks.measuring import timed
 from duramen.datasets import (
     CalciumCulture,
     CalciumImaging,
@@ -200,14 +202,12 @@ def thousand(folder: Path, n_frames: int) -> str:
     rows: list[dict[str, float]] = []
     names = []
     for i in (1, 2, 3):
-        began = time.process_time()
-        made = network(i, folder, n_frames)
-        rows.append({**summary(made), "CPU, s": time.process_time() - began})
+        seconds, made = timed(partial(network, i, folder, n_frames), time.process_time)
+        rows.append({**summary(made), "CPU, s": seconds})
         names.append(f"normal-{i}")
     for name in VARIANTS:
-        began = time.process_time()
-        made = simulate(name, 1, n_frames)
-        rows.append({**summary(made), "CPU, s": time.process_time() - began})
+        seconds, made = timed(partial(simulate, name, 1, n_frames), time.process_time)
+        rows.append({**summary(made), "CPU, s": seconds})
         names.append(name)
     columns = {"culture": names}
     for key in rows[0]:

@@ -28,7 +28,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import duramen as dm
+from benchmarks.measuring import timed
 from benchmarks.speed import ranger
 
 FloatArray = NDArray[np.float64]
@@ -153,32 +153,31 @@ def speed(repeats: int, jobs: int, trees: int, targets: int) -> None:
     up = float(made.shape[1] / targets)
 
     def ours(seed: int) -> float:
-        return timed(
-            lambda: dm.genie3(
-                made,
-                estimator=published(trees),
-                n_jobs=jobs,
-                random_state=seed,
-                **PUBLISHED_SETTINGS,
-            )
-        )
+        settings = {"n_jobs": jobs, "random_state": seed, **PUBLISHED_SETTINGS}
+        return timed(lambda: dm.genie3(made, estimator=published(trees), **settings))[0]
 
     def loop(seed: int) -> float:
-        return up * timed(
-            lambda: [
-                forest_scores(without(made, j), made[:, j], trees, seed, jobs)
-                for j in range(targets)
-            ]
+        return (
+            up
+            * timed(
+                lambda: [
+                    forest_scores(without(made, j), made[:, j], trees, seed, jobs)
+                    for j in range(targets)
+                ]
+            )[0]
         )
 
     pool: Any = Parallel(n_jobs=jobs)
 
     def program(seed: int) -> float:
         scored = delayed(forest_scores)
-        return up * timed(
-            lambda: pool(
-                scored(without(made, j), made[:, j], trees, seed, 1) for j in range(targets)
-            )
+        return (
+            up
+            * timed(
+                lambda: pool(
+                    scored(without(made, j), made[:, j], trees, seed, 1) for j in range(targets)
+                )
+            )[0]
         )
 
     def with_ranger(seed: int) -> float:  # on one thread each, and as if threads cost nothing
@@ -206,13 +205,6 @@ def speed(repeats: int, jobs: int, trees: int, targets: int) -> None:
         middle = np.median(durations)
         print(f"{name}: {middle:.2f} s ({each}); {middle / mine:.1f} times duramen")
     print(f"of 56 s (published program) and 11 s (ranger): {56 / mine:.1f} and {11 / mine:.1f}")
-
-
-def timed(call: Callable[[], object]) -> float:
-    """Return the seconds that a call takes."""
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
 
 
 def bsubtilis(data: Path, jobs: int, trees: int, checkpoint: Path | None) -> None:

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.measuring import peak
+
 ROWS, COLUMNS, SUBSPACE = 500, 1_000_000, 1000
 RELEVANT = (7, 500_000, 999_999)
 
@@ -40,14 +42,6 @@ def write_bed(folder: Path, n_rows: int, n_columns: int) -> None:
             quarters = codes[np.pad(copies, ((0, 0), (0, -n_rows % 4)))].reshape(count, -1, 4)
             quarters[:, -1, n_rows % 4 or 4 :] = 0
             file.write((quarters << shifts).sum(axis=2, dtype=np.uint8).tobytes())
-
-
-def peak() -> int:
-    """Peak of resident memory in bytes, of this process alone."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) * 1024
-    return 0
 
 
 def pack(folder: Path) -> dict[str, float]:

@@ -10,12 +10,10 @@ grows the forests.
 from __future__ import annotations
 
 import argparse
-import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -23,6 +21,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from benchmarks.measuring import peak as peak_memory
+from benchmarks.measuring import timed
 
 FORESTS = ("ExtraTreesClassifier", "RandomForestClassifier", "RandomForestRegressor")
 MOST_OF_INPUT, MORE_BYTES = 1.5, 300e6  # the bar on memory
@@ -45,20 +46,13 @@ def target(X: Any, name: str) -> Any:
     return number if name.endswith("Regressor") else (number > np.median(number)).astype(int)
 
 
-def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return processor seconds of a call, and its result."""
-    start = time.process_time()
-    result = call()
-    return time.process_time() - start, result
-
-
 def compare(X: Any, n_trees: int, rounds: int) -> None:
     """Print the times of a tree, medians over rounds."""
     import sklearn.ensemble
 
     import duramen as dm
 
-    spent, table = seconds(lambda: dm.encode(X))
+    spent, table = timed(lambda: dm.encode(X), time.process_time)
     print(f"encoded in {spent:.2f} s: {table.nbytes() / 1e6:.0f} MB")
     tables = {"sparse": table, "dense": table.dense()}
     print(f"without sparse columns: {tables['dense'].nbytes() / 1e6:.0f} MB")
@@ -71,12 +65,13 @@ def compare(X: Any, n_trees: int, rounds: int) -> None:
         for _ in range(rounds):
             fits = []
             for way, rows in tables.items():
-                spent, fit = seconds(partial(forest.fit, rows, y))
+                spent, fit = timed(partial(forest.fit, rows, y), time.process_time)
                 taken[way].append(spent)
                 fits.append(fit.forest_)
             if fits[0].threshold.tobytes() != fits[1].threshold.tobytes():
                 raise AssertionError(f"{name}: sparse and dense forests differ")
-            taken["scikit-learn"].append(seconds(partial(peer.fit, X, y))[0])
+            spent, _ = timed(partial(peer.fit, X, y), time.process_time)
+            taken["scikit-learn"].append(spent)
         own, dense, other = (1000 * median(some) / n_trees for some in taken.values())
         times = f"{own:9.1f}{dense:9.1f}{other:14.1f}"
         print(f"{name:26}{times}  {dense / own:.1f}, {other / own:.1f}")
@@ -90,7 +85,7 @@ def peak(path: str, n_trees: int) -> None:
     table = dm.encode(X)
     for name in FORESTS[:2]:
         getattr(dm, name)(n_trees, random_state=0).fit(table, target(X, name))
-    print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    print(peak_memory())
 
 
 def main() -> None:

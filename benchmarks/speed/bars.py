@@ -14,11 +14,11 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.measuring import median_seconds
 from benchmarks.speed import cases
 
 # What importing duramen needs of others; their time is not its own.
@@ -41,19 +41,6 @@ class Bar:
         if self.limit is None:
             return True
         return value >= self.limit if self.at_least else value < self.limit
-
-
-def median_seconds(
-    call: Callable[[], Any], rounds: int = 5, clock: Callable[[], float] = time.perf_counter
-) -> float:
-    """The median time of a call, after one that is not counted."""
-    call()
-    taken = []
-    for _ in range(rounds):
-        start = clock()
-        call()
-        taken.append(clock() - start)
-    return statistics.median(taken)
 
 
 def multiway() -> float:

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.measuring import median_seconds
 from benchmarks.speed import cases
-from benchmarks.speed.bars import Bar, median_seconds, run
+from benchmarks.speed.bars import Bar, run
 
 
 @functools.cache

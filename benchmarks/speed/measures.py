@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.measuring import median_seconds
 from benchmarks.speed import cases
-from benchmarks.speed.bars import Bar, median_seconds, run
+from benchmarks.speed.bars import Bar, run
 
 # Seconds on two processors, measured once.
 RANGER_LEUKEMIA = 1.3  # 72 x 7129, 500 trees, permutation importance

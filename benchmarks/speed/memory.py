@@ -7,8 +7,6 @@ as JSON: the peak of the whole process, and how far the fit alone went above wha
 from __future__ import annotations
 
 import json
-import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -17,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.measuring import peak, status
 from benchmarks.speed import cases
 
 
@@ -46,28 +45,6 @@ def of_fit(side: str, case: cases.Case, n_trees: int) -> Memory:
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     return Memory(**json.loads(done.stdout))
-
-
-def status(field: str) -> int | None:
-    """A line of /proc/self/status in bytes, where there is such a file."""
-    try:
-        text = Path("/proc/self/status").read_text()
-    except OSError:
-        return None
-    match = re.search(rf"^{field}:\s+(\d+) kB", text, re.MULTILINE)
-    return int(match[1]) * 1024 if match else None
-
-
-def peak() -> int:
-    """The peak of this process.
-
-    ``VmHWM`` where there is one: ``ru_maxrss`` starts at the peak of the parent on Linux.
-    """
-    measured = status("VmHWM")
-    if measured is not None:
-        return measured
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def main(side: str, index: str, n_trees: str, path: str) -> None:

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.measuring import timed
+
 TREES = 500
 REPETITIONS = 3
 FOLDS = 5
@@ -75,9 +77,7 @@ def concordances(make: Any, X: NDArray[np.float64], y: NDArray[Any]) -> NDArray[
 
 def seconds(make: Any, X: NDArray[np.float64], y: NDArray[Any], seed: int) -> float:
     """Return the processor time of one fit."""
-    start = time.process_time()
-    make(seed).fit(X, y)
-    return time.process_time() - start
+    return timed(lambda: make(seed).fit(X, y), time.process_time)[0]
 
 
 def compare(name: str, X: NDArray[np.float64], y: NDArray[Any]) -> bool:
