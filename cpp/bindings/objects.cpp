@@ -15,6 +15,7 @@
 #include "bindings/bind.hpp"
 #include "data/digest.hpp"
 #include "grow/bag.hpp"
+#include "large_pages.hpp"
 
 namespace duramen::python {
 
@@ -60,7 +61,8 @@ SparseColumns::SparseColumns(std::size_t n_rows, Matrix<std::uint64_t> bits,
            width_.shape(0) == n_columns && begin_.shape(0) == n_columns,
        "the fields of the sparse columns differ in their size");
   const std::size_t sizes[3] = {entries8_.shape(0), entries16_.shape(0), entries32_.shape(0)};
-  auto before = std::make_shared<std::vector<std::uint32_t>>(n_columns * n_words);
+  auto before = std::make_shared<std::vector<std::uint32_t>>();
+  fill_large(*before, n_columns * n_words);
   const std::uint64_t beyond = n_rows % kWord == 0 ? 0 : ~std::uint64_t{0} << (n_rows % kWord);
   for (std::size_t k = 0; k < n_columns; ++k) {
     const std::uint64_t* words = bits_.data() + k * n_words;

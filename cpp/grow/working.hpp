@@ -12,6 +12,7 @@
 #include "data/table.hpp"
 #include "grow/split/entry_bits.hpp"
 #include "lanes.hpp"
+#include "large_pages.hpp"
 
 namespace duramen {
 
@@ -32,9 +33,10 @@ class Working {
     std::size_t n_here = n_columns_;  // columns that lie here
     if (n_rows_ > kDenseRows && table.any_sparse()) n_here = leave_sparse();
     if (any_sparse() && by_rows) entry_rows_ = EntryRows(table, n_columns_ - n_here);
+    if (any_sparse() && !std::numeric_limits<T>::is_integer) note_small_values();
     const T* in_place = dense_ ? nullptr : contiguous();
     if (in_place == nullptr) {
-      storage_.assign(stride_ * n_here, T{});
+      fill_large(storage_, stride_ * n_here);
       for (std::size_t j = 0; j < n_columns_; ++j) {
         if (sparse(j)) continue;
         T* out = storage_.data() + place(j) * stride_;
@@ -90,12 +92,25 @@ class Working {
       use([values = table_.values(j)](std::uint32_t code) { return static_cast<T>(values[code]); });
     }
   }
+  // The same where most codes are small: these are found in one cache line.
+  template <class Use>
+  void with_small_element(std::size_t j, Use&& use) const {
+    if constexpr (std::numeric_limits<T>::is_integer) {
+      use([](std::uint32_t code) { return static_cast<T>(code); });
+    } else {
+      use([small = small_.data() + sparse_place(j) * kSmall,
+           values = table_.values(j)](std::uint32_t code) {
+        return code < kSmall - 1 ? small[code] : static_cast<T>(values[code]);
+      });
+    }
+  }
   // The most frequent code of a sparse column, as a T.
   T frequent(std::size_t j) const {
-    T result{};
-    with_element(j,
-                 [&](auto element) { result = element(table_.sparse.frequent[sparse_place(j)]); });
-    return result;
+    if constexpr (std::numeric_limits<T>::is_integer) {
+      return static_cast<T>(table_.sparse.frequent[sparse_place(j)]);
+    } else {
+      return small_[sparse_place(j) * kSmall + kSmall - 1];
+    }
   }
   // Of any column, by row.
   T at(std::size_t j, std::size_t row) const {
@@ -115,14 +130,30 @@ class Working {
   // Whether different values of a column are equal in single precision.
   bool collides(std::size_t j) const { return collides_[j] != 0; }
 
-  // Asks for a column ahead of its use.
+  // Asks for a column of a dense table ahead of its use.
   void prefetch(std::size_t j) const {
-    if (!dense_) return;
     const char* codes = reinterpret_cast<const char*>(column(j));
     for (std::size_t at = 0; at < stride_; at += 64) __builtin_prefetch(codes + at);
     const char* values = reinterpret_cast<const char*>(rounded_.data() + j * value_stride_);
     for (std::size_t at = 0; at < value_stride_ * sizeof(float); at += 64) {
       __builtin_prefetch(values + at);
+    }
+  }
+  // Asks for the bits and the codes of the entries of a sparse column.
+  void prefetch_entries(std::size_t j) const {
+    table_.visit_sparse(j, [&](auto codes) {
+      const std::size_t n_words = table_.sparse.n_words;
+      for (std::size_t w = 0; w < n_words; w += kLine) __builtin_prefetch(codes.bits + w, 0, 2);
+      const char* entries = reinterpret_cast<const char*>(codes.entries);
+      const std::size_t n_bytes = codes.before[n_words - 1] * sizeof(*codes.entries);
+      for (std::size_t at = 0; at < n_bytes; at += 64) __builtin_prefetch(entries + at, 0, 2);
+    });
+  }
+  // Asks for what is read of any node of a sparse column.
+  void prefetch_sparse(std::size_t j) const {
+    if constexpr (!std::numeric_limits<T>::is_integer) {
+      __builtin_prefetch(small_.data() + sparse_place(j) * kSmall);
+      __builtin_prefetch(small_.data() + sparse_place(j) * kSmall + kSmall - 1);
     }
   }
 
@@ -139,6 +170,19 @@ class Working {
       places_[j] = table_.is_sparse(j) ? ~table_.slot[j] : next++;
     }
     return static_cast<std::size_t>(next);
+  }
+
+  void note_small_values() {
+    small_.resize(table_.n_columns * kSmall);
+    for (std::size_t j = 0; j < n_columns_; ++j) {
+      if (!sparse(j)) continue;
+      T* small = small_.data() + sparse_place(j) * kSmall;
+      with_element(j, [&](auto element) {
+        const std::uint32_t n = std::min<std::uint32_t>(table_.n_values(j), kSmall - 1);
+        for (std::uint32_t code = 0; code < n; ++code) small[code] = element(code);
+        small[kSmall - 1] = element(table_.sparse.frequent[sparse_place(j)]);
+      });
+    }
   }
 
   // The block itself where it already is all of the columns that lie here, in this type.
@@ -192,7 +236,7 @@ class Working {
   }
 
   void transpose() {
-    row_major_.resize(n_rows_ * n_columns_);
+    fill_large(row_major_, n_rows_ * n_columns_);
     constexpr std::size_t kTile = 32;
     for (std::size_t i0 = 0; i0 < n_rows_; i0 += kTile) {
       const std::size_t i1 = std::min(i0 + kTile, n_rows_);
@@ -213,6 +257,10 @@ class Working {
   // order.
   std::vector<std::int64_t> places_;
   EntryRows entry_rows_;
+  // Of each sparse column in single precision: what its first codes stand for, and what the most
+  // frequent one does.
+  static constexpr std::size_t kSmall = 16;
+  std::vector<T> small_;
   bool dense_ = false;
   const T* columns_ = nullptr;
   std::vector<T> storage_;

@@ -32,6 +32,12 @@ bool draw_one_by_one(NodeSearch<T, Node>& search, Range& range, Random& random, 
     if (low == high) break;
     const std::size_t at = low + random.below(static_cast<std::uint32_t>(high - low));
     const std::uint32_t column = pool[at];
+    if (search.ordered.reads_long() && high - low > 1) {
+      // The next one, if this one is not constant.
+      Random ahead = random;
+      const std::size_t next = low + ahead.below(static_cast<std::uint32_t>(high - low - 1));
+      search.ordered.prefetch(pool[next == at ? high - 1 : next]);
+    }
     if (!evaluate(column)) {
       pool.swap(at, low++);
       if (settings.count_constants) ++drawn;

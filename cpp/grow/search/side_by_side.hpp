@@ -47,7 +47,18 @@ class SideBySide {
         const std::size_t at = low + random.below(static_cast<std::uint32_t>(high - low));
         columns[c] = search.pool[at];
         search.pool.swap(at, --high);
-        search.working.prefetch(columns[c]);
+        if (!search.ordered.reads_long()) {
+          search.ordered.prefetch(columns[c]);
+        }
+      }
+      if (search.ordered.reads_long()) {
+        // The next ones, if none of these is constant.
+        Random ahead = random;
+        for (std::size_t c = 0; c < count; ++c) ahead.next();
+        for (std::size_t end = high; end > low && high - end < kSide; --end) {
+          const std::size_t at = low + ahead.below(static_cast<std::uint32_t>(end - low));
+          search.ordered.prefetch(search.pool[at]);
+        }
       }
       search.ordered.random_cuts(search.node, columns, count, rows, random, cuts, draws);
       search.pool.set_constants_aside(low, high, count,
@@ -81,7 +92,7 @@ class SingleCut {
     Draw draw = Draw::constant;
     while (draw == Draw::constant && low < search.universe) {
       const std::size_t at = low + random.below(static_cast<std::uint32_t>(search.universe - low));
-      search.working.prefetch(search.pool[at]);
+      search.ordered.prefetch(search.pool[at]);
       draw = search.ordered.one_random_cut(search.node, search.pool[at], rows, random, search.best);
       if (draw == Draw::constant) search.pool.swap(at, low++);
     }

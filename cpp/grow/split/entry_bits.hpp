@@ -10,21 +10,41 @@
 
 #include "data/table.hpp"
 #include "grow/problem.hpp"
+#include "large_pages.hpp"
 
 namespace duramen {
 
-// Exchanges rows and columns of 64 x 64 bits: halves of the block first, then quarters, and so on.
-inline void transpose_bits(std::uint64_t* block) {
-  std::uint64_t mask = 0xffffffffU;
-  for (std::size_t half = 32; half != 0; half /= 2, mask ^= mask << half) {
-    for (std::size_t start = 0; start < 64; start += 2 * half) {
-      for (std::size_t i = start; i < start + half; ++i) {
-        const std::uint64_t change = ((block[i] >> half) ^ block[i + half]) & mask;
-        block[i] ^= change << half;
-        block[i + half] ^= change;
-      }
+// Exchanges two quarters of each square of 2 x kHalf bits along the diagonal of a block.
+template <std::size_t kHalf>
+void exchange_quarters(std::uint64_t* block, std::uint64_t mask) {
+  for (std::size_t start = 0; start < 64; start += 2 * kHalf) {
+    for (std::size_t i = start; i < start + kHalf; ++i) {
+      const std::uint64_t change = ((block[i] >> kHalf) ^ block[i + kHalf]) & mask;
+      block[i] ^= change << kHalf;
+      block[i + kHalf] ^= change;
     }
   }
+}
+
+// Exchanges rows and columns of 64 x 64 bits. With constants in every loop the compiler does
+// several rows at a time.
+inline void transpose_bits(std::uint64_t* block) {
+  exchange_quarters<32>(block, 0x00000000ffffffffU);
+  exchange_quarters<16>(block, 0x0000ffff0000ffffU);
+  exchange_quarters<8>(block, 0x00ff00ff00ff00ffU);
+  exchange_quarters<4>(block, 0x0f0f0f0f0f0f0f0fU);
+  exchange_quarters<2>(block, 0x3333333333333333U);
+  exchange_quarters<1>(block, 0x5555555555555555U);
+}
+
+constexpr std::size_t kLine = 8;                  // words of a cache line
+constexpr std::size_t kMostBitWords = kLine - 1;  // of bits in a line of entries
+
+// The first word from this one on that begins a cache line.
+inline std::uint64_t* aligned_to_line(std::uint64_t* words) {
+  constexpr std::size_t kBytes = kLine * sizeof(std::uint64_t);
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(words) % kBytes;
+  return words + (beyond == 0 ? 0 : (kBytes - beyond) / sizeof(std::uint64_t));
 }
 
 // Writes the places of the bits of a word behind `size` others; returns how many there are now.
@@ -43,12 +63,15 @@ inline std::uint32_t write_places(std::uint64_t word, std::size_t base, std::uin
 }
 
 // Writes the places of the bits that two sequences of words have in common, in ascending order,
-// and returns their number. Three more places than these may be written.
+// and returns their number. Three more places than these may be written. `before`, if it is not
+// null, becomes the number of bits of the first sequence before each of its words.
 inline std::uint32_t common_bits(const std::uint64_t* words, const std::uint64_t* others,
-                                 std::size_t n_words, std::uint32_t* places) {
+                                 std::size_t n_words, std::uint32_t* before,
+                                 std::uint32_t* places) {
   if (n_words == 1) return write_places(words[0] & others[0], 0, 0, places);
   constexpr std::size_t kSome = 64;
   std::uint32_t size = 0;
+  std::uint32_t count = 0;
   std::uint32_t common[kSome];  // words with bits in common, found without a branch for each
   for (std::size_t start = 0; start < n_words; start += kSome) {
     const std::size_t end = std::min(start + kSome, n_words);
@@ -56,6 +79,12 @@ inline std::uint32_t common_bits(const std::uint64_t* words, const std::uint64_t
     for (std::size_t w = start; w < end; ++w) {
       common[n_common] = static_cast<std::uint32_t>(w);
       n_common += (words[w] & others[w]) != 0 ? 1 : 0;
+    }
+    if (before != nullptr) {
+      for (std::size_t w = start; w < end; ++w) {
+        before[w] = count;
+        count += static_cast<std::uint32_t>(std::popcount(words[w]));
+      }
     }
     for (std::size_t c = 0; c < n_common; ++c) {
       const std::uint32_t w = common[c];
@@ -65,112 +94,156 @@ inline std::uint32_t common_bits(const std::uint64_t* words, const std::uint64_t
   return size;
 }
 
-// The entries of sparse columns row after row: a bit for each column, and the codes of the entries
-// in four bits each.
+// The entries of sparse columns row after row, in lines of eight words: a bit for each of some
+// columns, and then the codes of their entries in four bits each, as many as have room. What is
+// asked of an entry lies in one cache line.
 class EntryRows {
  public:
-  static constexpr std::uint8_t kLarge = 15;  // this code or a larger one, which the column has
+  static constexpr std::uint32_t kLarge = 15;  // this code or a larger one, or one without room
+
+  // Where a column is in a row.
+  struct Place {
+    std::size_t word, bit;
+  };
+  // The entries of the line of a column that lie before it, as a mask for each word.
+  struct Before {
+    explicit Before(const Place& place) : line(place.word / kLine * kLine) {
+      const std::size_t last = place.word % kLine;
+      for (std::size_t w = 0; w < kMostBitWords; ++w) {
+        masks[w] = w < last    ? ~std::uint64_t{0}
+                   : w == last ? (std::uint64_t{1} << place.bit) - 1
+                               : 0;
+      }
+    }
+    std::size_t line;
+    std::uint64_t masks[kMostBitWords];
+  };
 
   EntryRows() = default;  // none: nodes are read from the columns
-  EntryRows(const Table& table, std::size_t n_sparse)
-      : n_words_((n_sparse + kWord - 1) / kWord), n_groups_((n_words_ + kGroup - 1) / kGroup) {
+  EntryRows(const Table& table, std::size_t n_sparse) : n_words_((n_sparse + kWord - 1) / kWord) {
     const SparseColumns& sparse = table.sparse;
-    bits_.resize(table.n_rows * n_words_);
-    starts_.resize(table.n_rows);
-    before_.resize(table.n_rows * n_groups_);
-    std::size_t n_entries = 0;
-    for (std::size_t v = 0; v < n_sparse * sparse.n_words; ++v) {
-      n_entries += static_cast<std::size_t>(std::popcount(sparse.bits[v]));
-    }
-    codes_.resize(n_entries / 2 + 1);
-    std::size_t start = 0;
-    for (std::size_t v = 0; v < sparse.n_words; ++v) {
-      const std::size_t n_rows = std::min(kWord, table.n_rows - kWord * v);
-      for (std::size_t k0 = 0; k0 < n_sparse; k0 += kWord) {
-        std::uint64_t block[kWord]{};
-        const std::size_t count = std::min(kWord, n_sparse - k0);
-        for (std::size_t k = 0; k < count; ++k)
-          block[k] = sparse.bits[(k0 + k) * sparse.n_words + v];
-        transpose_bits(block);
-        for (std::size_t i = 0; i < n_rows; ++i) {
-          bits_[(kWord * v + i) * n_words_ + k0 / kWord] = block[i];
-        }
-      }
-      std::size_t next[kWord];
-      for (std::size_t i = 0; i < n_rows; ++i) {
-        const std::size_t r = kWord * v + i;
-        next[i] = starts_[r] = start;
-        for (std::size_t w = 0; w < n_words_; ++w) {
-          if (w % kGroup == 0) {
-            before_[r * n_groups_ + w / kGroup] = static_cast<std::uint32_t>(start - starts_[r]);
+    lay_out(sparse, n_sparse, static_cast<double>(table.n_rows));
+    fill_large(bits_, table.n_rows * stride_ + kLine);
+    first_ = aligned_to_line(bits_.data());
+    // As many rows at a time as a cache line of a column has.
+    for (std::size_t v0 = 0; v0 < sparse.n_words; v0 += kLine) {
+      const std::size_t v1 = std::min(v0 + kLine, sparse.n_words);
+      const std::size_t end = std::min(kWord * v1, table.n_rows);
+      for (std::size_t w0 = 0; w0 < n_words_; w0 += n_bits_) {
+        for (std::size_t w = w0; w < std::min(w0 + n_bits_, n_words_); ++w) {
+          const std::size_t count = std::min(kWord, n_sparse - kWord * w);
+          for (std::size_t v = v0; v < v1; ++v) {
+            std::uint64_t block[kWord]{};
+            for (std::size_t k = 0; k < count; ++k) {
+              block[k] = sparse.bits[(kWord * w + k) * sparse.n_words + v];
+            }
+            transpose_bits(block);
+            const std::size_t n_rows = std::min(kWord, end - kWord * v);
+            for (std::size_t i = 0; i < n_rows; ++i) {
+              first_[(kWord * v + i) * stride_ + word_of(w)] = block[i];
+            }
           }
-          start += static_cast<std::size_t>(std::popcount(bits_[r * n_words_ + w]));
         }
-      }
-      for (std::size_t k = 0; k < n_sparse; ++k) {
-        const std::size_t at = k * sparse.n_words + v;
-        const std::size_t first = static_cast<std::size_t>(sparse.begin[k]) + sparse.before[at];
-        const auto copy = [&](const auto* entries) {
-          for (std::uint64_t word = sparse.bits[at]; word != 0; word &= word - 1) {
-            const auto code = *entries++;
-            const auto i = static_cast<std::size_t>(std::countr_zero(word));
-            const std::size_t e = next[i]++;
-            const unsigned held = code < kLarge ? code : kLarge;
-            codes_[e / 2] = static_cast<std::uint8_t>(codes_[e / 2] | held << (e % 2 * 4));
-          }
-        };
-        switch (sparse.width[k]) {
-          case 0:
-            copy(sparse.entries8 + first);
-            break;
-          case 1:
-            copy(sparse.entries16 + first);
-            break;
-          default:
-            copy(sparse.entries32 + first);
-        }
+        write_codes(sparse, v0, v1, kWord * w0, std::min(kWord * (w0 + n_bits_), n_sparse));
       }
     }
   }
 
   bool empty() const { return bits_.empty(); }
-  std::size_t n_words() const { return n_words_; }
-  const std::uint64_t* row(std::size_t i) const { return bits_.data() + i * n_words_; }
+  std::size_t n_words() const { return n_words_; }  // of bits in a row
+  // The place of one of these words in a row.
+  std::size_t word_of(std::size_t w) const { return place_of_word_[w]; }
+  const std::uint64_t* row(std::size_t i) const { return first_ + i * stride_; }
 
-  // The code of a row in the k-th sparse column, where it has an entry, or kLarge.
-  std::uint8_t code(std::size_t row, std::size_t k) const {
-    const std::uint64_t* group = bits_.data() + row * n_words_ + k / kWord / kGroup * kGroup;
-    const std::size_t last = k / kWord % kGroup;
-    std::size_t at = starts_[row] + before_[row * n_groups_ + k / kWord / kGroup];
-    for (std::size_t w = 0; w < last; ++w) at += static_cast<std::size_t>(std::popcount(group[w]));
-    const std::uint64_t below = (std::uint64_t{1} << (k % kWord)) - 1;
-    at += static_cast<std::size_t>(std::popcount(group[last] & below));
-    return codes_[at / 2] >> (at % 2 * 4) & kLarge;
+  Place place(std::size_t k) const { return {word_of(k / kWord), k % kWord}; }
+
+  // The code of a row that has an entry in a column, or kLarge.
+  std::uint32_t code(const std::uint64_t* row, const Before& before) const {
+    const std::uint64_t* line = row + before.line;
+    std::size_t at = 0;
+    for (std::size_t w = 0; w < kMostBitWords; ++w) {
+      at += static_cast<std::size_t>(std::popcount(line[w] & before.masks[w]));
+    }
+    at = std::min(at, room_);
+    const std::uint64_t codes = line[n_bits_ + at / kCodes];
+    return static_cast<std::uint32_t>(codes >> (at % kCodes * kWidth)) & kLarge;
   }
 
  private:
   static constexpr std::size_t kWord = SparseColumns::kWord;
-  static constexpr std::size_t kGroup = 8;  // words that entries are counted before: a cache line
+  static constexpr std::size_t kWidth = 4;  // bits of a code
+  static constexpr std::size_t kCodes = kWord / kWidth;
 
-  std::size_t n_words_ = 0;   // of each row
-  std::size_t n_groups_ = 0;  // of each row
+  // Chooses how many words of a line are bits. Few codes are to be without room.
+  void lay_out(const SparseColumns& sparse, std::size_t n_sparse, double n_rows) {
+    std::size_t n_entries = 0;
+    for (std::size_t v = 0; v < n_sparse * sparse.n_words; ++v) {
+      n_entries += static_cast<std::size_t>(std::popcount(sparse.bits[v]));
+    }
+    constexpr double kSpare = 1.5;
+    const double density =
+        static_cast<double>(n_entries) / (n_rows * static_cast<double>(n_sparse));
+    const double of_codes = kSpare * density * kWidth;  // bits beside one of a column
+    n_bits_ = std::clamp<std::size_t>(static_cast<std::size_t>(kLine / (1.0 + of_codes)), 1,
+                                      kMostBitWords);
+    room_ = (kLine - n_bits_) * kCodes - 1;  // the last one stands for those without room
+    stride_ = (n_words_ + n_bits_ - 1) / n_bits_ * kLine;
+    for (std::size_t w = 0; w < n_words_; ++w) {
+      place_of_word_.push_back(static_cast<std::uint32_t>(w / n_bits_ * kLine + w % n_bits_));
+    }
+  }
+
+  // Writes the codes of the columns of a line at some rows.
+  void write_codes(const SparseColumns& sparse, std::size_t v0, std::size_t v1, std::size_t k0,
+                   std::size_t k1) {
+    std::uint16_t next[kLine * kWord]{};
+    std::uint64_t* line = first_ + kWord * v0 * stride_ + k0 / kWord / n_bits_ * kLine + n_bits_;
+    for (std::size_t k = k0; k < k1; ++k) {
+      const std::size_t at = k * sparse.n_words;
+      const std::size_t first = static_cast<std::size_t>(sparse.begin[k]) + sparse.before[at + v0];
+      const auto copy = [&](const auto* entries) {
+        for (std::size_t v = v0; v < v1; ++v) {
+          for (std::uint64_t word = sparse.bits[at + v]; word != 0; word &= word - 1) {
+            const auto i = kWord * (v - v0) + static_cast<std::size_t>(std::countr_zero(word));
+            const std::size_t e = std::min<std::size_t>(next[i]++, room_);
+            std::uint64_t code = std::min<std::uint64_t>(*entries++, kLarge);
+            if (e == room_) code = kLarge;
+            line[i * stride_ + e / kCodes] |= code << (e % kCodes * kWidth);
+          }
+        }
+      };
+      switch (sparse.width[k]) {
+        case 0:
+          copy(sparse.entries8 + first);
+          break;
+        case 1:
+          copy(sparse.entries16 + first);
+          break;
+        default:
+          copy(sparse.entries32 + first);
+      }
+    }
+  }
+
+  std::size_t n_words_ = 0;
+  std::size_t n_bits_ = 1;  // words of bits in a line
+  std::size_t room_ = 0;    // codes in a line
+  std::size_t stride_ = 0;  // from row to row
   std::vector<std::uint64_t> bits_;
-  std::vector<std::size_t> starts_;    // per row: its first entry
-  std::vector<std::uint32_t> before_;  // per group of words: entries of the row before it
-  std::vector<std::uint8_t> codes_;    // two a byte
+  std::uint64_t* first_ = nullptr;
+  std::vector<std::uint32_t> place_of_word_;
 };
 
 // A bit for each row of a subtree, sparse column after sparse column.
 class SubtreeBits {
  public:
-  SubtreeBits(const EntryRows& rows, std::size_t n_rows, std::size_t n_words)
-      : entry_rows_(rows),
-        n_words_(n_words),
-        bits_(n_words * rows.n_words() * SparseColumns::kWord),
-        rows_(n_words * SparseColumns::kWord),
-        places_(n_rows) {}
+  SubtreeBits(const EntryRows& rows, std::size_t n_rows, std::size_t most_words)
+      : entry_rows_(rows), most_words_(most_words), places_(n_rows) {
+    fill_large(bits_, most_words * rows.n_words() * SparseColumns::kWord + kLine);
+    first_ = aligned_to_line(bits_.data());
+  }
 
-  std::size_t most_rows() const { return rows_.size(); }
+  std::size_t most_rows() const { return most_words_ * SparseColumns::kWord; }
 
   void start_tree() { begin_ = end_ = nullptr; }
 
@@ -184,35 +257,37 @@ class SubtreeBits {
     constexpr std::size_t kWord = SparseColumns::kWord;
     begin_ = rows;
     end_ = rows + n;
-    for (std::uint32_t i = 0; i < n; ++i) {
-      rows_[i] = rows[i];
-      places_[rows[i]] = i;
-    }
-    for (std::size_t w = 0; w < entry_rows_.n_words(); ++w) {
-      for (std::size_t v = 0; v < n_words_; ++v) {
+    n_words_ = (n + kWord - 1) / kWord;
+    for (std::uint32_t i = 0; i < n; ++i) places_[rows[i]] = i;
+    for (std::size_t v = 0; v < n_words_; ++v) {
+      const std::size_t count = std::min(kWord, n - kWord * v);
+      const std::uint64_t* lines[kWord];
+      for (std::size_t i = 0; i < count; ++i) lines[i] = entry_rows_.row(rows[kWord * v + i]);
+      for (std::size_t w = 0; w < entry_rows_.n_words(); ++w) {
         std::uint64_t block[kWord]{};
-        const std::size_t count = kWord * v < n ? std::min(kWord, n - kWord * v) : 0;
-        for (std::size_t i = 0; i < count; ++i) {
-          block[i] = entry_rows_.row(rows_[kWord * v + i])[w];
+        const std::size_t at = entry_rows_.word_of(w);
+        if (at % kLine == 0) {
+          for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(lines[i] + at + kLine);
         }
-        if (count > 0) transpose_bits(block);
-        for (std::size_t k = 0; k < kWord; ++k) bits_[(kWord * w + k) * n_words_ + v] = block[k];
+        for (std::size_t i = 0; i < count; ++i) block[i] = lines[i][at];
+        transpose_bits(block);
+        for (std::size_t k = 0; k < kWord; ++k) first_[(kWord * w + k) * n_words_ + v] = block[k];
       }
     }
   }
 
   std::size_t n_words() const { return n_words_; }  // of each column
-  const std::uint64_t* column(std::size_t k) const { return bits_.data() + k * n_words_; }
+  const std::uint64_t* column(std::size_t k) const { return first_ + k * n_words_; }
   std::uint32_t place(std::size_t row) const { return places_[row]; }  // of a row of the subtree
-  std::uint32_t row(std::uint32_t place) const { return rows_[place]; }
 
  private:
   const EntryRows& entry_rows_;
-  std::size_t n_words_;
+  std::size_t most_words_, n_words_ = 0;
   const std::uint32_t* begin_ = nullptr;
   const std::uint32_t* end_ = nullptr;
   std::vector<std::uint64_t> bits_;
-  std::vector<std::uint32_t> rows_, places_;
+  std::uint64_t* first_;
+  std::vector<std::uint32_t> places_;
 };
 
 // Whether the nodes of subtrees look at so many columns that the bits of all columns at the rows of

@@ -58,11 +58,14 @@ class Gathered {
     positions_.resize(problem.table.n_rows);
     if (!working.entry_rows().empty()) {
       const std::size_t n_columns = SparseColumns::kWord * working.entry_rows().n_words();
-      const std::size_t n_words =
-          std::min({kSubtreeBytes / sizeof(std::uint64_t) / n_columns, kSubtreeWords, n_words_});
-      if (n_words > 1) subtrees_.emplace_back(working.entry_rows(), problem.table.n_rows, n_words);
-      subtrees_.emplace_back(working.entry_rows(), problem.table.n_rows, std::size_t{1});
+      const std::size_t most = kSubtreeBytes / sizeof(std::uint64_t) / n_columns;
+      for (const std::size_t n_words : {std::size_t{16}, std::size_t{4}, std::size_t{1}}) {
+        if (n_words > 1 && (n_words > most || n_words > n_words_)) continue;
+        subtrees_.emplace_back(working.entry_rows(), problem.table.n_rows, n_words);
+      }
+      node_rows_.resize(subtrees_[0].most_rows());
     }
+    before_.resize(n_words_);
     for (NodeEntries<T>& entries : entries_) {
       entries.at.resize(problem.table.n_rows + kPadding);
       entries.codes.resize(problem.table.n_rows);
@@ -83,41 +86,60 @@ class Gathered {
 
   bool sparse(std::size_t column) const { return working_.sparse(column); }
 
+  // Whether so much is read of a sparse column of the node that it is worth guessing which is next.
+  bool reads_long() const { return by_bits_; }
+
+  // Asks for a column ahead of its use.
+  void prefetch(std::size_t column) const {
+    if (working_.dense()) working_.prefetch(column);
+    if (!sparse(column)) return;
+    working_.prefetch_sparse(column);
+    const std::size_t k = working_.sparse_place(column);
+    if (subtree_ != nullptr) {
+      __builtin_prefetch(subtree_->column(k));
+    } else if (by_bits_) {
+      working_.prefetch_entries(column);
+    }
+  }
+
   // The entries of a sparse column at the node that was started; valid until the next call with
   // the same side.
   const NodeEntries<T>& entries(std::size_t column, const std::uint32_t* rows, std::uint32_t n,
                                 std::size_t side = 0) {
     NodeEntries<T>& result = entries_[side];
     result.n_rows = n;
-    if (subtree_ != nullptr) {
-      entries_of_subtree(column, result);
+    if (by_entry_rows_) {
+      entries_of_rows(column, rows, n, result);
       return result;
     }
+    result.frequent = working_.frequent(column);
+    std::uint32_t* at = result.at.data();
+    T* out = result.codes.data();
     std::uint32_t size = 0;
     working_.with_sparse(column, [&](auto codes, auto element) {
-      std::uint32_t* at = result.at.data();
-      T* out = result.codes.data();
-      result.frequent = element(codes.frequent);
-      const auto code = [&](std::uint32_t row) {
-        const std::size_t w = row / SparseColumns::kWord;
-        const std::uint64_t bit = std::uint64_t{1} << (row % SparseColumns::kWord);
-        return element(codes.entry(w, codes.bits[w], bit));
-      };
+      constexpr std::size_t kWord = SparseColumns::kWord;
       if (by_bits_) {
-        size = common_bits(codes.bits, node_bits_.data(), n_words_, at);
+        size = common_bits(codes.bits, node_bits_.data(), n_words_, before_.data(), at);
         for (std::uint32_t e = 0; e < size; ++e) {
           const std::uint32_t row = at[e];
+          const std::uint64_t below = (std::uint64_t{1} << (row % kWord)) - 1;
+          const std::size_t w = row / kWord;
           at[e] = positions_[row];
-          out[e] = code(row);
+          out[e] = element(codes.entries[before_[w] + static_cast<std::uint32_t>(
+                                                          std::popcount(codes.bits[w] & below))]);
         }
       } else {
         // Without a branch for a row: which ones are entries is as good as random.
         for (std::uint32_t i = 0; i < n; ++i) {
-          const std::uint64_t word = codes.bits[rows[i] / SparseColumns::kWord];
+          const std::uint64_t word = codes.bits[rows[i] / kWord];
           at[size] = i;
-          size += static_cast<std::uint32_t>(word >> (rows[i] % SparseColumns::kWord) & 1);
+          size += static_cast<std::uint32_t>(word >> (rows[i] % kWord) & 1);
         }
-        for (std::uint32_t e = 0; e < size; ++e) out[e] = code(rows[at[e]]);
+        for (std::uint32_t e = 0; e < size; ++e) {
+          const std::uint32_t row = rows[at[e]];
+          const std::uint64_t bit = std::uint64_t{1} << (row % kWord);
+          out[e] = element(codes.entry(row / kWord, codes.bits[row / kWord], bit));
+        }
       }
     });
     result.size = size;
@@ -224,38 +246,57 @@ class Gathered {
             std::max(std::max(high[0], high[1]), std::max(high[2], high[3]))};
   }
 
-  void entries_of_subtree(std::size_t column, NodeEntries<T>& result) {
+  void entries_of_rows(std::size_t column, const std::uint32_t* rows, std::uint32_t n,
+                       NodeEntries<T>& result) {
     const std::size_t k = working_.sparse_place(column);
+    const EntryRows& by_row = working_.entry_rows();
+    const EntryRows::Place place = by_row.place(k);
     std::uint32_t* at = result.at.data();
-    const std::uint32_t size =
-        common_bits(subtree_->column(k), node_bits_.data(), subtree_->n_words(), at);
+    std::uint32_t size = 0;
+    if (subtree_ != nullptr) {
+      size = common_bits(subtree_->column(k), node_bits_.data(), subtree_->n_words(), nullptr, at);
+      for (std::uint32_t e = 0; e < size; ++e) at[e] = positions_[at[e]];
+    } else {
+      // Without a branch for a row: which ones are entries is as good as random.
+      for (std::uint32_t i = 0; i < n; ++i) {
+        at[size] = i;
+        size += static_cast<std::uint32_t>(node_rows_[i][place.word] >> place.bit & 1);
+      }
+    }
     result.size = size;
     result.frequent = working_.frequent(column);
     if (size == 0) return;
     T* out = result.codes.data();
-    const EntryRows& by_row = working_.entry_rows();
-    working_.with_element(column, [&](auto element) {
+    const EntryRows::Before before(place);
+    working_.with_small_element(column, [&](auto element) {
       for (std::uint32_t e = 0; e < size; ++e) {
-        const std::uint32_t row = subtree_->row(at[e]);
-        at[e] = positions_[at[e]];
-        const std::uint8_t code = by_row.code(row, k);
-        out[e] = code == EntryRows::kLarge ? working_.at(column, row) : element(code);
+        const std::uint32_t code = by_row.code(node_rows_[at[e]], before);
+        out[e] = code == EntryRows::kLarge ? working_.at(column, rows[at[e]]) : element(code);
       }
     });
   }
 
-  // Nodes of few rows are read from the bits of a subtree. In others the words of a column are
-  // compared with those of the node, where that is quicker than a look at each of its rows.
+  // Nodes of few rows are read from these rows: one by one, or from the bits of a subtree. In
+  // others the words of a column are compared with those of the node, where that is quicker than a
+  // look at each of its rows.
   void mark_node(const std::uint32_t* rows, std::uint32_t n) {
     if (!distinct_rows_) return;
     subtree_ = nullptr;
-    for (SubtreeBits& subtree : subtrees_) {
-      if (n > subtree.most_rows()) break;
-      if (!subtree.holds(rows, n)) subtree.load(rows, n);
-      subtree_ = &subtree;
-    }
-    by_bits_ = subtree_ == nullptr && kRowsAWord * n >= n_words_;
-    if (subtree_ != nullptr) {
+    by_entry_rows_ = !subtrees_.empty() && n <= subtrees_[0].most_rows();
+    by_bits_ = !by_entry_rows_ && kRowsAWord * n >= n_words_;
+    if (by_entry_rows_) {
+      for (std::uint32_t i = 0; i < n; ++i) node_rows_[i] = working_.entry_rows().row(rows[i]);
+      for (SubtreeBits& subtree : subtrees_) {
+        if (n > subtree.most_rows()) break;
+        if (!subtree.holds(rows, n)) {
+          const std::size_t n_words = (n + SparseColumns::kWord - 1) / SparseColumns::kWord;
+          if (n <= kFewRows || (subtree_ != nullptr && subtree_->n_words() <= 2 * n_words))
+            continue;
+          subtree.load(rows, n);
+        }
+        subtree_ = &subtree;
+      }
+      if (subtree_ == nullptr) return;
       std::fill_n(node_bits_.begin(), subtree_->n_words(), 0U);
       for (std::uint32_t i = 0; i < n; ++i) mark(subtree_->place(rows[i]), i);
     } else if (by_bits_) {
@@ -269,19 +310,22 @@ class Gathered {
   }
 
   // Bits of the larger subtree, which stay in the second cache with what else is read there.
-  static constexpr std::size_t kSubtreeBytes = std::size_t{1} << 20;
-  static constexpr std::size_t kSubtreeWords = 16;
-  static constexpr std::size_t kRowsAWord = 1;  // words that take as long as a row
+  static constexpr std::size_t kSubtreeBytes = std::size_t{1} << 21;
+  static constexpr std::size_t kRowsAWord = 1;   // words that take as long as a row
+  static constexpr std::uint32_t kFewRows = 16;  // are not worth loading the bits of a subtree
 
   const Working<T>& working_;
   std::size_t n_columns_, side_stride_;
   bool by_row_ = false;
-  bool by_bits_ = false;        // the node is marked
+  bool by_entry_rows_ = false;  // the node is read from its rows
+  bool by_bits_ = false;        // the node is marked among all rows
   bool distinct_rows_ = false;  // no node has a row twice
   std::size_t n_words_ = 0;
-  std::vector<SubtreeBits> subtrees_;     // the one of more rows first
-  const SubtreeBits* subtree_ = nullptr;  // that the node is read from
+  std::vector<SubtreeBits> subtrees_;            // the one of more rows first
+  const SubtreeBits* subtree_ = nullptr;         // that the node is read from
+  std::vector<const std::uint64_t*> node_rows_;  // in the table of entries row after row
   std::vector<std::uint64_t> node_bits_;
+  std::vector<std::uint32_t> before_;     // entries of a column before each of its words
   std::vector<std::uint32_t> positions_;  // of the rows within the node, where it is marked
   NodeEntries<T> entries_[kSide];
   std::vector<T> buffer_;

@@ -50,6 +50,11 @@ class OrderedSplits {
 
   void start_tree() { gathered_.start_tree(); }
 
+  // Whether so much of it is read that it pays to guess which is next.
+  bool reads_long() const { return gathered_.reads_long(); }
+  // Asks for a column of the node at hand ahead of its use.
+  void prefetch(std::size_t column) const { gathered_.prefetch(column); }
+
   void start_node(const Node& node, const std::uint32_t* rows) {
     use_dense_ = false;
     if constexpr (kDensePossible) {
@@ -190,6 +195,10 @@ class OrderedSplits {
     if constexpr (kPlainPossible) {
       if (plain_ && table_.missing[column] == 0) {
         if (node.n_rows() <= FewRows<Node>::kMost) {
+          // Most sparse columns have no entry in so few rows.
+          if (may_use_entries(column) && gathered_.entries(column, rows, node.n_rows()).size == 0) {
+            return false;
+          }
           return gathered_.with_reader(column, rows, node.n_rows(), [&](auto read) {
             return few_.find_best(node, column, read, random, best);
           });
