@@ -104,7 +104,9 @@ def read_stored(
         raise ValueError("--drop leaves no column besides the target")
     name = path if isinstance(path, str) else expanded(path).resolve().name
     left = without(store, apart) if apart else store
-    more = dict.fromkeys((*features, *_beside(store, (labels or {}).get("covariate", ()))))
+    covariates = (labels or {}).get("covariate", ())
+    annotated = [name for name in covariates if store._columns.find(name) is None]
+    more = dict.fromkeys((*features, *annotated))
     left = _with_features(left, tuple(more), target) if more else left
     notes = [*opened.notes, *filter(None, [store.samples_pairing])]
     outcomes = map(as_arrow, (values, *labelled.get(EVENT, {}).values()))
@@ -233,11 +235,6 @@ def _labels(
         if len(others) < store.n_columns and option in APART:
             columns.append(store.find(name))
     return labelled, columns
-
-
-def _beside(store: ColumnStore, covariates: Sequence[str]) -> list[str]:
-    """Return the covariates that are columns of the sample annotations."""
-    return [name for name in covariates if store._columns.find(name) is None]
 
 
 def _with_features(store: ColumnStore, names: Sequence[str], target: str) -> ColumnStore:

@@ -299,7 +299,8 @@ def _hdf5(file: Path, layout: str, key: str | None, neurons: str, only: bool) ->
         places = components[()] if getattr(components, "ndim", 0) == 1 else None
         names = None
         if anndata:
-            names = _names(content["obs" if neurons == "rows" else "var"])
+            frame = content["obs" if neurons == "rows" else "var"]
+            names = tuple(map(str, frame[frame.attrs["_index"]].asstr()[()]))
     if not caiman:
         return _oriented(array, neurons, names, file)
     keep = np.ones(len(array), dtype=np.bool_)
@@ -308,11 +309,6 @@ def _hdf5(file: Path, layout: str, key: str | None, neurons: str, only: bool) ->
             raise ValueError(f"{_FUNCTION}: {file} lists accepted neurons that are not in it")
         keep = np.isin(np.arange(len(array)), places)
     return _chosen(array, keep, file)
-
-
-def _names(frame: Any) -> tuple[str, ...]:
-    """Return the names of the rows, or of the columns, of AnnData."""
-    return tuple(map(str, frame[frame.attrs["_index"]].asstr()[()]))
 
 
 def _without(recording: Recording, drop: tuple[str, ...], file: Path) -> Recording:

@@ -416,10 +416,6 @@ def _chosen(function: str, allowed: Sequence[str], asked: Iterable[str] | None) 
     return chosen
 
 
-def _layout_of_effects(result: ContextImportances, options: Options) -> Layout:
-    return beside_names([result.names[j] for j in result.order()[: options["k"]]])
-
-
 def _layout_of_links(network: ContextNetwork, options: Options) -> Layout:
     p, n_targets = len(network.names), len(network.analyses)
     named = p <= MOST_NAMES
@@ -437,6 +433,10 @@ def _layout_of_links(network: ContextNetwork, options: Options) -> Layout:
 
 
 CONTEXT_EFFECTS = figure(context_effects, (ContextImportances,), panels=True)
-EFFECTS_IN_CONTEXT = figure(effects_in_context, (ContextImportances,), _layout_of_effects)
+EFFECTS_IN_CONTEXT = figure(
+    effects_in_context,
+    (ContextImportances,),
+    lambda result, options: beside_names([result.names[j] for j in result.order()[: options["k"]]]),
+)
 CONTEXT_LINKS = figure(context_links, (ContextNetwork,), panels=True)
 LINKS_IN_CONTEXT = figure(links_in_context, (ContextNetwork,), _layout_of_links)

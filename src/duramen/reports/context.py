@@ -128,7 +128,7 @@ class Findings:
         every = [
             (a, c, j)
             for a, analysis in enumerate(self.analyses)
-            for c, j in np.ndindex(*_of(analysis))
+            for c, j in np.ndindex(len(analysis.contexts), len(analysis))
         ]
         size = -np.concatenate([analysis.absolute.ravel() for analysis in self.analyses])
         if not self.tested:
@@ -222,10 +222,6 @@ class Findings:
         starts = np.cumsum([0, *(analysis.absolute.size for analysis in self.analyses)])
         places = [starts[a] + c * len(self.analyses[a]) + j for a, c, j in self.cells]
         return np.array(places, dtype=np.intp)
-
-
-def _of(analysis: ContextImportances) -> tuple[int, int]:
-    return len(analysis.contexts), len(analysis)
 
 
 def _flat(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -721,16 +721,11 @@ def agreement(measures: Sequence[Measured]) -> list[Part]:
         return []
 
     comparison = compare({words_of(measure).title: measure for measure in measures})
-    few = _few(len(comparison))
+    few = next((k for k in _FEW if 2 * k <= len(comparison)), None)  # None: there are too few
     sections: list[Part] = [_agreement_table(comparison, few)]
     if len(measures) > 2:
         sections.append(_correlations(comparison, few))
     return [*sections, _ranks(comparison)]
-
-
-def _few(n_features: int) -> int | None:
-    """Return how many of the features are called the first ones; None where there are too few."""
-    return next((k for k in _FEW if 2 * k <= n_features), None)
 
 
 def _agreement_table(comparison: Comparison, few: int | None) -> Table:

@@ -346,10 +346,11 @@ def _columns(evaluation: SelectionEvaluation, rows: list[int]) -> tuple[Column, 
 
 
 def _reading(evaluation: SelectionEvaluation) -> tuple[str, ...]:
+    where = "on the training rows" if evaluation.selection == "inside" else "once, on all rows"
     return (
         f"The rows were split {evaluation.n_resamples:,} times at random into "
         f"{evaluation.n_train:,} training and {evaluation.n_test:,} test rows. Each method "
-        f"selected features {_where(evaluation)}, a learner was fitted to these features of the "
+        f"selected features {where}, a learner was fitted to these features of the "
         "training rows, and its predictions of the test rows were scored.",
         "Intervals of scores take into account that splits share rows (Nadeau and Bengio 2003). "
         "Stability is the agreement of the selections corrected for chance (Nogueira et al. 2018), "
@@ -357,10 +358,6 @@ def _reading(evaluation: SelectionEvaluation) -> tuple[str, ...]:
         "The number of features that is enough is the smallest whose mean score is within one "
         "standard error of the best (Breiman et al. 1984).",
     )
-
-
-def _where(evaluation: SelectionEvaluation) -> str:
-    return "on the training rows" if evaluation.selection == "inside" else "once, on all rows"
 
 
 def _cautions(evaluation: SelectionEvaluation) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from functools import partial
 from os import PathLike
 from typing import Any, Self
 
@@ -121,11 +122,7 @@ class Saved(Savable):
             name: dict(value) if isinstance(value, Mapping) else value
             for name, value in named_fields(self)
         }
-        return _made, (type(self), values)
-
-
-def _made(kind: type[Saved], values: Mapping[str, Any]) -> Saved:
-    return kind(**values)
+        return partial(type(self), **values), ()
 
 
 def named_fields(instance: Any) -> Iterator[tuple[str, Any]]:

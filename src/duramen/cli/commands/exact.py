@@ -691,7 +691,7 @@ def _record(
             "importance_sum": float(population.importances.values.sum()),
             "information": population.information,
             "impurity": population.impurity,
-            **_loss(population),
+            **({"loss": population.importances.metadata["loss"]} if population.is_mda else {}),
             "unit": population.importances.unit,
             "distinct_rows": dist.n_rows,
             "relevance": population.counts(),
@@ -717,8 +717,3 @@ def _contexts(population: Population) -> dict[str, Any]:
             name for name, yes in zip(effects.names, depends, strict=True) if yes
         ],
     }
-
-
-def _loss(population: Population) -> dict[str, float]:
-    """Return the expected loss of the trees before a feature is permuted, for MDA."""
-    return {"loss": population.importances.metadata["loss"]} if population.is_mda else {}

@@ -421,12 +421,8 @@ def pair(
     if unused:
         note += f" {unused:,} rows of samples are not in {asked.where} and were ignored."
     column = chosen.names.columns[0] if chosen.names.in_table else None
-    return Paired(_with_names(_taken(table, order), chosen.names), note, column)
-
-
-def _taken(table: pa.Table, order: IntArray) -> pa.Table:
-    """Return rows in an order, of which -1 is a row of missing values."""
-    return table.take(pa.array(order, mask=order < 0))
+    paired = table.take(pa.array(order, mask=order < 0))  # -1: a row of missing values
+    return Paired(_with_names(paired, chosen.names), note, column)
 
 
 # --- columns that may name the rows ---------------------------------------------------------------
