@@ -103,6 +103,29 @@ def test_benchmarks_are_described(root: Path) -> None:
     assert described == programs - {"benchmarks.speed.memory"}
 
 
+def test_commands_of_benchmarks_exist(root: Path) -> None:
+    """Those that pages, docstrings and programs name."""
+    texts = {
+        path: path.read_text(encoding="utf-8")
+        for top in (".", "docs", "benchmarks", "src", "tests")
+        for suffix in ("md", "py")
+        for path in (root.glob("*.md") if top == "." else (root / top).rglob(f"*.{suffix}"))
+    }
+    named = {
+        (path.name, module)
+        for path, text in texts.items()
+        for module in re.findall(r"-m\s+(benchmarks\.[\w.]*\w)", text)
+    }
+    assert len(named) > 100
+    missing = [
+        (name, module)
+        for name, module in sorted(named)
+        if not (root / module.replace(".", "/")).with_suffix(".py").is_file()
+        and not (root / module.replace(".", "/") / "__main__.py").is_file()
+    ]
+    assert missing == []
+
+
 def functions_of(source: str) -> Iterator[tuple[str, list[str]]]:
     """Name and parameters of every function of a module, those of classes and functions too."""
     for node in ast.walk(ast.parse(source)):
