@@ -60,6 +60,16 @@ def assert_refused(command, out, words, message):
     assert left_over(out.parent) == []
 
 
+def assert_fault_leaves_nothing(step, out, words):
+    """A fault of the package in a step keeps its traceback, and no file is left."""
+    with patch(step, side_effect=ValueError("a bug")):
+        result = duramen(*words, "--out", out)
+    assert isinstance(result.exception, ValueError)
+    assert str(result.exception) == "a bug"
+    assert not out.exists()
+    assert left_over(out.parent) == []
+
+
 def left_over(folder):
     """Unfinished folders of results."""
     return [entry.name for entry in folder.iterdir() if entry.name.endswith(".part")]

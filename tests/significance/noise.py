@@ -29,6 +29,12 @@ def correlation(forest, table, y):
     return np.abs(columns @ target) / np.linalg.norm(columns, axis=1)
 
 
+def scripted(runs):
+    """A measure that returns these importances, one run after the other."""
+    upcoming = iter(runs)
+    return lambda forest, table, y: np.array(next(upcoming), dtype=float)
+
+
 def band(probability, count, width=3.3):
     """Half-width of the interval that holds a binomial share with probability .999."""
     return width * np.sqrt(probability * (1 - probability) / count)

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import FILES, assert_refused, done, duramen, left_over
+from tests.cli.commands import FILES, assert_fault_leaves_nothing, assert_refused, done, duramen
 
 from duramen.cli.commands.plan import found_curves, parsed_memory, parsed_relevant
 from duramen.theory import expected_trees, plan
@@ -198,12 +198,5 @@ def test_what_must_be_given(name):
     assert name in result.stderr
 
 
-def test_a_fault_of_ours_leaves_nothing(out, tmp_path, monkeypatch):
-    def fail(*_, **__):
-        raise ValueError("a bug")
-
-    monkeypatch.setattr("duramen.reports.render", fail)
-    result = duramen("plan", *ASKED, "--out", out)
-    assert str(result.exception) == "a bug"
-    assert not out.exists()
-    assert left_over(tmp_path) == []
+def test_a_fault_of_ours_leaves_nothing(out):
+    assert_fault_leaves_nothing("duramen.reports.render", out, ("plan", *ASKED))

@@ -8,18 +8,13 @@ from tests.significance.noise import (
     correlation,
     killed_after,
     noise,
+    scripted,
     signal,
 )
 
 import duramen as dm
 from duramen.jobs import replicates
 from duramen.significance import multiple_probes
-
-
-def scripted(runs):
-    upcoming = iter(runs)
-    return lambda forest, table, y: np.array(next(upcoming), dtype=float)
-
 
 # --- the rates -----------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from tests.significance.noise import (
     correlation,
     killed_after,
     noise,
+    scripted,
     signal,
 )
 
@@ -180,11 +181,6 @@ def test_wrong_tables_and_arguments_are_refused():
 
 
 # --- probes in forests ---------------------------------------------------------------------------
-
-
-def scripted(runs):
-    upcoming = iter(runs)
-    return lambda forest, table, y: np.array(next(upcoming), dtype=float)
 
 
 def test_fraction_of_the_probes_that_are_as_good():

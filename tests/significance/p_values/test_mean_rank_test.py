@@ -10,6 +10,7 @@ from tests.significance.noise import (
     correlation,
     killed_after,
     noise,
+    scripted,
     signal,
 )
 
@@ -17,12 +18,6 @@ import duramen as dm
 from duramen.jobs import replicates
 from duramen.significance import mean_rank_test
 from duramen.significance.p_values.mean_rank_test import fractions_of_ranks, last_by_rank
-
-
-def scripted(runs):
-    upcoming = iter(runs)
-    return lambda forest, table, y: np.array(next(upcoming), dtype=float)
-
 
 # --- ranks and p-values --------------------------------------------------------------------------
 
