@@ -26,24 +26,18 @@ from duramen.significance.conditional_tests.inference import (
     Predictions,
     all_rows,
     combined,
-    covariance_p_value,
     randomization_p_value,
-    robust_p_value,
-    size_correlation,
     t_statistic,
     upper_tail,
 )
-from duramen.significance.conditional_tests.lines import Lines, after, sparse_residuals
-from duramen.significance.conditional_tests.nodewise import Nodewise
+from duramen.significance.conditional_tests.lines import Lines
 from duramen.significance.conditional_tests.sampler import (
     KnownDistribution,
     KnownSampler,
     Sampler,
-    by_splines,
-    curved_in,
     forest_for,
 )
-from duramen.significance.conditional_tests.scores import centered, normal_scores_of
+from duramen.significance.conditional_tests.slopes import MANY_FEATURES, OF_LINES, Slopes
 from duramen.significance.hypotheses import HIERARCHICAL, Hypotheses
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
@@ -68,10 +62,6 @@ _NULL_STATISTICS = 200  # statistics of permuted targets that give the spread of
 _MOST_RUNS = 10
 _NO_DONORS = np.empty((0, 0, 0), dtype=np.uint32)
 _LEAST_DRAWS, _DRAWS_A_TEST = 999, 20  # of randomization tests
-_MANY_FEATURES = 500  # of more, forests and lassos that predict the features take long
-_PROMISING = 0.2  # p-value up to which a lasso may predict the feature
-_OF_LINES = 0.95  # weight of the linear test where a forest predicts no better than a lasso
-_VARIES, _VARIES_WITH_ALL = 2.0, 1.0  # standard errors of correlations of sizes, and of their mean
 _STRONG = 0.2  # fraction of what is left of the target that only a strong effect predicts
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
 _HINT = ". Hint: test clusters of correlated features together, with feature_groups"
@@ -340,7 +330,7 @@ class ConditionalTest:
         members = checks.check_flag(_FUNCTION, "members", members)
         hypotheses = Hypotheses.of(data.names, feature_groups, members, _FUNCTION)
         seed = execution.seed()
-        if choices.sampler == "auto" and data.n_columns > _MANY_FEATURES:
+        if choices.sampler == "auto" and data.n_columns > MANY_FEATURES:
             choices = replace(choices, sampler="gaussian")
         fitted = fitted_sampler(choices.sampler, data, seed, plan, _FUNCTION)
         fitting = CrossFitting(
@@ -670,113 +660,10 @@ def evaluated(
     projected = upper_tail(statistics(observed) / spread, observed.n_units)
     if lines is None:
         return projected, scores, {}
-    by_line = lines.error < observed.error
-    of_values = residuals_of_values(fitted, design, hypotheses, by_line)
-    sparse: dict[int, FloatArray] = {}  # residuals of the kind that lines were fitted to
-
-    def parts(g: int) -> tuple[FloatArray, list[FloatArray], FloatArray]:
-        """Return what is left of the target, of scores and values, and a basis of what was fit."""
-        features, rest = hypotheses[g], observed.rest(g)
-        residuals = [fitted.residuals_together(features)]
-        straight = by_line or not fitted.forests[features].any()
-        residuals.append(of_values.get(g, residuals[0]) if straight else residuals[0])
-        if not by_line:
-            return rest, residuals, np.zeros((len(rest), 0))
-        residuals[lines.of_values] = sparse.get(g, residuals[lines.of_values])
-        basis = lines.basis(g)
-        return after(basis, lines.response), [after(basis, r) for r in residuals], basis
-
-    plain, sizes = np.ones((2, n_hypotheses)), np.zeros((2, n_hypotheses))
-
-    def test(g: int) -> None:
-        """Test both kinds of residuals."""
-        rest, residuals, basis = parts(g)
-        n_fitted = basis.shape[1] + lines.n_means - 1 if by_line else 0
-        for kind, own in enumerate(residuals):
-            plain[kind, g] = covariance_p_value(rest, own, observed.units, n_fitted)
-            if rest.shape[1] == own.shape[1] == 1 and observed.units is None:
-                sizes[kind, g] = size_correlation(rest[:, 0], own[:, 0], basis)
-
-    for g in range(n_hypotheses):
-        test(g)
-    if by_line:
-        small = np.flatnonzero(plain[int(lines.of_values)] < _PROMISING).tolist()
-        for g in small:
-            features = hypotheses[g]
-            dense = fitted.residuals_together(features)
-            if lines.of_values:
-                dense = of_values.get(g, dense)
-            better = sparser(fitted, lines.columns, features, dense)
-            if better is not None:
-                sparse[g] = better
-                test(g)
-    common = sizes.sum(axis=1) / np.maximum(np.count_nonzero(sizes, axis=1), 1)
-    varying = (sizes != 0.0) & ((sizes > _VARIES) | (common > _VARIES_WITH_ALL)[:, None])
-    linear = plain
-    for g in np.flatnonzero(varying.any(axis=0)).tolist():
-        rest, residuals, basis = parts(g)
-        for kind in np.flatnonzero(varying[:, g]).tolist():
-            robust = robust_p_value(rest[:, 0], residuals[kind][:, 0], basis)
-            linear[kind, g] = max(linear[kind, g], robust)
-    weight = 0.5
-    if by_line:
-        weight = 1.0 - _OF_LINES if lines.of_values else _OF_LINES
-    linear_p = combined(linear[0], linear[1], weight)
-    p_values = combined(linear_p, projected, _OF_LINES if by_line else 0.5)
-    return p_values, scores, {"p_linear": linear_p, "p_any": projected}
-
-
-def sparser(
-    fitted: Sampler, columns: FloatArray, features: IntArray, residuals: FloatArray
-) -> FloatArray | None:
-    """Return residuals of a feature on few others, by a lasso, if it predicts better.
-
-    Of a ridge regression on all others, the part that they explain by chance is taken away too.
-    """
-    scores = fitted.scores
-    if (
-        isinstance(fitted, KnownSampler)
-        or len(features) > 1
-        or scores.widths[features[0]] != 1
-        or columns.shape[1] < 2
-        or len(scores.widths) > _MANY_FEATURES
-    ):
-        return None
-    place = int(scores.first[features[0]])
-    left, error = sparse_residuals(columns[:, place], np.delete(columns, place, axis=1))
-    return left if error < np.square(residuals).mean() else None
-
-
-def residuals_of_values(
-    fitted: Sampler, design: Design, hypotheses: tuple[IntArray, ...], curves: bool
-) -> dict[int, FloatArray]:
-    """Return residuals of values, in place of scores, of each hypothesis about numbers.
-
-    The effect of a value is larger than that of its rank, above all where tails are heavy. Values
-    are predicted along lines, or with `curves` by splines of the others where the ranks of what
-    lines leave depend on squares or cubes of these. A known distribution has residuals of its own.
-    """
-    scores = fitted.scores
-    numbers = (scores.widths > 0) & ~scores.discrete
-    if isinstance(fitted, KnownSampler) or not numbers.any():
-        return {}
-    columns = centered(design.columns, fitted.strata)
-    nodewise = Nodewise.of(replace(scores, values=columns))
-    residuals = np.array(nodewise.residuals)
-    by_forests = np.flatnonzero(numbers & fitted.forests).tolist() if curves else []
-    curved = curved_in(scores, normal_scores_of(residuals)) if by_forests else []
-    for j in by_forests:
-        if len(curved[j]):
-            block = scores.columns(j)
-            residuals[:, block] = centered(
-                by_splines(nodewise, scores, j, curved[j]), fitted.strata
-            )
-    of_values = replace(fitted, nodewise=nodewise, _residuals=residuals)
-    return {
-        g: of_values.residuals_together(features)
-        for g, features in enumerate(hypotheses)
-        if numbers[features].all()
-    }
+    by_line = lines if lines.error < observed.error else None
+    linear = Slopes.of(fitted, design, hypotheses, observed, by_line).p_values()
+    p_values = combined(linear, projected, 0.5 if by_line is None else OF_LINES)
+    return p_values, scores, {"p_linear": linear, "p_any": projected}
 
 
 def refitted(
