@@ -9,6 +9,7 @@
 #include <bit>
 #include <memory>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -264,8 +265,12 @@ void bind_objects(nb::module_& module) {
               self.view.visit_column(j, [&](auto codes) {
                 const auto add = [&]<class Code>(Code) {
                   std::vector<Code> dense(self.n_rows);
-                  for (std::size_t i = 0; i < dense.size(); ++i) {
-                    dense[i] = static_cast<Code>(codes[i]);
+                  if constexpr (std::is_pointer_v<decltype(codes)>) {
+                    for (std::size_t i = 0; i < dense.size(); ++i) {
+                      dense[i] = static_cast<Code>(codes[i]);
+                    }
+                  } else {
+                    codes.unpack(dense.size(), dense.data());
                   }
                   digest.add(reinterpret_cast<const char*>(dense.data()),
                              dense.size() * sizeof(Code));

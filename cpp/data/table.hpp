@@ -1,6 +1,7 @@
 // A table of dense codes as the kernel sees it: pointers into arrays that Python owns.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,17 @@ struct SparseCodes {
     const std::uint64_t word = bits[row / SparseColumns::kWord];
     const std::uint64_t bit = std::uint64_t{1} << (row % SparseColumns::kWord);
     return word & bit ? entry(row / SparseColumns::kWord, word, bit) : frequent;
+  }
+  // Writes the codes of all rows.
+  template <class T>
+  void unpack(std::size_t n_rows, T* out) const {
+    std::fill_n(out, n_rows, static_cast<T>(frequent));
+    const Code* next = entries;
+    for (std::size_t start = 0; start < n_rows; start += SparseColumns::kWord) {
+      for (std::uint64_t word = bits[start / SparseColumns::kWord]; word != 0; word &= word - 1) {
+        out[start + static_cast<std::size_t>(std::countr_zero(word))] = static_cast<T>(*next++);
+      }
+    }
   }
   // The code of the entry of one bit of a word.
   std::uint32_t entry(std::size_t at, std::uint64_t word, std::uint64_t bit) const {
