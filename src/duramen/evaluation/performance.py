@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -29,11 +30,14 @@ class Performance(Entry):
         Takes the target of the test rows, class codes or numbers of shape (m,), and the
         predictions: of classes an array of shape (m, C), the largest of a row for the predicted
         class; else one of shape (m,). Returns the score, NaN where it is not defined.
+    range : tuple of two floats
+        Least and largest score there can be, at which intervals end.
     """
 
     title: str
     task: Task
     compute: Callable[[NDArray[np.generic], FloatArray], float]
+    range: tuple[float, float] = (-math.inf, math.inf)
 
 
 def balanced_accuracy(truth: NDArray[np.generic], predicted: FloatArray) -> float:
@@ -66,9 +70,15 @@ def r2(truth: NDArray[np.generic], predicted: FloatArray) -> float:
 catalogue: Catalogue[Performance] = Catalogue(
     "score",
     (
-        Performance("balanced_accuracy", "balanced accuracy", "classification", balanced_accuracy),
-        Performance("auc", "area under the ROC curve", "classification", auc),
-        Performance("r2", "R2", "regression", r2),
+        Performance(
+            "balanced_accuracy",
+            "balanced accuracy",
+            "classification",
+            balanced_accuracy,
+            (0, 1),
+        ),
+        Performance("auc", "area under the ROC curve", "classification", auc, (0, 1)),
+        Performance("r2", "R2", "regression", r2, (-math.inf, 1)),
     ),
 )
 """Scores of predictions by name; the first of a task is its default."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.evaluation.performance import catalogue as performances
 from duramen.results.columns import Column
 from duramen.results.fields import checked_names
 from duramen.results.result import Result
@@ -63,7 +64,9 @@ class SelectionEvaluation(Result):
     *Intervals of scores.* Splits share rows, so that scores of different splits are correlated. The
     interval of a mean is :math:`\bar s \mp t\,\sigma \sqrt{1/B + n_{test}/n_{train}}`, with σ the
     standard deviation over the splits and t the quantile of Student's distribution with B - 1
-    degrees of freedom (Nadeau and Bengio 2003). It is for learning sets of `n_train` rows.
+    degrees of freedom (Nadeau and Bengio 2003), cut at the least and the largest value of the
+    score, such as 0 and 1: as the mean lies between these, it is covered as often. It is for
+    learning sets of `n_train` rows.
 
     References
     ----------
@@ -167,7 +170,9 @@ class SelectionEvaluation(Result):
         factor = 1 / np.maximum(counts, 1) + self.n_test / self.n_train
         quantile = stats.t.ppf((1 + self.confidence_level) / 2, np.maximum(counts - 1, 1))
         reach = np.where(counts > 1, quantile * np.sqrt(square * factor), np.nan)
-        return mean - reach, mean + reach
+        name = self._score_name(score)
+        ends = performances[name].range if name in performances else (None, None)
+        return np.clip(mean - reach, *ends), np.clip(mean + reach, *ends)
 
     def frequencies(self, method: str, n_features: int | None = None) -> FloatArray:
         """Return the fraction of the splits in which a method selects each feature, shape (p,).
