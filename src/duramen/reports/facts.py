@@ -10,6 +10,7 @@ from duramen.forests.criteria import criterion_named
 from duramen.importances import Words, catalogue
 from duramen.importances.after.comparison import Measured
 from duramen.reports.report import Fact, Facts, Prose, Run, joined
+from duramen.results.columns import counted
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 from duramen.support.text import printable
@@ -44,7 +45,7 @@ def subject(run: Run, *more: str) -> tuple[str, ...]:
     target = f"target {printable(run.target or '')}"
     if run.classes is not None:
         target += f" of {len(run.classes)} classes"
-    shape = f"{thousands(run.n_rows)} rows x {thousands(run.n_features)} features"
+    shape = f"{counted(run.n_rows or 0, 'row')} x {counted(run.n_features or 0, 'feature')}"
     return (", ".join([f"{printable(run.file or '')}: {shape}", target, *more]),)
 
 
@@ -76,14 +77,14 @@ def _given(run: Run) -> list[Fact]:
         "features": thousands(run.n_features),
         "target": run.target,
         "task": run.task,
-        "classes": None if run.classes is None else counted(run.classes),
+        "classes": None if run.classes is None else _listed(run.classes),
         "fingerprint": run.fingerprint,
         "please cite": run.citation,
     }
     return [Fact(name, value) for name, value in facts.items() if value]
 
 
-def counted(classes: Mapping[str, int], shown: int = 12) -> str:
+def _listed(classes: Mapping[str, int], shown: int = 12) -> str:
     """Return the classes with their number of rows, the largest first."""
     counts = sorted(classes.items(), key=lambda item: -item[1])
     return joined([f"{name} ({count:,})" for name, count in counts], shown=shown)

@@ -6,6 +6,7 @@ from duramen.plots.importances import BY_DEGREE, RANKING
 from duramen.reports.facts import unit_words
 from duramen.reports.report import DRAWN, Chart, Plot
 from duramen.reports.significance import Verdict
+from duramen.results.columns import counted
 from duramen.results.importances import Importances
 
 
@@ -16,7 +17,7 @@ def rows_note(shown: int, n_features: int) -> str:
             f"The first {shown:,} of {n_features:,} features; result.csv and result.parquet hold "
             "them all."
         )
-    return f"All {n_features:,} features, as in result.csv and result.parquet."
+    return f"All {counted(n_features, 'feature')}, as in result.csv and result.parquet."
 
 
 def importance_charts(

@@ -11,7 +11,7 @@ from duramen.networks.connectome import METHODS
 from duramen.plots.network import NETWORK_GRAPH, PRECISION_RECALL, ROC
 from duramen.reports.facts import about, looked_at, thousands
 from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Report, Run, Section, Table
-from duramen.results.columns import Column, places, small
+from duramen.results.columns import Column, counted, places, small
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
 from duramen.support.text import fixed, printable
@@ -73,7 +73,8 @@ def summarize_network(
     ]
     if scores is not None:
         headline.append(Fact("AUPR against known links", f"{scores.aupr:.3f}"))
-    sources = f"{int(network.sources.sum()):,} regulators, {int(network.targets.sum()):,} targets"
+    sources = counted(int(network.sources.sum()), "regulator")
+    targets = counted(int(network.targets.sum()), "target")
     trees = run.settings.get("n_estimators", 0)
     return Report(
         kind="network",
@@ -83,7 +84,8 @@ def summarize_network(
         sections=(*looked_at(run), *sections, *about(run)),
         subject=(
             f"{printable(run.file or '')}: {thousands(run.n_rows)} samples x "
-            f"{len(network.names):,} genes, {sources}, {trees:,} trees per target",
+            f"{counted(len(network.names), 'gene')}, {sources}, {targets}, "
+            f"{counted(trees, 'tree')} per target",
         ),
     )
 

@@ -62,11 +62,9 @@ def summarize_pack(store: ColumnStore, table: pa.Table, run: Run) -> Report:
 def _counts(store: ColumnStore, table: pa.Table) -> tuple[Fact, ...]:
 
     kinds = {row["values"]: row["counts"] for row in pc.value_counts(table["kind"]).to_pylist()}
-    return (
-        Fact("rows", f"{store.n_rows:,}"),
-        Fact("columns", f"{store.n_columns:,}"),
-        *(Fact(f"{kind} columns", f"{count:,}") for kind, count in kinds.items()),
-    )
+    counts = {"row": store.n_rows, "column": store.n_columns}
+    counts |= {f"{kind} column": count for kind, count in kinds.items()}
+    return tuple(Fact(noun + "s" * (count != 1), f"{count:,}") for noun, count in counts.items())
 
 
 def _annotations(store: ColumnStore) -> list[str]:

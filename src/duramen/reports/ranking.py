@@ -57,7 +57,7 @@ from duramen.reports.report import (
 from duramen.reports.rows import RowImportances, columns_of
 from duramen.reports.signals import GroupImportances
 from duramen.reports.significance import Verdict, verdict_sections
-from duramen.results.columns import Column, places, small
+from duramen.results.columns import Column, counted, places, small
 from duramen.results.importances import Importances
 from duramen.results.significance import CANDIDATE, CONFIRMED, NOISE, Significance
 from duramen.support.arrays import FloatArray
@@ -468,7 +468,7 @@ def summarise(
     sections += reasons.sections()
     if left_out:
         sections.append(Prose("Not computed", tuple(left_out)))
-    trees = f"{run.settings.get('n_estimators', 0):,} trees"
+    trees = counted(run.settings.get("n_estimators", 0), "tree")
     caveats = (*cautions(measures), *_CAVEATS, *([] if tested is None else [OTHER_METHODS]))
     sections += [
         Prose(

@@ -13,7 +13,7 @@ from duramen.evaluation.result import SelectionEvaluation, number
 from duramen.plots.curves import FOUND, SELECTION_CURVES
 from duramen.reports.facts import OTHER_METHODS, about, looked_at, subject, thousands, unit_words
 from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Report, Run, Section, Table
-from duramen.results.columns import Column
+from duramen.results.columns import Column, counted
 from duramen.selection import Account, BaseSelector, Selector
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.arrow import pa
@@ -145,17 +145,17 @@ def summarize_selection(selection: Selection, run: Run, *, n_rows: int = _ROWS) 
 
 
 def _conclusion(selection: Selection, run: Run) -> str:
-    n, all_features = selection.n_found, thousands(run.n_features)
+    n, all_features = selection.n_found, counted(run.n_features or 0, "feature")
     count = selection.account.nothing
     if n:
-        count = f"{n:,} of {all_features} features {'were' if n > 1 else 'was'} found"
+        count = f"{n:,} of {all_features} {'were' if n > 1 else 'was'} found"
     return f"{count} ({selection.kind}, {selection.account.run})."
 
 
 def found_words(selection: Selection) -> str:
     """Say how many features were found, without a full stop."""
     n = selection.n_found
-    return f"{n:,} feature{'' if n == 1 else 's'} found" if n else selection.account.nothing
+    return f"{counted(n, 'feature')} found" if n else selection.account.nothing
 
 
 def _curve(account: Account, sizes: IntArray) -> Chart:
@@ -173,7 +173,7 @@ def _curve(account: Account, sizes: IntArray) -> Chart:
 
 def _table(selection: Selection, n_rows: int) -> Table:
     n = min(n_rows, selection.n_found)
-    total = f"{selection.n_found:,} features found"
+    total = f"{counted(selection.n_found, 'feature')} found"
     some = f"The {n:,} most important of {total}" if n < selection.n_found else f"All {total}"
     rest = len(selection.names) > selection.n_found
     return Table(

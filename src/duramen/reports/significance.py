@@ -11,7 +11,7 @@ from duramen.importances import catalogue as measures
 from duramen.plots.importances import P_VALUES
 from duramen.reports.facts import LEVEL, adjusted_words
 from duramen.reports.report import Chart, Part, Plot, Prose
-from duramen.results.columns import Column, small
+from duramen.results.columns import Column, counted, small
 from duramen.results.conditional_significance import DIRECT, ConditionalSignificance
 from duramen.results.importances import Importances
 from duramen.results.significance import (
@@ -146,7 +146,8 @@ class Verdict:
         if isinstance(self.result, AdjustedSignificance):
             return self._verdict_words()
         n, p = len(self.selected()), len(self.result)
-        return f"{n:,} of {p:,} features have {self.limit} by {self.title}"
+        have = "has" if n == 1 else "have"
+        return f"{n:,} of {counted(p, 'feature')} {have} {self.limit} by {self.title}"
 
     def n_by_verdict(self) -> dict[str, int]:
         """Return how many features have each verdict, of a test that gives them."""
@@ -176,13 +177,14 @@ class Verdict:
         sure, likely = counts[CONFIRMED], counts[CANDIDATE]
         if not sure + likely:
             return (
-                f"None of {p:,} features is confirmed (family-wise error rate {LEVEL:g}) or a "
-                f"candidate (false discovery rate {LEVEL:g}) by {self.title}: none is "
+                f"None of {counted(p, 'feature')} is confirmed (family-wise error rate {LEVEL:g}) "
+                f"or a candidate (false discovery rate {LEVEL:g}) by {self.title}: none is "
                 "distinguished from noise"
             )
         confirmed = (
-            f"{f'{sure:,}' if sure else 'None'} of {p:,} features {'are' if sure > 1 else 'is'} "
-            f"confirmed by {self.title} (family-wise error rate {LEVEL:g})"
+            f"{f'{sure:,}' if sure else 'None'} of {counted(p, 'feature')} "
+            f"{'are' if sure > 1 else 'is'} confirmed by {self.title} (family-wise error rate "
+            f"{LEVEL:g})"
         )
         if not likely:
             return confirmed

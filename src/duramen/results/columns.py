@@ -121,7 +121,7 @@ def hidden(total: int, shown: int, what: str = "") -> tuple[str, ...]:
 
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun, in the plural but for 1."""
-    return f"{count} {noun}" + ("" if count == 1 else "s")
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def small(numbers: Iterable[float]) -> list[str]:
