@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,10 +171,11 @@ def _move_others(old: Path, place: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def write_results(folder: Path, report: Report, clock: Clock, options: Any) -> None:
+def write_results(folder: Path, report: Report, clock: Clock, options: Any) -> Report:
     """Write report.html, result.csv, result.parquet and run.json, for the options of a command.
 
-    Also result.xlsx if they ask for it, and the further tables of the report.
+    Also result.xlsx if they ask for it, and the further tables of the report. Returns the report
+    with the record that was written.
     """
     from duramen.reports import render
     from duramen.reports.report import write_tables
@@ -196,6 +197,7 @@ def write_results(folder: Path, report: Report, clock: Clock, options: Any) -> N
         timings=dict(clock.seconds),
     )
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")
+    return replace(report, run=record)
 
 
 def perform(
@@ -233,7 +235,7 @@ def perform(
             with results_folder(partial_folder(output.out), command) as partial:
                 write_results(partial, report, clock, options)
             raise stop
-        write_results(folder, report, clock, options)
+        report = write_results(folder, report, clock, options)
     if stop is None and remove_partial(output.out, command):
         left = partial_folder(output.out).name
         notes([f"{left}, results of an earlier run that was stopped, was removed"], output.quiet)
@@ -265,7 +267,7 @@ def as_json(report: Report, top: int, out: Path) -> str:
         "notes": list(report.notes),
         "folder": str(out),
         "files": [name for name in _OWN if (place / name).is_file()],
-        "run": json.loads((place / "run.json").read_text(encoding="utf-8")),
+        "run": asdict(report.run),
         "rows": [{name: _finite(value) for name, value in row.items()} for row in rows],
     }
     return json.dumps(printed, ensure_ascii=False, allow_nan=False)

@@ -254,14 +254,6 @@ def encoded(
     return loaded(Problem(source.name, data, *described, labels=source.labels, row_names=names))
 
 
-def labelled_by(samples: Any) -> RowNames:
-    """Return the names of rows that their annotations know; numbers where they know none."""
-    from duramen.io.store.row_ids import names_of
-
-    names = names_of(samples)
-    return RowNames(None if names is None else names.labels)
-
-
 def naming_columns(table: Any, asked: Sequence[str]) -> list[str]:
     """Return the columns, of those asked for, that may name the rows."""
     from duramen.io.store.row_ids import of_table

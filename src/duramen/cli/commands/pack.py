@@ -77,8 +77,7 @@ def pack(options: Options) -> None:
         store = open_store(folder)
         report = summarize_pack(store, store.to_table(), _record(options, store, clock))
         with naming(output.out, folder):
-            write_results(folder, report, clock, options)
-        reports.append(report)
+            reports.append(write_results(folder, report, clock, options))
 
     with user_errors(COMMAND):
         output.check(COMMAND)

@@ -308,6 +308,7 @@ class Paired:
     table: pa.Table  # one row for each row of the table; knows their names, if they have any
     note: str  # how the rows were paired
     column: str | None = None  # of the table, whose values named its rows
+    names: Names | None = None  # of the rows, if they are known
 
 
 def names_of(samples: pa.Table | None) -> Names | None:
@@ -422,7 +423,7 @@ def pair(
         note += f" {unused:,} rows of samples are not in {asked.where} and were ignored."
     column = chosen.names.columns[0] if chosen.names.in_table else None
     paired = table.take(pa.array(order, mask=order < 0))  # -1: a row of missing values
-    return Paired(_with_names(paired, chosen.names), note, column)
+    return Paired(_with_names(paired, chosen.names), note, column, chosen.names)
 
 
 # --- columns that may name the rows ---------------------------------------------------------------
@@ -696,7 +697,8 @@ def _in_order(
     if n_rows is not None:
         check_samples(table, n_rows, function)
     note = f"Rows of samples were paired by position, {why}"
-    return Paired(_with_names(table, names if isinstance(names, Names) else None), note)
+    own = names if isinstance(names, Names) else names_of(table)
+    return Paired(_with_names(table, own), note, names=own)
 
 
 def _with_names(table: pa.Table, names: Names | None) -> pa.Table:
