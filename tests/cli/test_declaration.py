@@ -26,7 +26,11 @@ from duramen.cli.declaration import (
 )
 from duramen.cli.options import Output
 
-CRITERIA = "duramen.forests.criteria:CRITERIA"
+
+def choices():
+    from duramen.forests.criteria import CRITERIA
+
+    return {"criterion": CRITERIA}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +44,7 @@ class Trees:
 class Options:
     file: Path = argument(MISSING, "File.")
     growth: Trees = group(Trees, trees=9)
-    criterion: str = choice("auto", CRITERIA, "Criterion.", before=("auto",), after=("of_mine",))
+    criterion: str = choice("auto", choices, "Criterion.", before=("auto",), after=("of_mine",))
     sign: str = option(".", "Sign.", echo="changed")
     jobs: int = option(1, "Threads.", echo="never")
     fast: bool = option(False, "Be fast.")

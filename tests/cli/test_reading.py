@@ -115,7 +115,7 @@ def test_positions_that_names_contradict_are_refused(tmp_path, people):
     assert_refused("pack", tmp_path / "t", [tmp_path / "a.bed", *words], "in another order")
     for file in ("a.bed", "a.csv", "plain"):
         options = [tmp_path / file, "--target", "town", *words]
-        assert_refused("rank", tmp_path / "out", options, "(--samples-by-position) is wrong here")
+        assert_refused("rank", tmp_path / "out", options, "--samples-by-position is wrong here")
 
 
 def test_by_position_only_when_asked(tmp_path, people):
@@ -146,7 +146,7 @@ def test_by_position_only_when_asked(tmp_path, people):
             "give one of them",
         ),
         (["a.bed", "--na", "?"], "--na is for CSV and TSV files"),
-        (["a.csv", "--decimal", ";"], "--decimal must be . or , got ';'"),
+        (["a.csv", "--decimal", ";"], "--decimal must be '.' or ',', got ';'"),
     ],
 )
 def test_refusals(tmp_path, people, words, message):

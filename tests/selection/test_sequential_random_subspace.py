@@ -753,7 +753,7 @@ def test_memory_that_will_not_do_is_refused():
     for memory in ("1 kB", "much", -1, "100"):
         with pytest.raises(ValueError, match="memory must be"):
             selector(5, n_subspace_features=None, memory=memory).fit(X, y)
-    with pytest.raises(ValueError, match="memory and n_subspace_features both"):
+    with pytest.raises(ValueError, match="n_subspace_features must be None with memory"):
         selector(5, memory="1MB").fit(X, y)
     with pytest.raises(ValueError, match="widest column, of 60 rows, in 2000 trees"):
         selector(5, n_subspace_features=None, memory="1MB", batch_size=2000).fit(X, y)

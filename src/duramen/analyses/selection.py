@@ -21,6 +21,7 @@ from duramen.analyses.inputs import (
 )
 from duramen.analyses.problem import Problem, noted, stopped
 from duramen.analyses.report import AnalysisInterrupted, run_of
+from duramen.forests.settings import resolve_subspace
 from duramen.io.store.reader import memory_bytes
 from duramen.jobs.progress import estimates
 from duramen.reports import Report
@@ -154,8 +155,7 @@ def _settle(request: SelectionRequest, problem: Problem[Any], execution: Executi
             q = SUBSPACE
             selector.set_params(n_subspace_features=q, memory=None)
     else:
-        asked = selector.n_subspace_features
-        q = asked if isinstance(asked, int) else max(1, int((asked or 1.0) * p))
+        q = resolve_subspace(type(selector).__name__, selector.n_subspace_features, p) or p
     if request.settles_patience:
         rounds = -(-_DRAWS * p // max(1, q))
         selector.set_params(patience=max(_LEAST_PATIENCE, rounds))
@@ -163,8 +163,9 @@ def _settle(request: SelectionRequest, problem: Problem[Any], execution: Executi
 
 def _long(selector: Any, problem: Problem[Any]) -> bool:
     """Tell whether a search may take so long that timing some of its trees is worth it."""
-    n_trees, q = selector.n_estimators, selector.n_subspace_features or problem.data.n_columns
-    cells = problem.data.n_rows * (q if isinstance(q, int) else q * problem.data.n_columns)
+    n_trees, p = selector.n_estimators, problem.data.n_columns
+    q = resolve_subspace(type(selector).__name__, selector.n_subspace_features, p) or p
+    cells = problem.data.n_rows * q
     return bool(n_trees >= _FEW_TREES and n_trees * cells > _QUICK)
 
 

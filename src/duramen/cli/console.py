@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from duramen.catalogue import Catalogue
 from duramen.cli.ending import (
     INTERRUPTED,
     USER_ERROR,
@@ -23,6 +26,10 @@ from duramen.cli.ending import (
 
 unseen: set[str] = set()
 """Folders that the user does not know, which messages leave out of names."""
+option_of: dict[str, str] = {}
+"""Option of the command that sets a parameter of the library, by the parameter."""
+_BESIDE = re.compile(r"(\w+)(?:=[^()=]*)? \((--([\w-]+)[^()]*)\)")  # an option after its parameter
+_COMMAND = re.compile(r"duramen \w+")
 _LONGEST = 4000  # characters of a line; a message may quote what a file holds
 
 
@@ -81,15 +88,41 @@ def _record_of(out: Path) -> tuple[int, int, int] | None:
 def _end(command: str, error: Exception, more: str = "") -> NoReturn:
     """Say in one line what is wrong, and end the command."""
     empty = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
-    complaint = " ".join(str(error).split())
+    complaint = as_typed(" ".join(str(error).split()))
     if complaint in ("", "std::bad_alloc"):  # of the kernel
         complaint = empty
     expected = OSError | ValueError | TypeError | MemoryError
     if not isinstance(error, expected) and out_of_memory(error):
         complaint = f"out of memory ({type(error).__name__}: {complaint})"
-    owner = f"duramen {command}: "
-    _complain((complaint if complaint.startswith(owner) else owner + complaint) + more)
+    _complain(f"duramen {command}: {complaint}{more}")
     raise typer.Exit(USER_ERROR) from None
+
+
+def as_typed(text: str) -> str:
+    """Return a message of the library in the words of the command line.
+
+    Functions and the command are not named, but for the measures and the like that an option
+    names; the parameter that a message begins with becomes the option that sets it.
+    """
+    modules = [
+        vars(module) for name, module in list(sys.modules.items()) if name.startswith("duramen")
+    ]
+    public = {name for module in modules for name in module.get("__all__", ())}
+    catalogues = [module["catalogue"] for module in modules if "catalogue" in module]
+    named = {entry.name for names in catalogues if isinstance(names, Catalogue) for entry in names}
+    text = _BESIDE.sub(
+        lambda twice: twice[2 if twice[1] == twice[3].replace("-", "_") else 0], text
+    )
+    parts = []
+    for part in text.split(": "):
+        parameter, _, more = part.partition(" ")
+        if part in named:
+            parts.append(part.replace("_", "-"))
+        elif parameter in option_of and ("_" in parameter or more.startswith(("must ", "holds "))):
+            parts.append(f"{option_of[parameter]} {more}")
+        elif part not in public and not _COMMAND.fullmatch(part):
+            parts.append(part)
+    return ": ".join(parts)
 
 
 @contextmanager
@@ -115,7 +148,7 @@ def warnings_as_notes(quiet: bool) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    notes([str(warning.message) for warning in caught], quiet)
+    notes([as_typed(str(warning.message)) for warning in caught], quiet)
 
 
 def notes(lines: Iterable[str], quiet: bool) -> None:

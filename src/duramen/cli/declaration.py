@@ -25,7 +25,7 @@ import typer
 from typer.core import TyperCommand
 
 from duramen.catalogue import Entry
-from duramen.cli.console import ending_well, time_estimates, unseen, user_errors
+from duramen.cli.console import ending_well, option_of, time_estimates, unseen, user_errors
 from duramen.cli.examples import EXAMPLES
 
 # Types of the fields of a class, whose texts Python compiles each time it is asked.
@@ -330,6 +330,8 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
                 name for name, source in sources.items() if source and source.name == "COMMANDLINE"
             )
         output = built(kind, values, **more).output
+        option_of.clear()
+        option_of.update({option.parameter: option.word for option, _ in reversed(options)})
         with (
             ending_well(run.__name__, output.out),
             time_estimates(output.quiet),
@@ -337,7 +339,8 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
         ):
             run(built(kind, settled, **more))
 
-    declarations = [option.as_parameter(hint) for option, hint in declared(kind)]
+    options = [*declared(kind)]
+    declarations = [option.as_parameter(hint) for option, hint in options]
     context = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)
     parameters = [context, *declarations, _example(run.__name__)]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from duramen.analyses.problem import Problem, RowNames, loaded, stray_columns
 from duramen.analyses.sampling import sampled
-from duramen.cli.console import unseen
+from duramen.cli.console import as_typed, unseen
 from duramen.cli.declaration import argument, choice, group, option, recorded
 from duramen.cli.problem import (
     APART,
@@ -26,7 +26,6 @@ from duramen.cli.problem import (
     encoded,
     exchanged,
     incomplete_words,
-    labelled_by,
     named_by,
     naming_columns,
 )
@@ -175,12 +174,13 @@ class Table:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 data = self.reading.read(path, caller, findings)
-        notes = tuple(str(warning.message) for warning in caught)
+        notes = tuple(as_typed(str(warning.message)) for warning in caught)
         findings += of_names(data)
         names = RowNames()
         if annotations.samples is not None:
             data, paired = annotations.beside(data, self.reading, path.name, caller, findings)
-            notes, names = (*notes, paired.note), labelled_by(paired.table)
+            notes = (*notes, paired.note)
+            names = RowNames(None if paired.names is None else paired.names.labels)
             data = _with_annotations(data, paired.table, wanted, more or {})
         elif more and more.get(FEATURES):
             raise ValueError(f"--{FEATURES} needs --samples FILE")
@@ -268,9 +268,9 @@ class Input(Table):
         """Path of this machine, or a URL."""
         return self.file if self.file is None or "://" in self.file else Path(self.file)
 
-    def check(self) -> None:
-        """Check that options of the data go together."""
-        self.check_given(self.target)
+    def check(self, target: str | None = None) -> None:
+        """Check that options of the data go together; `target` is in place of ``--target``."""
+        self.check_given(self.target if target is None else target)
         self.annotations.check()
         self.matrix.check(self.place)
         self.reading.check(self.place, self.annotations.samples)
@@ -371,7 +371,7 @@ class Input(Table):
                 with stray_columns() as stray, reading.looking(file, findings):
                     pack_with(file, place, options, function=caller)
             findings += stray_findings(stray, file.name)
-            notes = tuple(str(warning.message) for warning in caught)
+            notes = tuple(as_typed(str(warning.message)) for warning in caught)
             reading = replace(reading, categorical=())
             yield Opened(place, reading, True, tuple(findings), notes)
 
@@ -496,7 +496,7 @@ def absent(
             "lines; take these quotes away"
         )
     if "did you mean" in words or not names_rows(data):
-        reasons = [f"{note}".removeprefix(f"{caller}: ").rstrip(".") for note in notes]
+        reasons = [f"{note}".rstrip(".") for note in notes]
         return ValueError("; note: ".join([words, *reasons]))
     first = quoted(data.column_names[0])
     return ValueError(

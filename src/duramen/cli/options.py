@@ -78,28 +78,17 @@ OPTIONS = CommandWording()
 MAX_FEATURES = "Number of features tried at a node: auto, sqrt, log2, all, an integer or a fraction"
 
 
-def count_or_fraction(text: str) -> int | float | None:
-    """Return a positive integer or a fraction in (0, 1]; None if the text is neither."""
+def count_or_fraction(text: str) -> int | float | str:
+    """Return a number that a text holds, whole or not; else the text, which the library refuses."""
     try:
-        number = float(text)
+        return int(text) if text.isdecimal() else float(text)
     except ValueError:
-        return None
-    if text.isdecimal() and number >= 1:
-        return int(text)
-    return number if 0 < number <= 1 else None
+        return text
 
 
 def parsed_max_features(text: str) -> str | int | float | None:
     """Return ``--max-features`` as the estimators take it."""
-    if text == "all":
-        return None
-    number = text if text in ("sqrt", "log2") else count_or_fraction(text)
-    if number is None:
-        raise ValueError(
-            "--max-features: must be auto, sqrt, log2, all, an integer from 1 or a fraction in "
-            f"(0, 1], got {text!r}"
-        )
-    return number
+    return None if text == "all" else count_or_fraction(text)
 
 
 def writable(checkpoint: Path | None) -> Path | None:

@@ -86,14 +86,7 @@ class Reading:
     )
 
     def check(self, *files: Path | str | None) -> None:
-        """Check that options of text are given for text, and the decimal point is one."""
-        if self.decimal not in (None, ".", ","):
-            raise ValueError(f"--decimal must be . or , got {self.decimal!r}")
-        if self.separator is not None and len(self.sign or "") != 1:
-            raise ValueError(
-                f"--separator must be one character, or one of {', '.join(_SIGNS)}, got "
-                f"{self.separator!r}"
-            )
+        """Check that options of text are given for text."""
         there = [format_ for file in files if file is not None and (format_ := _format(file))]
         words = any(format_.text or format_.sheets for format_ in there)
         typed = any(format_.read is not None for format_ in there)
@@ -248,12 +241,15 @@ class Matrix:
 
     def check(self, file: Path | str | None) -> None:
         """Check that these options are given for files that they apply to."""
+        from duramen.support.files import expanded
+
         format_ = None if file is None else _format(file)
         if self.layer is not None and (format_ is None or not format_.layers):
             from duramen.io.formats import layered
 
             raise ValueError(f"--layer is for {layered()}; leave it out")
-        if self.transpose and (format_ is None or format_.groups is None):
+        unknown = isinstance(file, Path) and format_ is None and not expanded(file).is_dir()
+        if self.transpose and not unknown and (format_ is None or format_.groups is None):
             raise ValueError(
                 "--transpose is for text, Parquet, Arrow, NumPy and AnnData files; of a store, "
                 "the file is transposed when it is packed: duramen pack FILE --transpose"

@@ -18,7 +18,6 @@ from duramen.cli.problem import (
     check_columns,
     exchanged,
     inspected,
-    labelled_by,
     left_out_words,
 )
 from duramen.cli.reading import Annotations, Reading
@@ -82,7 +81,7 @@ def read_stored(
     from duramen.data.learning_sets import learning_set_of
     from duramen.findings.table import left_out, of_codes
     from duramen.io.store.column_store import without
-    from duramen.io.store.row_ids import texts_of
+    from duramen.io.store.row_ids import names_of, texts_of
     from duramen.support.files import expanded
 
     path, reading = opened.place, opened.reading
@@ -95,7 +94,7 @@ def read_stored(
     of_text = [*opened.findings]
     store, own = _opened(path, annotations, reading, naming, of_text)
     with stray_columns() as stray:
-        values, apart = _apart(store, target, own, drop)
+        values, apart = _apart(store, target, own, drop, annotated=annotations.samples is not None)
     if target not in reading.as_text:
         values = _merged(values, target, of_text)
     labelled, named = _labels(store, labels or {}, target)
@@ -112,8 +111,9 @@ def read_stored(
     outcomes = map(as_arrow, (values, *labelled.get(EVENT, {}).values()))
     gone = np.any([pc.is_null(column, nan_is_null=True) for column in outcomes], axis=0)
     of_values = [] if population else of_codes(left)  # of all rows, as the values of columns are
-    names = labelled_by(store.samples)
-    if names.labels is None and (identifiers := left_out(of_values)):
+    of_samples = names_of(store.samples)
+    names = RowNames(None if of_samples is None else of_samples.labels)
+    if of_samples is None and (identifiers := left_out(of_values)):
         names = RowNames(texts_of(as_arrow(store.target(identifiers[0])[1])))
     if drop_missing_target and gone.any():
         notes.append(left_out_words(int(gone.sum()), len(values)))
@@ -147,19 +147,28 @@ def read_stored(
 
 
 def _apart(
-    store: ColumnStore, target: str, own: Sequence[str], drop: Sequence[str]
+    store: ColumnStore, target: str, own: Sequence[str], drop: Sequence[str], *, annotated: bool
 ) -> tuple[NDArray[Any], list[int]]:
     """Return the target, and the places of the columns that are no features."""
     try:
         columns, values = store.target(target)
+    except KeyError as error:
+        words = str(error.args[0])
+        if not annotated and "did you mean" not in words:
+            words += ". Hint: --samples FILE names a table with the target of each row"
+        raise ValueError(words) from None
+    try:
         apart = [] if len(columns) == store.n_columns else [store.find(target)]
         apart += [store.find(name) for name in own]
-        for name in drop:
-            if name == target and apart:
-                raise ValueError(f"--drop {name} is the target")
-            apart.append(store.find(name))
     except KeyError as error:
         raise ValueError(str(error.args[0])) from None
+    for name in drop:
+        if name == target and apart:
+            raise ValueError(f"--drop {name} is the target")
+        try:
+            apart.append(store.find(name))
+        except KeyError as error:
+            raise ValueError(f"--drop: {error.args[0]}") from None
     return values, apart
 
 

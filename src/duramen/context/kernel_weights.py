@@ -32,7 +32,7 @@ def checked_bandwidth(bandwidth: Any, function: str) -> float | str | None:
     if bandwidth is None or (isinstance(bandwidth, str) and bandwidth == AUTO):
         return bandwidth
     if not checks.is_real(bandwidth) or not 0 < bandwidth <= 1:
-        allowed = "None, 'auto' or a number in (0, 1]"
+        allowed = "'auto' or a number in (0, 1]"
         raise checks.refuse(function, "context_bandwidth", allowed, bandwidth)
     return float(bandwidth)
 

@@ -83,6 +83,7 @@ def read_context(
     check_integer(function, "n_context_bins", n_bins, 2)
     bandwidth = checked_bandwidth(bandwidth, function)
     values, codes = coded_variable(context, "context", n_rows, function)
+    chosen = variable_name(context, _UNNAMED, ()) if name is None else name
     kernel: dict[str, Any] = {}
     if _is_quantity(values, n_bins):
         numbers = values[codes].astype(np.float64)
@@ -100,14 +101,14 @@ def read_context(
         raise ValueError(
             f"{function}: context_bandwidth is for a context of numbers (floating-point ones with "
             f"more than {n_bins} distinct values, or whole ones with more than {FEW_VALUES}), got "
-            f"{len(values)} categories. Hint: leave it out."
+            f"{chosen} of {len(values)} categories. Hint: leave it out."
         )
     if len(values) < 2:
         raise ValueError(
             f"{function}: context must have at least two values, got only "
-            f"{quoted(values.tolist()[0])}; effects compare the rows of one context with all rows."
+            f"{quoted(values.tolist()[0])} in {chosen}; effects compare the rows of one context "
+            "with all rows."
         )
-    chosen = variable_name(context, _UNNAMED, ()) if name is None else name
     labels = tuple(str(value) for value in values.tolist())
     return Context(chosen, labels, np.ascontiguousarray(codes, dtype=np.uint32), **kernel)
 

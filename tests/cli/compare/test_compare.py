@@ -63,11 +63,11 @@ def test_interrupted(file, tmp_path):
         (["--measure", "nothing"], "--measure: must be one of mdi"),
         (["--selector", "mdi"], "--selector: must be one of"),
         (["--measure", "mdi", "--measure", "mdi"], "mdi twice"),
-        (["--test", "2.5"], "--test: must be a number of rows"),
-        (["--test", "59"], "test_size must be 1 to 58"),
-        (["--features", "7"], "n_features must be different numbers in 1..6"),
-        (["--score", "r2"], "score must be one of"),
-        (["--learner", "ridge-regression"], "learner must be one of"),
+        (["--test", "2.5"], "--test must be 1 to 58 of the 60 rows, or a fraction"),
+        (["--test", "59"], "--test must be 1 to 58"),
+        (["--features", "7"], "--features must be different numbers in 1..6"),
+        (["--score", "r2"], "--score must be one of"),
+        (["--learner", "ridge-regression"], "--learner must be one of"),
     ],
 )
 def test_bad_input(words, message, file, tmp_path):

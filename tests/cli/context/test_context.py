@@ -529,8 +529,14 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
             ["--demo", "--plain-p-values", "--permutations", "0"],
             "--plain-p-values needs --permutations of 1 or more",
         ),
-        (["--demo", "--context-bandwidth", "2"], "must be auto or a number in (0, 1], got '2'"),
-        (["--demo", "--context-bandwidth", "auto"], "numbers (whole ones with more than 20"),
+        (
+            ["--demo", "--context-bandwidth", "2"],
+            "--context-bandwidth must be 'auto' or a number in (0, 1], got 2",
+        ),
+        (
+            ["--demo", "--context-bandwidth", "auto"],
+            "--context-bandwidth is for a context of numbers (floating-point ones",
+        ),
         (["--demo", "--target", "y"], "--demo brings its own file and target"),
         (["FILE", "--network"], "--context is missing"),
         (["FILE", "--network", "--context", "tiem"], "did you mean 'time'?"),

@@ -425,7 +425,7 @@ def test_terminal_shows_the_top(out):
             ["FILE", "--target", "risk", "--context", "sex", "--min-samples-split", "0.1"],
             "--context does not support --min-samples-split; limit the trees with --max-depth",
         ),
-        (["FILE", "--target", "risk", "--jobs", "0"], "n_jobs"),
+        (["FILE", "--target", "risk", "--jobs", "0"], "--jobs must be"),
         (["--demo", "--target", "y"], "--demo brings its own file and target"),
     ],
 )

@@ -192,7 +192,7 @@ def test_goes_on_from_a_checkpoint_to_the_same_bytes(made):
         (("columns.csv", "--drop", "G99"), "--drop G99 is not a column of the table"),
         (("columns.csv", "--regulators", "Q1"), "which is none of the"),
         (("columns.csv", "--gold", "columns.csv"), "must have 2 or 3 columns"),
-        (("columns.csv", "--max-features", "some"), "--max-features: must be"),
+        (("columns.csv", "--max-features", "some"), "--max-features must be"),
         (("columns.parquet", "--genes", "rows"), "must hold numbers"),
     ],
 )

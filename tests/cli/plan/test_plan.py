@@ -172,7 +172,7 @@ def test_numbers_of_relevant_features(options, counts):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"--memory": "lots"}, "--memory must be a size such as 512MB"),
+        ({"--memory": "lots"}, "--memory must be a size such as '512MB'"),
         ({"--memory": "1PB"}, "got '1PB'"),
         ({"--relevant": "ten"}, "--relevant must be numbers of features by degree"),
         ({"--relevant": "1:2:3"}, "got '1:2:3'"),

@@ -52,4 +52,4 @@ def test_python_says_the_same_and_few_groups_of_rows_are_refused(tmp_path):
     table.assign(person=np.arange(N) % 15).to_csv(tmp_path / "t.csv", index=False)
     line = [*words(tmp_path / "t.csv")[1:], "--groups", "person", "--stability", "2"]
     line.remove("--no-test")
-    assert_refused("rank", tmp_path / "out", line, "--interactions: interaction_test")
+    assert_refused("rank", tmp_path / "out", line, "--interactions: ")

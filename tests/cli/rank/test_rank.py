@@ -257,7 +257,7 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
         (["FILE", "--target", "state", "--drop", "state"], "--drop state is the target"),
         (["FILE", "--target", "state", "--categorical", "numbr"], "did you mean number?"),
         (["FILE", "--target", "state", "--max-features", "many"], "got 'many'"),
-        (["FILE", "--target", "state", "--max-features", "999"], "max_features must be"),
+        (["FILE", "--target", "state", "--max-features", "999"], "--max-features must be"),
         (
             ["FILE", "--target", "state", "--criterion", "variance"],
             "must be auto or gini",
@@ -269,7 +269,7 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
         (["FILE", "--target", "number", "--forest", "pert"], "classification only"),
         (["FILE", "--target", "state", "--forest", "pert", "--max-features", "2"], "must be auto"),
         (["FILE", "--target", "state", "--task", "regression"], "state"),
-        (["FILE", "--target", "state", "--jobs", "0"], "n_jobs"),
+        (["FILE", "--target", "state", "--jobs", "0"], "--jobs must be"),
         (["FILE", "--target", "state", "--trees", "4000000000000"], "lower n_estimators"),
         (["--demo", "--target", "y"], "--demo brings its own file and target"),
         (

@@ -398,18 +398,18 @@ def test_demo_takes_other_settings(out):
         (["genes.csv", "--target", "kin"], "kind"),
         (["genes.csv", "--target", "kind", "--drop", "g333"], "--drop g333 is not a column"),
         (["genes.csv", "--target", "kind", "--categorical", "g333"], "--categorical g333"),
-        (["genes.csv", "--target", "kind", "--memory", "1MB", "--subspace", "5"], "give one"),
+        (["genes.csv", "--target", "kind", "--memory", "1MB", "--subspace", "5"], "leave one"),
         (
             ["genes.csv", "--target", "kind", "--subspace", "many"],
-            "--subspace: must be an integer from 1 or a fraction",
+            "--subspace must be an int in 1..102, the features of X, or a float",
         ),
         (
             ["genes.csv", "--target", "kind", "--subspace", "1.5"],
-            "--subspace: must be an integer from 1 or a fraction",
+            "--subspace must be an int in 1..102, the features of X, or a float",
         ),
         (["genes.csv", "--target", "kind", "--subspace", "500"], "an int in 1..102"),
         (["genes.csv", "--target", "kind", "--memory", "1kB"], "memory must be at least 1MB"),
-        (["genes.csv", "--target", "kind", "--max-features", "x"], "--max-features: must be auto"),
+        (["genes.csv", "--target", "kind", "--max-features", "x"], "--max-features must be"),
         (["genes.csv", "--target", "kind", "--tree", "random", "--max-features", "3"], "must be"),
         (["genes.csv", "--target", "kind", "--probes", "3"], "--probes is for --relevance probe"),
         (

@@ -111,18 +111,12 @@ def _check(options: Options) -> dict[str, Any]:
     """Return the parameters of `evaluate_selection` that the options stand for."""
     options.input.check()
     asked = options.evaluation
-    size = count_or_fraction(asked.test)
-    if size is None:
-        raise ValueError(
-            f"--test: must be a number of rows or a fraction of them, such as 0.1, got "
-            f"{asked.test!r}"
-        )
     return {
         "methods": _methods(options),
         "n_features": list(asked.features) or None,
         "score": [name.replace("-", "_") for name in asked.score] or None,
         "n_resamples": asked.resamples,
-        "test_size": size,
+        "test_size": count_or_fraction(asked.test),
         "selection": asked.selection,
     }
 

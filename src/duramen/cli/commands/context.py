@@ -27,6 +27,7 @@ from duramen.cli.options import (
     Printed,
     Strata,
     Trees,
+    count_or_fraction,
     estimator_of,
     keeping,
     settled_criterion,
@@ -429,7 +430,7 @@ def context(options: Options) -> None:
 
 
 def _compute(
-    options: Options, _: None, clock: Clock
+    options: Options, bandwidth: Any, clock: Clock
 ) -> tuple[Contextual, list[ContextImportances] | list[ContextNetwork]]:
     """Read the table and analyze it."""
     contextual, quiet = _read(options, clock), options.output.quiet
@@ -438,10 +439,10 @@ def _compute(
         clock.step("analyze"),
         keeping(lambda: checkpoints(options.work.checkpoint), quiet),
     ):
-        return contextual, _analyzed(options, contextual)
+        return contextual, _analyzed(options, contextual, bandwidth)
 
 
-def _report(options: Options, _: None, result: Any, clock: Clock) -> Report:
+def _report(options: Options, _: Any, result: Any, clock: Clock) -> Report:
     """Return the report of the contexts, or of the network."""
     from duramen.context import context_importances
     from duramen.reports import Level, summarize_context, summarize_context_network
@@ -465,14 +466,13 @@ def _report(options: Options, _: None, result: Any, clock: Clock) -> Report:
     return replace(report, references=references(context_importances))
 
 
-def _check(options: Options) -> None:
-    """Check that options go together."""
+def _check(options: Options) -> float | str | None:
+    """Check that options go together; return the bandwidth of kernel weights."""
+    from duramen.context.kernel_weights import checked_bandwidth
+
     data, names, network = options.input, options.names, options.contexts.network
     apart = None if data.demo else names[0] if names else ""
-    data.check_given(apart if network and data.target is None else data.target)
-    data.annotations.check()
-    data.matrix.check(data.place)
-    data.reading.check(data.place, data.annotations.samples)
+    data.check(apart if network and data.target is None else None)
     writable(options.work.checkpoint)
     if not names:
         raise ValueError("--context is missing: which column has the contexts?")
@@ -481,7 +481,6 @@ def _check(options: Options) -> None:
             raise ValueError(f"--context {name} is given twice")
         if name in data.drop:
             raise ValueError(f"--drop: must not name a context, got {name}")
-    _bandwidth(options.analysis.context_bandwidth)
     if options.analysis.plain_p_values and options.analysis.permutations == 0:
         raise ValueError("--plain-p-values needs --permutations of 1 or more")
     if options.propensity_strata is not None and (len(names) > 1 or network):
@@ -494,6 +493,9 @@ def _check(options: Options) -> None:
         raise ValueError(f"--covariate needs a single --context, got {len(names)}")
     options.rows.check(data.drop, names)
     _check_network(options)
+    asked = options.analysis.context_bandwidth
+    bandwidth = None if asked is None else count_or_fraction(asked)
+    return checked_bandwidth(bandwidth, f"duramen {COMMAND}")
 
 
 def _check_network(options: Options) -> None:
@@ -535,18 +537,19 @@ def _read(options: Options, clock: Clock) -> Contextual:
 
 
 def _analyzed(
-    options: Options, contextual: Contextual
+    options: Options, contextual: Contextual, bandwidth: float | str | None
 ) -> list[ContextImportances] | list[ContextNetwork]:
     """Run the analysis: one result a context, or a network."""
     from duramen.context import context_importances, context_network
     from duramen.context.analysis import beside
+    from duramen.context.values import read_context
     from duramen.data import Exchangeability
 
     work = options.work.parameters(options.output.quiet)
-    settings = {**parameters(options.analysis), **work}
-    settings["context_bandwidth"] = _bandwidth(options.analysis.context_bandwidth)
-    if settings["context_bandwidth"] is not None:
-        _refuse_categories(contextual, options.analysis.context_bins)
+    settings = {**parameters(options.analysis), **work, "context_bandwidth": bandwidth}
+    for name, values in contextual.contexts.items():  # all of them before work on the first
+        bins = options.analysis.context_bins
+        read_context(values, len(values), bins, f"duramen {COMMAND}", name, bandwidth)
     task = "classification" if contextual.problem is None else contextual.problem.task
     names = ("n_estimators", "splits", "max_features", "max_depth")
     settings["estimator"] = estimator_of(
@@ -575,32 +578,6 @@ def _analyzed(
         )
         for name, values in contextual.contexts.items()
     ]
-
-
-def _bandwidth(text: str | None) -> float | str | None:
-    """Return ``--context-bandwidth`` as `context_importances` takes it."""
-    from duramen.context.kernel_weights import AUTO
-
-    if text is None or text == AUTO:
-        return text
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number <= 1:
-        raise ValueError(f"--context-bandwidth: must be auto or a number in (0, 1], got {text!r}")
-    return number
-
-
-def _refuse_categories(contextual: Contextual, n_bins: int) -> None:
-    from duramen.context.values import read_context
-
-    for name, values in contextual.contexts.items():
-        if read_context(values, len(values), n_bins, f"duramen {COMMAND}").cuts is None:
-            raise ValueError(
-                "--context-bandwidth is for contexts of numbers (whole ones with more than 20 "
-                f"distinct values, or others); {name} has categories"
-            )
 
 
 def _exchanged(options: Options, contextual: Contextual) -> dict[str, Any]:

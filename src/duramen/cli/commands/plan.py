@@ -102,12 +102,9 @@ def _report(options: Options, _: Any, advice: Plan, clock: Clock) -> Report:
 
 def parsed_memory(text: str) -> int:
     """Return a size such as 512MB or 1.5GiB in bytes."""
-    from duramen.support.text import parsed_size  # a slow import
+    from duramen.io.store.reader import memory_bytes  # a slow import
 
-    size = parsed_size(text)
-    if size is None:
-        raise ValueError(f"--memory must be a size such as 512MB, 2GiB or 800000, got {text!r}")
-    return size
+    return memory_bytes(text, f"duramen {COMMAND}", least=0)
 
 
 def parsed_relevant(texts: Sequence[str]) -> dict[int, int]:

@@ -159,8 +159,6 @@ def _selector(options: Options, record: Selector) -> SelectionRequest:
         from duramen.io.groups import named_groups  # a slow import
 
         named_groups(search.feature_groups, f"--feature-groups {search.feature_groups}")
-    if search.memory is not None and search.subspace is not None:
-        raise ValueError("--memory and --subspace both say how many features a tree has; give one")
     values = {
         name: _PARSED[name](value) if name in _PARSED else value for name, value in typed.items()
     }
@@ -220,19 +218,9 @@ def _check_test(options: Options) -> None:
             )
 
 
-def _parsed_subspace(text: str) -> int | float:
-    number = count_or_fraction(text)
-    if number is None:
-        raise ValueError(
-            f"--subspace: must be an integer from 1 or a fraction in (0, 1], such as 0.1, got "
-            f"{text!r}"
-        )
-    return number
-
-
 # Values of parameters from those of options, where they differ; None for the default.
 _PARSED: dict[str, Callable[[Any], Any]] = {
-    "n_subspace_features": _parsed_subspace,
+    "n_subspace_features": count_or_fraction,
     "max_features": lambda text: None if text == "auto" else parsed_max_features(text),
     "measure": lambda text: text.replace("-", "_"),
     "patience": lambda count: count or None,

@@ -42,27 +42,6 @@ def comma_separated(text: TextFile | None) -> bool:
     return text is not None and text.delimiter == ","
 
 
-def checked_separator(request: Request) -> None:
-    """Check a separator that the user gave.
-
-    Raises
-    ------
-    ValueError
-        If it is not one character, or a quote or a line end.
-    """
-    separator = request.separator
-    if separator is not None and (
-        len(separator) != 1 or separator in '"\r\n' or not separator.isascii()
-    ):
-        raise ValueError(
-            f"{request.function}: separator must be one character, such as ';', got {separator!r}."
-        )
-    if separator is not None and separator == request.decimal:
-        raise ValueError(
-            f"{request.function}: separator and decimal must differ, got {separator!r} for both."
-        )
-
-
 def check_digits(
     table: pa.Table,
     options: Any,

@@ -72,7 +72,7 @@ class BedColumns:
     named = True
 
     def __init__(self, path: Path, function: str) -> None:
-        self.where = str(path)
+        self.where = path.name
         self._function = function
         self._path = path
         self._samples = read_fam(beside(path, ".fam", function), function)

@@ -20,7 +20,6 @@ import numpy as np
 
 from duramen.io.formats.delimited import (
     check_digits,
-    checked_separator,
     ends_in_quote,
     explain_encoding,
     explain_ragged,
@@ -109,7 +108,6 @@ def open_text(path: Path, request: Request, delimiter: str) -> Input:
 
 def _text(path: Path, usual: str, request: Request) -> TextFile:
     """Return the text of a file; warns where its separator is another one than its ending tells."""
-    checked_separator(request)
     text = TextFile.of(path, usual, request)
     delimiter = text.delimiter
     if usual and delimiter not in (usual, request.separator):

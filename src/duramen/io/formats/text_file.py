@@ -214,7 +214,17 @@ class TextFile:
         ValueError
             If an option is not as documented.
         """
-        function = request.function
+        function, separator = request.function, request.separator
+        if separator is not None and (
+            len(separator) != 1 or separator in '"\r\n' or not separator.isascii()
+        ):
+            raise ValueError(
+                f"{function}: separator must be one character, such as ';', got {separator!r}."
+            )
+        if separator is not None and separator == request.decimal:
+            raise ValueError(
+                f"{function}: separator and decimal must differ, got {separator!r} for both."
+            )
         if isinstance(request.skip_rows, bool) or request.skip_rows != max(0, request.skip_rows):
             raise ValueError(
                 f"{function}: skip_rows must be a number of lines, got {request.skip_rows!r}."
@@ -227,7 +237,7 @@ class TextFile:
                 f"{function}: encoding (--encoding) must be the name of one, such as 'utf-8', "
                 f"'latin-1', 'cp1252' or 'utf-16', got {request.encoding!r}."
             ) from None
-        asked = request.separator, encoding, int(request.skip_rows), request.member
+        asked = separator, encoding, int(request.skip_rows), request.member
         return cls(path, usual, *asked, function)
 
     @cached_property

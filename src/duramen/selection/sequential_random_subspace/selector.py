@@ -22,7 +22,7 @@ from duramen.importances.refit import template_of
 from duramen.io import ColumnStore
 from duramen.io.store.reader import COLUMN_BYTES, memory_bytes
 from duramen.jobs.replicates import run_jobs
-from duramen.results.columns import Column
+from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.refitting import task_of
@@ -353,8 +353,8 @@ class SequentialRandomSubspace(BaseSelector):
         if self.n_subspace_features is not None:
             if self.memory is not None:
                 raise ValueError(
-                    f"{owner}: memory and n_subspace_features both say how many features a tree "
-                    "is given; give one of them."
+                    f"{owner}: n_subspace_features must be None with memory={self.memory!r}, which "
+                    "sets how many features a tree is given. Hint: leave one of them out."
                 )
             return resolve_subspace(owner, self.n_subspace_features, p) or p
         if self.memory is None:
@@ -462,7 +462,7 @@ class SequentialRandomSubspace(BaseSelector):
             reading = (*reading, _SHADOWS.format(self.n_shadows_))
             results["shadow_features_of_each"] = self.n_shadows_
         return Account(
-            run=f"{n_trees:,} trees of {q:,} features",
+            run=f"{counted(n_trees, 'tree')} of {counted(q, 'feature')}",
             step="tree",
             label=f"keep = {self.keep:g}",
             facts=(("trees", f"{n_trees:,}"), ("features a tree", f"{q:,}")),
