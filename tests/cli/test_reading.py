@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import assert_refused, done
+from tests.cli.commands import assert_refused, done, duramen
 from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
@@ -231,7 +231,7 @@ def test_targets_contexts_and_packed_columns_are_noted_too(stray):
     result, _ = done(stray / "c", "context", stray / "marks.csv", *words)
     assert "column 'signal' has numbers in 95 %" in " ".join(result.stderr.split())
     result, _ = done(stray / "d", "pack", stray / "marks.csv")
-    assert "pack: column 'signal' has numbers in 95 %" in " ".join(result.stderr.split())
+    assert "note: column 'signal' has numbers in 95 %" in " ".join(result.stderr.split())
     result, run = done(stray / "e", "pack", stray / "marks.csv", "--na", "?")
     assert result.stderr == ""
     assert dm.open_store(stray / "e").kinds[0] == "numeric"
@@ -280,6 +280,22 @@ def test_a_missing_target_is_reported_with_what_is_odd_about_the_file(tmp_path):
     words = [tmp_path / "a.csv", "--target", "0", "--no-test", "--trees", 20]
     result, _ = done(tmp_path / "out", "rank", *words)
     assert "no line of names" in result.stderr
+    packed = duramen("pack", tmp_path / "a.csv", "--out", tmp_path / "s")
+    assert "no line of names" in packed.stderr
+
+
+def test_numbers_of_rows_and_features_are_no_names(tmp_path):
+    """As in the files of scikit-learn."""
+    rows = pd.DataFrame({"a": [0.5, 1.5] * 6, "b": [1.5, 2.5, 3.5] * 4, "y": [0, 1] * 6})
+    rows.columns = ["12", "2", "kind"]
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    words = [tmp_path / "a.csv", "--target", "kind", "--no-test", "--trees", 20]
+    result, _ = done(tmp_path / "out", "rank", *words)
+    assert "note: the first line begins with 12 and 2, the numbers of rows" in result.stderr
+    lines = (tmp_path / "a.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "b.csv").write_text("".join(["12,2\n", *lines[1:]]))
+    words = [tmp_path / "b.csv", "--target", "kind"]
+    assert_refused("rank", tmp_path / "b", words, "put one with 3 names in its place")
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def warnings_as_notes(quiet: bool) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    notes([as_typed(str(warning.message)) for warning in caught], quiet)
+    notes([str(warning.message) for warning in caught], quiet)
 
 
 def notes(lines: Iterable[str], quiet: bool) -> None:
@@ -159,7 +159,7 @@ def notes(lines: Iterable[str], quiet: bool) -> None:
 
 def note(text: str) -> None:
     """Show a remark on standard error."""
-    _complain(f"note: {' '.join(text.split())}")
+    _complain(f"note: {as_typed(' '.join(text.split()))}")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cache
 from inspect import Parameter, Signature, isfunction
 from pathlib import Path
@@ -66,7 +67,11 @@ class Choices:
         """Return the name in Python of a value of the option."""
         names = {_spelled(name): name for name in self.shown()}
         if value not in names:
-            raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, names))}.")
+            close = get_close_matches(value, names, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise typer.BadParameter(
+                f"{value!r} is not one of {', '.join(map(repr, names))}.{hint}"
+            )
         return names[value]
 
 

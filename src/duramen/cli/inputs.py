@@ -495,6 +495,8 @@ def absent(
             f"{words}. Hint: each line of {file} is a single field, as where quotes surround whole "
             "lines; take these quotes away"
         )
+    if len(data.column_names) == 1 and " " in data.column_names[0]:
+        return ValueError(f"{words}. Hint: --separator space, if spaces separate the fields")
     if "did you mean" in words or not names_rows(data):
         reasons = [f"{note}".rstrip(".") for note in notes]
         return ValueError("; note: ".join([words, *reasons]))

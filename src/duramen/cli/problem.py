@@ -187,13 +187,15 @@ def _were(n: int) -> str:
 
 def check_columns(option: str, asked: Sequence[str], there: Sequence[str], target: str) -> None:
     """Check that an option names columns of the table, the target not among them."""
+    from duramen.support.text import quoted  # a slow import
+
     wrong = []
     for name in asked:
         if name == target:
             wrong.append(f"{option} {name} is the target")
         elif name not in there:
             close = difflib.get_close_matches(name, there, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            hint = f"; did you mean {quoted(close[0])}?" if close else ""
             wrong.append(f"{option} {name} is not a column of the table{hint}")
     if wrong:
         raise ValueError("; ".join(wrong))

@@ -349,14 +349,27 @@ def of_dates(names: Sequence[str]) -> list[Finding]:
     return [_about("date", names, f"{have}, which are not encoded", more, refused=True)]
 
 
-def of_names(table: pa.Table) -> list[Finding]:
+def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
     """Tell of a file without a line of names, whose first row was read as one.
 
     Of the first columns, more than half have a name that is one of their values, or a decimal
-    number above numbers.
+    number above numbers; or the first two names are the numbers of rows and of features, as in
+    files of scikit-learn.
     """
-    names = table.column_names[:_COMPARED]
-    like = tuple(name for j, name in enumerate(names) if _is_value(name, table.column(j)))
+    if isinstance(table, ColumnStore):
+        names = table.names_of(np.arange(min(_COMPARED, table.n_columns)))
+        values = [pa.array(table.values(j).tolist()) for j in range(len(names))]
+        shape = str(table.n_rows), str(table.n_columns - 1)
+    else:
+        names, values = tuple(table.column_names[:_COMPARED]), table.columns
+        shape = str(table.num_rows), str(table.num_columns - 1)
+    if names[:2] == shape:
+        message = (
+            f"the first line begins with {shape[0]} and {shape[1]}, the numbers of rows and of "
+            "features, and was taken for the names of the columns"
+        )
+        return [Finding("names", shape, message, "write a line of names in its place")]
+    like = tuple(name for j, name in enumerate(names) if _is_value(name, values[j]))
     if len(like) < 2 or 2 * len(like) <= len(names):
         return []
     message = (

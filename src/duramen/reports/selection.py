@@ -149,7 +149,7 @@ def _conclusion(selection: Selection, run: Run) -> str:
     count = selection.account.nothing
     if n:
         count = f"{n:,} of {all_features} {'were' if n > 1 else 'was'} found"
-    return f"{count} ({selection.kind}, {selection.account.run})."
+    return f"{count} ({', '.join(filter(None, (selection.kind, selection.account.run)))})."
 
 
 def found_words(selection: Selection) -> str:

@@ -236,7 +236,7 @@ class BackwardElimination(RefittingSelector):
         nested = np.isfinite(self.nested_error_)
         return replace(
             account,
-            run=f"{record.title}, {rounds:,} rounds",
+            run=f"{rounds:,} rounds",
             step="round",
             facts=(
                 ("out-of-bag error", f"{self.error_:.4g}"),

@@ -319,7 +319,7 @@ class Boruta(RefittingSelector):
             facts.append(("verdicts of groups", ", ".join(listed)))
         return replace(
             account,
-            run=f"{record.title}, {self.n_rounds_:,} rounds",
+            run=f"{self.n_rounds_:,} rounds",
             step="round",
             facts=tuple(facts),
             nothing=f"No feature was confirmed; {counts['tentative']:,} tentative, "

@@ -234,7 +234,7 @@ class RoundsSelector(RefittingSelector):
         check_is_fitted(self, "support_")
         return replace(
             super().account(record),
-            run=f"{record.title}, {self.n_rounds_:,} round{'s' * (self.n_rounds_ != 1)}",
+            run=f"{self.n_rounds_:,} round{'s' * (self.n_rounds_ != 1)}",
             step="round",
             facts=(("rounds", f"{self.n_rounds_:,}"),),
             columns=(

@@ -212,7 +212,7 @@ class RegularizedForestSelector(RefittingSelector):
         """
         return replace(
             super().account(record),
-            run=f"{record.title}, {self.forest_.n_trees:,} trees",
+            run=f"{self.forest_.n_trees:,} trees",
             step="tree",
             label="features in use",
             columns=(

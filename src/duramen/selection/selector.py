@@ -54,7 +54,7 @@ class Account:
     Attributes
     ----------
     run : str
-        What was run, such as "40 trees of 15 features".
+        How much was run, such as "40 trees of 15 features"; empty where there is nothing to count.
     step : str
         Noun for a step of the history.
     label : str
@@ -78,7 +78,7 @@ class Account:
         Figures for the record.
     """
 
-    run: str
+    run: str = ""
     step: str = "step"
     label: str = "features found"
     facts: tuple[tuple[str, str], ...] = ()
@@ -208,7 +208,6 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         left_out = {*WORKING, "random_state"}
         source = (f"Source: {record.reference}",) if record.reference else ()
         return Account(
-            run=record.title,
             reading=(*record.words, *source),
             settings={name: parameters[name] for name in parameters if name not in left_out},
         )

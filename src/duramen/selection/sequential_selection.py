@@ -325,7 +325,7 @@ class SequentialSelection(BaseSelector):
         account = super().account(record)
         return replace(
             account,
-            run=f"{record.title}, {self.n_scored_:,} sets of features",
+            run=f"{self.n_scored_:,} sets of features",
             facts=(("score", f"{self.score_:.4g}"),),
             settings={**account.settings, "estimator": repr(self.estimator)},
             results={"score": self.score_, "sets_scored": self.n_scored_},

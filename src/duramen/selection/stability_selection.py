@@ -266,7 +266,7 @@ class StabilitySelection(RefittingSelector):
         estimate = (("estimated false fraction", f"{self.fdp_:.2g}"),) if count else ()
         return replace(
             account,
-            run=f"{record.title}, {self.n_draws:,} draws of rows",
+            run=f"{self.n_draws:,} draws of rows",
             facts=(("artificial features", ARTIFICIAL[self.artificial]), *estimate),
             columns=(
                 Column("fraction of the draws", name="frequency", numbers=self.frequency_),

@@ -60,8 +60,6 @@ def test_interrupted(file, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--measure", "nothing"], "--measure: must be one of mdi"),
-        (["--selector", "mdi"], "--selector: must be one of"),
         (["--measure", "mdi", "--measure", "mdi"], "mdi twice"),
         (["--test", "2.5"], "--test must be 1 to 58 of the 60 rows, or a fraction"),
         (["--test", "59"], "--test must be 1 to 58"),
@@ -73,3 +71,13 @@ def test_interrupted(file, tmp_path):
 def test_bad_input(words, message, file, tmp_path):
     options = [file, "--target", "y", *words]
     assert_refused("compare", tmp_path / "out", options, message)
+
+
+def test_methods_are_those_of_the_library(file):
+    for word, name, near in (
+        ("--measure", "mdi-obb", "Did you mean 'mdi-oob'?"),
+        ("--selector", "all-feature", "Did you mean 'all-features'?"),
+    ):
+        refused = duramen("compare", file, "--target", "y", word, name)
+        assert refused.exit_code == 2
+        assert near in " ".join(refused.stderr.replace("│", " ").split())

@@ -277,7 +277,7 @@ def test_vote_change_warns_of_many_trees(file, tmp_path):
     result, _ = run(file, tmp_path / "few", *words, trees=20)
     assert result.stderr == ""
     result, _ = run(file, tmp_path / "many", *words, trees=200)
-    assert "note: vote_change: p-values shrink as trees are added" in result.stderr
+    assert "note: vote-change: p-values shrink as trees are added" in result.stderr
 
 
 def test_numbers_have_mdi_out_of_bag_mdi_and_mda(file, tmp_path):
@@ -334,7 +334,7 @@ def test_a_default_that_rows_do_not_allow_is_left_out(tmp_path, monkeypatch):
     words.append("--no-test")
     result, record = done(tmp_path / "out", *words)
     assert record["settings"]["measures"] == ["mdi_oob", "mdi", "mda"]
-    assert "note: vote-change left out: vote_change: the rows that vote are all of" in result.stderr
+    assert "note: vote-change left out: vote-change: the rows that vote are all of" in result.stderr
     assert "vote-change left out" in page(tmp_path / "out")
     assert_refused("rank", tmp_path / "no", [*words[1:], *asked("vote-change")], "are all of class")
 

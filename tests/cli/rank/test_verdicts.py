@@ -174,7 +174,7 @@ def test_a_test_that_does_not_fit_in_memory_is_left_out(file, tmp_path, monkeypa
 
     monkeypatch.setattr("duramen.analyses.ranking.ranking.run_test", fail)
     result, record = run(file, tmp_path / "out")
-    assert "note: the test of importances is left out: max_t: 99 replicates" in result.stderr
+    assert "note: the test of importances is left out: max-t: 99 replicates" in result.stderr
     assert "the test of importances is left out" in page(tmp_path / "out")
     assert "significance" not in record["settings"]
     words = [file, "--target", "y", "--significance", "max-t"]

@@ -14,6 +14,7 @@ from duramen.cli.declaration import choice, command_line, group, option, recorde
 from duramen.cli.ending import Clock
 from duramen.cli.inputs import SampledInput
 from duramen.cli.options import ClusterWork, Printed, count_or_fraction
+from duramen.selection.records import catalogue as selectors
 
 if TYPE_CHECKING:
     from duramen.analyses.comparison import Compared
@@ -25,26 +26,28 @@ COMMAND = "compare"
 
 def _choices() -> dict[str, Any]:
     """Names that options take, by their field."""
-    from duramen.evaluation.learners import catalogue
+    from duramen.evaluation.learners import catalogue as learners
     from duramen.evaluation.result import SELECTIONS
+    from duramen.importances import catalogue as measures
 
-    return {"learner": catalogue, "selection": SELECTIONS}
+    return {"measure": measures, "learner": learners, "selection": SELECTIONS}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
     """Methods, and how they are evaluated."""
 
-    selector: tuple[str, ...] = option(
+    selector: tuple[str, ...] = choice(
         (),
+        selectors,
         "Selector of duramen select, with its defaults, or all-features; repeat for more.",
-        metavar="NAME",
+        after=(ALL,),
     )
-    measure: tuple[str, ...] = option(
+    measure: tuple[str, ...] = choice(
         (),
+        _choices,
         "Importance measure of duramen rank, evaluated with its first --features; repeat for "
         "more. Without --selector and --measure: mdi, mda and all-features.",
-        metavar="NAME",
     )
     features: tuple[int, ...] = option(
         (),
@@ -112,7 +115,7 @@ def _check(options: Options) -> dict[str, Any]:
     options.input.check()
     asked = options.evaluation
     return {
-        "methods": _methods(options),
+        "methods": _methods(asked),
         "n_features": list(asked.features) or None,
         "score": [name.replace("-", "_") for name in asked.score] or None,
         "n_resamples": asked.resamples,
@@ -121,30 +124,17 @@ def _check(options: Options) -> dict[str, Any]:
     }
 
 
-def _methods(options: Options) -> dict[str, str | None]:
-    """Return the methods by their names on the command line."""
-    from duramen.importances import catalogue as measures
-    from duramen.selection import catalogue as selectors
-
-    asked, methods = options.evaluation, {}
-    asked_for = [
-        ("--selector", name, [choice.option for choice in selectors]) for name in asked.selector
-    ]
-    asked_for += [
-        ("--measure", name, [choice.option for choice in measures]) for name in asked.measure
-    ]
-    if not asked_for:
-        asked_for = [("--measure", name, list(COMPARED)) for name in COMPARED]
-        asked_for.append(("--selector", ALL, []))
-    for word, name, names in asked_for:
-        everything = word == "--selector" and name == ALL
-        if name not in names and not everything:
-            all_ = [ALL] if word == "--selector" else []
-            raise ValueError(f"{word}: must be one of {', '.join([*names, *all_])}, got {name!r}")
-        if name in methods:
-            raise ValueError(f"{word}: must name each method once, got {name} twice")
-        methods[name] = None if everything else name.replace("-", "_")
-    return methods
+def _methods(asked: Evaluation) -> dict[str, str | None]:
+    """Return the methods by their names on the command line; None for all features."""
+    named = [("--selector", name) for name in asked.selector]
+    named += [("--measure", name) for name in asked.measure]
+    methods: dict[str, str | None] = {}
+    for word, name in named:
+        shown = name.replace("_", "-")
+        if shown in methods:
+            raise ValueError(f"{word} must name each method once, got {shown} twice")
+        methods[shown] = None if name == ALL else name
+    return methods or {**{name: name for name in COMPARED}, ALL: None}
 
 
 def _compute(options: Options, settings: dict[str, Any], clock: Clock) -> Compared:

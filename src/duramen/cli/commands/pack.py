@@ -88,6 +88,7 @@ def pack(options: Options) -> None:
 
 
 def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
+    from duramen.findings.table import of_names
     from duramen.io.store import packing
     from duramen.io.store.writer import PLAN, part_of
     from duramen.support.files import expanded
@@ -127,8 +128,9 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
             verbose=not output.quiet and standard_error().is_terminal,
             finishing=finishing,
         )
-    if store.samples_pairing is not None and not output.quiet:
-        note(store.samples_pairing)
+    paired = [] if store.samples_pairing is None else [store.samples_pairing]
+    named = [] if packed.matrix.transpose else of_names(store)
+    notes([*paired, *map(str, named)], output.quiet)
     return store
 
 

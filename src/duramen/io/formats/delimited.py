@@ -189,17 +189,23 @@ def explain_ragged(text: TextFile) -> None:
             header: list[str] = []
             while not header:  # empty lines before it do not count
                 header = next(rows)
-            for row in rows:
+            for number, row in enumerate(rows):
                 if row and len(row) != len(header):
                     at = text.skipped + rows.line_num
                     following = [other for other in islice(rows, _FOLLOWING) if other]
-                    raise _ragged(text, header, row, at, following)
+                    raise _ragged(text, header, row, at, following, first=number == 0)
     except (OSError, csv.Error, StopIteration):
         return
 
 
 def _ragged(
-    text: TextFile, header: list[str], row: list[str], line: int, following: list[list[str]]
+    text: TextFile,
+    header: list[str],
+    row: list[str],
+    line: int,
+    following: list[list[str]],
+    *,
+    first: bool,
 ) -> ValueError:
     """Return the error about a row that is longer or shorter than the header."""
     delimiter, fields = text.delimiter, f"{len(row)} {'field' if len(row) == 1 else 'fields'}"
@@ -211,6 +217,11 @@ def _ragged(
         return ValueError(
             f"{what}. Hint: if that line names the columns, skip_rows={skip} (--skip-rows {skip}) "
             "begins there; if it is a row, add the missing name to the header"
+        )
+    if alike and first:
+        return ValueError(
+            f"{what}. Hint: if the line before does not name the columns, put one with {len(row)} "
+            "names in its place"
         )
     if len(row) > len(header) and not any(row[len(header) :]):
         return ValueError(f"{what}; remove the {delimiter!r} at the end of that line")
