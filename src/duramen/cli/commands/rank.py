@@ -153,9 +153,9 @@ class SurvivalInput(SampledInput):
         metavar="NAME",
     )
 
-    def check(self) -> None:
-        """Check that options of the data go together."""
-        super().check()
+    def check(self, target: str | None = None) -> None:
+        """Check that options of the data go together; `target` is in place of ``--target``."""
+        super().check(target)
         if self.event is None and self.task == "survival":
             raise ValueError(
                 "--task survival needs --event NAME: the column that is 1 if the event occurred "
