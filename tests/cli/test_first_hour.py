@@ -774,7 +774,7 @@ REFUSED = {
     ),
     "--layer of text": (
         file("a.csv", text(), "--layer", "raw"),
-        ["--layer is for .h5ad, .zarr and .vcz files"],
+        ["--layer raw is for .h5ad, .zarr and .vcz files"],
     ),
     "--skip-rows of Parquet": (
         file("a.parquet", lambda p: clean().to_parquet(p), "--skip-rows", 1),
@@ -782,7 +782,7 @@ REFUSED = {
     ),
     "--transpose of a workbook": (
         file("a.xlsx", lambda p: p.write_bytes(b"PK"), "--transpose"),
-        ["--transpose is for"],
+        ["--transpose is not for Workbook files"],
     ),
     "identifiers alone": (
         file("a.csv", lambda p: clean()[["y"]].assign(nr=range(N)).to_csv(p, index=False)),

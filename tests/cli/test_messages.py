@@ -5,7 +5,13 @@ import pytest
 from duramen import significance
 from duramen.cli import console
 
-OPTIONS = {"n_permutations": "--permutations", "score": "--score", "samples_id": "--samples-id"}
+OPTIONS = {
+    "layer": "--layer",
+    "transpose": "--transpose",
+    "n_permutations": "--permutations",
+    "score": "--score",
+    "samples_id": "--samples-id",
+}
 
 
 @pytest.mark.parametrize(
@@ -16,6 +22,8 @@ OPTIONS = {"n_permutations": "--permutations", "score": "--score", "samples_id":
         ("max_t: n_permutations is few: got 3", "max-t: --permutations is few: got 3"),
         ("Boruta: score of rows: too few", "score of rows: too few"),
         ("--covariate: covariate_strata: X is wide", "--covariate: X is wide"),
+        ("pack: layer='raw' is for .h5ad files", "--layer raw is for .h5ad files"),
+        ("pack: transpose=True is not for .bed", "--transpose is not for .bed"),
         ("samples_id (--samples-id) chooses", "--samples-id chooses"),
         ("Hint: samples_id='a' (--samples-id a).", "Hint: --samples-id a."),
         ("a column (--samples-id) names", "a column (--samples-id) names"),

@@ -115,11 +115,15 @@ def as_typed(text: str) -> str:
     )
     parts = []
     for part in text.split(": "):
-        parameter, _, more = part.partition(" ")
+        first, _, more = part.partition(" ")
+        parameter, _, value = first.partition("=")
         if part in named:
             parts.append(part.replace("_", "-"))
-        elif parameter in option_of and ("_" in parameter or more.startswith(("must ", "holds "))):
-            parts.append(f"{option_of[parameter]} {more}")
+        elif parameter in option_of and (
+            "_" in parameter or value or more.startswith(("must ", "holds "))
+        ):
+            words = [option_of[parameter], *filter("True".__ne__, [value.strip("'")]), more]
+            parts.append(" ".join(filter(None, words)))
         elif part not in public and not _COMMAND.fullmatch(part):
             parts.append(part)
     return ": ".join(parts)

@@ -176,17 +176,19 @@ class Table:
                 data = self.reading.read(path, caller, findings)
         notes = tuple(as_typed(str(warning.message)) for warning in caught)
         findings += of_names(data)
-        names = RowNames()
+        names, there = RowNames(), data.column_names
         if annotations.samples is not None:
             data, paired = annotations.beside(data, self.reading, path.name, caller, findings)
             notes = (*notes, paired.note)
             names = RowNames(None if paired.names is None else paired.names.labels)
             data = _with_annotations(data, paired.table, wanted, more or {})
+            there = [*there, *paired.table.column_names]
         elif more and more.get(FEATURES):
             raise ValueError(f"--{FEATURES} needs --samples FILE")
         if wanted not in data.column_names:
             beside = None if annotations.samples is None else paired.table
             raise absent(data, wanted, beside, path.name, caller, (*notes, *findings))
+        check_columns("--as-text", self.reading.as_text, there, "")
         features, column = target_column(data, wanted, function=caller)
         check_columns("--drop", self.dropped, features.column_names, wanted)
         names = named_by(names, features, naming_columns(features, self.dropped))
@@ -272,7 +274,8 @@ class Input(Table):
         """Check that options of the data go together; `target` is in place of ``--target``."""
         self.check_given(self.target if target is None else target)
         self.annotations.check()
-        self.matrix.check(self.place)
+        if self.place is None or is_store(self.place):
+            self.matrix.check_unused()
         self.reading.check(self.place, self.annotations.samples)
 
     def read(
@@ -328,14 +331,15 @@ class Input(Table):
 
     @property
     def is_stored(self) -> bool:
-        """True if the table is a store, or has to be packed: it is transposed, or in tiles."""
+        """True if the table is a store, or has to be packed: transposed, in tiles, of no format."""
         from duramen.io.formats import format_of
 
         place = self.place
         if place is None or is_store(place):
             return place is not None
         format_ = format_of(place)
-        return self.matrix.transpose or (format_ is not None and format_.read is None)
+        packed = self.matrix.transpose or self.matrix.layer is not None
+        return packed or format_ is None or format_.read is None
 
     @contextmanager
     def opened(self, command: str) -> Iterator[Opened]:
@@ -455,7 +459,7 @@ def _with_annotations(
     for name in more.get(FEATURES, ()):
         if name in data.column_names:
             raise ValueError(f"--{FEATURES} {name} is already a column of the table")
-        check_columns(f"--{FEATURES}", [name], samples.column_names, target)
+        check_columns(f"--{FEATURES}", [name], samples.column_names, target, "samples")
     for name in (target, *(name for names in more.values() for name in names)):
         if name not in data.column_names and name in samples.column_names:
             data = data.append_column(name, samples.column(name))

@@ -185,7 +185,9 @@ def _were(n: int) -> str:
     return "was" if n == 1 else "were"
 
 
-def check_columns(option: str, asked: Sequence[str], there: Sequence[str], target: str) -> None:
+def check_columns(
+    option: str, asked: Sequence[str], there: Sequence[str], target: str, table: str = "table"
+) -> None:
     """Check that an option names columns of the table, the target not among them."""
     from duramen.support.text import quoted  # a slow import
 
@@ -196,7 +198,7 @@ def check_columns(option: str, asked: Sequence[str], there: Sequence[str], targe
         elif name not in there:
             close = difflib.get_close_matches(name, there, n=1)
             hint = f"; did you mean {quoted(close[0])}?" if close else ""
-            wrong.append(f"{option} {name} is not a column of the table{hint}")
+            wrong.append(f"{option} {name} is not a column of the {table}{hint}")
     if wrong:
         raise ValueError("; ".join(wrong))
 

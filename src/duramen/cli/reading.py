@@ -239,21 +239,14 @@ class Matrix:
         echo="changed",
     )
 
-    def check(self, file: Path | str | None) -> None:
-        """Check that these options are given for files that they apply to."""
-        from duramen.support.files import expanded
-
-        format_ = None if file is None else _format(file)
-        if self.layer is not None and (format_ is None or not format_.layers):
-            from duramen.io.formats import layered
-
-            raise ValueError(f"--layer is for {layered()}; leave it out")
-        unknown = isinstance(file, Path) and format_ is None and not expanded(file).is_dir()
-        if self.transpose and not unknown and (format_ is None or format_.groups is None):
-            raise ValueError(
-                "--transpose is for text, Parquet, Arrow, NumPy and AnnData files; of a store, "
-                "the file is transposed when it is packed: duramen pack FILE --transpose"
-            )
+    def check_unused(self) -> None:
+        """Check that nothing is asked of a table that is not packed."""
+        for word, asked in (("--transpose", self.transpose), ("--layer", self.layer is not None)):
+            if asked:
+                raise ValueError(
+                    f"{word} has no effect on a table that is read in place, such as a store; "
+                    f"duramen pack FILE {word} makes one"
+                )
 
 
 def _choices() -> dict[str, Any]:
@@ -351,8 +344,9 @@ class Annotations:
                 title = _names_of_columns(samples, data.column_names)
             if title is None:
                 raise
+            words = str(error).partition(" Hint: ")[0]
             raise ValueError(
-                f"{error} Hint: --transpose: column {title} of --samples names columns of {where}, "
+                f"{words} Hint: --transpose: column {title} of --samples names columns of {where}, "
                 "whose rows are features, such as genes"
             ) from None
         return data if paired.column is None else data.drop_columns([paired.column]), paired

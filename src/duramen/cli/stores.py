@@ -93,6 +93,9 @@ def read_stored(
     naming = f"duramen {command}"
     of_text = [*opened.findings]
     store, own = _opened(path, annotations, reading, naming, of_text)
+    beside = () if store.samples is None else store.samples.column_names
+    texts = [name for name in reading.as_text if store._columns.find(name) is None]
+    check_columns("--as-text", texts, beside, "")
     with stray_columns() as stray:
         values, apart = _apart(store, target, own, drop, annotated=annotations.samples is not None)
     if target not in reading.as_text:
@@ -253,7 +256,7 @@ def _with_features(store: ColumnStore, names: Sequence[str], target: str) -> Col
 
     samples = store.samples
     there = () if samples is None else samples.column_names
-    check_columns("--samples-feature", names, there, target)
+    check_columns("--samples-feature", names, there, target, "samples")
     for name in names:
         if store._columns.find(name) is not None:
             raise ValueError(f"--samples-feature {name} is already a column of the table")

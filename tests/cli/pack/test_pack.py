@@ -82,7 +82,7 @@ def test_options(out, table, tmp_path):
     [
         (["nothing.csv"], "there is no file"),
         (["genes.csv", "--memory", "1kB"], "memory must be at least 1MB"),
-        (["genes.csv", "--layer", "raw"], "layer='raw' is for .h5ad, .zarr and .vcz files"),
+        (["genes.csv", "--layer", "raw"], "--layer raw is for .h5ad, .zarr and .vcz files"),
         (["genes.csv", "--samples", "genes.tsv"], "there is no file"),
         (["genes.csv", "--categorical", "g99"], "kinds names the column 'g99'"),
         (["bad.csv"], "has 1 field in line 3"),

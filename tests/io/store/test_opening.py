@@ -171,7 +171,7 @@ def test_headers(store, tmp_path):
         with pytest.raises(ValueError, match=r"header\.json is not the header of a column store"):
             open_store(store.path)
     path.unlink()
-    with pytest.raises(ValueError, match=r"s is not a column store: it has no header\.json.*pack"):
+    with pytest.raises(ValueError, match=r"s is a folder, but not a column store: it has no.*pack"):
         open_store(store.path)
     with pytest.raises(FileNotFoundError, match="there is no folder or file"):
         open_store(tmp_path / "nothing")

@@ -452,8 +452,8 @@ def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Column
     if path.is_dir():
         if not (path / layout.HEADER).is_file():
             raise ValueError(
-                f"{function}: {path} is not a column store: it has no {layout.HEADER}. Hint: pack "
-                "a table there"
+                f"{function}: {path} is a folder, but not a column store: it has no "
+                f"{layout.HEADER}. Hint: name a file, or a folder that pack made"
             )
         return PackedColumns(LocalFolder(path), function), path
     if not path.exists():

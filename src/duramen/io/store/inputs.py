@@ -55,7 +55,10 @@ def open_input(source: Any, request: Request) -> Input:
     if chosen.groups is not None:
         return chosen.groups(path, request)
     if request.transpose:
-        raise ValueError(f"{function}: transpose=True is not for {chosen.title} files")
+        raise ValueError(
+            f"{function}: transpose=True is not for {chosen.title} files. Hint: write the table as "
+            "text, such as CSV"
+        )
     table = with_missing(formats.whole(path, chosen, request), request.na_values)
     return SourceInput(table, request, path)
 
