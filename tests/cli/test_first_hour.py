@@ -904,7 +904,7 @@ def test_all_names_that_are_no_columns_are_listed_at_once(tmp_path):
     words = ["--target", "y", "--drop", "dosis", "--drop", "city", "--out", tmp_path / "out"]
     result = run(tmp_path, *words)
     assert result.exit_code == 2
-    assert "--drop dosis is not a column of the table; did you mean dose?" in result.stderr
+    assert "--drop dosis is not a column of the table; did you mean 'dose'?" in result.stderr
     assert "--drop city is not a column" in result.stderr
 
 

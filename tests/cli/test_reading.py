@@ -295,7 +295,7 @@ def test_numbers_of_rows_and_features_are_no_names(tmp_path):
     lines = (tmp_path / "a.csv").read_text().splitlines(keepends=True)
     (tmp_path / "b.csv").write_text("".join(["12,2\n", *lines[1:]]))
     words = [tmp_path / "b.csv", "--target", "kind"]
-    assert_refused("rank", tmp_path / "b", words, "put one with 3 names in its place")
+    assert_refused("rank", tmp_path / "b", words, "Hint: put a line with 3 names in its place")
 
 
 @pytest.mark.parametrize(

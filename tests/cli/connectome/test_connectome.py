@@ -163,7 +163,7 @@ def test_demo(tmp_path):
         (("--demo", "--gold", "gold.csv"), "--demo brings its own data"),
         (("traces.csv", "--drop", "soma"), "drop must be names of columns"),
         (("traces.csv", "--positions", "gold.csv"), "must have columns x and y and 8 rows"),
-        (("traces.csv", "--threshold", "0"), "thresholds must be a number > 0"),
+        (("traces.csv", "--threshold", "0"), "--threshold must be a number > 0"),
         (("nowhere.npy",), "no file"),
         (("gold.csv",), "numbers"),
     ],

@@ -512,7 +512,7 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
         ([], "give a FILE and --target NAME, or --demo for the primary tumor set"),
         (["FILE", "--context", "time"], "--target is missing"),
         (["FILE", "--target", "y"], "--context is missing"),
-        (["FILE", "--target", "y", "--context", "tme"], "did you mean time?"),
+        (["FILE", "--target", "y", "--context", "tme"], "did you mean 'time'?"),
         (["FILE", "--target", "y", "--context", "y"], "--context y is the target"),
         (["FILE", "--target", "x", "--context", "time"], "no column 'x'"),
         (["FILE", "--target", "y", "--context", "time", "--context", "time"], "given twice"),
@@ -552,7 +552,10 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
         (["FILE", "--network", "--context", "time", "--criterion", "gini"], "has no effect with"),
         (["FILE", "--network", "--context", "time", "--permutations", "0"], "--permutations of 1"),
         (["FILE", "--network", "--context", "time", "--targets", "lft"], "'lft'"),
-        (["FILE", "--network", "--context", "time", "--categorical", "gat"], "did you mean gate?"),
+        (
+            ["FILE", "--network", "--context", "time", "--categorical", "gat"],
+            "did you mean 'gate'?",
+        ),
     ],
 )
 def test_mistakes_of_the_user(words, message, gates, out):

@@ -405,8 +405,8 @@ def test_terminal_shows_the_top(out):
         ([], "give a FILE and --target NAME, or --demo for the primary tumor set"),
         (["FILE"], "--target is missing"),
         (["FILE", "--target", "riks"], "did you mean 'risk'?"),
-        (["FILE", "--target", "risk", "--drop", "aeg"], "did you mean age?"),
-        (["FILE", "--target", "risk", "--categorical", "ages"], "did you mean age?"),
+        (["FILE", "--target", "risk", "--drop", "aeg"], "did you mean 'age'?"),
+        (["FILE", "--target", "risk", "--categorical", "ages"], "did you mean 'age'?"),
         (
             ["FILE", "--target", "risk", "--criterion", "variance"],
             "must be auto or gini",

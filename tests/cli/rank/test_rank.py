@@ -255,7 +255,7 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
         (["FILE", "--target", "stat"], "did you mean 'state'?"),
         (["FILE", "--target", "state", "--drop", "f77"], "--drop f77 is not a column of the table"),
         (["FILE", "--target", "state", "--drop", "state"], "--drop state is the target"),
-        (["FILE", "--target", "state", "--categorical", "numbr"], "did you mean number?"),
+        (["FILE", "--target", "state", "--categorical", "numbr"], "did you mean 'number'?"),
         (["FILE", "--target", "state", "--max-features", "many"], "got 'many'"),
         (["FILE", "--target", "state", "--max-features", "999"], "--max-features must be"),
         (

@@ -656,7 +656,10 @@ def test_options_that_do_not_fit(words, message, file, tmp_path, no_growth):
         (["f,g", "x0,a", "x0,b"], "'x0' occurs twice; groups must not overlap"),
         (["f,g", ",a"], "row 1 names no feature"),
         (["f,g", "x0,"], "assigns no feature to a group"),
-        (["f,g", "x11,a"], "--feature-groups: x11 is not a column of the table; did you mean x1?"),
+        (
+            ["f,g", "x11,a"],
+            "--feature-groups: x11 is not a column of the table; did you mean 'x1'?",
+        ),
         (["f,g", "y,a"], "--feature-groups: y is the target"),
         (["f,g", "x0,x1"], "'x1' is the name of a group and of a column that is in no group"),
     ],

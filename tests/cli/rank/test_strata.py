@@ -166,7 +166,7 @@ def test_warnings_of_few_arrangements_are_notes(tmp_path):
     [
         (["--strata", "population", "--no-test"], "--strata has no effect with --no-test"),
         (["--groups", "person", "--no-test"], "--groups has no effect with --no-test"),
-        ([*TEST, "altmann", "--strata", "populatoin"], "did you mean population?"),
+        ([*TEST, "altmann", "--strata", "populatoin"], "did you mean 'population'?"),
         ([*TEST, "altmann", "--groups", "y"], "--groups y is the target"),
         (
             [*TEST, "altmann", "--groups", "person", "--drop", "person"],

@@ -189,23 +189,17 @@ def explain_ragged(text: TextFile) -> None:
             header: list[str] = []
             while not header:  # empty lines before it do not count
                 header = next(rows)
-            for number, row in enumerate(rows):
+            for row in rows:
                 if row and len(row) != len(header):
                     at = text.skipped + rows.line_num
                     following = [other for other in islice(rows, _FOLLOWING) if other]
-                    raise _ragged(text, header, row, at, following, first=number == 0)
+                    raise _ragged(text, header, row, at, following)
     except (OSError, csv.Error, StopIteration):
         return
 
 
 def _ragged(
-    text: TextFile,
-    header: list[str],
-    row: list[str],
-    line: int,
-    following: list[list[str]],
-    *,
-    first: bool,
+    text: TextFile, header: list[str], row: list[str], line: int, following: list[list[str]]
 ) -> ValueError:
     """Return the error about a row that is longer or shorter than the header."""
     delimiter, fields = text.delimiter, f"{len(row)} {'field' if len(row) == 1 else 'fields'}"
@@ -218,10 +212,10 @@ def _ragged(
             f"{what}. Hint: if that line names the columns, skip_rows={skip} (--skip-rows {skip}) "
             "begins there; if it is a row, add the missing name to the header"
         )
-    if alike and first:
+    if alike and header[1:2] == [str(len(row) - 1)]:  # as in files of scikit-learn
         return ValueError(
-            f"{what}. Hint: if the line before does not name the columns, put one with {len(row)} "
-            "names in its place"
+            f"{what}: the numbers of rows and of features. Hint: put a line with {len(row)} names "
+            "in its place"
         )
     if len(row) > len(header) and not any(row[len(header) :]):
         return ValueError(f"{what}; remove the {delimiter!r} at the end of that line")
