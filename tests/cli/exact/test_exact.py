@@ -439,7 +439,7 @@ def test_what_is_hopeless_is_refused(tmp_path, out):
     columns = {f"x{j}": random.integers(0, 4, 400) for j in range(60)}
     pq.write_table(pa.table({**columns, "y": random.integers(0, 3, 400)}), tmp_path / "t.parquet")
     words = [tmp_path / "t.parquet", "--target", "y", "--max-hours", "0.0001", "--quiet"]
-    assert_refused("exact", out, words, "max_depth=")
+    assert_refused("exact", out, words, "--max-depth ")
 
 
 @pytest.mark.parametrize(
