@@ -418,7 +418,7 @@ def test_demo_takes_other_settings(out):
         ),
         (["genes.csv", "--target", "kind", "--checkpoint", "no/kept.npz"], "--checkpoint no/kept"),
         (["gaps.csv", "--target", "y"], "missing"),
-        (["folder", "--target", "y"], "is not a column store"),
+        (["folder", "--target", "y"], "not a column store"),
         (["memory://none.store", "--target", "y"], "there is no column store at memory://"),
         (["none.bed", "--target", "y"], "there is no folder or file none.bed"),
         (["s", "--target", "kin"], "s has no column 'kin'; did you mean 'kind'?"),
