@@ -321,7 +321,7 @@ PLACES = [[0.0], [1.0], [1.5], [4.0], [9.0]]
 
 @case("smooth/neighbors", measures.smooth, neighbors=np.eye(5, k=1) + np.eye(5, k=-1))
 @case("smooth/positions", measures.smooth, positions=PLACES, radius=2.0)
-@case("smooth/share", measures.smooth, positions=PLACES, radius=2.0, how="share")
+@case("smooth/distribute", measures.smooth, positions=PLACES, radius=2.0, how="distribute")
 def _smoothed(**options: Any) -> Any:
     return extracts.importances(measures.smooth(measures.mdi(forest()), **options))
 

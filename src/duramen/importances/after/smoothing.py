@@ -25,7 +25,7 @@ def smooth(
     *,
     positions: ArrayLike | None = None,
     radius: float | None = None,
-    how: Literal["mean", "share"] = "mean",
+    how: Literal["mean", "distribute"] = "mean",
 ) -> Importances:
     r"""Smooth the importances of neighboring features, which often stand for each other.
 
@@ -47,9 +47,10 @@ def smooth(
     radius : float, optional
         Features at most so far away are neighbors (Euclidean distance, in the unit of
         `positions`).
-    how : {"mean", "share"}
-        ``"mean"``: a feature gets the mean over its neighborhood. ``"share"``: a feature shares
-        its importance out over its neighborhood, and the sum over all features stays what it was.
+    how : {"mean", "distribute"}
+        ``"mean"``: a feature gets the mean over its neighborhood. ``"distribute"``: a feature
+        distributes its importance over its neighborhood, and the sum over all features stays what
+        it was.
 
     Returns
     -------
@@ -83,8 +84,8 @@ def smooth(
     ('x0', 'x1')
     """
     check_importances("smooth", importances)
-    if how not in ("mean", "share"):
-        raise ValueError(f'smooth: how must be "mean" or "share", got {how!r}.')
+    if how not in ("mean", "distribute"):
+        raise ValueError(f'smooth: how must be "mean" or "distribute", got {how!r}.')
     if (neighbors is None) == (positions is None):
         raise ValueError(
             "smooth: either neighbors or positions must be given, and not both. "
