@@ -28,7 +28,7 @@ unseen: set[str] = set()
 """Folders that the user does not know, which messages leave out of names."""
 option_of: dict[str, str] = {}
 """Option of the command that sets a parameter of the library, by the parameter."""
-_BESIDE = re.compile(r"(\w+)(?:=[^()=]*)? \((--([\w-]+)[^()]*)\)")  # an option after its parameter
+_BESIDE = re.compile(r"\b(\w+)(?:=[^()=]*)? \((--([\w-]+)[^()]*)\)")  # an option after a parameter
 _COMMAND = re.compile(r"duramen \w+")
 _LONGEST = 4000  # characters of a line; a message may quote what a file holds
 
