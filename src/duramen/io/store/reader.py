@@ -380,7 +380,7 @@ LEAST_BYTES = 10**6
 COLUMN_BYTES = 400  # names, records and whatever else a column takes beside its cells
 
 
-def memory_bytes(memory: Any, function: str, least: int = LEAST_BYTES) -> int:
+def memory_bytes(memory: Any, function: str, least: int | None = None) -> int:
     """Parse a size such as ``"512MB"``, ``"2GiB"`` or 10**9 in bytes, by default 1MB or more."""
     size = parsed_size(memory) if isinstance(memory, str) else None
     if isinstance(memory, int | float) and not isinstance(memory, bool) and memory == memory:
@@ -390,7 +390,7 @@ def memory_bytes(memory: Any, function: str, least: int = LEAST_BYTES) -> int:
             f"{function}: memory must be a size such as '512MB', '2GiB' or a number of bytes, got "
             f"{memory!r}"
         )
-    if size < least:
+    if size < (LEAST_BYTES if least is None else least):
         raise ValueError(
             f"{function}: memory must be at least 1MB, got {memory!r}. Hint: 512MB is a good start"
         )
