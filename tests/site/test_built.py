@@ -185,7 +185,7 @@ def test_another_version(screen: str, browser: Any, address: str) -> None:
     """The switcher leads to the same page of another version, or to its first page."""
     page = opened(browser, f"{address}/how-to/rank.html", screen)
     banner = page.locator("#bd-header-version-warning")
-    assert "development version" in banner.inner_text()
+    banner.get_by_text("development version").wait_for()  # until the list of versions is read
     stable = banner.locator("a", has_text="stable version")
     assert stable.get_attribute("href") == "/0.2.0/how-to/rank.html"
     if screen == "phone":
