@@ -358,10 +358,9 @@ def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
     """
     if isinstance(table, ColumnStore):
         names = table.names_of(np.arange(min(_COMPARED, table.n_columns)))
-        values = [pa.array(table.values(j).tolist()) for j in range(len(names))]
         shape = str(table.n_rows), str(table.n_columns - 1)
     else:
-        names, values = tuple(table.column_names[:_COMPARED]), table.columns
+        names = tuple(table.column_names[:_COMPARED])
         shape = str(table.num_rows), str(table.num_columns - 1)
     if names[:2] == shape:
         message = (
@@ -369,7 +368,11 @@ def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
             "features, and was taken for the names of the columns"
         )
         return [Finding("names", shape, message, "write a line of names in its place")]
-    like = tuple(name for j, name in enumerate(names) if _is_value(name, values[j]))
+
+    def column(j: int) -> Any:  # of a store its distinct values, of one column after the other
+        return pa.array(table.values(j)) if isinstance(table, ColumnStore) else table.column(j)
+
+    like = tuple(name for j, name in enumerate(names) if _is_value(name, column(j)))
     if len(like) < 2 or 2 * len(like) <= len(names):
         return []
     message = (
