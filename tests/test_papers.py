@@ -83,10 +83,10 @@ def test_a_claim_holds_or_its_opposite_does() -> None:
     assert (above.agrees(), above.verdict()) == (True, "holds")
     assert not replace(above, ours=0.0).agrees()
     assert not replace(above, relation="<").agrees()
-    opposite = replace(above, ours=-0.1, exception="explanation/srs.md")
+    opposite = replace(above, ours=-0.1, exception="explanation/experiments/srs.md")
     assert opposite.agrees()
-    assert opposite.verdict() == "does not hold: [why](explanation/srs.md)"
-    assert not replace(above, exception="explanation/srs.md").agrees()
+    assert opposite.verdict() == "does not hold: [why](explanation/experiments/srs.md)"
+    assert not replace(above, exception="explanation/experiments/srs.md").agrees()
     assert not replace(above, ours=math.nan).agrees()
     assert not replace(opposite, ours=math.nan).agrees()
 

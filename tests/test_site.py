@@ -112,7 +112,7 @@ def test_the_doctor_says_what_a_report_of_a_fault_needs() -> None:
 
 
 def test_pages_of_how_to_have_at_most_600_words() -> None:
-    for page in sorted((ROOT / "docs" / "how-to").glob("*.md")):
+    for page in sorted((ROOT / "docs" / "how-to").rglob("*.md")):
         prose = re.sub(
             r"^```.*?^```\s*$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL
         )
@@ -122,7 +122,7 @@ def test_pages_of_how_to_have_at_most_600_words() -> None:
 
 def test_every_option_of_a_command_stands_on_a_page() -> None:
     folders = ("how-to", "start", "explanation")
-    pages = [page for name in folders for page in (ROOT / "docs" / name).glob("*.md")]
+    pages = [page for name in folders for page in (ROOT / "docs" / name).rglob("*.md")]
     text = "\n".join(page.read_text("utf-8") for page in pages)
     named = set(re.findall(r"--[a-z][a-z-]*", text))
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
@@ -131,7 +131,7 @@ def test_every_option_of_a_command_stands_on_a_page() -> None:
 
 
 def test_exit_codes_on_the_page_are_those_of_the_manual() -> None:
-    text = (ROOT / "docs" / "how-to" / "scripts.md").read_text("utf-8")
+    text = (ROOT / "docs" / "how-to" / "running" / "scripts.md").read_text("utf-8")
     assert re.findall(r"^\| (\d[\d, ]*) \|", text, re.MULTILINE) == list(EXIT_CODES)
 
 

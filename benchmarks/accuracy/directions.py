@@ -6,9 +6,9 @@ called non-monotone: where effects are monotone, of several forms, noise and tar
 is an error; where effects turn, it is right. With ``--groups``, a second figure is that of the rule
 that the test of a turn replaced: Kruskal and Wallis' test between five intervals. The last table is
 of categories: how often the category that a result names as highest is not. The tables are those of
-docs/explanation/directions.md. A run that was killed goes on from its checkpoints in ``--out``; one
-processor takes about half an hour. It ends with exit status 1 where an error rate is above the 99 %
-band of .05.
+docs/explanation/experiments/directions.md. A run that was killed goes on from its checkpoints in
+``--out``; one processor takes about half an hour. It ends with exit status 1 where an error rate is
+above the 99 % band of .05.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ classification problem with strong, weak and irrelevant features at four sizes, 
 95 % intervals of MDA and MDI cover the expected importance of forests at that size (the mean over
 data sets of their own). Then it draws pure noise, and prints in how many data sets any feature has
 q <= .05, by the number of replicates that the p-values come from. The tables are those of
-docs/explanation/intervals.md. A run that was killed goes on from its checkpoints in DIR; one
+docs/explanation/tests/intervals.md. A run that was killed goes on from its checkpoints in DIR; one
 processor takes about ten minutes.
 """
 

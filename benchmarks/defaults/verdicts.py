@@ -4,8 +4,8 @@
 of four nulls that no other page uses (with few trees and permutations: its level is to hold for any
 number of them), and the default test of `duramen rank` on problems with 20 relevant of 2000
 features, on the leukemia set and on noise of its shape. It prints the tables of
-docs/explanation/max-t-measured.md; exit status 1 where a bar is missed. A run that was killed goes
-on from its files in DIR. One processor takes about ten minutes.
+docs/explanation/tests/max-t-measured.md; exit status 1 where a bar is missed. A run that was killed
+goes on from its files in DIR. One processor takes about ten minutes.
 """
 
 from __future__ import annotations

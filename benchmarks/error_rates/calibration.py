@@ -4,7 +4,8 @@
 and three shapes, tests each with every method at .05, and writes how often features were taken to
 ``DIR/calibration.csv`` and ``.png``. A run that was killed goes on from its checkpoints in DIR; 400
 data sets in each of the nine cells take two processors about an hour and a half. With ``--draw CSV
-...`` only the picture is drawn, and the tables of docs/explanation/calibration.md are printed.
+...`` only the picture is drawn, and the tables of docs/explanation/tests/calibration.md are
+printed.
 """
 
 from __future__ import annotations

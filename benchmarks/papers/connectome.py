@@ -19,7 +19,7 @@ STEPS = (
     *("Pearson", "GTE", "GENIE3"),
 )
 # Better step, other one, and why the order of the thesis does not hold in small cultures.
-SMALL = "explanation/connectome.md#further-networks"
+SMALL = "explanation/experiments/connectome.md#further-networks"
 ORDER = (
     ("h g f1", "no filter", ""),
     ("w h g f1", "h g f1", SMALL),

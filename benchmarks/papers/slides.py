@@ -23,7 +23,7 @@ TREES = {
 }
 FEATURES = (500, 1500, 3000, 5500)
 KEEP = 0.5
-EXCEPTION = "explanation/srs.md#the-probe-of-the-slides"
+EXCEPTION = "explanation/experiments/srs.md#the-probe-of-the-slides"
 
 
 def relevance() -> list[Value]:

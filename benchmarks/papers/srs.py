@@ -114,7 +114,7 @@ def draw_figure_1(figure: Any) -> None:
     panel.legend(frameon=False)
 
 
-FULL = "explanation/srs.md#20-features-among-50000"
+FULL = "explanation/experiments/srs.md#20-features-among-50000"
 
 
 def f1(scale: Scale) -> Any:

@@ -3,8 +3,8 @@
 ``python -m benchmarks.power.depth --out DIR`` draws 100 data sets of 300 rows and 12 normal
 columns, three of which have weak effects (logistic regression with coefficients of .4), tests MDI
 of random forests of 200 trees with 99 permutations, and prints the table of
-docs/explanation/max-t-measured.md: means and standard errors over data sets. The same data sets
-serve all depths. A run that was killed goes on from DIR.
+docs/explanation/tests/max-t-measured.md: means and standard errors over data sets. The same data
+sets serve all depths. A run that was killed goes on from DIR.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 columns to DIR (100 MB), packs it, and measures, on one thread and in processor time: columns packed
 a second, columns read a second, in two bits each, and seconds of a tree on 1,000 columns,
 Extra-Trees and random forests of depth 6 with K = 100. The million of trees and columns in
-docs/explanation/scale.md follow from these.
+docs/explanation/experiments/scale.md follow from these.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 is known: each feature by itself with a probability of its own, or the k features with the largest
 of random scores. It prints how often 95 % intervals cover it, for M from 5 to 100; the second
 figure is of the published interval, with the normal quantile and the variance of Nogueira et al.
-(2018). The table is that of docs/explanation/stability.md; one processor takes about two minutes.
+(2018). The table is that of docs/explanation/tests/stability.md; one processor takes about two
+minutes.
 """
 
 from __future__ import annotations

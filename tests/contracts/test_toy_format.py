@@ -13,7 +13,7 @@ import duramen as dm
 from duramen.data.routing import routing_values
 from duramen.io import catalogue, read_table
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "file-formats.md"
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "data" / "file-formats.md"
 
 
 @pytest.fixture

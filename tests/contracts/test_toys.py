@@ -164,7 +164,7 @@ def test_catalogues_are_ordered_and_refuse_what_is_there() -> None:
 @pytest.mark.parametrize("package", ["importances", "significance"])
 def test_guide_and_api_have_all_records(package: str, root: Path) -> None:
     page = {"importances": "rank-measures.md", "significance": "rank-tests.md"}[package]
-    guide = (root / "docs" / "how-to" / page).read_text(encoding="utf-8")
+    guide = (root / "docs" / "how-to" / "ranking" / page).read_text(encoding="utf-8")
     api = (root / "docs" / "api.md").read_text(encoding="utf-8")
     for entry in getattr(dm, package).catalogue:
         if entry.name.startswith("toy_"):

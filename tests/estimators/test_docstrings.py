@@ -47,8 +47,10 @@ def test_the_tool_finds_a_docstring_that_differs():
 
 def test_every_forest_is_public_and_documented():
     pages = ROOT / "docs" / "how-to"
-    guide = "".join((pages / name).read_text("utf-8") for name in ("forests.md", "splits.md"))
-    options = (pages / "rank-options.md").read_text(encoding="utf-8")
+    guide = "".join(
+        (pages / "forests" / name).read_text("utf-8") for name in ("forests.md", "splits.md")
+    )
+    options = (pages / "ranking" / "rank-options.md").read_text(encoding="utf-8")
     for forest in FORESTS:
         assert f"`{forest.name}`" in options
         assert f"`{forest.classifier.__name__}`" in guide

@@ -3,7 +3,7 @@
 Three nulls and three shapes, 40 data sets each, forests of ten shallow trees and 19 permutations,
 the fewest that a p-value of .05 can come from. What costs little is tried in every cell; the others
 in one or a few, so chosen that each meets what is hardest for it. The same in full, and what comes
-of it, is in docs/explanation/calibration.md.
+of it, is in docs/explanation/tests/calibration.md.
 
 No rate that is looked at is above the bound that holds for all of them with probability .999, by
 Bonferroni, .250 for 40 data sets; where p-values are exact and columns independent, some are that

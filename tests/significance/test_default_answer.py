@@ -1,7 +1,7 @@
 """What the verdicts of the default test promise and find, in small.
 
 The nulls and a problem of benchmarks.defaults.verdicts, with forests of few trees: the levels are
-to hold for any number of trees. In full: docs/explanation/max-t-measured.md.
+to hold for any number of trees. In full: docs/explanation/tests/max-t-measured.md.
 """
 
 import numpy as np

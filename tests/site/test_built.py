@@ -30,7 +30,7 @@ PAGES = (
     "index.html",
     "questions.html",
     "start/which-importance.html",
-    "how-to/rank.html",
+    "how-to/ranking/rank.html",
     "reference/duramen.rank.html",
 )
 # What a reader types for each question.
@@ -183,11 +183,11 @@ def test_the_list_of_versions(published: Path) -> None:
 @pytest.mark.parametrize("screen", SCREENS)
 def test_another_version(screen: str, browser: Any, address: str) -> None:
     """The switcher leads to the same page of another version, or to its first page."""
-    page = opened(browser, f"{address}/how-to/rank.html", screen)
+    page = opened(browser, f"{address}/how-to/ranking/rank.html", screen)
     banner = page.locator("#bd-header-version-warning")
     banner.get_by_text("development version").wait_for()  # until the list of versions is read
     stable = banner.locator("a", has_text="stable version")
-    assert stable.get_attribute("href") == "/0.2.0/how-to/rank.html"
+    assert stable.get_attribute("href") == "/0.2.0/how-to/ranking/rank.html"
     if screen == "phone":
         page.locator(".primary-toggle").click()
     page.locator(".version-switcher__button:visible").first.click()

@@ -113,7 +113,7 @@ class ArtificialContrasts(RoundsSelector):
 
     *Null hypothesis.* As in `Boruta`, replicates repeat contrasts, not rows: `alpha` does not bound
     the fraction of data sets without a relevant feature in which some feature is accepted, a tenth
-    of those measured (docs/how-to/contrasts.md).
+    of those measured (docs/how-to/selection/contrasts.md).
 
     References
     ----------

@@ -127,8 +127,8 @@ class StabilitySelection(RefittingSelector):
     independent of the target given all others, as far as their estimated distribution is right.
     Where no feature is relevant, features and copies come in random order, and something
     is selected with probability .07 at ``alpha=0.25``, .03 at .2 and .16 at 1/3
-    (docs/explanation/stability-selection.md, also for what is false among features beside relevant
-    ones).
+    (docs/explanation/experiments/stability-selection.md, also for what is false among features
+    beside relevant ones).
 
     References
     ----------

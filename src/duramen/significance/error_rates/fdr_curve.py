@@ -75,9 +75,9 @@ def fdr_curve(
     n_permutations : int
         Number B of permutations.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/strata.md).
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/strata.md).
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
     balanced : bool
         Whether features are ranked and compared by their importances standardized under
         permutation, as by :func:`max_t`, so that features with many distinct values have no

@@ -63,9 +63,9 @@ def multiple_probes(
         Count the feature itself as a best probe that reaches it. False is the rate of the paper,
         b / R, which may be 0.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/strata.md).
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/strata.md).
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -102,7 +102,7 @@ def multiple_probes(
     with relevant ones are associated with the target, while probes are not, and are taken more
     often. "own_probe" is fair to columns of few and of many values alike, whatever the measure; the
     rates are not, since the best probe is most often one of many values. The guide,
-    docs/how-to/probes.md, has figures.
+    docs/how-to/tests/probes.md, has figures.
 
     One permutation for all columns keeps their correlations among the probes, so that the best of
     them reaches as far as the best of as many correlated features. K is resolved for p columns and

@@ -11,9 +11,9 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.significance.resampling import SamplingUnits
 from duramen.support.arrays import FloatArray
 
-# What was measured (docs/explanation/intervals.md): from so many rows on; up to so many, small
-# subsamples were found to give too small standard errors; what other kinds covered; and for what
-# targets.
+# What was measured (docs/explanation/tests/intervals.md): from so many rows on; up to so many,
+# small subsamples were found to give too small standard errors; what other kinds covered; and for
+# what targets.
 _FEWEST_ROWS = 60
 _ROWS_FOR_SMALL = 200
 _COVERED = {"normal": ".86 to .98", "percentile": ".77 to .94"}

@@ -20,7 +20,7 @@ from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
 
 # Data sets of noise of 100 x 100, of 100, in which q-values of a fitted distribution take something
-# (docs/explanation/calibration.md).
+# (docs/explanation/tests/calibration.md).
 _TAKEN = {"normal": "64 to 70", "gamma": "21 to 25"}
 
 
@@ -76,9 +76,9 @@ def altmann(
         (Besag and Clifford 1991). A feature that had its h-th at permutation l gets p = h / l,
         the others as above. Valid p-values at less cost; "empirical" only.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/strata.md).
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/strata.md).
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

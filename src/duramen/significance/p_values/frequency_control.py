@@ -29,7 +29,7 @@ BINOMIAL = (
     "splits, as if chance alone decided between the features that do not always win."
 )
 
-# Figures of docs/explanation/janitza.md and calibration.md.
+# Figures of docs/explanation/tests/janitza.md and calibration.md.
 _ONE_CANDIDATE = (
     "the binomial distribution is for columns that can be split in every branch: for columns "
     "with many values among others with few, 17 to 21 % of p-values were <= .05 in random "
@@ -89,9 +89,9 @@ def frequency_control(
     n_permutations : int
         Number S of permutations of the target, for "permuted".
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/strata.md).
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/strata.md).
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -125,11 +125,11 @@ def frequency_control(
 
     *K > 1, "binomial".* A feature that looks good by chance wins again and again in all trees, and
     counts vary far more than Bin(M, p_0) allows: the more trees, the worse (figures in
-    docs/explanation/janitza.md). Hence "permuted", which is exact under its null whatever K, and
-    the kinds of columns; it costs S forests. Fractions are compared, not counts, as forests on a
-    permuted target have more splits. Features that are correlated with relevant ones are associated
-    with the target and found too. Those that are independent of the target and of the relevant ones
-    lose splits to these, and have p-values that are rather too large.
+    docs/explanation/tests/janitza.md). Hence "permuted", which is exact under its null whatever K,
+    and the kinds of columns; it costs S forests. Fractions are compared, not counts, as forests on
+    a permuted target have more splits. Features that are correlated with relevant ones are
+    associated with the target and found too. Those that are independent of the target and of the
+    relevant ones lose splits to these, and have p-values that are rather too large.
 
     References
     ----------

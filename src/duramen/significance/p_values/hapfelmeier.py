@@ -80,9 +80,9 @@ def hapfelmeier(
         p = h / l (Besag and Clifford 1991). Valid p-values, and most irrelevant features cost some
         2 h forests instead of L.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/strata.md).
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/strata.md).
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

@@ -103,9 +103,9 @@ def interaction_test(
     others, else one for the mean. The p-values are valid for many rows (Chernozhukov et al. 2013,
     for numbers of pairs far above that of rows), if the model holds the main effects: where
     features are correlated and a main effect has a form that steps do not follow, or is too weak
-    to be found, a pair may have part of it (docs/explanation/pairs.md has measured rates).
-    A pair whose features are correlated with two that interact has a part of their interaction.
-    Interactions of three and more features that leave no trace in pairs are not found.
+    to be found, a pair may have part of it (docs/explanation/experiments/pairs.md has measured
+    rates). A pair whose features are correlated with two that interact has a part of their
+    interaction. Interactions of three and more features that leave no trace in pairs are not found.
 
     References
     ----------

@@ -80,8 +80,8 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     Without influence are features that are independent of the target. One that is correlated with a
     relevant feature depends on the target: a forest uses it in place of the other, its importance
     is above 0 in expectation, and it is taken far more often than alpha
-    (docs/explanation/proxies.md). `strata` have no place here, since no rows are permuted; for rows
-    that are alike give `groups` to ``holdout_mda``.
+    (docs/explanation/tests/proxies.md). `strata` have no place here, since no rows are permuted;
+    for rows that are alike give `groups` to ``holdout_mda``.
 
     It does not hold where the distributions of features differ: p-values of columns with many
     values are too small and those of columns with few too large, while the fraction over all

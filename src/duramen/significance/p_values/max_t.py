@@ -109,9 +109,9 @@ def max_t(
     the same sense. An error in an earlier stage is excluded with it where permuting relevant
     features along with the others does not make the largest statistic of these smaller, which is
     the usual case: relevant features take importance that would go to others by chance. It was not
-    so for Gini importances of many classes and for MDA; docs/explanation/max-t-measured.md has
-    measured rates. Features that are correlated with relevant ones are associated with the target,
-    and found.
+    so for Gini importances of many classes and for MDA; docs/explanation/tests/max-t-measured.md
+    has measured rates. Features that are correlated with relevant ones are associated with the
+    target, and found.
 
     *Groups.* With `feature_groups` the groups, and the features in none, are tested as above, and
     then the members of confirmed groups. The importance of a group is the sum of those of its
@@ -120,7 +120,7 @@ def max_t(
     that large groups are not favored. The members have the step-down procedure of all p features in
     the first stage, and an adjusted p-value no smaller than that of their group. The family-wise
     error rate of the groups is at most alpha, and so is that of the features; that of both together
-    is at most 2 alpha (docs/how-to/max-t-groups.md has measured rates).
+    is at most 2 alpha (docs/how-to/tests/max-t-groups.md has measured rates).
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def max_t(
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto"
         is "mdi_oob" if trees leave rows out ("mdi" for survival), else "mdi", and grows trees for
         classes by entropy: measures on out-of-bag rows find more, MDA controls less, and so does
-        the Gini index with many classes (docs/explanation/max-t-measured.md).
+        the Gini index with many classes (docs/explanation/tests/max-t-measured.md).
     n_permutations : int
         Number B of permutations of a stage. The least adjusted p-value is 1 / (B + 1): 19
         permutations allow for one of .05. A stage ends after 19 or 39 if no feature can be
@@ -152,9 +152,9 @@ def max_t(
         Groups that do not overlap, as for :func:`duramen.io.feature_groups`; features in none are
         tested with the groups. It needs ``balanced=True``.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/strata.md).
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/strata.md).
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

@@ -86,9 +86,9 @@ def mean_rank_test(
     irrelevant : float
         Fraction of the features in U, in (0, 1], for "irrelevant".
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/strata.md).
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/strata.md).
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -123,7 +123,7 @@ def mean_rank_test(
     "irrelevant" has no guarantee, and is there for comparison with the literature. It compares
     means with single values, and takes its null sample from the end of the same ranking; what
     chance shows in the rows comes again in every subsample, so that the more trees there are, the
-    more p-values are too small (figures in docs/how-to/probes.md). For the same reason the
+    more p-values are too small (figures in docs/how-to/tests/probes.md). For the same reason the
     distribution of the mean of R independent ranks, normal with variance (p^2 - 1) / (12 R), is no
     choice at all: with it 23 % of p-values were <= .05 in noise.
 

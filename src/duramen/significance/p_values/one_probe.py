@@ -60,7 +60,7 @@ def one_probe(
         Count the feature itself as a probe that reaches it. False is the p-value of the paper,
         b / R, which may be 0; its q-value is then 0 too.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/strata.md).
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -89,7 +89,7 @@ def one_probe(
     1) without `add_one`; with few trees the test is cautious. A probe copies any column: if the
     measure favors columns of many values, as MDI does, their p-values are too small and those of
     columns with few values too large. A feature that is correlated with a relevant one beats the
-    probe, which has lost its correlations. The guide, docs/how-to/probes.md, has figures.
+    probe, which has lost its correlations. The guide, docs/how-to/tests/probes.md, has figures.
 
     K is resolved for the p columns, and drawn from p + 1. Groups exchange all of their rows with
     groups of as many rows. Strata are not possible: within them the probe of a column would keep

@@ -80,9 +80,9 @@ def permutation_test(
         h: stop the permutations once every feature has reached h values as large as its own; see
         :func:`altmann`.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/strata.md).
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/strata.md).
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
     names : sequence of str, optional
         Names of the p features. By default those of `Importances`, else of the columns of X, else
         ``x0``, ``x1``, ...

@@ -28,7 +28,7 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
 # Selections below which intervals covered less often in simulations
-# (docs/explanation/stability.md), also those of a stability above `_STABLE`.
+# (docs/explanation/tests/stability.md), also those of a stability above `_STABLE`.
 _FEW, _STABLE, _FEW_STABLE = 10, 0.75, 20
 
 
@@ -176,7 +176,7 @@ def stability(
     resampling is known, not how stable the selection would be on other learning sets; resamples
     share rows and agree more than independent samples do. Where all
     selections agree the interval has no width. The result carries a note where it covers less often
-    than its level in simulations (docs/explanation/stability.md).
+    than its level in simulations (docs/explanation/tests/stability.md).
 
     References
     ----------

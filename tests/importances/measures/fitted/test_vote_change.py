@@ -265,7 +265,7 @@ def test_false_discoveries_on_the_linear_problem():
     from benchmarks.error_rates import linear_problem
 
     # Draw 0. Over 50 draws the rate is .011 and .018 with 10,000 trees, and 7.3 and 7.9
-    # features with a weight are found (docs/how-to/vote-change.md).
+    # features with a weight are found (docs/how-to/importances/vote-change.md).
     result = linear_problem.run(draws=1, sizes=(500, 10_000), candidates=("sqrt", 30), n_jobs=2)
     for row in result:
         assert row.false_discovery_rate < 0.05

@@ -23,7 +23,7 @@ from duramen.support.warning import warn
 DEGREES_OF_FREEDOM = ("classes", "pearson")
 
 # Splits on a feature, on average, above which irrelevant features had small q-values in simulations
-# (docs/how-to/vote-change.md).
+# (docs/how-to/importances/vote-change.md).
 _MOST_SPLITS = 100
 
 

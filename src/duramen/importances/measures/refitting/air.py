@@ -43,9 +43,9 @@ def air(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/strata.md).
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/strata.md).
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
     random_state : int, RandomState, Generator or None
         Where permutation and forest come from; None takes the estimator's own.
 

@@ -51,9 +51,9 @@ def sandri(
         Number S of permutations, with a forest each. The first of them is that of `air` with the
         same `random_state`.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/strata.md).
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/strata.md).
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
     random_state : int, RandomState, Generator or None
         Where permutations and forests come from; None takes the estimator's own.
     client : dask.distributed.Client, optional
