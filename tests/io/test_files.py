@@ -300,3 +300,16 @@ def test_decimal_commas_are_detected_by_the_first_lines(
     (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
     text = TextFile.of(tmp_path / "a.csv", ",", Request("read_table"))
     assert list(text.decimal_commas) == commas
+
+
+def test_spaces_separate_where_no_other_sign_does_and_each_line_has_a_number(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("age sex\n31 f\n47 m\n")
+    with pytest.warns(UserWarning, match=r"scores.csv is separated by ' ', not by ','"):
+        assert read_table(path).to_pydict() == {"age": [31, 47], "sex": ["f", "m"]}
+    path.write_text("name\nAda Lovelace\nAlan Turing\n")
+    assert read_table(path).to_pydict() == {"name": ["Ada Lovelace", "Alan Turing"]}
+    path.write_text("name role\nAda Lovelace\nAlan Turing\n")
+    assert read_table(path).column_names == ["name role"]

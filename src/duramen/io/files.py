@@ -47,8 +47,8 @@ def read_table(
         Decimal point of the numbers in CSV and TSV files: "." or ",".
     separator : str, optional
         Character between two fields of CSV and TSV files; by default a comma or a tab, or the one
-        of comma, semicolon, tab and pipe that cuts the first lines into as many fields each, with a
-        warning.
+        of comma, semicolon, tab, pipe and, where each line has a number, space that cuts the first
+        lines into as many fields each, with a warning.
     sheet : str, optional
         Sheet of a workbook; by default the first, with a warning where there are others.
     encoding : str

@@ -308,15 +308,18 @@ class TextFile:
         """Separator that was asked for, or told by the first lines.
 
         Another one than the usual only where that one does not cut all lines into as many fields,
-        and the other does. Of what comes through a pipe, which cannot be read again, the usual one.
+        and the other does; a space only where each line has a number. Of what comes through a pipe,
+        which cannot be read again, the usual one.
         """
         if self.separator is not None:
             return self.separator
         lines: list[str] = self._lines[self._skipped :]
         usual = self.usual or "\t"
-        signs: dict[str, None] = dict.fromkeys((usual, *(SEPARATORS if self.usual else ANY)))
+        signs: dict[str, None] = dict.fromkeys((usual, *ANY))
         for lacking in (0, 1):  # fields of the header, as R writes it
             n_fields = {sign: _fields(lines, sign, lacking) for sign in signs}
+            if self.usual and not all(map(_has_number, lines[1:_LINES])):
+                n_fields[" "] = 1  # words of a text
             if n_fields[usual] > 1:
                 return usual
             if max(n_fields.values()) > 1:
@@ -488,6 +491,11 @@ def _fields(lines: list[str], separator: str, lacking: int) -> int:
     if lacking and counts:
         counts[0] += lacking
     return counts[0] if len(set(counts)) == 1 else 1
+
+
+def _has_number(line: str) -> bool:
+    """Tell whether a word of a line is a number; true of an empty line."""
+    return not line or any(map(_NUMBER.fullmatch, line.split()))
 
 
 def _is_comment(line: str, following: str) -> bool:
