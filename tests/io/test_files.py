@@ -82,6 +82,7 @@ def test_infinity_in_a_file_is_named(tmp_path: Path) -> None:
         ("a.csv", "", "is empty"),
         ("a.csv", "x,y\n", "has column names but no rows"),
         ("a.csv", "x,y,x,y,z\n1,2,3,4,5\n", "has more than one column named 'x', 'y'; rename"),
+        ("a.csv", "0,5,0.5,0\n1,2,3,4\n", "no line of names, write one above its first line"),
         ("a.csv", "x,y\n1,2\n\n3\n4,5\n", "has 1 field in line 4, but its header has 2"),
         ("a.csv", 'x,y\n"1\n1",2\n3,4,5\n', "has 3 fields in line 4, but its header has 2"),
         ("a.tsv", "x\ty\n1\t2\n3\n", "has 1 field in line 3"),

@@ -107,6 +107,8 @@ def read_table(
     if repeated:
         below = f"skip_rows={request.skip_rows + 1} (--skip-rows {request.skip_rows + 1})"
         more = f", or, if the next line names the columns, give {below}"
+        if 2 * sum(map(_is_number, table.column_names)) > table.num_columns:
+            more = "; or, as where the file has no line of names, write one above its first line"
         raise ValueError(
             f"{function}: {path} has more than one column named {repeated}; rename them"
             + (more if chosen.text or chosen.sheets else "")
@@ -115,6 +117,14 @@ def read_table(
         raise ValueError(f"{function}: {path} has column names but no rows")
     sure = comma_separated(formats.text_of(path, request))
     return warned(table, function, as_text=as_text, decimal=request.decimal, thousands=sure)
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
 
 
 def target_column(
