@@ -121,6 +121,25 @@ def test_choices_are_those_of_the_library() -> None:
     assert named in " ".join(refused.stderr.replace("│", " ").split())
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("rank", "a.csv", "my y"), "got also 'my y'; the target is given by --target 'my y'"),
+        (("select", "a.csv", "y"), "got also y; the target is given by --target y"),
+        (("rank", "a.csv", "--target", "y", "--drop", "a", "b"), "got also b; write the option"),
+        (("pack", "a.csv", "b.csv"), "FILE alone is given without an option, got also b.csv; "),
+        (
+            ("plan", "a", "--rows=9", "--features=9", "--memory=1MB", "--relevant=0:1"),
+            "nothing is given without an option, got also a; write the option",
+        ),
+    ],
+)
+def test_a_word_without_an_option_says_what_is_meant(words: tuple[str, ...], message: str) -> None:
+    refused = duramen(*words)
+    assert refused.exit_code == 2
+    assert message in " ".join(refused.stderr.split())
+
+
 @pytest.mark.parametrize("name", ["rank", "exact", "plan", "context", "pack", "select"])
 def test_options_of_the_group_of_all_are_options_of_each_command(name: str) -> None:
     shared = {param.word for param, _ in declared(Output)}

@@ -381,6 +381,25 @@ def _received(command: str, values: Mapping[str, Any]) -> Iterator[dict[str, Any
 class ChoiceCommand(TyperCommand):
     """Command whose help has sections, and the names that its options take."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; of what no parameter takes, say what may have been meant."""
+        ctx.allow_extra_args = True
+        extra = super().parse_args(ctx, args)
+        if extra and not ctx.resilient_parsing:
+            ctx.fail(self._unexpected(ctx, extra))
+        return extra
+
+    def _unexpected(self, ctx: Any, extra: list[str]) -> str:
+        """Return the message about words that stand without an option."""
+        taken = [str(param.metavar) for param in self.params if param.param_type_name == "argument"]
+        came = shlex.join(extra)
+        if len(extra) == 1 and ctx.params.get("target", "") is None:
+            hint = f"the target is given by --target {came}"
+        else:
+            hint = "write the option before each value, and a value with spaces in quotes"
+        alone = f"{' '.join(taken)} alone is" if taken else "nothing is"
+        return f"{alone} given without an option, got also {came}; {hint}"
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and the options under the headings of their sections."""
         for heading, records in self.sections(ctx).items():
