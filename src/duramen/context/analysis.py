@@ -89,7 +89,7 @@ def context_importances(
         Parameters of the trees, as a totally randomized trees or Extra-Trees estimator; it is
         cloned, not changed. Its task is that of `y`. By default
         ``TotallyRandomizedTreesClassifier(1000, splits="auto")``, or the regressor, as `y` holds
-        classes (text, truth values, or at most 20 different whole numbers) or other numbers.
+        classes (text, truth values, or few different whole numbers) or other numbers.
         ``splits="auto"`` is one child for each value, or ``"ordered"`` where a numeric column has
         more than 10 distinct values. See Notes.
     n_estimators : int, optional

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from duramen.context.kernel_weights import checked_bandwidth, points_of
 from duramen.data import EncodedTable
 from duramen.data.categories import coded_variable, objects, variable_name
-from duramen.data.target import FEW_VALUES
+from duramen.data.target import MOST_CLASSES
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import check_integer
 from duramen.support.text import quoted
@@ -100,8 +100,8 @@ def read_context(
     elif bandwidth is not None:
         raise ValueError(
             f"{function}: context_bandwidth is for a context of numbers (floating-point ones with "
-            f"more than {n_bins} distinct values, or whole ones with more than {FEW_VALUES}), got "
-            f"{chosen} of {len(values)} categories. Hint: leave it out."
+            f"more than {n_bins} distinct values, or whole ones with more than {MOST_CLASSES}), "
+            f"got {chosen} of {len(values)} categories. Hint: leave it out."
         )
     if len(values) < 2:
         raise ValueError(
@@ -121,7 +121,7 @@ def _as_text(numbers: FloatArray) -> NDArray[Any]:
 def _is_quantity(values: NDArray[Any], n_bins: int) -> bool:
     if values.dtype.kind == "f":
         return len(values) > n_bins
-    return values.dtype.kind in "iu" and len(values) > FEW_VALUES
+    return values.dtype.kind in "iu" and len(values) > MOST_CLASSES
 
 
 def split_off(

@@ -39,7 +39,8 @@ from duramen.support.warning import warn
 Task: TypeAlias = Literal["classification", "regression", "survival"]
 OneColumnTask: TypeAlias = Literal["classification", "regression"]
 
-FEW_VALUES = 20  # a whole-number target with at most so many distinct values is taken for classes
+MOST_CLASSES = 20  # distinct whole numbers that can be classes where the task is not given
+FEW_CLASSES = 8  # fewer are classes whatever the number of rows
 
 
 class Target(KernelOwner, ABC):
@@ -560,8 +561,8 @@ def encode_target(
 def infer_task(y: Any, *, function: str = "infer_task") -> Task:
     """Return the task that a target looks like: classes or a quantity.
 
-    Strings, categories and booleans are classes. Whole numbers in an integer type are classes where
-    at most 20 distinct ones occur, else a quantity. Floating-point numbers are a quantity.
+    Strings, categories and booleans are classes, floating-point numbers are a quantity. Whole
+    numbers in an integer type are classes or a quantity by :func:`are_classes`.
 
     Examples
     --------
@@ -574,8 +575,25 @@ def infer_task(y: Any, *, function: str = "infer_task") -> Task:
 
 def _inferred(values: NDArray[Any]) -> Task:
     if values.dtype.kind in "iu":
-        return "classification" if len(np.unique(values)) <= FEW_VALUES else "regression"
+        classes = are_classes(len(np.unique(values)), len(values))
+        return "classification" if classes else "regression"
     return "regression" if values.dtype.kind == "f" else "classification"
+
+
+def are_classes(n_values: int, n_rows: int) -> bool:
+    """Tell whether whole numbers are classes, by how many distinct ones occur in how many rows.
+
+    They are classes where at most 20 distinct ones occur, and a quantity where more do. From 8
+    distinct ones on they are a quantity, too, if they are more than half as many as the rows: most
+    classes would have a single row.
+
+    Examples
+    --------
+    >>> from duramen.data.target import are_classes
+    >>> are_classes(17, 200), are_classes(17, 20), are_classes(3, 4), are_classes(21, 10_000)
+    (True, False, True, False)
+    """
+    return n_values <= MOST_CLASSES and (n_values < FEW_CLASSES or 2 * n_values <= n_rows)
 
 
 def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") -> NDArray[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from duramen.data.finding import Finding
+from duramen.results.columns import counted
 from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.arrow import is_text, pa, pc
 from duramen.support.text import quoted
@@ -80,7 +81,7 @@ class StrayValues:
             return f"column {quoted(self.name)} has numbers with commas, such as {shown}"
         if not self.values:
             return f"column {quoted(self.name)} has numbers, but as text"
-        rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
+        rows = counted(self.n_rows, "row")
         percent = min(int(100 * self.fraction), 99)
         return (
             f"column {quoted(self.name)} has numbers in {percent} % of its rows, but "
@@ -415,7 +416,7 @@ def _several(name: str, column: Any, read: dict[str, _Value]) -> list[Finding]:
     if numbers < _FEWEST or len(units) > _SHOWN + 1 or min(units.values()) == 1 < len(units) - 1:
         return []
     listed = ", ".join(
-        f"{quoted(unit) if unit else 'none'} in {count:,} rows"
+        f"{quoted(unit) if unit else 'none'} in {counted(count, 'row')}"
         for unit, count in units.most_common()
     )
     return [

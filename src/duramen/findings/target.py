@@ -12,8 +12,9 @@ import numpy as np
 from duramen.data.encoded import EncodedTable
 from duramen.data.finding import Finding
 from duramen.data.schema import KINDS
-from duramen.data.target import FEW_VALUES
+from duramen.data.target import FEW_CLASSES, are_classes
 from duramen.io.store.column_store import ColumnStore
+from duramen.results.columns import counted
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.arrow import is_number, is_text, pa, pc, without_dictionary
 from duramen.support.text import quoted
@@ -21,7 +22,6 @@ from duramen.support.text import quoted
 _FEWEST_ROWS = 10
 _RARE = 0.05  # fraction of the rows below which a class is rare
 _FEW_ROWS = 5  # rows of a class, of which little can be learned
-_ORDERED = 8  # classes of whole numbers that may as well be a quantity
 _SHOWN = 3
 _MOST_WHOLE = 100  # different whole numbers of a floating type that may be classes
 _GAP = 3  # between a code and the other classes
@@ -91,11 +91,12 @@ def _of_values(values: Any, counts: IntArray, name: str, task: str) -> list[Find
     numeric = is_number(values.type)
     whole = pa.types.is_integer(values.type)
     classes = task == "classification" or (
-        task == "auto" and (not numeric or (whole and m <= FEW_VALUES))
+        task == "auto" and (not numeric or (whole and are_classes(m, n)))
     )
     if m == 1:
         single = "one class" if classes else "one value"
-        only = f"has {single} only, {quoted(values[0].as_py())}, in all {n:,} rows"
+        rows = "the only row" if n == 1 else f"all {n:,} rows"
+        only = f"has {single} only, {quoted(values[0].as_py())}, in {rows}"
         return [_finding("one class", name, only, "name another target", refused=True)]
     if m == n and n >= _FEWEST_ROWS and (not numeric or (whole and _evenly_spaced(values))):
         what = "has a different value in each row and looks like an identifier"
@@ -103,7 +104,7 @@ def _of_values(values: Any, counts: IntArray, name: str, task: str) -> list[Find
     if not classes:
         return _of_whole_numbers(values, name) if task == "auto" else []
     labels = values.to_pylist()
-    if numeric and m > FEW_VALUES:
+    if numeric and not are_classes(m, n):
         what = f"has {m:,} different numbers, which are treated as {m:,} classes without an order"
         return [_finding("many classes", name, what, "treat it as numbers")]
     outside = _code_outside(labels, counts) if whole else None
@@ -113,7 +114,7 @@ def _of_values(values: Any, counts: IntArray, name: str, task: str) -> list[Find
         inside = [i for i in range(m) if i != outside]
         findings = _of_code(labels, counts, outside, name)
         findings += _of_classes([labels[i] for i in inside], counts[inside], name)
-    if whole and task == "auto" and m >= _ORDERED:
+    if whole and task == "auto" and m >= FEW_CLASSES:
         what = f"has {m:,} different whole numbers, which are treated as classes without an order"
         findings.append(_finding("classes of numbers", name, what, "treat it as numbers"))
     return findings
@@ -145,7 +146,7 @@ def _code_outside(labels: list[int], counts: IntArray) -> int | None:
 
 
 def _of_code(labels: list[int], counts: IntArray, outside: int, name: str) -> list[Finding]:
-    rows = "1 row" if counts[outside] == 1 else f"{counts[outside]:,} rows"
+    rows = counted(counts[outside], "row")
     others = ", ".join(str(label) for label in sorted(set(labels) - {labels[outside]})[:_SHOWN])
     what = (
         f"has {labels[outside]} in {rows} beside {others}{', ...' if len(labels) > 4 else ''}: a "
@@ -319,8 +320,6 @@ def of_leaks(table: EncodedTable | ColumnStore, y: Any, name: str, task: str) ->
 
 def _target(y: Any, task: str) -> tuple[IntArray, FloatArray | None, Sequence[Any]]:
     """Return class codes, -1 where missing, with their labels; or numbers."""
-    from duramen.data.target import FEW_VALUES
-
     none = np.zeros(0, dtype=np.int64)
     column = as_arrow(y)
     if column is None or pa.types.is_temporal(column.type):
@@ -331,8 +330,11 @@ def _target(y: Any, task: str) -> tuple[IntArray, FloatArray | None, Sequence[An
         if not numeric:
             return none, None, ()
         numbers = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        different = len(np.unique(numbers[~np.isnan(numbers)]))
-        if task == "regression" or pa.types.is_floating(array.type) or different > FEW_VALUES:
+        present = numbers[~np.isnan(numbers)]
+        classes = pa.types.is_integer(array.type) and are_classes(
+            len(np.unique(present)), len(present)
+        )
+        if task == "regression" or not classes:
             return none, numbers, ()
     encoded = array.dictionary_encode()
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
