@@ -17,6 +17,7 @@ from duramen.analyses.problem import Problem, RowNames, loaded, stray_columns
 from duramen.analyses.sampling import sampled
 from duramen.cli.console import as_typed, unseen
 from duramen.cli.declaration import argument, choice, group, option, recorded
+from duramen.cli.options import check_demo
 from duramen.cli.problem import (
     APART,
     NO_COMPLETE_ROW,
@@ -132,12 +133,8 @@ class Table:
         ValueError
             If something is missing, or too much.
         """
-        if self.demo and (self.file is not None or target is not None):
-            raise ValueError("--demo brings its own file and target; leave out FILE and --target")
-        if not self.demo and self.file is None:
-            raise ValueError(
-                f"give a FILE and --target NAME, or --demo for the {self.demo_set.name}"
-            )
+        inputs = {"FILE": self.file, "--target": target}
+        check_demo(self.demo, inputs, "a FILE and --target NAME", f"the {self.demo_set.name}")
         if self.file == "":
             raise ValueError("FILE: the name is empty; name a file or a store")
         if not self.demo and target is None:

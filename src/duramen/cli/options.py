@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -104,6 +104,24 @@ def writable(checkpoint: Path | None) -> Path | None:
     if checkpoint.exists() and not os.access(checkpoint, os.R_OK):
         raise PermissionError(f"--checkpoint {checkpoint} cannot be read; name another file")
     return checkpoint
+
+
+def check_demo(demo: bool, inputs: Mapping[str, Any], needed: str, data: str) -> None:
+    """Check that a command has FILE or ``--demo``, and not both.
+
+    `inputs` has the values of FILE and of the options that ``--demo`` replaces, by their names;
+    `needed` and `data` are what to give, and what ``--demo`` stands for, in the message.
+
+    Raises
+    ------
+    ValueError
+        If something is missing, or too much.
+    """
+    if demo and any(value is not None for value in inputs.values()):
+        *first, last = inputs
+        raise ValueError(f"--demo brings its own data; leave out {', '.join(first)} and {last}")
+    if not demo and inputs["FILE"] is None:
+        raise ValueError(f"give {needed}, or --demo for {data}")
 
 
 def check_parent(owner: str, parent: Path, shown: Path) -> None:

@@ -537,7 +537,7 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
             ["--demo", "--context-bandwidth", "auto"],
             "--context-bandwidth is for a context of numbers (floating-point ones",
         ),
-        (["--demo", "--target", "y"], "--demo brings its own file and target"),
+        (["--demo", "--target", "y"], "--demo brings its own data"),
         (["FILE", "--network"], "--context is missing"),
         (["FILE", "--network", "--context", "tiem"], "did you mean 'time'?"),
         (["FILE", "--network", "--context", "time", "--target", "y"], "leave out --target"),

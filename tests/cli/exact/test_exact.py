@@ -426,7 +426,7 @@ def test_terminal_shows_the_top(out):
             "--context does not support --min-samples-split; limit the trees with --max-depth",
         ),
         (["FILE", "--target", "risk", "--jobs", "0"], "--jobs must be"),
-        (["--demo", "--target", "y"], "--demo brings its own file and target"),
+        (["--demo", "--target", "y"], "--demo brings its own data"),
     ],
 )
 def test_mistakes_of_the_user(words, message, patients, out):

@@ -271,7 +271,7 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
         (["FILE", "--target", "state", "--task", "regression"], "state"),
         (["FILE", "--target", "state", "--jobs", "0"], "--jobs must be"),
         (["FILE", "--target", "state", "--trees", "4000000000000"], "lower n_estimators"),
-        (["--demo", "--target", "y"], "--demo brings its own file and target"),
+        (["--demo", "--target", "y"], "--demo brings its own data"),
         (
             ["FILE", "--target", "state", "--samples", "FEW"],
             "without row names to match, samples must have one row for each row of the table",
@@ -299,6 +299,7 @@ def test_mistakes_of_the_user(words, message, file, tmp_path):
         (b"a,y\n1\xff,2\n", "not UTF-8"),
         (b"a,y\n1,x\n2,\n3,z\n", "y"),
         (b"a,y\n1,x\n2,x\n", "one class"),
+        (b"a,y\n1,x\n", "one class only, 'x', in the only row"),
         (b"a,b,y\n1,z,0\n1,z,1\n", "every column is constant"),
         (b"a,y\ninf,x\n2,z\n", "'a'"),
         (b"y\n1\n2\n", "no column besides the target"),

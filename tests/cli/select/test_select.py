@@ -393,7 +393,7 @@ def test_demo_takes_other_settings(out):
     [
         ([], "give a FILE and --target NAME, or --demo for the leukemia set"),
         (["genes.csv"], "--target is missing"),
-        (["--demo", "--target", "y"], "--demo brings its own file"),
+        (["--demo", "--target", "y"], "--demo brings its own data"),
         (["nothing.csv", "--target", "kind"], "nothing.csv"),
         (["genes.csv", "--target", "kin"], "kind"),
         (["genes.csv", "--target", "kind", "--drop", "g333"], "--drop g333 is not a column"),

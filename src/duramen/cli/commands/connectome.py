@@ -12,7 +12,15 @@ from duramen.cli.commands.network import read_links, record_of, score_record
 from duramen.cli.console import warnings_as_notes
 from duramen.cli.declaration import argument, choice, group, option, parameters
 from duramen.cli.ending import Clock
-from duramen.cli.options import Printed, Work, estimator_of, keeping, links_option, writable
+from duramen.cli.options import (
+    Printed,
+    Work,
+    check_demo,
+    estimator_of,
+    keeping,
+    links_option,
+    writable,
+)
 
 if TYPE_CHECKING:
     from duramen.reports import Report
@@ -156,21 +164,6 @@ class Recorded:
     gold: Any = None  # as `Network.score` takes it
 
 
-def _check_input(options: Fluorescence) -> None:
-    """Check that the user named a recording, or asked for the simulated one.
-
-    Raises
-    ------
-    ValueError
-        If something is missing, or too much.
-    """
-    files = (options.file, options.positions, options.gold)
-    if options.demo and any(file is not None for file in files):
-        raise ValueError("--demo brings its own data; leave out FILE, --positions and --gold")
-    if not options.demo and options.file is None:
-        raise ValueError("give a FILE, or --demo for a simulated culture")
-
-
 def _read(options: Fluorescence) -> Recorded:
     """Read the recording, and positions and known links if they are given.
 
@@ -259,7 +252,9 @@ def connectome(options: Options) -> None:
 
 def _check(options: Options) -> dict[str, Any]:
     """Return the parameters of `connectome` that the options stand for."""
-    _check_input(options.input)
+    source = options.input
+    inputs = {"FILE": source.file, "--positions": source.positions, "--gold": source.gold}
+    check_demo(source.demo, inputs, "a FILE", "a simulated culture")
     writable(options.work.checkpoint)
     settings = parameters(options.inference)
     n_trees, depth = settings.pop("n_estimators"), settings.pop("max_depth")

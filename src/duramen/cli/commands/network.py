@@ -28,6 +28,7 @@ from duramen.cli.inputs import names_rows
 from duramen.cli.options import (
     ClusterWork,
     Printed,
+    check_demo,
     estimator_of,
     keeping,
     links_option,
@@ -208,10 +209,8 @@ def _check_input(options: Expression) -> None:
     ValueError
         If something is missing, or too much.
     """
-    if options.demo and (options.file is not None or options.gold is not None):
-        raise ValueError("--demo brings its own data; leave out FILE and --gold")
-    if not options.demo and options.file is None:
-        raise ValueError("give a FILE, or --demo for a simulated network")
+    inputs = {"FILE": options.file, "--gold": options.gold}
+    check_demo(options.demo, inputs, "a FILE", "a simulated network")
     if options.demo and options.genes != "columns":
         raise ValueError("--demo has the genes in columns; leave out --genes")
     options.reading.check(options.file)
