@@ -680,6 +680,11 @@ def test_wrong_parameters_are_named(name, values):
         (dm.ExtraTreesClassifier(stop_alpha=0.05), "decoy", "relevance must be 'probe'"),
         (dm.ExtraTreesClassifier(n_best_splits=2), "decoy", "relevance must be 'probe'"),
         (dm.ExtraTreesClassifier(ccp_alpha=0.1), "decoy", "relevance must be 'probe'"),
+        (
+            dm.ExtraTreesClassifier(max_features=5000),
+            "decoy",
+            "max_features must be at most .* of the features and .* shadow features",
+        ),
     ],
 )
 def test_estimators_that_are_refused(estimator, relevance, message):

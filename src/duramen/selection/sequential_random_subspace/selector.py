@@ -69,7 +69,7 @@ class SequentialRandomSubspace(BaseSelector):
         Parameters of the trees, which have all rows; it is cloned, not changed, and its number of
         trees and seed do not matter. By default Extra-Trees of which all features that a tree is
         given compete at a node, ``ExtraTreesClassifier(max_features=None)``, and the classifier
-        where the target holds text, truth values, or at most 20 different whole numbers.
+        where the target holds text, truth values, or few different whole numbers.
         ``RandomForestClassifier(bootstrap=False, max_features=None)`` takes the best cuts, and
         ``ExtraTreesClassifier(max_features=1)`` makes totally randomized trees.
     n_estimators : int, default=1000
@@ -281,7 +281,8 @@ class SequentialRandomSubspace(BaseSelector):
         test = self._test(data)
         n_shadows = shadows_of_each(data.n_columns) if test.decoy else 0
         search = self._search(data.table, n_shadows)
-        settings = self._growth(data, search.size * (1 + n_shadows) + test.n_probes, test.decoy)
+        n_beside = search.size * n_shadows + test.n_probes
+        settings = self._growth(data, search.size, n_beside, test.decoy)
         seed = checks.draw_seed(self.random_state)
         grower = Grower(data, settings, test.n_probes, test.decoy, seed, n_shadows)
         searched = SubspaceSearch(grower, search, test)
@@ -377,9 +378,13 @@ class SequentialRandomSubspace(BaseSelector):
         extra_trees = next(forest for forest in FORESTS if forest.name == "extra-trees")
         return extra_trees.estimator(task)(max_features=None)
 
-    def _growth(self, data: Data, offered: int, decoy: bool) -> GrowthSettings:
-        """Return the settings of a tree that is given so many columns."""
+    def _growth(self, data: Data, size: int, n_beside: int, decoy: bool) -> GrowthSettings:
+        """Return the settings of a tree with so many features, and shadow features beside them."""
         owner, template = type(self).__name__, self._template(data.task)
+        offered, K = size + n_beside, template.max_features
+        if n_beside and checks.is_integer(K) and offered < K:
+            hint = f"a tree has {size} of the features and {n_beside} shadow features"
+            raise checks.refuse(owner, "max_features", f"at most {offered}", K, hint)
         settings: GrowthSettings = template.growth_settings(data.n_rows, offered)
         plain = any(type(template) in kind.estimators for kind in FORESTS)
         drawn = settings.samples_rows or settings.column_samples
