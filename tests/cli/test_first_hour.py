@@ -780,10 +780,6 @@ REFUSED = {
         file("a.parquet", lambda p: clean().to_parquet(p), "--skip-rows", 1),
         ["--skip-rows is for"],
     ),
-    "--transpose of a workbook": (
-        file("a.xlsx", lambda p: p.write_bytes(b"PK"), "--transpose"),
-        ["--transpose is not for Workbook files"],
-    ),
     "identifiers alone": (
         file("a.csv", lambda p: clean()[["y"]].assign(nr=range(N)).to_csv(p, index=False)),
         ["nr", "--keep-identifiers"],

@@ -48,7 +48,7 @@ def test_toy_is_read_packed_and_named_in_errors(toy, tmp_path):
     assert missing["a"].null_count == (X[:, 0] == 4).sum()
     packed = dm.pack(file, tmp_path / "v", na_values=["4.0"])
     assert packed.fingerprint() == dm.pack(missing, tmp_path / "w").fingerprint()
-    with pytest.raises(ValueError, match="transpose=True is not for Toy files"):
+    with pytest.raises(TypeError, match=r"first column of .*a\.toy, 'a', is of type double"):
         dm.pack(file, tmp_path / "u", transpose=True)
     with pytest.raises(ValueError, match=r"layer='x' is for \.h5ad, \.zarr and \.vcz files"):
         dm.pack(file, tmp_path / "u", layer="x")

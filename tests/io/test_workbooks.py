@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import duramen as dm
 from duramen.io import read_table
 from duramen.io.formats import workbook_process
 from duramen.io.formats.excel import _extent_of, check_extent
@@ -54,6 +55,28 @@ def test_a_reference_beyond_a_sheet_is_named(tmp_path: Path) -> None:
     altered(path, "xl/worksheets/sheet1.xml", b'r="B3"', b'r="ZZZZ3"')
     with pytest.raises(ValueError, match="has a cell ZZZZ3, and sheets end at XFD1048576"):
         read_table(path)
+
+
+def test_rows_become_columns(tmp_path: Path) -> None:
+    cells = {
+        "A1": "gene",
+        "B1": "s1",
+        "C1": "s2",
+        "A2": "g",
+        "B2": 1,
+        "C2": 2,
+        "A3": "h",
+        "C3": 0.5,
+    }
+    path = workbook(tmp_path / "genes.xlsx", cells)
+    text = tmp_path / "genes.csv"
+    text.write_text("gene,s1,s2\ng,1,2\nh,,0.5\n", encoding="utf-8")
+    stores = [
+        dm.pack(file, tmp_path / f"{file.name}.store", transpose=True, na_values=["2"])
+        for file in (path, text)
+    ]
+    assert stores[0].row_names == ("s1", "s2")
+    assert stores[0].fingerprint() == stores[1].fingerprint()
 
 
 @pytest.mark.smoke

@@ -146,7 +146,9 @@ def refuse_text_options(name: str, format_: Format | None, request: Request) -> 
             f"{request.function}: sheet must not be given for {name}, which is not a workbook."
         )
     sheets = format_ is not None and format_.sheets
-    typed = format_ is not None and format_.read is not None and not request.transpose
+    # Rows that become columns keep the values of their file, unless it is read whole.
+    turned = format_ is not None and format_.groups is not None and request.transpose
+    typed = format_ is not None and format_.read is not None and not turned
     fits = {"na_values": typed, "skip_rows": sheets}.get(request.of_text or "", False)
     if request.of_text is not None and not fits and not (format_ is not None and format_.text):
         text = " and ".join(

@@ -30,7 +30,7 @@ _CELL_BYTES = 56  # of a cell: as it was read, its value, its code, and room to 
 _TURNED_BYTES = 48  # where rows become columns
 
 
-Records: TypeAlias = "ArrowFile | ParquetFile"
+Records: TypeAlias = "ArrowFile | ParquetFile | TableRecords"
 
 
 @contextmanager
@@ -232,6 +232,22 @@ def read_arrow(path: Path, request: Request) -> pa.Table:
             table = pa.ipc.open_stream(file).read_all()
         validated(table)
     return table.select(places_of_columns(table.schema, path, request.function))
+
+
+class TableRecords:
+    """A table that is read whole, in place of a file."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self.schema, self.n_rows, self.n_bytes = table.schema, table.num_rows, table.nbytes
+
+    def read(self, columns: Sequence[int]) -> pa.Table:
+        """Return all rows of some columns."""
+        return self._table.select(list(columns))
+
+    def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield all columns, at most `n_rows` rows at a time."""
+        yield from self._table.to_batches(max_chunksize=n_rows)
 
 
 class ArrowFile:

@@ -16,7 +16,7 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.sources import Source, open_source
 from duramen.io import formats
-from duramen.io.formats.arrow import with_missing
+from duramen.io.formats.arrow import TableRecords, input_of, with_missing
 from duramen.io.formats.format import Input, Request
 from duramen.io.store.column_store import ColumnStore
 from duramen.io.store.reader import columns_within
@@ -54,12 +54,9 @@ def open_input(source: Any, request: Request) -> Input:
     formats.refuse_text_options(path.name, chosen, request)
     if chosen.groups is not None:
         return chosen.groups(path, request)
-    if request.transpose:
-        raise ValueError(
-            f"{function}: transpose=True is not for {chosen.title} files. Hint: write the table as "
-            "text, such as CSV"
-        )
     table = with_missing(formats.whole(path, chosen, request), request.na_values)
+    if request.transpose:
+        return input_of(TableRecords(table), path, request)
     return SourceInput(table, request, path)
 
 
