@@ -14,13 +14,12 @@ import sys
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 import duramen as dm
+from duramen.support.arrays import FloatArray
 
-Float = NDArray[np.float64]
 SAMPLES, TREES = 20, 30
-SHAPES: dict[str, Callable[[Float], Float]] = {
+SHAPES: dict[str, Callable[[FloatArray], FloatArray]] = {
     "reverses": lambda u: 0.45 * (2 * u - 1),
     "rises": lambda u: 0.45 * u,
     "wave": lambda u: 0.45 * np.sin(2 * np.pi * u),
@@ -31,10 +30,10 @@ FACTORS = (1, 2)  # bandwidths, times the number of points
 AT = (np.arange(1000) + 0.5) / 1000
 
 
-def information(strength: Float) -> Float:
+def information(strength: FloatArray) -> FloatArray:
     """Bits that a fair bit tells of a target that equals it with probability .5 + strength."""
     p = 0.5 + strength
-    bits: Float = 1 + p * np.log2(p) + (1 - p) * np.log2(1 - p)
+    bits: FloatArray = 1 + p * np.log2(p) + (1 - p) * np.log2(1 - p)
     return bits
 
 

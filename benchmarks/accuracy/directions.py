@@ -23,7 +23,6 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
 import duramen as dm
@@ -31,15 +30,13 @@ from benchmarks.error_rates.rejections import short
 from duramen.effects import Direction, describe_effects
 from duramen.effects.response import Response
 from duramen.jobs.replicates import Plan, run_replicates
-from duramen.support.arrays import IntArray
-
-Float = NDArray[np.float64]
+from duramen.support.arrays import FloatArray, IntArray
 
 LEVEL = 0.05
 CORRELATIONS = (0.5, 0.7, 0.8, 0.9, 0.95)
 ROWS, TREES, EFFECT_ROWS = 300, 40, 100
 
-Form = Callable[[Float], Float]
+Form = Callable[[FloatArray], FloatArray]
 MONOTONE: dict[str, Form] = {
     "linear": lambda x: x,
     "exponential": lambda x: np.exp(1.2 * x),
@@ -81,7 +78,7 @@ class Setting:
         return pd.DataFrame(_observed(table, self.features)), y, task
 
 
-def _noise(kind: str, x: Float, random: np.random.Generator) -> Float:
+def _noise(kind: str, x: FloatArray, random: np.random.Generator) -> FloatArray:
     e = random.normal(size=len(x))
     if kind == "log-normal":
         return (np.exp(e) - np.exp(0.5)) / np.sqrt((np.e - 1.0) * np.e)
@@ -90,7 +87,7 @@ def _noise(kind: str, x: Float, random: np.random.Generator) -> Float:
 
 
 def _target(
-    kind: str, signal: Float, x: Float, noise: str, random: np.random.Generator
+    kind: str, signal: FloatArray, x: FloatArray, noise: str, random: np.random.Generator
 ) -> tuple[Any, str]:
     y = signal + _noise(noise, x, random)
     if kind == "numbers":
@@ -102,7 +99,7 @@ def _target(
     return np.searchsorted(np.quantile(y, cuts), y), "classification"
 
 
-def _observed(table: Float, kind: str) -> Any:
+def _observed(table: FloatArray, kind: str) -> Any:
     """Return the features as they are observed: a monotone function of normal ones."""
     if kind == "log-normal":
         return np.exp(table * np.linspace(0.5, 2.0, table.shape[1]))
@@ -165,10 +162,10 @@ def directions(forest: Any, data: Any) -> tuple[Direction, ...]:
     return result.directions
 
 
-def called(setting: Setting, groups: bool) -> Callable[[int, int], Float]:
+def called(setting: Setting, groups: bool) -> Callable[[int, int], FloatArray]:
     """The task of a data set: 1 where a feature is called non-monotone, 2 for up and down."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         X, y, kind = setting.draw(seed)
         data = dm.learning_set(X, y, task=kind)
         forest = forest_for(kind, seed).fit(data)
@@ -182,7 +179,9 @@ def called(setting: Setting, groups: bool) -> Callable[[int, int], Float]:
     return lambda b, seed: task(b, seed).ravel()
 
 
-def outcomes(setting: Setting, data_sets: int, groups: bool, folder: Path | None = None) -> Float:
+def outcomes(
+    setting: Setting, data_sets: int, groups: bool, folder: Path | None = None
+) -> FloatArray:
     """Return what features were called, of shape (data sets, rules, features)."""
     rules, p = 1 + groups, 2 * setting.relevant
     name = f"{setting}-{groups}".replace(" ", "").replace("/", "")
@@ -202,14 +201,14 @@ def outcomes(setting: Setting, data_sets: int, groups: bool, folder: Path | None
 # --- categories ----------------------------------------------------------------------------------
 
 
-def misnamed(r: float) -> Callable[[int, int], Float]:
+def misnamed(r: float) -> Callable[[int, int], FloatArray]:
     """The task of a data set: whether a proxy is called highest at a category that is not.
 
     A nominal feature with four categories, whose second is the highest, and a proxy, which has the
     same category with probability r and another one else.
     """
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         random = np.random.default_rng(seed)
         place = random.integers(0, 4, ROWS)
         other = np.where(random.random(ROWS) < r, place, random.integers(0, 4, ROWS))

@@ -38,8 +38,7 @@ from duramen.significance.intervals.spread import (
 )
 from duramen.significance.resampling import shrinking_size, subsample_size, subsamples
 from duramen.support import checks
-
-Float = NDArray[np.float64]
+from duramen.support.arrays import FloatArray
 
 SIZES = (60, 90, 200, 500)
 FEATURES = 12
@@ -51,34 +50,34 @@ LEVEL = 0.95
 FEW = (3, 5, 10, 20, 40)
 
 
-def regression(n: int, random: np.random.Generator) -> tuple[Float, Float]:
+def regression(n: int, random: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """A strong additive feature, two that act together, and a weak one."""
     X = random.normal(size=(n, FEATURES))
     signal = X[:, 0] + 1.5 * (X[:, 1] > 0) * (X[:, 2] > 0) + 0.4 * X[:, 3]
     return X, signal + 0.7 * random.normal(size=n)
 
 
-def classification(n: int, random: np.random.Generator) -> tuple[Float, NDArray[Any]]:
+def classification(n: int, random: np.random.Generator) -> tuple[FloatArray, NDArray[Any]]:
     """The same signal, with logistic noise, above or below its center."""
     X = random.normal(size=(n, FEATURES))
     signal = X[:, 0] + 1.5 * (X[:, 1] > 0) * (X[:, 2] > 0) + 0.4 * X[:, 3]
     return X, (signal + 0.4 * random.logistic(size=n) > 0.375).astype(int)
 
 
-def log_normal(n: int, random: np.random.Generator) -> tuple[Float, Float]:
+def log_normal(n: int, random: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """The exponential of that target, standardized: heavy tails on one side."""
     X, y = regression(n, random)
     return X, np.exp((y - 0.28) / 1.32)
 
 
-def t_noise(n: int, random: np.random.Generator) -> tuple[Float, Float]:
+def t_noise(n: int, random: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """The same signal, with noise of the t distribution with three degrees of freedom."""
     X = random.normal(size=(n, FEATURES))
     signal = X[:, 0] + 1.5 * (X[:, 1] > 0) * (X[:, 2] > 0) + 0.4 * X[:, 3]
     return X, signal + 0.7 * random.standard_t(3, size=n)
 
 
-def rare_class(n: int, random: np.random.Generator) -> tuple[Float, NDArray[Any]]:
+def rare_class(n: int, random: np.random.Generator) -> tuple[FloatArray, NDArray[Any]]:
     """The classes, of which one has about a tenth of the rows, and three at least."""
     while True:
         X = random.normal(size=(n, FEATURES))
@@ -88,7 +87,7 @@ def rare_class(n: int, random: np.random.Generator) -> tuple[Float, NDArray[Any]
             return X, y
 
 
-Problem = Callable[[int, np.random.Generator], tuple[Float, NDArray[Any]]]
+Problem = Callable[[int, np.random.Generator], tuple[FloatArray, NDArray[Any]]]
 PROBLEMS: dict[str, tuple[Problem, Any]] = {
     "regression": (regression, dm.RandomForestRegressor),
     "classification": (classification, dm.RandomForestClassifier),
@@ -108,24 +107,24 @@ class Cell:
     n_trees: int = 50
     n_resamples: int = 50
 
-    def draw(self, seed: int) -> tuple[Float, NDArray[Any]]:
+    def draw(self, seed: int) -> tuple[FloatArray, NDArray[Any]]:
         return PROBLEMS[self.problem][0](self.n_rows, np.random.default_rng(seed))
 
     def forest(self, seed: int = 0) -> Any:
         return PROBLEMS[self.problem][1](self.n_trees, random_state=seed % 2**32, n_jobs=1)
 
 
-def measured_once(cell: Cell) -> Callable[[int, int], Float]:
+def measured_once(cell: Cell) -> Callable[[int, int], FloatArray]:
     """The task of one data set of the target: MDA and MDI of one forest."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         X, y = cell.draw(seed)
         return grown(cell, dm.encode(X), y, seed)[:, 0].ravel()
 
     return task
 
 
-def grown(cell: Cell, table: dm.EncodedTable, y: NDArray[Any], seed: int) -> Float:
+def grown(cell: Cell, table: dm.EncodedTable, y: NDArray[Any], seed: int) -> FloatArray:
     """MDA and MDI of one forest with their variances over forests: (measures, 2, FEATURES)."""
     forest = cell.forest(seed).fit(table, y)
     measured = (dm.importances.mda(forest, table, y), dm.importances.mdi(forest))
@@ -134,13 +133,13 @@ def grown(cell: Cell, table: dm.EncodedTable, y: NDArray[Any], seed: int) -> Flo
     return np.array([*rows, [mdi / mdi.sum(), np.zeros(FEATURES)]])
 
 
-def intervals_of(cell: Cell, kinds: Sequence[str] = KINDS) -> Callable[[int, int], Float]:
+def intervals_of(cell: Cell, kinds: Sequence[str] = KINDS) -> Callable[[int, int], FloatArray]:
     """The task of one data set: for each measure SE, p-values, and both ends for each kind.
 
     They are those of `confidence_intervals`, which would grow the forests once a measure.
     """
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         X, y = cell.draw(seed)
         table, n, seed = dm.encode(X), len(y), checks.draw_seed(seed % 2**32)
         size = subsample_size(None, n, 2, "intervals", shrinking_size(n, FRACTION))
@@ -177,12 +176,12 @@ def intervals_of(cell: Cell, kinds: Sequence[str] = KINDS) -> Callable[[int, int
 class Coverage:
     """What came of a cell: arrays of shape (data sets, FEATURES), by measure and kind."""
 
-    expected: dict[str, Float]
-    deviation: dict[str, Float]
+    expected: dict[str, FloatArray]
+    deviation: dict[str, FloatArray]
     covers: dict[tuple[str, str], NDArray[np.bool_]]
-    width: dict[tuple[str, str], Float]
-    error: dict[str, Float]
-    p_values: dict[str, Float]
+    width: dict[tuple[str, str], FloatArray]
+    error: dict[str, FloatArray]
+    p_values: dict[str, FloatArray]
 
 
 def coverage(
@@ -253,13 +252,13 @@ def lines(cell: Cell, estimated: Coverage) -> list[str]:
 # --- few replicates ------------------------------------------------------------------------------
 
 
-def found_in_noise(n_features: int, few: Sequence[int] = FEW) -> Callable[[int, int], Float]:
+def found_in_noise(n_features: int, few: Sequence[int] = FEW) -> Callable[[int, int], FloatArray]:
     """The task of a data set of 90 rows of noise: whether any q <= .05, by number of replicates.
 
     Twice for each number: with normal tails of v / SE, and with those of the t distribution.
     """
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         random = np.random.default_rng(seed)
         X = dm.encode(random.normal(size=(90, n_features)))
         y = random.permutation(np.arange(90) % 2)

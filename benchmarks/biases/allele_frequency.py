@@ -20,7 +20,6 @@ from benchmarks.biases.chance import (
     FEWER,
     QUICK,
     SLOW,
-    Float,
     Task,
     grouped,
     importances,
@@ -31,6 +30,7 @@ from benchmarks.biases.chance import (
     simulated,
 )
 from benchmarks.biases.tables import Table
+from duramen.support.arrays import FloatArray
 
 DATA_SETS = 120
 PEOPLE, TREES, PERMUTATIONS = 200, 30, 19
@@ -68,7 +68,7 @@ def tables(data_sets: int, seed: int) -> Iterator[Table]:
 # --- theory ---------------------------------------------------------------------------------------
 
 
-def genotypes(frequency: float) -> Float:
+def genotypes(frequency: float) -> FloatArray:
     """Probabilities of 0, 1 and 2 minor alleles."""
     major = 1 - frequency
     return np.array([major**2, 2 * frequency * major, frequency**2])
@@ -119,9 +119,11 @@ def over_samples() -> Table:
     )
 
 
-def information_of_samples(values: Float, cases: float, n_rows: int) -> tuple[Float, Float]:
+def information_of_samples(
+    values: FloatArray, cases: float, n_rows: int
+) -> tuple[FloatArray, FloatArray]:
     """Information of all samples of a feature and a target of two classes, with probabilities."""
-    bits, chances = list[Float](), list[Float]()
+    bits, chances = list[FloatArray](), list[FloatArray]()
     for counts in product(range(n_rows + 1), repeat=len(values) - 1):
         if sum(counts) > n_rows:
             continue
@@ -133,14 +135,14 @@ def information_of_samples(values: Float, cases: float, n_rows: int) -> tuple[Fl
     return np.concatenate(bits), np.concatenate(chances)
 
 
-def information(sizes: NDArray[np.int64], with_class: NDArray[np.int64]) -> Float:
+def information(sizes: NDArray[np.int64], with_class: NDArray[np.int64]) -> FloatArray:
     """Plug-in information in bits from sizes (k,) and those of one class (samples, k)."""
     present = np.maximum(sizes, 1)
     within = (sizes / sizes.sum()) * entropy(with_class / present)
     return entropy(with_class.sum(axis=1) / sizes.sum()) - within.sum(axis=1)
 
 
-def entropy(fraction: Float) -> Float:
+def entropy(fraction: FloatArray) -> FloatArray:
     return np.asarray(stats.entropy([fraction, 1 - fraction], base=2))
 
 
@@ -155,7 +157,7 @@ def snps(random: np.random.Generator) -> NDArray[np.int64]:
 def null_task(cases: float, measures: Sequence[str]) -> Task:
     """Importances by each measure; without measures, what each test takes."""
 
-    def task(random: np.random.Generator, seed: int) -> Float:
+    def task(random: np.random.Generator, seed: int) -> FloatArray:
         y = random.permutation(np.arange(PEOPLE) < round(cases * PEOPLE)).astype(np.int64)
         data = dm.learning_set(snps(random), y)
         forest = dm.RandomForestClassifier(TREES, random_state=seed)
@@ -174,7 +176,7 @@ TESTED = (
 )
 
 
-def tested(data: dm.LearningSet, seed: int) -> Float:
+def tested(data: dm.LearningSet, seed: int) -> FloatArray:
     """SNPs that each test takes at .05, or has first, of shape (tests, p)."""
     rows = list[NDArray[np.bool_]]()
     for measure in ("mda", "mdi"):
@@ -191,7 +193,7 @@ def tested(data: dm.LearningSet, seed: int) -> Float:
     return np.array(rows, dtype=np.float64)
 
 
-def taken_table(title: str, taken: Float, kinds: Sequence[str]) -> Table:
+def taken_table(title: str, taken: FloatArray, kinds: Sequence[str]) -> Table:
     """Fractions of irrelevant SNPs by test and frequency, and of data sets with any."""
     rows = []
     for i, name in enumerate(TESTED):
@@ -229,7 +231,7 @@ def relevant_task(frequency: float) -> Task:
     """First by each measure, and confirmed by max-T of MDA: the first SNP, which is relevant."""
     slope = log_odds(frequency)
 
-    def task(random: np.random.Generator, seed: int) -> Float:
+    def task(random: np.random.Generator, seed: int) -> FloatArray:
         cause = random.binomial(2, frequency, PEOPLE)
         y = random.random(PEOPLE) < risk(cause, frequency, slope)
         data = dm.learning_set(np.column_stack([cause, snps(random)]), y.astype(np.int64))
@@ -241,7 +243,7 @@ def relevant_task(frequency: float) -> Task:
     return task
 
 
-def risk(alleles: NDArray[np.int64], frequency: float, slope: float) -> Float:
+def risk(alleles: NDArray[np.int64], frequency: float, slope: float) -> FloatArray:
     """Probability of a case: logistic in the alleles, and .5 at their mean."""
     return np.asarray(1 / (1 + np.exp(-slope * (alleles - 2 * frequency))))
 

@@ -16,6 +16,7 @@ from scipy import stats
 import duramen as dm
 from benchmarks.biases import chance
 from benchmarks.biases.tables import Table
+from duramen.support.arrays import FloatArray
 from duramen.theory.samples import degrees_of_freedom, information_p_value
 
 DATA_SETS = 200
@@ -38,8 +39,6 @@ TREES_GROWN: dict[str, tuple[Any, dict[str, Any]]] = {
         {"stop_alpha": LEVEL},
     ),
 }
-
-Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
@@ -157,7 +156,7 @@ def importances_by_sampling(data_sets: int, seed: int) -> Table:
     rows = []
     for trees in TREES_GROWN:
         for sampling in SAMPLINGS:
-            samples: dict[str, list[Float]] = {}
+            samples: dict[str, list[FloatArray]] = {}
             for d in range(data_sets):
                 X, y = problem(np.random.default_rng([seed, d]))
                 for name, values in measured(X, y, trees, sampling, d).items():
@@ -174,7 +173,7 @@ def importances_by_sampling(data_sets: int, seed: int) -> Table:
     )
 
 
-def measured(X: Codes, y: Codes, trees: str, sampling: str, seed: int) -> dict[str, Float]:
+def measured(X: Codes, y: Codes, trees: str, sampling: str, seed: int) -> dict[str, FloatArray]:
     """Importances by the measures that a forest with these rows in its trees has."""
     kind, settings = TREES_GROWN[trees]
     forest = kind(

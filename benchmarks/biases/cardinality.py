@@ -17,7 +17,6 @@ from benchmarks.biases.chance import (
     FEWER,
     QUICK,
     SLOW,
-    Float,
     Task,
     first_table,
     importances,
@@ -28,6 +27,7 @@ from benchmarks.biases.chance import (
 )
 from benchmarks.biases.tables import Table
 from duramen.findings.table import diversity
+from duramen.support.arrays import FloatArray
 from duramen.theory.samples import expected_information
 
 DATA_SETS = 400
@@ -90,7 +90,7 @@ def best_cut(n_rows: int = 10) -> Table:
     return Table(f"Mean information in bits at a node of {n_rows} rows (all targets)", heads, rows)
 
 
-def information(feature: Float, targets: Float) -> Float:
+def information(feature: FloatArray, targets: FloatArray) -> FloatArray:
     """Plug-in information of a feature on each of many binary targets, in bits."""
     of_all = np.zeros(len(targets))
     for value in np.unique(feature):
@@ -99,7 +99,7 @@ def information(feature: Float, targets: Float) -> Float:
     return binary_entropy(targets.mean(axis=1)) + of_all
 
 
-def binary_entropy(fraction: Float) -> Float:
+def binary_entropy(fraction: FloatArray) -> FloatArray:
     rest = 1 - fraction
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(fraction > 0, fraction * np.log2(fraction), 0.0)
@@ -110,7 +110,7 @@ def whole_trees(data_sets: int, seed: int) -> Table:
     """Importances of infinitely many totally randomized trees, averaged over data sets."""
     kinds = VALUES[:3]
 
-    def task(random: np.random.Generator, _: int) -> list[Float]:
+    def task(random: np.random.Generator, _: int) -> list[FloatArray]:
         X, y = random.integers(0, kinds, (SMALL, len(kinds))), random.integers(0, 2, SMALL)
         sample = dm.theory.FiniteDistribution.from_table(X, y)
         return [
@@ -132,7 +132,7 @@ def whole_trees(data_sets: int, seed: int) -> Table:
 # --- experiment -----------------------------------------------------------------------------------
 
 
-def features(random: np.random.Generator, n_rows: int = ROWS) -> Float:
+def features(random: np.random.Generator, n_rows: int = ROWS) -> FloatArray:
     """Independent features of each kind."""
     return np.column_stack(
         [random.integers(0, VALUES, (n_rows, len(VALUES))), random.random(n_rows)]
@@ -142,7 +142,7 @@ def features(random: np.random.Generator, n_rows: int = ROWS) -> Float:
 def null_task(measures: Sequence[str]) -> Task:
     """Importances of irrelevant features by each measure."""
 
-    def task(random: np.random.Generator, seed: int) -> Float:
+    def task(random: np.random.Generator, seed: int) -> FloatArray:
         data = dm.learning_set(features(random), random.integers(0, 2, ROWS))
         forest = dm.RandomForestClassifier(TREES, random_state=seed)
         return importances(measures, forest, data, seed)
@@ -197,7 +197,7 @@ def by_ratio(data_sets: int, seed: int) -> Table:
 def of_two_kinds(few: int, many: int) -> Task:
     """Means of measures and diversity by kind, and whether more values are first."""
 
-    def task(random: np.random.Generator, seed: int) -> list[Float]:
+    def task(random: np.random.Generator, seed: int) -> list[FloatArray]:
         X = np.column_stack([kind(random, k) for k in (few, many) for _ in range(10)])
         forest = dm.RandomForestClassifier(TREES, random_state=seed)
         values = importances(
@@ -210,7 +210,7 @@ def of_two_kinds(few: int, many: int) -> Task:
     return task
 
 
-def kind(random: np.random.Generator, n_values: int) -> Float:
+def kind(random: np.random.Generator, n_values: int) -> FloatArray:
     """A feature of so many values; all different if there are as many as rows."""
     if n_values >= ROWS:
         return random.random(ROWS)

@@ -13,8 +13,8 @@ from scipy import stats
 import duramen as dm
 from benchmarks.biases.tables import Cell, Table
 from duramen.jobs.replicates import Plan, run_replicates
+from duramen.support.arrays import FloatArray
 
-Float = NDArray[np.float64]
 Classes = NDArray[np.int64]
 Groups = Sequence[Sequence[int]]
 Task = Callable[[np.random.Generator, int], ArrayLike]
@@ -68,11 +68,11 @@ def mean_gini(values: ArrayLike, classes: ArrayLike, n_rows: int) -> float:
 # --- simulated ------------------------------------------------------------------------------------
 
 
-def simulated(task: Task, data_sets: int, seed: int) -> Float:
+def simulated(task: Task, data_sets: int, seed: int) -> FloatArray:
     """Results of a task for so many data sets, one after the other, shape (data_sets, ...)."""
     shape: list[tuple[int, ...]] = []
 
-    def data_set(_: int, own: int) -> Float:
+    def data_set(_: int, own: int) -> FloatArray:
         result = np.asarray(task(np.random.default_rng(own), own % 2**32), dtype=np.float64)
         shape[:] = [result.shape]
         return result.ravel()
@@ -85,7 +85,7 @@ def simulated(task: Task, data_sets: int, seed: int) -> Float:
     return result.reshape(data_sets, *shape[0])
 
 
-def importances(measures: Sequence[str], estimator: Any, data: Any, seed: int) -> Float:
+def importances(measures: Sequence[str], estimator: Any, data: Any, seed: int) -> FloatArray:
     """Importances of a data set by measures of the catalogue, of shape (measures, p)."""
     inputs = dm.importances.Inputs(estimator, data, seed, 1)
     records = [dm.importances.catalogue[name] for name in measures]
@@ -99,7 +99,7 @@ def importances(measures: Sequence[str], estimator: Any, data: Any, seed: int) -
     )
 
 
-def of_forest(forest: Any, X: Any, y: Any) -> list[Float]:
+def of_forest(forest: Any, X: Any, y: Any) -> list[FloatArray]:
     """Importances of the rows that a forest was grown on: MDI, MDI of out-of-bag rows, MDA."""
     measures = dm.importances
     by_measure = (measures.mdi(forest), measures.mdi(forest, X, y, rows="oob"))
@@ -121,12 +121,12 @@ def max_t_of(
     )
 
 
-def grouped(values: Float, groups: Groups) -> Float:
+def grouped(values: FloatArray, groups: Groups) -> FloatArray:
     """Means over the features of each group, on the last axis."""
     return np.stack([values[..., list(group)].mean(axis=-1) for group in groups], axis=-1)
 
 
-def flatness(values: Float, groups: Groups) -> tuple[float, float]:
+def flatness(values: FloatArray, groups: Groups) -> tuple[float, float]:
     """Largest deviation of the mean of a group from that of all groups.
 
     `values` are importances of irrelevant features, of shape (data sets, features). In standard
@@ -143,7 +143,7 @@ def flatness(values: Float, groups: Groups) -> tuple[float, float]:
 def null_table(
     title: str,
     measures: Sequence[str],
-    importances: Float,
+    importances: FloatArray,
     kinds: Sequence[str],
     groups: Groups | None = None,
 ) -> Table:
@@ -162,7 +162,7 @@ def null_table(
 
 
 def first_table(
-    title: str, measures: Sequence[str], importances: Float, kinds: Sequence[str]
+    title: str, measures: Sequence[str], importances: FloatArray, kinds: Sequence[str]
 ) -> Table:
     """Fraction of data sets in which a feature of each kind is ranked first; ties are divided."""
     best = importances == importances.max(axis=-1, keepdims=True)

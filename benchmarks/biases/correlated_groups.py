@@ -17,7 +17,6 @@ from benchmarks.biases.chance import (
     QUICK,
     SLOW,
     Classes,
-    Float,
     Task,
     grouped,
     importances,
@@ -25,6 +24,7 @@ from benchmarks.biases.chance import (
     simulated,
 )
 from benchmarks.biases.tables import Cell, Table
+from duramen.support.arrays import FloatArray
 from duramen.theory import population_importances, population_mda, specify
 from duramen.theory.distributions.specification import copy, function, uniform
 
@@ -149,7 +149,7 @@ def of_normal_blocks(sizes: tuple[int, ...] = SIZES) -> Table:
 # --- experiment -----------------------------------------------------------------------------------
 
 
-def block(random: np.random.Generator, size: int) -> tuple[Float, Float]:
+def block(random: np.random.Generator, size: int) -> tuple[FloatArray, FloatArray]:
     """A hidden normal variable, and features that are correlated by CORRELATION through it."""
     hidden = random.normal(size=(ROWS, 1))
     own = random.normal(size=(ROWS, size))
@@ -166,7 +166,7 @@ def all_groups() -> list[range]:
     return [*relevant_groups(), range(sum(SIZES), sum(SIZES) + NOISE)]
 
 
-def sample_of_groups(random: np.random.Generator) -> tuple[Float, Classes]:
+def sample_of_groups(random: np.random.Generator) -> tuple[FloatArray, Classes]:
     """Rows of the relevant groups and of irrelevant features, and their classes."""
     hidden, features = zip(*(block(random, size) for size in SIZES), strict=True)
     noise = random.normal(size=(ROWS, NOISE))
@@ -174,14 +174,14 @@ def sample_of_groups(random: np.random.Generator) -> tuple[Float, Classes]:
     return X, (np.sum(hidden, axis=0) + random.normal(size=ROWS) > 0).astype(np.int64)
 
 
-def slower_of_groups(random: np.random.Generator, seed: int) -> Float:
+def slower_of_groups(random: np.random.Generator, seed: int) -> FloatArray:
     """Means by group of the measures that take long."""
     data = dm.learning_set(*sample_of_groups(random))
     forest = dm.RandomForestClassifier(TREES, random_state=seed)
     return grouped(importances(SLOW, forest, data, seed), all_groups())
 
 
-def of_groups(random: np.random.Generator, seed: int) -> Float:
+def of_groups(random: np.random.Generator, seed: int) -> FloatArray:
     """Means of importances by group and measure, group MDA, and fractions that the test takes."""
     X, y = sample_of_groups(random)
     data, groups = dm.learning_set(X, y), all_groups()
@@ -197,7 +197,7 @@ def of_groups(random: np.random.Generator, seed: int) -> Float:
     return np.vstack([values, together, grouped(stand_for, groups), grouped(taken, groups)])
 
 
-def of_representatives(X: Float, y: Classes, seed: int) -> Float:
+def of_representatives(X: FloatArray, y: Classes, seed: int) -> FloatArray:
     """MDA of a forest on one feature a cluster, given to all its members."""
     chosen = dm.importances.representatives(X, threshold=MERGED)
     forest = dm.RandomForestClassifier(TREES, random_state=seed)
@@ -205,7 +205,7 @@ def of_representatives(X: Float, y: Classes, seed: int) -> Float:
     return chosen.spread(dm.importances.mda(forest.fit(on), on)).values
 
 
-def by_size(importances: Float, measures: Sequence[str] = QUICK) -> Table:
+def by_size(importances: FloatArray, measures: Sequence[str] = QUICK) -> Table:
     means = importances.mean(axis=0)
     sizes = np.array([*SIZES, NOISE])
     rows: list[list[Cell]] = []
@@ -254,7 +254,7 @@ def of_irrelevant(data_sets: int, seed: int, measures: Sequence[str] = QUICK) ->
 def irrelevant_task(n_relevant: int, measures: Sequence[str], tested: Sequence[str]) -> Task:
     """Importances of correlated, then of independent irrelevant features, and what tests take."""
 
-    def task(random: np.random.Generator, seed: int) -> Float:
+    def task(random: np.random.Generator, seed: int) -> FloatArray:
         _, correlated = block(random, NOISE // 2)
         independent = random.normal(size=(ROWS, NOISE // 2))
         relevant = random.normal(size=(ROWS, n_relevant))
@@ -268,7 +268,7 @@ def irrelevant_task(n_relevant: int, measures: Sequence[str], tested: Sequence[s
     return task
 
 
-def confirmed(data: dm.LearningSet, measure: str, seed: int) -> Float:
+def confirmed(data: dm.LearningSet, measure: str, seed: int) -> FloatArray:
     """Features that max-T of a measure confirms."""
     test = max_t_of(measure, data, trees=TREES, permutations=PERMUTATIONS, seed=seed)
     return np.asarray(test.p_adjusted <= LEVEL, dtype=np.float64)

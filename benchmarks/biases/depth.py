@@ -16,6 +16,7 @@ from scipy.stats import rankdata
 import duramen as dm
 from benchmarks.biases.chance import of_forest
 from benchmarks.biases.tables import Table
+from duramen.support.arrays import FloatArray
 from duramen.theory import FiniteDistribution, population_importances, specify
 from duramen.theory.distributions.specification import bernoulli, function, uniform
 
@@ -26,8 +27,6 @@ FLIPPED = 0.25
 FEATURES = 20
 TREES = 300
 DEPTHS = (1, 2, 3, 5, None)
-
-Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
@@ -89,7 +88,7 @@ def chance_by_degree(n_features: int, degree: int, n_rows: int) -> float:
     return cells / (2 * n_rows * log(2)) / n_features
 
 
-def in_sample(dist: FiniteDistribution, seed: list[int]) -> Float:
+def in_sample(dist: FiniteDistribution, seed: list[int]) -> FloatArray:
     """Exact importances by degree of infinitely many trees on rows drawn from a distribution."""
     sample = dist.sample(ROWS, np.random.default_rng(seed))
     drawn = FiniteDistribution.from_table(sample.X, sample.y)
@@ -127,14 +126,14 @@ def noise_by_degree(data_sets: int, seed: int) -> Table:
 # --- experiment -----------------------------------------------------------------------------------
 
 
-def additive(random: np.random.Generator) -> tuple[Float, Codes, int]:
+def additive(random: np.random.Generator) -> tuple[FloatArray, Codes, int]:
     """Five of the features change the odds of a class."""
     X = random.normal(size=(ROWS, FEATURES))
     odds = np.exp(0.4 * X[:, :5].sum(axis=1))
     return X, (random.random(ROWS) < odds / (1 + odds)).astype(np.int64), 5
 
 
-def mixed(random: np.random.Generator) -> tuple[Float, Codes, int]:
+def mixed(random: np.random.Generator) -> tuple[FloatArray, Codes, int]:
     """Five bits change the odds of a class; the other features have as many values as rows."""
     X = random.normal(size=(ROWS, FEATURES))
     X[:, :5] = random.integers(0, 2, (ROWS, 5))
@@ -142,7 +141,7 @@ def mixed(random: np.random.Generator) -> tuple[Float, Codes, int]:
     return X, (random.random(ROWS) < odds / (1 + odds)).astype(np.int64), 5
 
 
-def interaction(random: np.random.Generator) -> tuple[Float, Codes, int]:
+def interaction(random: np.random.Generator) -> tuple[FloatArray, Codes, int]:
     """Two bits, of which a class is the exclusive or in nine of ten rows."""
     X = random.integers(0, 2, (ROWS, FEATURES))
     y = X[:, 0] ^ X[:, 1] ^ (random.random(ROWS) < 0.1)
@@ -156,7 +155,7 @@ PROBLEMS = {
 }
 
 
-def separated(values: Float, n_relevant: int) -> float:
+def separated(values: FloatArray, n_relevant: int) -> float:
     """Fraction of pairs of a relevant and an irrelevant feature that are in order, ties half."""
     ranks = rankdata(values)
     n_others = len(values) - n_relevant

@@ -17,12 +17,12 @@ from benchmarks.biases.chance import (
     FEWER,
     QUICK,
     SLOW,
-    Float,
     importances,
     of_forest,
     simulated,
 )
 from benchmarks.biases.tables import Table
+from duramen.support.arrays import FloatArray
 from duramen.theory import FiniteDistribution, population_importances, population_mda, specify
 from duramen.theory.distributions.specification import copy, uniform
 from duramen.theory.samples import information_p_value
@@ -164,7 +164,7 @@ def ahead_by_measure(data_sets: int, seed: int, measures: Sequence[str]) -> Tabl
     columns = []
     for K in CANDIDATES:
 
-        def task(random: np.random.Generator, own: int, K: int = K) -> Float:
+        def task(random: np.random.Generator, own: int, K: int = K) -> FloatArray:
             data = dm.learning_set(*problem(random))
             forest = dm.RandomForestClassifier(TREES, max_features=K, random_state=own)
             values = importances(measures, forest, data, own)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import duramen as dm
 from benchmarks.biases.tables import Cell, Table
 from duramen.forests import Forest
+from duramen.support.arrays import FloatArray
 from duramen.theory import FiniteDistribution
 from duramen.theory.population.splits import best_of_features
 from duramen.theory.subspaces import draws_needed, expected_draws, unseen_probability
@@ -25,8 +26,6 @@ SIZES = (10, 40, 160, 640)
 FORESTS = 4  # of the largest size for each data set
 BEST = 10
 NONE = 1e-12  # a decrease of so little is none
-
-Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
@@ -76,9 +75,9 @@ class Moments:
     zero : (p,) probabilities that they are 0.
     """
 
-    mean: Float
-    square: Float
-    zero: Float
+    mean: FloatArray
+    square: FloatArray
+    zero: FloatArray
 
 
 class SingleTree:
@@ -198,7 +197,7 @@ def single_trees(risk: float = 0.01, precision: float = 0.05) -> Table:
 # --- experiment -----------------------------------------------------------------------------------
 
 
-def problem(random: np.random.Generator) -> tuple[Float, Codes]:
+def problem(random: np.random.Generator) -> tuple[FloatArray, Codes]:
     """Ten of 500 features change the odds of a class, in a hundred rows."""
     X = random.normal(size=(ROWS, FEATURES))
     odds = np.exp(X[:, :RELEVANT].sum(axis=1))
@@ -252,7 +251,7 @@ def never(forest: Forest, n_trees: int) -> float:
     return FEATURES * unseen_probability(FEATURES, forest.settings.max_features, round(splits))
 
 
-def in_common(values: Float) -> float:
+def in_common(values: FloatArray) -> float:
     """Fraction of the best features that two of the forests share, mean over pairs."""
     best = np.argsort(-values, axis=1, kind="stable")[:, :BEST]
     chosen = np.zeros(values.shape)

@@ -51,11 +51,11 @@ from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicat
 from duramen.significance.measured import measured
 from duramen.significance.refits import Refits
 from duramen.significance.sequential import expected_discoveries
+from duramen.support.arrays import FloatArray
 
 LEVEL = 0.05
 PERMUTATIONS = 99
-Float = NDArray[np.float64]
-Problem = tuple[Float, NDArray[Any], NDArray[np.bool_]]
+Problem = tuple[FloatArray, NDArray[Any], NDArray[np.bool_]]
 
 
 def genes(random: np.random.Generator, shift: float = 1.5) -> Problem:
@@ -121,13 +121,13 @@ def forests() -> dict[str, Any]:
     }
 
 
-def by_all_rows(rows: Float) -> Float:
+def by_all_rows(rows: FloatArray) -> FloatArray:
     """Each column by its mean and standard deviation; 0 where it does not vary."""
     centered, sd = rows - rows.mean(axis=0), rows.std(axis=0)
     return np.divide(centered, sd, out=np.zeros_like(rows), where=sd > 0)
 
 
-def by_other_rows(rows: Float, fraction: float) -> Float:
+def by_other_rows(rows: FloatArray, fraction: float) -> FloatArray:
     """Each row by mean and standard deviation of the others, the latter with a floor."""
     others = len(rows) - 1
     centered = rows - rows.mean(axis=0)
@@ -138,7 +138,7 @@ def by_other_rows(rows: Float, fraction: float) -> Float:
     return np.divide(centered - mean, scale, out=np.zeros_like(rows), where=scale > 0)
 
 
-STANDARDIZED: dict[str, Callable[[Float], Float]] = {
+STANDARDIZED: dict[str, Callable[[FloatArray], FloatArray]] = {
     "raw": lambda rows: rows,
     "z": by_all_rows,
     "f = .25": lambda rows: by_other_rows(rows, 0.25),
@@ -147,7 +147,7 @@ STANDARDIZED: dict[str, Callable[[Float], Float]] = {
 }
 
 
-def confirmed(rows: Float) -> NDArray[np.bool_]:
+def confirmed(rows: FloatArray) -> NDArray[np.bool_]:
     """What step-down max-T takes; the first row is that of the labels as they are."""
     order = np.argsort(-rows[0], kind="stable")
     largest = np.maximum.accumulate(rows[1:, order[::-1]], axis=1)[:, ::-1]
@@ -157,7 +157,7 @@ def confirmed(rows: Float) -> NDArray[np.bool_]:
     return taken
 
 
-def candidates(rows: Float) -> NDArray[np.bool_]:
+def candidates(rows: FloatArray) -> NDArray[np.bool_]:
     """What the pooled false discovery rate accepts, the confirmed ones included."""
     order = np.argsort(-rows[0], kind="stable")
     scores = rows[0, order]
@@ -167,10 +167,10 @@ def candidates(rows: Float) -> NDArray[np.bool_]:
     return taken | confirmed(rows)
 
 
-def task_of(problem: Callable[[np.random.Generator], Problem]) -> Callable[[int, int], Float]:
+def task_of(problem: Callable[[np.random.Generator], Problem]) -> Callable[[int, int], FloatArray]:
     """Power and false proportion of candidates, then power of what is confirmed and any false."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         X, y, relevant = problem(np.random.default_rng(seed))
         table, row = dm.encode(X), list[float]()
         for forest in forests().values():

@@ -65,10 +65,10 @@ import duramen as dm
 from benchmarks.defaults.forests import PROBLEMS as WIDE
 from benchmarks.designs.nulls import in_blocks
 from duramen.jobs.replicates import Plan, run_replicates
+from duramen.support.arrays import FloatArray
 
 MEASURES = tuple(measure.name for measure in dm.importances.catalogue if measure.testable)
 TREES, PERMUTATIONS, LEVEL = 200, 49, 0.05
-Float = NDArray[np.float64]
 Problem = tuple[Any, NDArray[Any], NDArray[np.bool_]]
 
 
@@ -143,10 +143,10 @@ PROBLEMS = {**BOTH, **ALIKE}
 
 def task_of(
     problem: Callable[[np.random.Generator], Problem], measures: Sequence[str]
-) -> Callable[[int, int], Float]:
+) -> Callable[[int, int], FloatArray]:
     """Seconds, fractions confirmed and found, fraction of false ones, anything false confirmed."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         X, y, relevant = problem(np.random.default_rng(seed))
         data, row = dm.learning_set(X, y), list[float]()
         kind = dm.RandomForestClassifier

@@ -23,6 +23,7 @@ from scipy import stats
 import duramen as dm
 from benchmarks.designs.nulls import autoregressive, genotypes
 from duramen.jobs.replicates import Plan, run_replicates
+from duramen.support.arrays import FloatArray
 
 LEVEL = 0.05
 TREES = 500  # of the default test
@@ -30,13 +31,11 @@ PERMUTATIONS = 99
 NULL_TREES = 30
 NULL_PERMUTATIONS = 19  # the level that can be attained is .05 exactly, as with 99
 PARTS = ("nulls", "problems", "demo")
-
-Float = NDArray[np.float64]
 Null = Callable[[np.random.Generator], tuple[Any, NDArray[Any]]]
-Problem = Callable[[np.random.Generator], tuple[Float, NDArray[Any], NDArray[np.bool_]]]
+Problem = Callable[[np.random.Generator], tuple[FloatArray, NDArray[Any], NDArray[np.bool_]]]
 
 
-def snps(random: np.random.Generator) -> tuple[Float, NDArray[Any]]:
+def snps(random: np.random.Generator) -> tuple[FloatArray, NDArray[Any]]:
     """150 SNPs of mixed allele frequency in LD, 3 % missing; classes of 72 and 8 rows."""
     n, p = 80, 150
     X = genotypes(n, p, 0.85, random)
@@ -44,7 +43,7 @@ def snps(random: np.random.Generator) -> tuple[Float, NDArray[Any]]:
     return X, random.permutation(np.arange(n) < 8)
 
 
-def kinds(random: np.random.Generator) -> tuple[Float, NDArray[Any]]:
+def kinds(random: np.random.Generator) -> tuple[FloatArray, NDArray[Any]]:
     """40 Cauchy, binary and ordinal columns, each with a copy; classes of 50, 30 and 10 rows."""
     n = 90
     X = random.standard_cauchy((n, 60))
@@ -53,12 +52,12 @@ def kinds(random: np.random.Generator) -> tuple[Float, NDArray[Any]]:
     return np.hstack([X, X]), random.permutation(np.repeat([0, 1, 2], [50, 30, 10]))
 
 
-def heavy(random: np.random.Generator) -> tuple[Float, NDArray[Any]]:
+def heavy(random: np.random.Generator) -> tuple[FloatArray, NDArray[Any]]:
     """300 columns of t distributions with 1.5 degrees of freedom, 30 rows in two classes."""
     return random.standard_t(1.5, (30, 300)), random.permutation(np.arange(30) % 2)
 
 
-def series(random: np.random.Generator) -> tuple[Float, NDArray[Any]]:
+def series(random: np.random.Generator) -> tuple[FloatArray, NDArray[Any]]:
     """80 columns of an AR(1) process with r = .9, 50 rows, and a number as the target."""
     return autoregressive(50, 80, 0.9, random), random.gamma(1.0, size=50)
 
@@ -71,7 +70,7 @@ NULLS: dict[str, Null] = {
 }
 
 
-def genes(random: np.random.Generator) -> tuple[Float, NDArray[Any], NDArray[np.bool_]]:
+def genes(random: np.random.Generator) -> tuple[FloatArray, NDArray[Any], NDArray[np.bool_]]:
     """2000 genes of the leukemia set, labels assigned at random, 20 genes shifted by 1.25 sd."""
     X = dm.datasets.load_leukemia().X
     X = X[:, random.choice(X.shape[1], 2000, replace=False)].copy()
@@ -80,7 +79,7 @@ def genes(random: np.random.Generator) -> tuple[Float, NDArray[Any], NDArray[np.
     return X, y, relevant
 
 
-def mixed(random: np.random.Generator) -> tuple[Float, NDArray[Any], NDArray[np.bool_]]:
+def mixed(random: np.random.Generator) -> tuple[FloatArray, NDArray[Any], NDArray[np.bool_]]:
     """2000 columns of 2, 4, 20 and 100 values in turn, 5 of each relevant; 100 rows."""
     X, y = random.normal(size=(100, 2000)), random.permutation(np.arange(100) % 2)
     relevant = np.arange(2000) < 20
@@ -91,7 +90,7 @@ def mixed(random: np.random.Generator) -> tuple[Float, NDArray[Any], NDArray[np.
     return X, y, relevant
 
 
-def linear(random: np.random.Generator) -> tuple[Float, NDArray[Any], NDArray[np.bool_]]:
+def linear(random: np.random.Generator) -> tuple[FloatArray, NDArray[Any], NDArray[np.bool_]]:
     """A sum of 20 of 2000 columns in blocks of correlation .5, noise beside it; 100 rows."""
     X = np.sqrt(0.5) * (np.repeat(random.normal(size=(100, 100)), 20, axis=1))
     X += np.sqrt(0.5) * random.normal(size=(100, 2000))
@@ -119,10 +118,10 @@ def answer(
 
 def under_null(
     null: Null, trees: int, permutations: int = PERMUTATIONS
-) -> Callable[[int, int], Float]:
+) -> Callable[[int, int], FloatArray]:
     """Whether anything is confirmed, and whether anything is a candidate or confirmed."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         X, y = null(np.random.default_rng(seed))
         verdicts = answer(X, y, seed, trees, permutations).verdicts(LEVEL)
         return np.array(["confirmed" in verdicts, len({*verdicts} - {"noise"}) > 0], dtype=float)
@@ -130,10 +129,10 @@ def under_null(
     return task
 
 
-def with_relevant(problem: Problem, trees: int = TREES) -> Callable[[int, int], Float]:
+def with_relevant(problem: Problem, trees: int = TREES) -> Callable[[int, int], FloatArray]:
     """Fractions of relevant features that are confirmed, and found; of found ones, false ones."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         X, y, relevant = problem(np.random.default_rng(seed))
         verdicts = np.array(answer(X, y, seed, trees).verdicts(LEVEL))
         sure, reported = verdicts == "confirmed", verdicts != "noise"
@@ -145,7 +144,7 @@ def with_relevant(problem: Problem, trees: int = TREES) -> Callable[[int, int], 
     return task
 
 
-def noise(_: int, seed: int) -> Float:
+def noise(_: int, seed: int) -> FloatArray:
     """How many of 7129 columns of normal noise are confirmed, and found."""
     random = np.random.default_rng(seed)
     X, y = random.normal(size=(72, 7129)), random.permutation(np.arange(72) < 47)
@@ -160,7 +159,9 @@ class Bench:
         self.folder = folder
         self.missed = list[str]()
 
-    def run(self, name: str, task: Callable[[int, int], Float], count: int, width: int) -> Float:
+    def run(
+        self, name: str, task: Callable[[int, int], FloatArray], count: int, width: int
+    ) -> FloatArray:
         checkpoint = self.folder / f"{''.join(c if c.isalnum() else '-' for c in name)}.npz"
         plan, identity = Plan(1, checkpoint), {"name": name, "trees": [TREES, NULL_TREES]}
         return run_replicates(

@@ -9,24 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-Float = NDArray[np.float64]
+from duramen.support.arrays import FloatArray
 
 SHAPES = [(100, 1000), (500, 120), (72, 2000)]
 KINDS = 4  # of the mixed columns, in turn
 
 
-def pure(n: int, p: int, random: np.random.Generator) -> Float:
+def pure(n: int, p: int, random: np.random.Generator) -> FloatArray:
     """Independent normal columns."""
     return random.normal(size=(n, p))
 
 
-def correlated(n: int, p: int, random: np.random.Generator) -> Float:
+def correlated(n: int, p: int, random: np.random.Generator) -> FloatArray:
     """Blocks of ten columns with correlation .9."""
     shared = np.repeat(random.normal(size=(n, -(-p // 10))), 10, axis=1)[:, :p]
     return np.sqrt(0.9) * shared + np.sqrt(0.1) * random.normal(size=(n, p))
 
 
-def mixed(n: int, p: int, random: np.random.Generator) -> Float:
+def mixed(n: int, p: int, random: np.random.Generator) -> FloatArray:
     """Columns of 2, 4, 20 and as many values as rows, in turn."""
     X = random.normal(size=(n, p))
     for first, n_values in enumerate((2, 4, 20)):
@@ -34,7 +34,7 @@ def mixed(n: int, p: int, random: np.random.Generator) -> Float:
     return X
 
 
-def autoregressive(n: int, p: int, r: float, random: np.random.Generator) -> Float:
+def autoregressive(n: int, p: int, r: float, random: np.random.Generator) -> FloatArray:
     """Normal columns, each correlated by r with the one before."""
     X = random.normal(size=(n, p))
     for j in range(1, p):
@@ -42,28 +42,30 @@ def autoregressive(n: int, p: int, r: float, random: np.random.Generator) -> Flo
     return X
 
 
-def genotypes(n: int, p: int, r: float, random: np.random.Generator) -> Float:
+def genotypes(n: int, p: int, r: float, random: np.random.Generator) -> FloatArray:
     """SNPs of mixed allele frequency, whose haplotypes cut autoregressive columns."""
     limits = stats.norm.ppf(random.uniform(0.02, 0.5, p))
     first, second = ((autoregressive(n, p, r, random) < limits).astype(float) for _ in range(2))
     return first + second
 
 
-def in_blocks(own: Float, sizes: Sequence[int], r: float, random: np.random.Generator) -> Float:
+def in_blocks(
+    own: FloatArray, sizes: Sequence[int], r: float, random: np.random.Generator
+) -> FloatArray:
     """Normal columns with correlation r within blocks of more than one, from independent ones."""
     shared = np.repeat(random.normal(size=(len(own), len(sizes))), sizes, axis=1)
     several = np.repeat([size > 1 for size in sizes], sizes)
     return np.where(several, np.sqrt(1 - r) * own + np.sqrt(r) * shared, own)
 
 
-NULLS: dict[str, Callable[[int, int, np.random.Generator], Float]] = {
+NULLS: dict[str, Callable[[int, int, np.random.Generator], FloatArray]] = {
     "pure noise": pure,
     "correlated noise": correlated,
     "mixed cardinality": mixed,
 }
 
 
-def data_set(null: str, shape: tuple[int, int], seed: int) -> tuple[Float, NDArray[Any]]:
+def data_set(null: str, shape: tuple[int, int], seed: int) -> tuple[FloatArray, NDArray[Any]]:
     """A table of one of the nulls, and two classes of equal size dealt out at random."""
     random = np.random.default_rng(seed)
     return NULLS[null](*shape, random), random.permutation(np.arange(shape[0]) % 2)

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from benchmarks.designs import nulls
 from benchmarks.designs.problem import Problem
+from duramen.support.arrays import FloatArray
 
-Float = NDArray[np.float64]
 Generator = np.random.Generator
 Columns = Callable[[Generator, int], Any]
 Signal = Callable[[Generator, int], tuple[Any, NDArray[Any]]]
-Response = Callable[[Generator, Float], NDArray[Any]]
-Weights = Callable[[Any, NDArray[Any]], Float]
+Response = Callable[[Generator, FloatArray], NDArray[Any]]
+Weights = Callable[[Any, NDArray[Any]], FloatArray]
 Draw = Callable[[Generator], Problem]
 
 
@@ -158,52 +158,52 @@ def together(*parts: Columns) -> Columns:
 # --- responses to a linear predictor --------------------------------------------------------------
 
 
-def classes(random: Generator, predictor: Float, shift: float = 0.0) -> NDArray[Any]:
+def classes(random: Generator, predictor: FloatArray, shift: float = 0.0) -> NDArray[Any]:
     """Two classes by a logistic model."""
     return np.where(predictor + random.logistic(size=len(predictor)) > shift, "case", "control")
 
 
-def numbers(random: Generator, predictor: Float, sd: float = 1.0) -> Float:
+def numbers(random: Generator, predictor: FloatArray, sd: float = 1.0) -> FloatArray:
     return predictor + sd * random.normal(size=len(predictor))
 
 
-def cauchy(random: Generator, predictor: Float) -> Float:
+def cauchy(random: Generator, predictor: FloatArray) -> FloatArray:
     return predictor + random.standard_cauchy(len(predictor))
 
 
-def student(random: Generator, predictor: Float, df: float = 2.0) -> Float:
+def student(random: Generator, predictor: FloatArray, df: float = 2.0) -> FloatArray:
     return predictor + random.standard_t(df, len(predictor))
 
 
-def lognormal(random: Generator, predictor: Float, sd: float = 1.0) -> Float:
+def lognormal(random: Generator, predictor: FloatArray, sd: float = 1.0) -> FloatArray:
     return np.exp(numbers(random, predictor, sd))
 
 
-def contaminated(random: Generator, predictor: Float, n_rows: int = 4) -> Float:
+def contaminated(random: Generator, predictor: FloatArray, n_rows: int = 4) -> FloatArray:
     """Numbers, of which a few are far away."""
     y = numbers(random, predictor)
     y[random.choice(len(y), n_rows, replace=False)] += 40.0
     return y
 
 
-def zero_inflated(random: Generator, predictor: Float, zeros: float = 0.4) -> Float:
+def zero_inflated(random: Generator, predictor: FloatArray, zeros: float = 0.4) -> FloatArray:
     """Poisson counts, a fraction of them set to 0."""
     y = random.poisson(np.exp(np.clip(predictor + 0.5, -5, 4))).astype(np.float64)
     return y * (random.random(len(y)) >= zeros)
 
 
-def grades(random: Generator, predictor: Float, n_grades: int = 5) -> Float:
+def grades(random: Generator, predictor: FloatArray, n_grades: int = 5) -> FloatArray:
     """Ordered grades of equal size, as numbers."""
     y = numbers(random, predictor)
     return np.searchsorted(np.quantile(y, np.arange(1, n_grades) / n_grades), y).astype(np.float64)
 
 
-def grade_names(random: Generator, predictor: Float, n_grades: int = 5) -> NDArray[Any]:
+def grade_names(random: Generator, predictor: FloatArray, n_grades: int = 5) -> NDArray[Any]:
     """The same as classes."""
     return np.array([f"grade {int(g) + 1}" for g in grades(random, predictor, n_grades)])
 
 
-def survival(random: Generator, predictor: Float, scale: float = 2.0) -> NDArray[Any]:
+def survival(random: Generator, predictor: FloatArray, scale: float = 2.0) -> NDArray[Any]:
     """Exponential times with hazard exp(predictor), exponential censoring with a mean of scale."""
     time = random.exponential(np.exp(-predictor))
     censored = random.exponential(scale, len(time))
@@ -221,7 +221,7 @@ def linear(
     """Features with these coefficients, normal ones unless `columns` draws others."""
     drawn = normal(len(effects)) if columns is None else columns
 
-    def signal(random: Generator, n: int) -> tuple[Float, NDArray[Any]]:
+    def signal(random: Generator, n: int) -> tuple[FloatArray, NDArray[Any]]:
         X = drawn(random, n)
         return X, response(random, X @ np.array(effects))
 
@@ -232,7 +232,7 @@ def shifted(p: int, shift: float, columns: Columns | None = None) -> Signal:
     """Two classes of equal size; features have the first as others, shifted in the second."""
     drawn = normal(p) if columns is None else columns
 
-    def signal(random: Generator, n: int) -> tuple[Float, NDArray[Any]]:
+    def signal(random: Generator, n: int) -> tuple[FloatArray, NDArray[Any]]:
         X, second = drawn(random, n), random.permutation(np.arange(n) % 2)
         X = X + shift * X.std(axis=0) * second[:, np.newaxis]
         return X, np.where(second, "case", "control")
@@ -245,7 +245,7 @@ def factorial(
 ) -> Signal:
     """Features of few values that fix the class: one for each cell, unless a rule joins cells."""
 
-    def signal(random: Generator, n: int) -> tuple[Float, NDArray[Any]]:
+    def signal(random: Generator, n: int) -> tuple[FloatArray, NDArray[Any]]:
         X = random.integers(0, levels, (n, len(levels)))
         cell = np.ravel_multi_index(tuple(X.T), levels) if rule is None else rule(X)
         return X.astype(np.float64), np.array([f"class {int(c):03d}" for c in cell])
@@ -256,7 +256,7 @@ def factorial(
 def parity(k: int, flipped: float = 0.0) -> Signal:
     """Bits whose parity is the class, with a fraction of the classes flipped."""
 
-    def signal(random: Generator, n: int) -> tuple[Float, NDArray[Any]]:
+    def signal(random: Generator, n: int) -> tuple[FloatArray, NDArray[Any]]:
         X = random.integers(0, 2, (n, k))
         odd = (X.sum(axis=1) % 2 == 1) ^ (random.random(n) < flipped)
         return X.astype(np.float64), np.where(odd, "odd", "even")
@@ -264,13 +264,13 @@ def parity(k: int, flipped: float = 0.0) -> Signal:
     return signal
 
 
-def spread(random: Generator, n: int) -> tuple[Float, Float]:
+def spread(random: Generator, n: int) -> tuple[FloatArray, FloatArray]:
     """A number that one feature shifts, and whose variance depends on another."""
     X = random.normal(size=(n, 2))
     return X, X[:, 0] + np.exp(0.8 * X[:, 1]) * random.normal(size=n)
 
 
-def deterministic(random: Generator, n: int) -> tuple[Float, NDArray[Any]]:
+def deterministic(random: Generator, n: int) -> tuple[FloatArray, NDArray[Any]]:
     """A class that one feature fixes but for 2 % of the rows, in which another does."""
     X = random.normal(size=(n, 2))
     side = np.where(random.random(n) < 0.02, X[:, 1], X[:, 0])
@@ -315,19 +315,19 @@ def by_class(case: float, control: float) -> Weights:
     return lambda columns, y: np.where(y == "case", case, control)
 
 
-def balancing(columns: Any, y: NDArray[Any]) -> Float:
+def balancing(columns: Any, y: NDArray[Any]) -> FloatArray:
     """Weights that give all classes the same total."""
     names, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)
     return len(y) / (len(names) * sizes[codes])
 
 
-def inverse_probability(columns: Any, y: NDArray[Any]) -> Float:
+def inverse_probability(columns: Any, y: NDArray[Any]) -> FloatArray:
     """Inverse of a probability of being observed, which rises with a numeric target."""
     z = (y - y.mean()) / y.std()
     return 1 + np.exp(-2.0 * z)
 
 
-def by_feature(columns: Any, y: NDArray[Any]) -> Float:
+def by_feature(columns: Any, y: NDArray[Any]) -> FloatArray:
     """Weights that depend on the first relevant feature."""
     return np.exp(columns[:, 0])
 

@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import duramen as dm
-from benchmarks.designs.nulls import KINDS, NULLS, SHAPES, Float, data_set
+from benchmarks.designs.nulls import KINDS, NULLS, SHAPES, data_set
 from duramen import Significance
 from duramen.data import EncodedTable
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.significance import NULL
+from duramen.support.arrays import FloatArray
 
 LEVEL = 0.05
 TREES = 50
@@ -179,10 +180,10 @@ def taken(method: Method, result: Any) -> list[float]:
 
 def outcomes(
     null: str, shape: tuple[int, int], methods: Sequence[Method]
-) -> Callable[[int, int], Float]:
+) -> Callable[[int, int], FloatArray]:
     """The task of one data set: what each method takes of it."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         X, y = data_set(null, shape, seed)
         table = dm.encode(X)
         row: list[float] = []
@@ -195,7 +196,7 @@ def outcomes(
 
 
 def rows(
-    methods: Sequence[Method], outcomes: Float, null: str, shape: tuple[int, int]
+    methods: Sequence[Method], outcomes: FloatArray, null: str, shape: tuple[int, int]
 ) -> list[Row]:
     """One row a method: rates over the data sets, and the band of a binomial count.
 

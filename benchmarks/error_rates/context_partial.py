@@ -65,12 +65,12 @@ from scipy import stats
 
 import duramen as dm
 from duramen.results.fields import adjusted
+from duramen.support.arrays import FloatArray
 
 TREES, LEVEL = 20, 0.05
 EFFECTS = ("absolute", "signed", "overall")
 FEW, MANY, LOW = 100, 400, 0.02
-Float = NDArray[np.float64]
-Tested = dict[str, Float]
+Tested = dict[str, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Setting:
         """Name of the setting, also of its file."""
         return "-".join(str(value).replace(" ", "_") for value in asdict(self).values())
 
-    def draw(self, seed: int) -> tuple[Float, NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+    def draw(self, seed: int) -> tuple[FloatArray, NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
         """Draw features, target, context, and which features depend on it."""
         random = np.random.default_rng([seed, self.rows, self.columns, self.contexts])
         n, numeric = self.rows, self.contexts == 0
@@ -122,7 +122,7 @@ class Setting:
         return 40 * (self.contexts or 3) * self.columns - 1
 
 
-SIGNALS: dict[str, Callable[[Float, Float], Float]] = {
+SIGNALS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "flip": lambda X, z: 1.3 * z * X[:, 0],
     "stable": lambda X, z: 1.3 * z * X[:, 0] + X[:, 1],
     "one-sided": lambda X, z: 2 * (z > 0.3) * X[:, 0],
@@ -186,7 +186,7 @@ def copies(setting: Setting, seed: int) -> Tested:
     X, y, context, _ = setting.draw(seed)
     random, p, n_forests = np.random.default_rng(seed), setting.columns, setting.n_permutations
     parts = [np.flatnonzero(context == value) for value in np.unique(context)]
-    values: dict[str, list[Float]] = {effect: [] for effect in EFFECTS}
+    values: dict[str, list[FloatArray]] = {effect: [] for effect in EFFECTS}
     for r in range(n_forests):
         copy = np.empty_like(X)
         for j in range(p):
@@ -227,7 +227,7 @@ def feature(setting: Setting, seed: int) -> Tested:
     }
 
 
-def tail(effect: str, drawn: Float, observed: Float) -> Float:
+def tail(effect: str, drawn: FloatArray, observed: FloatArray) -> FloatArray:
     """P-values of observed statistics, of shape (C, p), by those drawn, (R, C, p)."""
     above, below = (drawn >= observed).sum(axis=0), (drawn <= observed).sum(axis=0)
     upper = (1 + above) / (1 + len(drawn))
@@ -256,7 +256,7 @@ def measured(setting: Setting, scheme: str, seed: int) -> list[float]:
     return row
 
 
-def rates(setting: Setting, scheme: str, folder: Path, least: int, most: int) -> Float:
+def rates(setting: Setting, scheme: str, folder: Path, least: int, most: int) -> FloatArray:
     """Return a row for each data set, kept in the folder; `most` of them if a rate is above .02."""
     file = folder / f"{scheme}-{setting.name}.json"
     rows: list[list[float]] = json.loads(file.read_text()) if file.exists() else []
@@ -274,7 +274,7 @@ def rates(setting: Setting, scheme: str, folder: Path, least: int, most: int) ->
     return np.array(rows).reshape(len(rows), 3, 3)
 
 
-def line(setting: Setting, scheme: str, rows: Float) -> str:
+def line(setting: Setting, scheme: str, rows: FloatArray) -> str:
     context = f"{setting.contexts} contexts" if setting.contexts else "numeric"
     shape = f"{setting.rows} x {setting.columns}"
     shape += f", r = {setting.correlation:g}" if setting.correlation else ""

@@ -32,13 +32,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.defaults.default_test import LEVEL, PERMUTATIONS, TREES, default_result
 from benchmarks.designs import simulated as sim
 from benchmarks.designs.simulated import Draw, problem
 from duramen.jobs.replicates import Plan, run_replicates
+from duramen.support.arrays import FloatArray
 
 FIRST, MOST = 100, 400
 ENOUGH = 0.02  # of false confirmations and of false features among found ones
@@ -47,8 +47,6 @@ RATES = (
     *("confirmed", "found", "note", "seconds"),
 )
 GINI = {"criterion": "gini"}
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -159,10 +157,10 @@ SETTINGS: dict[str, Setting] = {
 }
 
 
-def task_of(setting: Setting, trees: int, permutations: int) -> Callable[[int, int], Float]:
+def task_of(setting: Setting, trees: int, permutations: int) -> Callable[[int, int], FloatArray]:
     """The rates of one data set, in the order of `RATES`."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         drawn = setting.draw(np.random.default_rng(seed))
         start = time.process_time()
         size = {"trees": trees, "permutations": permutations}
@@ -187,10 +185,10 @@ def task_of(setting: Setting, trees: int, permutations: int) -> Callable[[int, i
     return task
 
 
-def stages(most: int, first: int = FIRST) -> Callable[[Float], int]:
+def stages(most: int, first: int = FIRST) -> Callable[[FloatArray], int]:
     """How many data sets are needed, given those that are done."""
 
-    def needed(done: Float) -> int:
+    def needed(done: FloatArray) -> int:
         if len(done) < first:
             return min(first, most)
         rates = dict(zip(RATES, done.mean(axis=0), strict=True))
@@ -202,7 +200,7 @@ def stages(most: int, first: int = FIRST) -> Callable[[Float], int]:
 
 def replicates(
     name: str, setting: Setting, trees: int, permutations: int, most: int, plan: Plan
-) -> Float:
+) -> FloatArray:
     """The rates of as many data sets as a setting needs."""
     return run_replicates(
         task_of(setting, trees, permutations),
@@ -217,7 +215,7 @@ def replicates(
     )
 
 
-def verdict(done: Float) -> tuple[float, bool]:
+def verdict(done: FloatArray) -> tuple[float, bool]:
     """The upper end of the 99 % band of false confirmations, and whether both rates hold."""
     n, (confirmed, _, fdr, *_) = len(done), done.mean(axis=0)
     upper = float(stats.binom.interval(0.99, n, LEVEL)[1]) / n
@@ -225,7 +223,7 @@ def verdict(done: Float) -> tuple[float, bool]:
     return upper, bool(confirmed <= upper and fdr <= LEVEL + 2.58 * error)
 
 
-def row(name: str, done: Float) -> str:
+def row(name: str, done: FloatArray) -> str:
     """A line of the table."""
     n, means = len(done), dict(zip(RATES, done.mean(axis=0), strict=True))
     upper, holds = verdict(done)
@@ -239,7 +237,7 @@ def row(name: str, done: Float) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def lines(names: list[str], run: Callable[[str], Float], missed: list[str]) -> Iterator[str]:
+def lines(names: list[str], run: Callable[[str], FloatArray], missed: list[str]) -> Iterator[str]:
     """The table, line by line; `missed` gets the settings that do not hold."""
     heads = [
         *("setting", "data sets", "any false confirmed", "99 % band up to", "any false found"),
@@ -277,7 +275,7 @@ def main(arguments: list[str] | None = None) -> int:
     warnings.simplefilter("ignore")
     options.out.mkdir(parents=True, exist_ok=True)
 
-    def run(name: str) -> Float:
+    def run(name: str) -> FloatArray:
         file = f"{''.join(c if c.isalnum() else '-' for c in name)}.npz"
         plan = Plan(options.threads, options.out / file)
         return replicates(

@@ -40,33 +40,35 @@ import duramen as dm
 from duramen.data.scores import log_odds
 from duramen.significance.p_values.max_t import step_down
 from duramen.significance.permuted_labels import standardized
+from duramen.support.arrays import FloatArray
 
 N, P, RUNS, LEVEL = 240, 60, 19, 0.05
 FST = 0.1
 RATES = (0.2, 0.5, 0.8)
 EFFECT = 1.8  # of a copy of the allele of the last SNP, on the log-odds
 OUTCOMES = ("single", "any", "power")
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Data:
     """SNPs, their table with the covariates, the disease and the covariates."""
 
-    snps: Float
+    snps: FloatArray
     ill: NDArray[np.int64]
-    covariates: Float  # (n, k)
+    covariates: FloatArray  # (n, k)
     effect: bool  # whether the last SNP has one
 
 
-def frequencies(random: np.random.Generator, p: int, k: int) -> Float:
+def frequencies(random: np.random.Generator, p: int, k: int) -> FloatArray:
     """Allele frequencies of k populations by Balding and Nichols; shape (k, p)."""
     ancestral = random.uniform(0.1, 0.9, p)
     f = (1 - FST) / FST
     return random.beta(ancestral * f, (1 - ancestral) * f, size=(k, p))
 
 
-def drawn(random: np.random.Generator, risk: Float, snps: Float, effect: bool) -> NDArray[np.int64]:
+def drawn(
+    random: np.random.Generator, risk: FloatArray, snps: FloatArray, effect: bool
+) -> NDArray[np.int64]:
     odds = np.log(risk / (1 - risk))
     if effect:
         odds = odds + EFFECT * (snps[:, -1] - snps[:, -1].mean())
@@ -106,11 +108,13 @@ PROBLEMS: dict[str, Callable[[np.random.Generator, bool], Data]] = {
 }
 
 
-def variants(data: Data, trees: int, seed: int) -> dict[str, Callable[[], tuple[Float, Float]]]:
+def variants(
+    data: Data, trees: int, seed: int
+) -> dict[str, Callable[[], tuple[FloatArray, FloatArray]]]:
     """p-values and adjusted p-values of the SNPs, by variant."""
     with_covariates = np.column_stack([data.snps, data.covariates])
 
-    def tested(X: Float, strata: Any = None, **settings: Any) -> tuple[Float, Float]:
+    def tested(X: FloatArray, strata: Any = None, **settings: Any) -> tuple[FloatArray, FloatArray]:
         forest = dm.RandomForestClassifier(trees, **settings)
         result = dm.significance.max_t(
             forest, X, data.ill, n_permutations=RUNS, random_state=seed, strata=strata
@@ -120,7 +124,7 @@ def variants(data: Data, trees: int, seed: int) -> dict[str, Callable[[], tuple[
     def strata(rows: int) -> NDArray[np.int64]:
         return dm.significance.covariate_strata(data.covariates, data.ill, rows_per_stratum=rows)
 
-    def parametric() -> tuple[Float, Float]:
+    def parametric() -> tuple[FloatArray, FloatArray]:
         odds = log_odds(_standardized(data.covariates), data.ill)[:, 0]
         random = np.random.default_rng(seed)
         scores = []
@@ -134,7 +138,7 @@ def variants(data: Data, trees: int, seed: int) -> dict[str, Callable[[], tuple[
         return single, step_down(statistics[0], statistics[1:])
 
     exact = data.covariates.shape[1] == 1 and len(np.unique(data.covariates)) <= 3
-    by_rows: dict[str, Callable[[], tuple[Float, Float]]] = {
+    by_rows: dict[str, Callable[[], tuple[FloatArray, FloatArray]]] = {
         f"{rows} rows": (lambda rows=rows: tested(data.snps, strata(rows))) for rows in (20, 10)
     }
     if exact:
@@ -150,18 +154,18 @@ def variants(data: Data, trees: int, seed: int) -> dict[str, Callable[[], tuple[
     }
 
 
-def _standardized(columns: Float) -> Float:
+def _standardized(columns: FloatArray) -> FloatArray:
     if columns.shape[1] == 1 and len(np.unique(columns)) <= 3:
         return (columns == np.unique(columns)).astype(np.float64)
-    spread: Float = columns / columns.std(axis=0)
+    spread: FloatArray = columns / columns.std(axis=0)
     return spread
 
 
-def measured(name: str, n_data_sets: int, trees: int, out: Path) -> dict[str, Float]:
+def measured(name: str, n_data_sets: int, trees: int, out: Path) -> dict[str, FloatArray]:
     """Outcomes of each data set, by variant: shape (data sets, 3)."""
     names = list(variants(PROBLEMS[name](np.random.default_rng(0), False), trees, 0))
 
-    def outcome_of(replicate: int) -> Float:
+    def outcome_of(replicate: int) -> FloatArray:
         data = PROBLEMS[name](np.random.default_rng([replicate, 3]), replicate % 2 == 1)
         rows = []
         for variant in variants(data, trees, 1000 * replicate).values():
@@ -177,7 +181,7 @@ def measured(name: str, n_data_sets: int, trees: int, out: Path) -> dict[str, Fl
         return np.array(rows)
 
     place = out / f"{name}.npz"
-    done: list[Float] = list(np.load(place)["done"]) if place.is_file() else []
+    done: list[FloatArray] = list(np.load(place)["done"]) if place.is_file() else []
     for replicate in range(len(done), n_data_sets):
         done.append(outcome_of(replicate))
         np.savez(place, done=np.array(done))
@@ -185,7 +189,7 @@ def measured(name: str, n_data_sets: int, trees: int, out: Path) -> dict[str, Fl
     return {variant: result[:, i] for i, variant in enumerate(names)}
 
 
-def summary(by_variant: Mapping[str, Float]) -> str:
+def summary(by_variant: Mapping[str, FloatArray]) -> str:
     lines = ["| variant | single SNPs | any | power |", "| --- | --- | --- | --- |"]
     for variant, outcomes in by_variant.items():
         cells = []

@@ -24,18 +24,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
-from benchmarks.designs.nulls import KINDS, Float, data_set
+from benchmarks.designs.nulls import KINDS, data_set
 from duramen.jobs.replicates import Plan, run_replicates
+from duramen.support.arrays import FloatArray
 
 LEVEL = 0.05
 FAMILIES = ("empirical", "normal", "gamma", "lognormal")
-Task = Callable[[int, int], Float]
+Task = Callable[[int, int], FloatArray]
 
 
 def fitted(null: str, n_permutations: int = 100) -> Task:
     """Whether any q <= .05, by the distribution that is fitted to the same permutations."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         X, y = data_set(null, (100, 100), seed)
         table, forest = dm.encode(X), dm.RandomForestClassifier(50, n_jobs=1)
         with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +75,7 @@ SYMMETRIC: dict[str, Callable[..., Any]] = {
 def mirrored(measure: str, shape: tuple[int, int], smaller: float, n_trees: int = 500) -> Task:
     """Fractions of p-values <= .05 and <= .01, and any q <= .05 with `add_one` and without."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         random = np.random.default_rng(seed)
         X = random.normal(size=shape)
         y = random.permutation((np.arange(shape[0]) < smaller * shape[0]).astype(int))
@@ -94,7 +95,7 @@ def mirrored(measure: str, shape: tuple[int, int], smaller: float, n_trees: int 
 def one_candidate(estimator: Any, n_trees: int = 100) -> Task:
     """Fractions of p-values <= .05 of splits with one candidate, by kind of mixed columns."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         X, y = data_set("mixed cardinality", (100, 40), seed)
         forest = estimator(n_trees, max_features=1, random_state=seed % 2**32, n_jobs=1).fit(X, y)
         return by_kind(dm.significance.frequency_control(forest).p_values)
@@ -105,7 +106,7 @@ def one_candidate(estimator: Any, n_trees: int = 100) -> Task:
 def over_trees(n_trees: int) -> Task:
     """Fractions of p-values <= .05 of z-scores, by kind of mixed columns."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         X, y = data_set("mixed cardinality", (200, 40), seed)
         forest = dm.RandomForestClassifier(n_trees, random_state=seed % 2**32, n_jobs=1).fit(X, y)
         return by_kind(dm.significance.z_scores(dm.importances.mda(forest, X, y)).p_values)
@@ -113,7 +114,7 @@ def over_trees(n_trees: int) -> Task:
     return task
 
 
-def by_kind(p_values: Float) -> Float:
+def by_kind(p_values: FloatArray) -> FloatArray:
     return np.array([(p_values[kind::KINDS] <= LEVEL).mean() for kind in range(KINDS)])
 
 

@@ -15,6 +15,7 @@ import duramen as dm
 from benchmarks.measuring import timed
 from duramen.data import EncodedTable
 from duramen.jobs.replicates import Plan, run_replicates
+from duramen.support.arrays import FloatArray
 
 LEVEL = 0.05
 RELEVANT, FALSE = "relevant", "fraction false"
@@ -22,7 +23,6 @@ RELEVANT, FALSE = "relevant", "fraction false"
 Rates = dict[tuple[str, str], dict[str, tuple[float, float]]]
 # The test has no such parameter; or no importance is negative, which `janitza` needs.
 REFUSALS = ("unexpected keyword argument", "importances is negative")
-Float = NDArray[np.float64]
 Run = Callable[[EncodedTable, NDArray[Any], int, Mapping[str, Any]], Any]
 
 
@@ -48,7 +48,7 @@ def refitted(method: str, estimator: Any, **options: Any) -> Run:
     return run
 
 
-def correlation(X: EncodedTable, y: NDArray[Any], seed: int) -> Float:
+def correlation(X: EncodedTable, y: NDArray[Any], seed: int) -> FloatArray:
     """Absolute correlation of every column with the target."""
     columns = np.stack([X.values(j)[X.codes(j)] for j in range(X.n_columns)])
     columns = columns - columns.mean(axis=1, keepdims=True)
@@ -57,7 +57,7 @@ def correlation(X: EncodedTable, y: NDArray[Any], seed: int) -> Float:
     return np.abs(columns @ target) / np.where(sizes > 0, sizes, 1.0)
 
 
-def taken(result: Any, names: Sequence[str], each: bool) -> Float:
+def taken(result: Any, names: Sequence[str], each: bool) -> FloatArray:
     """1 for each feature that is taken, 0 for others, NaN where it was not tested; shape (p,)."""
     if isinstance(result, dm.SequentialRandomSubspace):
         return result.get_support().astype(np.float64)
@@ -110,7 +110,7 @@ def rates(
     kinds = (*kinds, FALSE if RELEVANT in kinds else "any")
     cells = [(name, variant) for name in tests for variant in variants]
 
-    def task(_: int, seed_b: int) -> Float:
+    def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
         data = draw(random)
         table, results = dm.encode(data.X), []

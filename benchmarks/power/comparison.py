@@ -44,11 +44,10 @@ from benchmarks.designs.problem import Bool, Problem
 from benchmarks.designs.simulated import Draw, problem
 from benchmarks.power import knockoffs, rank_tests
 from duramen.jobs.replicates import Plan, run_replicates
+from duramen.support.arrays import FloatArray
 
 TREES, PERMUTATIONS, DATA_SETS = 100, 99, 30
 BAR = 0.85
-
-Float = NDArray[np.float64]
 Generator = np.random.Generator
 
 
@@ -60,19 +59,19 @@ def of(draw: Callable[[Generator], tuple[Any, NDArray[Any], Bool]]) -> Draw:
     return lambda random: Problem(*draw(random))
 
 
-def product(random: Generator, n: int) -> tuple[Float, NDArray[Any]]:
+def product(random: Generator, n: int) -> tuple[FloatArray, NDArray[Any]]:
     """The sign of a product of two normal features, which are independent of it alone."""
     X = random.normal(size=(n, 2))
     return X, np.where(X[:, 0] * X[:, 1] > 0, "same", "different")
 
 
-def u_shaped(random: Generator, n: int) -> tuple[Float, NDArray[Any]]:
+def u_shaped(random: Generator, n: int) -> tuple[FloatArray, NDArray[Any]]:
     """A class that is more frequent at both ends of three features."""
     X = random.normal(size=(n, 3))
     return X, sim.classes(random, 1.2 * (X**2 - 1).sum(axis=1))
 
 
-def class_means(random: Generator, n: int) -> tuple[Float, NDArray[Any]]:
+def class_means(random: Generator, n: int) -> tuple[FloatArray, NDArray[Any]]:
     """Eight classes with means of their own in four features."""
     label = random.integers(0, 8, n)
     X = random.normal(size=(n, 4)) + 0.7 * random.normal(size=(8, 4))[label]
@@ -88,7 +87,7 @@ def subgroup(random: Generator, n: int) -> tuple[Any, NDArray[Any]]:
     return X, sim.classes(random, predictor.to_numpy())
 
 
-def thresholds(random: Generator, n: int) -> tuple[Float, Float]:
+def thresholds(random: Generator, n: int) -> tuple[FloatArray, FloatArray]:
     """A number that steps up where each of four features is in its highest fifth."""
     X = random.normal(size=(n, 4))
     return X, (X > 0.84).sum(axis=1) + random.normal(size=n)
@@ -200,10 +199,10 @@ class Result:
         return self.fdr <= self.level + 2 * self.fdr_error
 
 
-def outcomes(draw: Draw, family: Family) -> Callable[[int, int], Float]:
+def outcomes(draw: Draw, family: Family) -> Callable[[int, int], FloatArray]:
     """The task of one data set: processor seconds, then power and FDR of each method."""
 
-    def task(_: int, seed: int) -> Float:
+    def task(_: int, seed: int) -> FloatArray:
         drawn = draw(np.random.default_rng(seed))
         start = time.process_time()
         masks = family.run(drawn, seed)

@@ -18,23 +18,22 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from duramen.jobs.replicates import Plan, run_replicates
+from duramen.support.arrays import FloatArray
 
 LEVEL = 0.05
 ROWS, COLUMNS, RELEVANT, COEFFICIENT = 300, 12, 3, 0.4
 TREES, PERMUTATIONS = 200, 99
 DEPTHS = {"fully grown": None, "at most 5 levels": 5, "at most 3 levels": 3}
 
-Float = NDArray[np.float64]
 
-
-def problem(random: np.random.Generator) -> tuple[Float, NDArray[np.int64]]:
+def problem(random: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
     """Columns, of which the first three change the odds of a class, and the class."""
     X = random.normal(size=(ROWS, COLUMNS))
     odds = np.exp(COEFFICIENT * X[:, :RELEVANT].sum(axis=1))
     return X, (random.random(ROWS) < odds / (1 + odds)).astype(np.int64)
 
 
-def task(_: int, seed: int) -> Float:
+def task(_: int, seed: int) -> FloatArray:
     """Fractions confirmed and found, and whether anything else is found, by depth."""
     X, y = problem(np.random.default_rng(seed))
     relevant, row = np.arange(COLUMNS) < RELEVANT, list[float]()

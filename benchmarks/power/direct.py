@@ -38,9 +38,9 @@ import duramen as dm
 from benchmarks.designs.problem import Problem
 from benchmarks.power import knockoffs
 from duramen.jobs.replicates import Plan, run_replicates
+from duramen.support.arrays import FloatArray
 
 LEVEL = 0.1
-Float = NDArray[np.float64]
 Generator = np.random.Generator
 Drawn = tuple[Any, NDArray[Any], NDArray[np.bool_]]
 Design = Callable[[Generator, int, int], Drawn]
@@ -49,7 +49,7 @@ Design = Callable[[Generator, int, int], Drawn]
 # --- designs --------------------------------------------------------------------------------------
 
 
-def many(draw: Design, effect: Callable[[Float, int], Float], k: int) -> Design:
+def many(draw: Design, effect: Callable[[FloatArray, int], FloatArray], k: int) -> Design:
     """The features of a design, of which k are direct by an effect of the standardized feature."""
 
     def drawn(random: Generator, n: int, p: int) -> Drawn:
@@ -64,12 +64,12 @@ def many(draw: Design, effect: Callable[[Float, int], Float], k: int) -> Design:
     return drawn
 
 
-def line(z: Float, _: int) -> Float:
+def line(z: FloatArray, _: int) -> FloatArray:
     """The feature itself."""
     return z
 
 
-def line_or_modulus(z: Float, i: int) -> Float:
+def line_or_modulus(z: FloatArray, i: int) -> FloatArray:
     """The feature itself, or the modulus of every second one."""
     return np.abs(z) if i % 2 else z
 
@@ -81,7 +81,9 @@ def chosen(random: Generator, p: int, k: int) -> NDArray[np.bool_]:
     return mask
 
 
-def linear(random: Generator, X: Float, direct: NDArray[np.bool_], snr: float = 1.0) -> Float:
+def linear(
+    random: Generator, X: FloatArray, direct: NDArray[np.bool_], snr: float = 1.0
+) -> FloatArray:
     """A sum of standardized features with coefficients of +-1, and noise."""
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     signal = Z[:, direct] @ random.choice([-1.0, 1.0], direct.sum())
@@ -244,10 +246,10 @@ DESIGNS: dict[str, tuple[Design, int, int]] = {
 # --- methods --------------------------------------------------------------------------------------
 
 
-def ours(method: str) -> Callable[[Drawn, int], tuple[Float, NDArray[np.bool_], bool]]:
+def ours(method: str) -> Callable[[Drawn, int], tuple[FloatArray, NDArray[np.bool_], bool]]:
     """P-values of this package, the features that it calls direct, and whether it warns."""
 
-    def tested(data: Drawn, seed: int) -> tuple[Float, NDArray[np.bool_], bool]:
+    def tested(data: Drawn, seed: int) -> tuple[FloatArray, NDArray[np.bool_], bool]:
         X, y, _ = data
         test = dm.significance.conditional(None, X, y, method=method, random_state=seed, n_jobs=1)
         return test.p_values, test.mask(LEVEL), test.metadata["diagnosis"]["misfit"]
@@ -255,18 +257,18 @@ def ours(method: str) -> Callable[[Drawn, int], tuple[Float, NDArray[np.bool_], 
     return tested
 
 
-def numeric(X: Any) -> tuple[Float, NDArray[np.int64]]:
+def numeric(X: Any) -> tuple[FloatArray, NDArray[np.int64]]:
     """Standardized columns, and the feature that each belongs to."""
     return knockoffs.columns(Problem(X, np.zeros(len(X)), np.ones(1, dtype=np.bool_)))
 
 
-def numbers(y: NDArray[Any]) -> Float:
+def numbers(y: NDArray[Any]) -> FloatArray:
     """A standardized number, or indicator of the second of two classes."""
     values = y if y.dtype.kind == "f" else (y == np.unique(y)[1]).astype(float)
     return (values - values.mean()) / values.std()
 
 
-def distilled(data: Drawn, seed: int) -> Float:
+def distilled(data: Drawn, seed: int) -> FloatArray:
     """hidimstat's distilled conditional randomization test; least p of a feature's columns."""
     from hidimstat import D0CRT
     from sklearn.linear_model import LassoCV
@@ -281,7 +283,7 @@ def distilled(data: Drawn, seed: int) -> Float:
     return np.minimum(1.0, least * np.bincount(feature))
 
 
-def forest_importance(data: Drawn, seed: int) -> Float:
+def forest_importance(data: Drawn, seed: int) -> FloatArray:
     """hidimstat's conditional feature importance of a forest, on half of the rows."""
     from hidimstat import CFI
     from sklearn.ensemble import RandomForestRegressor
@@ -306,15 +308,15 @@ def forest_importance(data: Drawn, seed: int) -> Float:
     return np.nan_to_num(np.asarray(importance.pvalues_), nan=1.0)
 
 
-def taken_by_p(p_values: Float) -> NDArray[np.bool_]:
+def taken_by_p(p_values: FloatArray) -> NDArray[np.bool_]:
     """Benjamini and Hochberg at .1."""
     return np.asarray(stats.false_discovery_control(p_values) <= LEVEL)
 
 
-def of_knockoffs(n_draws: int) -> Callable[[Drawn, int], Float]:
+def of_knockoffs(n_draws: int) -> Callable[[Drawn, int], FloatArray]:
     """1 for features that knockoffs of this package do not select, else 0."""
 
-    def p_values(data: Drawn, seed: int) -> Float:
+    def p_values(data: Drawn, seed: int) -> FloatArray:
         X, y, _ = data
         result = dm.significance.knockoffs(
             None, X, y, n_draws=n_draws, alpha=LEVEL, random_state=seed, n_jobs=1
@@ -324,7 +326,7 @@ def of_knockoffs(n_draws: int) -> Callable[[Drawn, int], Float]:
     return p_values
 
 
-def hidimstat_knockoffs(data: Drawn, seed: int) -> Float:
+def hidimstat_knockoffs(data: Drawn, seed: int) -> FloatArray:
     """1 for features that knockoffs of hidimstat do not select, else 0; numeric columns only."""
     from hidimstat import ModelXKnockoff
 
@@ -337,7 +339,7 @@ def hidimstat_knockoffs(data: Drawn, seed: int) -> Float:
     return np.where(taken, 0.0, 1.0)
 
 
-def knockoff_plus(data: Drawn, seed: int) -> Float:
+def knockoff_plus(data: Drawn, seed: int) -> FloatArray:
     """1 for features that knockoff+ does not take, else 0."""
     X, y, direct = data
     W = knockoffs.statistics(Problem(X, y, direct), np.random.default_rng(seed))
@@ -359,11 +361,11 @@ METHODS: dict[str, Callable[[Drawn, int], Any]] = {
 # --- runs -----------------------------------------------------------------------------------------
 
 
-def measured(design: str, method: str, n_data_sets: int, folder: Path) -> Float:
+def measured(design: str, method: str, n_data_sets: int, folder: Path) -> FloatArray:
     """Power, FDR, fraction of p <= .05 of the others, seconds, warned: shape (data sets, 5)."""
     draw, n, p = DESIGNS[design]
 
-    def task(b: int, seed: int) -> Float:
+    def task(b: int, seed: int) -> FloatArray:
         data = draw(np.random.default_rng([b, 34]), n, p)
         direct, began = data[2], time.process_time()
         with warnings.catch_warnings():

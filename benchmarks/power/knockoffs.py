@@ -9,11 +9,10 @@ from scipy import linalg
 
 from benchmarks.designs.problem import Bool, Problem
 from benchmarks.power.rank_tests import as_classes_or_numbers
+from duramen.support.arrays import FloatArray
 
-Float = NDArray[np.float64]
 
-
-def statistics(problem: Problem, random: np.random.Generator) -> Float:
+def statistics(problem: Problem, random: np.random.Generator) -> FloatArray:
     """Absolute lasso coefficients of each feature minus those of its knockoff.
 
     Levels of text become columns of 0 and 1, each class a response of its own, and survival the
@@ -31,7 +30,7 @@ def statistics(problem: Problem, random: np.random.Generator) -> Float:
     return np.bincount(feature, difference, minlength=len(problem.relevant))
 
 
-def columns(problem: Problem) -> tuple[Float, NDArray[np.int64]]:
+def columns(problem: Problem) -> tuple[FloatArray, NDArray[np.int64]]:
     """Standardized columns without missing values, and the feature that each belongs to."""
     table, parts = pd.DataFrame(problem.X), []
     for j in range(table.shape[1]):
@@ -46,7 +45,7 @@ def columns(problem: Problem) -> tuple[Float, NDArray[np.int64]]:
     return (X - X.mean(axis=0)) / X.std(axis=0), feature
 
 
-def responses(problem: Problem) -> Float:
+def responses(problem: Problem) -> FloatArray:
     """Standardized targets of the lasso, one a column."""
     y = as_classes_or_numbers(problem)
     if y.dtype.kind == "f":
@@ -58,7 +57,7 @@ def responses(problem: Problem) -> Float:
     return (Y - Y.mean(axis=0)) / Y.std(axis=0)
 
 
-def knockoffs(X: Float, random: np.random.Generator) -> Float:
+def knockoffs(X: FloatArray, random: np.random.Generator) -> FloatArray:
     """Equicorrelated Gaussian knockoffs of standardized columns (Ledoit and Wolf's covariance).
 
     With correlation matrix R and s = min(1, 2 lambda_min(R)), row by row normal with mean
@@ -77,7 +76,7 @@ def knockoffs(X: Float, random: np.random.Generator) -> Float:
     return (Z - s * Z @ inverse + random.normal(size=X.shape) @ factor.T) * scale
 
 
-def selected(W: Float, q: float) -> Bool:
+def selected(W: FloatArray, q: float) -> Bool:
     """Features that knockoff+ takes at a false discovery rate of q."""
     for t in np.sort(np.abs(W[W != 0])):
         if (1 + np.count_nonzero(-t >= W)) <= q * max(1, np.count_nonzero(t <= W)):

@@ -12,11 +12,10 @@ from scipy import stats
 
 from benchmarks.defaults.default_test import LEVEL
 from benchmarks.designs.problem import Bool, Problem
+from duramen.support.arrays import FloatArray
 
-Float = NDArray[np.float64]
 
-
-def p_values(problem: Problem) -> Float:
+def p_values(problem: Problem) -> FloatArray:
     """P-value of each feature: Mann-Whitney, Kruskal-Wallis, Spearman or chi-square.
 
     Survival is tested by the ranks of the martingale residuals. Rows where a feature is missing
@@ -39,7 +38,7 @@ def as_classes_or_numbers(problem: Problem) -> NDArray[Any]:
     return martingale_residuals(problem.y) if problem.task == "survival" else problem.y
 
 
-def of_numbers(X: Float, y: NDArray[Any]) -> Float:
+def of_numbers(X: FloatArray, y: NDArray[Any]) -> FloatArray:
     """P-values of columns of numbers."""
     if y.dtype.kind == "f":
         ranks = stats.rankdata(X, axis=0)
@@ -58,7 +57,7 @@ def of_column(column: Any, y: NDArray[Any]) -> float:
     return float(stats.chi2_contingency(pd.crosstab(column, y)).pvalue)
 
 
-def martingale_residuals(y: NDArray[Any]) -> Float:
+def martingale_residuals(y: NDArray[Any]) -> FloatArray:
     """Event minus the cumulative hazard of all rows at its time (Nelson and Aalen)."""
     time, event = y["time"], y["event"].astype(np.float64)
     times = np.unique(time)
@@ -67,7 +66,7 @@ def martingale_residuals(y: NDArray[Any]) -> Float:
     return event - np.cumsum(events / at_risk)[np.searchsorted(times, time)]
 
 
-def selected(p: Float, method: str) -> Bool:
+def selected(p: FloatArray, method: str) -> Bool:
     """Features taken at .05 after Benjamini and Hochberg ("bh") or Holm ("holm")."""
     m, order = len(p), np.argsort(p, kind="stable")
     rank = np.arange(1, m + 1)

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from duramen.significance import stability
+from duramen.support.arrays import FloatArray
 
-Float = NDArray[np.float64]
 Bits = NDArray[np.bool_]
 COUNTS = (5, 10, 20, 50, 100)
 LEVEL = 0.95
@@ -47,19 +47,19 @@ class Source:
     stability: float
 
 
-def phi(frequency: Float) -> float:
+def phi(frequency: FloatArray) -> float:
     """Return the stability of infinitely many selections with these frequencies."""
     mean = float(frequency.mean())
     return 1.0 - float((frequency * (1.0 - frequency)).mean()) / (mean * (1.0 - mean))
 
 
-def independent(title: str, frequency: Float) -> Source:
+def independent(title: str, frequency: FloatArray) -> Source:
     """Features that are selected independently of each other."""
     size = len(frequency)
     return Source(title, lambda random, m: random.random((m, size)) < frequency, phi(frequency))
 
 
-def largest(title: str, means: Float, k: int, spread: float) -> Source:
+def largest(title: str, means: FloatArray, k: int, spread: float) -> Source:
     """The k features with the largest scores; the stability is that of 40,000 selections."""
 
     def draw(random: np.random.Generator, m: int) -> Bits:
