@@ -40,6 +40,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
+from benchmarks.designs import two_classes
+from benchmarks.designs.two_classes import Problem
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.significance.measured import measured
 from duramen.significance.refits import Refits
@@ -55,7 +58,6 @@ from duramen.support.arrays import FloatArray
 
 LEVEL = 0.05
 PERMUTATIONS = 99
-Problem = tuple[FloatArray, NDArray[Any], NDArray[np.bool_]]
 
 
 def genes(random: np.random.Generator, shift: float = 1.5) -> Problem:
@@ -82,24 +84,12 @@ def kinds(random: np.random.Generator) -> Problem:
     return X, y, relevant
 
 
-def madelon(random: np.random.Generator) -> Problem:
-    data = dm.datasets.madelon_like(
-        400, n_redundant=5, n_repeated=0, n_probes=90, random_state=random
-    )
-    return np.asarray(data.X), data.y, np.isin(np.array(data.names), data.relevant)
-
-
-def xor(random: np.random.Generator) -> Problem:
-    X = random.integers(0, 2, (200, 40)).astype(np.float64)
-    return X, (X[:, 0] != X[:, 1]).astype(int), np.arange(40) < 2
-
-
 PROBLEMS: dict[str, Callable[[np.random.Generator], Problem]] = {
     "genes": genes,
     "weak genes": weak_genes,
     "kinds": kinds,
-    "madelon": madelon,
-    "xor": xor,
+    "madelon": partial(two_classes.madelon, n=400, n_probes=90),
+    "xor": partial(two_classes.xor, n=200, p=40),
 }
 
 

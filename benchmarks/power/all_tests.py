@@ -26,6 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
+from benchmarks.designs import two_classes
+from benchmarks.designs.two_classes import Problem
 from benchmarks.error_rates import calibration
 from benchmarks.error_rates.calibration import LEVEL, RUNS, Method, forest, of_permuted, refitted
 from duramen.jobs.replicates import Plan, run_replicates
@@ -42,29 +44,17 @@ METHODS += [
     if (name := f"altmann, {measure.name}") not in [method.name for method in METHODS]
 ]
 
-Problem = tuple[NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]
-
 
 def linear(seed: int) -> Problem:
     data = dm.datasets.linear_sign(random_state=seed)
     return data.X, data.y, data.details["weights"] > 0
 
 
-def xor(seed: int) -> Problem:
-    random = np.random.default_rng(seed)
-    X = random.integers(0, 2, (300, 30)).astype(np.float64)
-    return X, (X[:, 0] != X[:, 1]).astype(int), np.arange(30) < 2
-
-
-def madelon(seed: int) -> Problem:
-    data = dm.datasets.madelon_like(
-        600, n_redundant=5, n_repeated=0, n_probes=40, random_state=seed
-    )
-    relevant = np.isin(np.array(data.names), data.relevant)
-    return np.asarray(data.X, dtype=np.float64), data.y, relevant
-
-
-PROBLEMS: dict[str, Callable[[int], Problem]] = {"linear": linear, "xor": xor, "madelon": madelon}
+PROBLEMS: dict[str, Callable[[int], Problem]] = {
+    "linear": linear,
+    "xor": lambda seed: two_classes.xor(np.random.default_rng(seed), 300, 30),
+    "madelon": lambda seed: two_classes.madelon(seed, 600, 40),
+}
 
 
 def taken(method: Method, result: Any, names: tuple[str, ...]) -> NDArray[np.bool_]:
