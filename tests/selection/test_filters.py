@@ -113,7 +113,7 @@ def test_lasso_is_that_of_scikit_learn():
     X = random.normal(size=(60, 8)) * np.arange(1, 9)
     y = X[:, 0] - X[:, 4] + random.normal(size=60)
     model = dm.LassoSelector(random_state=0).fit(X, y)
-    peer = LassoCV(alphas=[model.alpha_]).fit(StandardScaler().fit_transform(X), y)
+    peer = LassoCV(alphas=[model.penalty_]).fit(StandardScaler().fit_transform(X), y)
     np.testing.assert_allclose(model.coefficients_, peer.coef_, atol=1e-3)
     assert {0, 4} <= set(model.selected_.tolist())
     three = dm.LassoSelector(random_state=0).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]).astype(str))

@@ -48,7 +48,7 @@ class LassoSelector(BaseSelector):
         Selected features, by the size of their coefficients.
     coefficients_ : float64 array of shape (p,)
         Coefficients of the standardized features; of several classes their Euclidean norm.
-    alpha_ : float
+    penalty_ : float
         :math:`\lambda`.
     support_ : bool array of shape (p,)
         Whether each feature is selected.
@@ -57,7 +57,7 @@ class LassoSelector(BaseSelector):
     importances_ : Importances
         Absolute coefficients of all p features.
     history_ : dict of arrays
-        ``"alpha"`` and ``"error"``: penalties that were tried, mean squared errors of the folds.
+        ``"penalty"`` and ``"error"``: penalties that were tried, mean squared errors of the folds.
     classes_ : array of shape (C,)
         Sorted class labels, where the target holds classes.
     n_features_in_ : int
@@ -134,10 +134,10 @@ class LassoSelector(BaseSelector):
         sizes[sizes < ROUNDING * sizes.max(initial=0.0)] = 0.0
         coefficients = np.where(sizes > 0, model.coef_, 0.0) if model.coef_.ndim == 1 else sizes
         selected = np.flatnonzero(sizes)
-        history = {"alpha": model.alphas_, "error": model.mse_path_.mean(axis=1)}
+        history = {"penalty": model.alphas_, "error": model.mse_path_.mean(axis=1)}
         self._adopt(rows, selected[np.argsort(-sizes[selected], kind="stable")], history)
         self.coefficients_ = coefficients
-        self.alpha_ = float(model.alpha_)
+        self.penalty_ = float(model.alpha_)
         unit = "target per standard deviation"
         self.importances_ = without_forest(data, sizes, "absolute_coefficient", unit, cv=n_folds)
         return self
@@ -153,5 +153,5 @@ class LassoSelector(BaseSelector):
         return replace(
             super().account(record),
             columns=(Column("coefficient", name="coefficient", numbers=self.coefficients_),),
-            results={"alpha": self.alpha_},
+            results={"penalty": self.penalty_},
         )
