@@ -36,6 +36,15 @@ class LogTable {
     }
   }
   bool empty() const { return grid_.empty(); }
+  // The same for n = 0..total alone, on the same grid.
+  LogTable up_to(std::size_t total) const {
+    LogTable first;
+    first.step_ = step_;
+    const auto end = static_cast<std::ptrdiff_t>(std::min(total + 1, grid_.size()));
+    first.grid_.assign(grid_.begin(), grid_.begin() + end);
+    first.exact_.assign(exact_.begin(), exact_.begin() + end);
+    return first;
+  }
   double grid(std::int32_t n) const { return grid_[static_cast<std::size_t>(n)]; }
   double exact(std::int32_t n) const { return exact_[static_cast<std::size_t>(n)]; }
   // Bits of so many steps.

@@ -171,6 +171,33 @@ void add_out_of_bag(duramen::OutOfBag& sums, const Forest& forest, const Table& 
               [&] { sums.add(forest.view, problem, bag.first_tree, n_threads); });
 }
 
+void add_out_of_bag_leaves(duramen::OutOfBag& sums, const Forest& forest,
+                           const Matrix<std::int32_t>& leaves, const Target& target) {
+  need_no_survival(target);
+  const std::size_t n = target.view.n_rows;
+  need(sums.counts.size() == n && sums.sums.size() == n * forest.view.n_values,
+       "the sums are not of these rows");
+  need(leaves.shape(0) == n && leaves.shape(1) == forest.view.n_trees,
+       "leaves has not one entry for each row and tree");
+  for (std::size_t t = 0; t < forest.view.n_trees; ++t) {
+    const std::int64_t first = forest.view.offsets[t];
+    const std::int64_t size = forest.view.offsets[t + 1] - first;
+    for (std::size_t row = 0; row < n; ++row) {
+      const std::int32_t leaf = leaves.data()[row * forest.view.n_trees + t];
+      need(leaf < 0 || (leaf < size && forest.view.feature[first + leaf] < 0),
+           "an entry of leaves is no leaf");
+    }
+  }
+  duramen::Monitor monitor;
+  duramen::Problem problem;
+  problem.table.n_rows = n;
+  problem.n_classes = target.view.n_classes;
+  problem.classes = target.view.classes;
+  problem.response = target.view.response;
+  problem.monitor = &monitor;
+  run_watched(monitor, nb::none(), [&] { sums.add_leaves(forest.view, problem, leaves.data()); });
+}
+
 // Copies: further trees can be added.
 std::tuple<Array<double>, Array<std::uint32_t>, Array<double>> out_of_bag_sums(
     const duramen::OutOfBag& sums) {
@@ -245,6 +272,8 @@ void bind_forests(nb::module_& module) {
       .def(nb::init<std::size_t, std::size_t>(), nb::arg("n_rows"), nb::arg("n_values"))
       .def("add", &add_out_of_bag, nb::arg("forest"), nb::arg("table"), nb::arg("target"),
            nb::arg("bag"), nb::arg("n_threads"), "Add trees, which come after those before.")
+      .def("add_leaves", &add_out_of_bag_leaves, nb::arg("forest"), nb::arg("leaves"),
+           nb::arg("target"), "Add trees by the leaves of the rows, -1 in the bag.")
       .def("sums", &out_of_bag_sums, "Sums, counts, and the error after 1, 2, ... trees.");
   module.def("proximity", &proximity, nb::arg("leaves"), nb::arg("out").none(),
              nb::arg("n_threads"), "Fraction of trees with a common leaf, row by row.");

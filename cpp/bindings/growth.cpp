@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "bindings/objects.hpp"
 #include "bindings/watched.hpp"
 #include "grow/grow.hpp"
+#include "grow/patches.hpp"
 
 namespace duramen::python {
 
@@ -85,10 +87,9 @@ duramen::TargetKind kind_of(const Target& target) {
   return target.view.n_classes > 0 ? duramen::TargetKind::classes : duramen::TargetKind::numbers;
 }
 
-duramen::Problem problem_of(const Table& table, const Target& target, const Weights& weights,
-                            const duramen::Settings& settings, const TreeRange& trees) {
-  need_fit(table, target);
-  need(!weights || weights->shape(0) == table.n_rows, "weights has not one entry a row");
+// Without a table.
+duramen::Problem problem_with(const Target& target, const Weights& weights,
+                              const duramen::Settings& settings, std::uint64_t seed) {
   const duramen::TargetKind kind = kind_of(target);
   need(duramen::target_of(settings.criterion) == kind,
        "the criterion is for another kind of target");
@@ -102,14 +103,22 @@ duramen::Problem problem_of(const Table& table, const Target& target, const Weig
   need(settings.cut != duramen::Cut::pert || !settings.tests_by_permutation(),
        "PERT compares no splits that a permutation test could test");
   duramen::Problem problem;
-  problem.table = table.view;
   problem.settings = settings;
-  problem.seed = trees.seed;
+  problem.seed = seed;
   problem.n_classes = target.view.n_classes;
   problem.classes = target.view.classes;
   problem.response = target.view.response;
   problem.outcomes = target.view.outcomes;
   if (weights) problem.weights = weights->data();
+  return problem;
+}
+
+duramen::Problem problem_of(const Table& table, const Target& target, const Weights& weights,
+                            const duramen::Settings& settings, const TreeRange& trees) {
+  need_fit(table, target);
+  need(!weights || weights->shape(0) == table.n_rows, "weights has not one entry a row");
+  duramen::Problem problem = problem_with(target, weights, settings, trees.seed);
+  problem.table = table.view;
   return problem;
 }
 
@@ -198,6 +207,62 @@ TreeArrays grow_guided(const Table& table, const Target& target, const Weights& 
   return arrays_of(grown(problem, trees, n_threads, progress), problem);
 }
 
+// What trees that are grown on tables of their own share (patches.hpp); keeps what it refers to.
+struct Patches {
+  Target target;
+  Weights weights;
+  std::size_t n_columns;
+  duramen::Patches patches;
+
+  Patches(const Target& truth, Weights masses, const duramen::Settings& settings, std::uint64_t seed,
+          std::size_t columns)
+      : target(truth),
+        weights(std::move(masses)),
+        n_columns(columns),
+        patches(problem(settings, seed), columns) {
+    need_no_survival(target);
+  }
+
+  duramen::Problem problem(const duramen::Settings& settings, std::uint64_t seed) const {
+    need(!weights || weights->shape(0) == target.view.n_rows, "weights has not one entry a row");
+    duramen::Problem whole = problem_with(target, weights, settings, seed);
+    whole.table.n_rows = target.view.n_rows;
+    return whole;
+  }
+};
+
+std::pair<Array<std::uint32_t>, Array<std::uint32_t>> patch_rows(const Patches& self,
+                                                                 std::uint64_t tree) {
+  std::vector<std::uint32_t> rows;
+  std::vector<std::uint32_t> multiplicity;
+  {
+    const nb::gil_scoped_release unlocked;
+    self.patches.rows(tree, rows, multiplicity);
+  }
+  return {to_array(std::move(rows)), to_array(std::move(multiplicity))};
+}
+
+TreeArrays grow_patch(const Patches& self, const Table& table, std::uint64_t tree,
+                      const Vector<std::uint32_t>& rows,
+                      const Vector<std::uint32_t>& multiplicity) {
+  const std::size_t n = table.n_rows;
+  need(rows.shape(0) == n && multiplicity.shape(0) == n, "rows has not one entry a row");
+  need(std::all_of(rows.data(), rows.data() + n,
+                   [&](std::uint32_t row) { return row < self.patches.n_rows(); }),
+       "a row is not of the target");
+  duramen::Monitor monitor;
+  duramen::Trees trees;
+  run_watched(
+      monitor, nb::none(),
+      [&] {
+        trees = self.patches.grow(table.view, tree, rows.data(), multiplicity.data(), monitor);
+      },
+      n * table.view.n_columns);
+  duramen::Problem shape;
+  shape.n_classes = self.target.view.n_classes;
+  return arrays_of(std::move(trees), shape);
+}
+
 void bind_settings(nb::module_& module) {
   nb::class_<duramen::Settings>(module, "Settings", "How trees are grown; see GrowthSettings.")
       .def(
@@ -278,6 +343,20 @@ void bind_growth(nb::module_& module) {
             new (self) TreeRange{.seed = seed, .first = first, .count = count};
           },
           nb::kw_only(), nb::arg("seed"), nb::arg("first"), nb::arg("count"));
+  nb::class_<Patches>(module, "Patches", "Trees that are grown on tables of their own.")
+      .def(nb::init<const Target&, Weights, const duramen::Settings&, std::uint64_t, std::size_t>(),
+           nb::arg("target"), lent("weights").none(), nb::arg("settings"), nb::arg("seed"),
+           nb::arg("n_columns"))
+      .def("rows", &patch_rows, nb::arg("tree"),
+           "The different rows of a tree, and how often each was drawn.")
+      .def(
+          "columns",
+          [](const Patches& self, std::uint64_t tree) {
+            return to_array(self.patches.columns(tree));
+          },
+          nb::arg("tree"), "The columns of a tree.")
+      .def("grow", &grow_patch, nb::arg("table"), nb::arg("tree"), nb::arg("rows"),
+           nb::arg("multiplicity"), "Grow a tree on a table of its rows and columns.");
   nb::class_<Decoys>(module, "Decoys", "Copies of columns in the order of cycles of the rows.")
       .def(nb::init<Vector<std::uint32_t>, Vector<bool>, Vector<std::uint32_t>>(), lent("cycle"),
            lent("judged"), lent("bounds"));

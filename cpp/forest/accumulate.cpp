@@ -102,11 +102,76 @@ Decreases DecreaseSums::means() const {
   return result;
 }
 
+namespace {
+
+// Leaves of the rows out of the bag of each tree, which are sent down the trees.
+class SentDown {
+ public:
+  SentDown(const Problem& problem, std::uint64_t first_tree)
+      : is_out_(problem.settings, problem.table.n_rows, problem.seed, first_tree),
+        rows_{problem.table},
+        descent_(rows_) {}
+  SentDown(const SentDown& other)
+      : is_out_(other.is_out_), rows_(other.rows_), descent_(rows_) {}
+  void start(const TreeView& tree, std::size_t t) {
+    is_out_.start(t);
+    descent_.start(tree);
+  }
+  std::size_t find(std::size_t first, std::size_t last, std::uint32_t* out, std::uint32_t* leaves) {
+    std::size_t n_out = 0;
+    for (std::size_t row = first; row < last; ++row) {
+      out[n_out] = static_cast<std::uint32_t>(row);
+      n_out += is_out_(row) ? 1 : 0;
+    }
+    descent_.leaves(out, n_out, leaves);
+    return n_out;
+  }
+
+ private:
+  OutOfBagRows is_out_;
+  CodeRows rows_;
+  Descent<CodeRows> descent_;
+};
+
+// Leaves that are known, row by tree; -1 in the bag.
+class Known {
+ public:
+  Known(const std::int32_t* leaves, std::size_t n_trees) : leaves_(leaves), n_trees_(n_trees) {}
+  void start(const TreeView&, std::size_t t) { tree_ = t; }
+  std::size_t find(std::size_t first, std::size_t last, std::uint32_t* out, std::uint32_t* leaves) {
+    std::size_t n_out = 0;
+    for (std::size_t row = first; row < last; ++row) {
+      const std::int32_t leaf = leaves_[row * n_trees_ + tree_];
+      if (leaf < 0) continue;
+      out[n_out] = static_cast<std::uint32_t>(row);
+      leaves[n_out++] = static_cast<std::uint32_t>(leaf);
+    }
+    return n_out;
+  }
+
+ private:
+  const std::int32_t* leaves_;
+  std::size_t n_trees_;
+  std::size_t tree_ = 0;
+};
+
+}  // namespace
+
 void OutOfBag::add(const ForestView& forest, const Problem& problem, std::uint64_t first_tree,
                    unsigned n_threads) {
+  add_from(SentDown(problem, first_tree), forest, problem, n_threads);
+}
+
+void OutOfBag::add_leaves(const ForestView& forest, const Problem& problem,
+                          const std::int32_t* leaves) {
+  add_from(Known(leaves, forest.n_trees), forest, problem, 1);
+}
+
+template <class Leaves>
+void OutOfBag::add_from(const Leaves& of_rows, const ForestView& forest, const Problem& problem,
+                        unsigned n_threads) {
   const std::size_t n = problem.table.n_rows;
   const std::size_t width = forest.n_values;
-  const CodeRows rows{problem.table};
   const auto error_of = [&](std::size_t row) {
     const double* here = sums.data() + row * width;
     if (problem.n_classes > 0) {
@@ -130,24 +195,17 @@ void OutOfBag::add(const ForestView& forest, const Problem& problem, std::uint64
     for (std::size_t row = begin; row < end; ++row) {
       if (counts[row] > 0) row_error[row - begin] = error_of(row);
     }
-    OutOfBagRows is_out(problem.settings, n, problem.seed, first_tree);
-    Descent<CodeRows> descent(rows);
+    Leaves own = of_rows;
     std::array<std::uint32_t, kRowsAtATime> out, leaves;
     for (std::size_t t = 0; t < forest.n_trees; ++t) {
       if (problem.monitor->stop.load(std::memory_order_relaxed)) return;
-      is_out.start(t);
       const TreeView tree(forest, t);
-      descent.start(tree);
+      own.start(tree, t);
       const double* values = forest.leaf_values + forest.leaf_offsets[t] * width;
       for (std::size_t b = first_block; b < last_block; ++b) {
         const std::size_t first = b * kRowsAtATime;
         const std::size_t last = std::min(n, first + kRowsAtATime);
-        std::size_t n_out = 0;
-        for (std::size_t row = first; row < last; ++row) {
-          out[n_out] = static_cast<std::uint32_t>(row);
-          n_out += is_out(row) ? 1 : 0;
-        }
-        descent.leaves(out.data(), n_out, leaves.data());
+        const std::size_t n_out = own.find(first, last, out.data(), leaves.data());
         for (std::size_t i = 0; i < n_out; ++i) {
           const std::size_t leaf = static_cast<std::size_t>(tree.child[leaves[i]]);
           double* here = sums.data() + out[i] * width;

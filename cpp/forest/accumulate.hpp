@@ -45,10 +45,17 @@ struct OutOfBag {
   // Adds trees, the first of which has this number in the stream of random numbers.
   void add(const ForestView& forest, const Problem& problem, std::uint64_t first_tree,
            unsigned n_threads);
+  // The same from the leaves of the rows, row by tree; -1 in the bag.
+  void add_leaves(const ForestView& forest, const Problem& problem, const std::int32_t* leaves);
 
   std::vector<double> sums;           // row by value: sum over the trees the row is out of bag of
   std::vector<std::uint32_t> counts;  // per row: number of those trees
   std::vector<double> error;          // after 1, 2, ... trees; NaN while no row was out of bag
+
+ private:
+  template <class Leaves>
+  void add_from(const Leaves& of_rows, const ForestView& forest, const Problem& problem,
+                unsigned n_threads);
 };
 
 // Fraction of trees in which two rows fall into one leaf: over all trees, or, with out (row by

@@ -28,6 +28,7 @@ bool bits_suit(const Problem& problem) {
   const Table& table = problem.table;
   if (table.n_rows > 64 * kMostWords || problem.n_classes > kMostClasses) return false;
   if (!problem.unit_weights() || problem.decoys.cycle != nullptr) return false;
+  if (problem.multiplicity != nullptr) return false;
   if (problem.guidance.given()) return false;
   if (settings.cut != Cut::random || settings.splits != Family::ordered) return false;
   if (settings.count_constants || settings.max_leaf_nodes > 0) return false;

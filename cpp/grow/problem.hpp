@@ -57,6 +57,9 @@ struct Problem {
   double response_error = 0.0;             // of one on the grid, in steps, but for a common shift
   std::uint32_t most_codes = 2;            // of any column
   std::vector<std::uint32_t> row_order;    // rows sorted by class, or by time
+  // Multiplicity of every row in the bag of the only tree that this table is for (patches.hpp);
+  // null: bags are drawn.
+  const std::uint32_t* multiplicity = nullptr;
   LogTable logs;
   Decoys decoys;
   Guidance guidance;
@@ -64,6 +67,8 @@ struct Problem {
 
   // Fills what is derived from the public fields.
   void prepare();
+  void note_codes();
+  void order_rows();
 
   bool stopped() const {
     return monitor != nullptr && monitor->stop.load(std::memory_order_relaxed);
@@ -83,11 +88,33 @@ inline int lowest_bit(double number) {
   return exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(digits));
 }
 
-inline void Problem::prepare() {
-  const std::size_t n = table.n_rows;
+inline void Problem::note_codes() {
   for (std::size_t j = 0; j < table.n_columns; ++j) {
     most_codes = std::max(most_codes, table.n_codes(j));
   }
+}
+
+inline void Problem::order_rows() {
+  const std::size_t n = table.n_rows;
+  row_order.resize(n);
+  std::iota(row_order.begin(), row_order.end(), 0U);
+  if (n_classes > 0) {
+    std::vector<std::uint32_t> start(n_classes + 1, 0);
+    for (std::size_t i = 0; i < n; ++i) ++start[classes[i] + 1];
+    for (std::uint32_t k = 0; k < n_classes; ++k) start[k + 1] += start[k];
+    for (std::size_t i = 0; i < n; ++i) {
+      row_order[start[classes[i]]++] = static_cast<std::uint32_t>(i);
+    }
+  } else if (outcomes.codes != nullptr) {
+    std::stable_sort(row_order.begin(), row_order.end(), [this](std::uint32_t a, std::uint32_t b) {
+      return outcomes.codes[a] < outcomes.codes[b];
+    });
+  }
+}
+
+inline void Problem::prepare() {
+  const std::size_t n = table.n_rows;
+  note_codes();
   double total = 0.0;
   double largest = 1.0;
   whole_weights = !settings.balanced_subsample;
@@ -113,23 +140,8 @@ inline void Problem::prepare() {
   }
   if (whole_weights && logs_read) logs = LogTable(static_cast<std::size_t>(mass));
 
-  row_order.resize(n);
-  std::iota(row_order.begin(), row_order.end(), 0U);
-  if (n_classes > 0) {
-    std::vector<std::uint32_t> start(n_classes + 1, 0);
-    for (std::size_t i = 0; i < n; ++i) ++start[classes[i] + 1];
-    for (std::uint32_t k = 0; k < n_classes; ++k) start[k + 1] += start[k];
-    for (std::size_t i = 0; i < n; ++i) {
-      row_order[start[classes[i]]++] = static_cast<std::uint32_t>(i);
-    }
-    return;
-  }
-  if (outcomes.codes != nullptr) {
-    std::stable_sort(row_order.begin(), row_order.end(), [this](std::uint32_t a, std::uint32_t b) {
-      return outcomes.codes[a] < outcomes.codes[b];
-    });
-    return;
-  }
+  order_rows();
+  if (n_classes > 0 || outcomes.codes != nullptr) return;
   // Rows of weight 0 are in no tree: they must not coarsen the grid.
   const auto counts = [this](std::size_t i) { return weights == nullptr || weights[i] > 0.0; };
   double mean = 0.0;

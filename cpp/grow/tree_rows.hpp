@@ -22,7 +22,11 @@ class TreeRows {
   }
 
   void start_tree(std::uint64_t tree) {
-    draw_bag(problem_.settings, table_.n_rows, problem_.seed, tree, multiplicity_);
+    if (problem_.multiplicity != nullptr) {
+      multiplicity_.assign(problem_.multiplicity, problem_.multiplicity + table_.n_rows);
+    } else {
+      draw_bag(problem_.settings, table_.n_rows, problem_.seed, tree, multiplicity_);
+    }
     std::vector<double> balance;
     if (problem_.settings.balanced_subsample) balance = class_balance();
     index_.clear();

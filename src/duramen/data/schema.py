@@ -214,6 +214,39 @@ class Schema(KernelOwner):
         number = {kind: code for code, kind in enumerate(KINDS)}
         return np.array([number[kind] for kind in self.kinds], dtype=np.uint8)
 
+    def take(self, chosen: IntArray) -> Schema:
+        """Return some of the columns, by ascending indices; neighbors alone are not copied."""
+        numbers = chosen.tolist()
+        begins, ends = self.value_offsets[chosen], self.value_offsets[chosen + 1]
+        offsets = np.concatenate([[0], np.cumsum(ends - begins)]).astype(np.int64)
+        if (begins[1:] == ends[:-1]).all():
+            values = self.cut_values[int(begins[0]) : int(ends[-1])]
+        else:
+            pairs = zip(begins.tolist(), ends.tolist(), strict=True)
+            values = np.concatenate([self.cut_values[begin:end] for begin, end in pairs])
+        return Schema(
+            tuple([self.names[j] for j in numbers]),
+            self.named,
+            tuple([self.kinds[j] for j in numbers]),
+            values,
+            offsets,
+            {i: self.labels[j] for i, j in enumerate(numbers) if j in self.labels},
+            self.missing[chosen],
+        )
+
+    def followed_by(self, other: Schema) -> Schema:
+        """Return these columns, and those of another schema after them."""
+        p = self.n_columns
+        return Schema(
+            (*self.names, *other.names),
+            self.named or other.named,
+            (*self.kinds, *other.kinds),
+            np.concatenate([self.cut_values, other.cut_values]),
+            np.concatenate([self.value_offsets, self.value_offsets[-1] + other.value_offsets[1:]]),
+            {**self.labels, **{p + j: labels for j, labels in other.labels.items()}},
+            np.concatenate([self.missing, other.missing]),
+        )
+
     @cached_property
     def kernel(self) -> _kernel.Schema:
         """The schema as it is lent to the kernel."""

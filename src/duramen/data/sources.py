@@ -338,6 +338,8 @@ def shape_of(X: Any) -> tuple[int, int] | None:
 
 def names_of(X: Any) -> list[Any] | None:
     """Return the names of the columns of a data frame; None for anything else."""
+    if hasattr(X, "as_table"):  # a store, whose schema is read from disk
+        return None
     names = getattr(getattr(X, "schema", None), "names", None) or getattr(X, "columns", None)
     return None if names is None or callable(names) else list(names)
 

@@ -31,6 +31,7 @@ from duramen.forests.pruning import PruningPath
 from duramen.forests.settings import GrowthSettings
 from duramen.forests.storage import PLAIN
 from duramen.forests.structure import decision_path
+from duramen.io import ColumnStore
 from duramen.jobs.progress import progress_bar
 from duramen.jobs.workers import check_client
 from duramen.support import checks
@@ -88,6 +89,8 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     target_class: ClassVar[type[Target]]
     task: ClassVar[Task]
     cut_rule: ClassVar[str] = "best"
+    # Whether the trees read their rows and columns of a store, which then stays on disk.
+    reads_patches: ClassVar[bool] = False
     _saved: ClassVar[tuple[str, ...]] = OUT_OF_BAG  # attributes beside the forest
 
     forest_: Forest = field(init=False)
@@ -183,7 +186,9 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             kinds=kinds,
             allow_one_class=True,
             n_jobs=n_threads,
-        ).in_memory()
+        )
+        if not (self.reads_patches and isinstance(data.table, ColumnStore)):
+            data = data.in_memory()
         data = data.with_weights(
             combine_class_weight(self._owner, self.class_weight, data.target, data.weights)
         )

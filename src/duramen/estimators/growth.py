@@ -10,11 +10,14 @@ from typing import Any, overload
 from sklearn.base import clone
 
 from duramen.data import EncodedTable, LearningSet
+from duramen.data.memory import require_memory
 from duramen.forests.forest import Forest, TreeStream, extended, joined
 from duramen.forests.growth import Guidance, forest_of, grow
 from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.memory import PILOT_TREES, most_tree_bytes, refuse_large_forest, require_tree
+from duramen.forests.patches import patch_memory
 from duramen.forests.settings import GrowthSettings
+from duramen.io import ColumnStore
 from duramen.jobs.workers import Cluster
 from duramen.support.arrays import Arrays
 
@@ -50,6 +53,14 @@ class Growth:
 
     def require_memory(self, function: str) -> None:
         """Raise MemoryError if the forest cannot fit in memory."""
+        if isinstance(self.data.table, ColumnStore):
+            needed = patch_memory(self.data.table, self.settings, self.n_threads)
+            require_memory(
+                needed.total,
+                what=f"random patches on {self.n_threads} threads",
+                function=function,
+                hint="lower max_samples, n_subspace_features or n_jobs",
+            )
         grow_pilot = partial(self.trees, self.first)
         refuse_large_forest(function, self.n_trees, self.settings, self.data, grow_pilot)
 

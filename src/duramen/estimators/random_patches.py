@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from duramen.estimators.base import (
     ForestClassifier,
@@ -13,6 +14,9 @@ from duramen.estimators.base import (
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandomPatchesClassifier(ForestClassifier):
     """Random patches for classification: each tree is grown on random subsets of rows and features.
+
+    Fitted on a `ColumnStore`, each tree reads its own rows and columns, and the store stays on
+    disk; the trees are those of the table in memory.
 
     Parameters
     ----------
@@ -88,6 +92,8 @@ class RandomPatchesClassifier(ForestClassifier):
     array(['b'], dtype=object)
     """
 
+    reads_patches: ClassVar[bool] = True
+
     n_subspace_features: int | float = 0.5
     max_samples: int | float | None = 0.5
 
@@ -95,6 +101,9 @@ class RandomPatchesClassifier(ForestClassifier):
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandomPatchesRegressor(ForestRegressor):
     """Random patches for regression: each tree is grown on random subsets of rows and features.
+
+    Fitted on a `ColumnStore`, each tree reads its own rows and columns, and the store stays on
+    disk; the trees are those of the table in memory.
 
     Parameters
     ----------
@@ -163,6 +172,8 @@ class RandomPatchesRegressor(ForestRegressor):
     >>> dm.RandomPatchesRegressor(20, random_state=0).fit(X, y).predict([[3.0]])
     array([0.9])
     """
+
+    reads_patches: ClassVar[bool] = True
 
     n_subspace_features: int | float = 0.5
     max_samples: int | float | None = 0.5

@@ -2,6 +2,7 @@
 
 from duramen.forests.forest import Forest, Tree
 from duramen.forests.growth import grow
+from duramen.forests.patches import PatchMemory, patch_memory
 from duramen.forests.prediction import classical_scaling, outlier_measure
 from duramen.forests.pruning import PruningPath, cost_complexity_pruning_path, pruned
 from duramen.forests.settings import GrowthSettings
@@ -10,12 +11,14 @@ from duramen.forests.shap_export import shap_trees
 __all__ = [
     "Forest",
     "GrowthSettings",
+    "PatchMemory",
     "PruningPath",
     "Tree",
     "classical_scaling",
     "cost_complexity_pruning_path",
     "grow",
     "outlier_measure",
+    "patch_memory",
     "pruned",
     "shap_trees",
 ]

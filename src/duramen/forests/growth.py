@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data import EncodedTable, LearningSet, Target
+from duramen.data.schema import KINDS
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.forest import Forest
 from duramen.forests.leaf_events import LeafEvents
+from duramen.forests.patches import grow_patches
 from duramen.forests.pruning import pruned
 from duramen.forests.settings import GrowthSettings
+from duramen.io import ColumnStore
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.text import quoted
 
@@ -26,7 +29,7 @@ Progress = Callable[[int], None]
 
 
 def grow(
-    data: LearningSet[EncodedTable],
+    data: LearningSet[Any],
     settings: GrowthSettings,
     *,
     n_trees: int,
@@ -44,7 +47,8 @@ def grow(
     Parameters
     ----------
     data : LearningSet
-        n rows of p encoded columns, with target and weights; rows of weight 0 are left out.
+        n rows of p encoded columns, with target and weights; rows of weight 0 are left out. Of a
+        store, each tree reads the rows and columns that it is grown on.
     settings : GrowthSettings
         How to grow.
     n_trees : int
@@ -82,7 +86,18 @@ def grow(
     trees = _kernel.TreeRange(seed=seed, first=first_tree, count=n_trees)
     if data.target.censored:
         _check_survival(settings, data.weights)
-    if guidance is None:
+    arrays: Any
+    if isinstance(data.table, ColumnStore):
+        arrays = grow_patches(
+            data,
+            settings,
+            n_trees=n_trees,
+            seed=seed,
+            first_tree=first_tree,
+            n_threads=n_threads,
+            progress=progress,
+        )
+    elif guidance is None:
         arrays = _kernel.grow(*_given(data), settings.for_kernel(), trees, n_threads, progress)
     else:
         guided = guidance.for_kernel()
@@ -141,21 +156,21 @@ def _given(
 
 
 def _forest(
-    grown: _kernel.TreeArrays,
-    data: LearningSet[EncodedTable],
+    grown: _kernel.TreeArrays | dict[str, NDArray[Any]],
+    data: LearningSet[Any],
     settings: GrowthSettings,
     seed: int,
     first_tree: int,
 ) -> Forest:
     """Return the forest of trees as they left the kernel."""
-    arrays = {name: getattr(grown, name) for name in ARRAY_NAMES}
+    arrays = dict(grown) if isinstance(grown, dict) else {n: getattr(grown, n) for n in ARRAY_NAMES}
     _fill_empty_trees(arrays, data.target, data.weights)
     return forest_of(arrays, data, settings, seed, first_tree)
 
 
 def forest_of(
     arrays: dict[str, NDArray[Any]],
-    data: LearningSet[EncodedTable],
+    data: LearningSet[Any],
     settings: GrowthSettings,
     seed: int,
     first_tree: int,
@@ -236,7 +251,7 @@ def _fill_empty_trees(
     arrays["impurity"][roots[empty]] = 0.0
 
 
-def refuse_many_categories(table: EncodedTable, settings: GrowthSettings, n_classes: int) -> None:
+def refuse_many_categories(table: Any, settings: GrowthSettings, n_classes: int) -> None:
     """Raise ValueError if the best bipartition would be sought among too many categories.
 
     For two classes and for numbers the best one is found among the categories sorted by their mean
@@ -244,9 +259,9 @@ def refuse_many_categories(table: EncodedTable, settings: GrowthSettings, n_clas
     """
     if settings.cut != "best" or n_classes <= 2 or settings.splits not in ("ordered", "any"):
         return
-    counts = table.n_codes()
+    counts, kinds = table.n_codes(), table.kind_codes
     for column in np.flatnonzero(counts > EXHAUSTIVE_CATEGORIES):
-        if settings.splits == "any" or table.kinds[column] == "nominal":
+        if settings.splits == "any" or KINDS[kinds[column]] == "nominal":
             raise ValueError(
                 f"column {quoted(table.names[column])} has {counts[column]} categories; with "
                 f"{n_classes} classes the best split into two groups is searched for among at "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,19 +17,23 @@ from duramen.data.learning_sets import table_of
 from duramen.data.routing import routing_values
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.growth import bag, out_of_bag
+from duramen.forests.patches import row_blocks
+from duramen.io import ColumnStore
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
 
-Rows = EncodedTable | FloatArray
+Rows = EncodedTable | FloatArray | ColumnStore
 
 
 def rows_of(forest: AnyForest, X: Any, estimator_name: str, function: str) -> Rows:
     """Prepare rows, anything that ``encode`` takes, to be sent down the trees.
 
-    Returned is X itself where its codes mean what those of the training table mean; else a
-    C-ordered float64 array of shape (n, p) of numbers, or codes of categories (-1 for one that was
-    never seen), NaN for missing.
+    Returned is X itself where its codes mean what those of the training table mean, a store too,
+    which predictions read in blocks of rows; else a C-ordered float64 array of shape (n, p) of
+    numbers, or codes of categories (-1 for one that was never seen), NaN for missing.
     """
+    if isinstance(X, ColumnStore) and same_encoding(forest.schema, X.schema):
+        return X
     X = table_of(X)
     if isinstance(X, EncodedTable) and same_encoding(forest.schema, X.schema):
         return X
@@ -54,9 +58,27 @@ def same_encoding(left: Schema, other: Schema) -> bool:
 
 def lent_rows(forest: Forest, rows: Rows) -> _kernel.Rows:
     """Return rows as the kernel sends them down the trees of a forest."""
+    if isinstance(rows, ColumnStore):
+        rows = rows.as_table()
     if isinstance(rows, EncodedTable):
         return rows.kernel
     return _kernel.Values(forest.schema.kernel, rows)
+
+
+def _over_blocks(
+    forest: Forest, rows: Rows, send: Callable[[_kernel.Rows], NDArray[Any]]
+) -> NDArray[Any]:
+    """Return an array with an entry for each row, computed in blocks for those of a store."""
+    if not isinstance(rows, ColumnStore):
+        return send(lent_rows(forest, rows))
+    whole: NDArray[Any] | None = None
+    for block, table in row_blocks(forest.feature, rows):
+        part = send(table)
+        if whole is None:
+            whole = np.empty((len(rows), *part.shape[1:]), dtype=part.dtype)
+        whole[block] = part
+    assert whole is not None
+    return whole
 
 
 def replaced_means(
@@ -209,11 +231,18 @@ def _fitting(what: str, *shape: int) -> Iterator[None]:
 def leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
     """Find the leaf of every row in every tree, shape (n, T), as a node number within the tree."""
     with _fitting("leaves", len(rows), forest.n_trees):
-        return _kernel.apply(forest.kernel, lent_rows(forest, rows), n_threads)
+        return _over_blocks(
+            forest, rows, lambda lent: _kernel.apply(forest.kernel, lent, n_threads)
+        )
 
 
 def out_of_bag_leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
     """Find the leaves of the training rows; -1 where a row is in the bag of a tree."""
+    if isinstance(rows, ColumnStore):
+        places = leaves(forest, rows, n_threads)
+        for tree in range(forest.n_trees):
+            places[bag(forest, tree) > 0, tree] = -1
+        return places
     return _kernel.apply(forest.kernel, lent_rows(forest, rows), n_threads, forest.bags)
 
 
@@ -225,7 +254,9 @@ def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
 def deviations(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
     """Return predictions less the forest's origin, which an offset of y does not change."""
     with _fitting("predictions", len(rows), forest.n_values):
-        return _kernel.predict(forest.kernel, lent_rows(forest, rows), n_threads)
+        return _over_blocks(
+            forest, rows, lambda lent: _kernel.predict(forest.kernel, lent, n_threads)
+        )
 
 
 def mean_curves(forest: Forest, rows: Rows, *, survival: bool, n_threads: int = 1) -> FloatArray:
@@ -312,16 +343,25 @@ class OutOfBag:
 class OutOfBagSums:
     """Out-of-bag estimates on the training table and target, of trees that are added in order."""
 
-    def __init__(self, forest: AnyForest, table: EncodedTable, target: Target) -> None:
-        of_target = target.kernel
+    def __init__(
+        self, forest: AnyForest, table: EncodedTable | ColumnStore, target: Target
+    ) -> None:
+        self._target = target.kernel
         if target.origin != forest.origin:
-            of_target = _kernel.Target(target.less(forest.origin), 0, 0)
-        self._given, self._origin = (table.kernel, of_target), forest.origin
+            self._target = _kernel.Target(target.less(forest.origin), 0, 0)
+        self._table, self._origin = table, forest.origin
         self._sums = _kernel.OutOfBag(table.n_rows, forest.n_values)
 
     def add(self, trees: Forest, n_threads: int = 1) -> None:
         """Add trees, which come after those before."""
-        self._sums.add(trees.kernel, *self._given, trees.bags, n_threads)
+        if isinstance(self._table, EncodedTable):
+            table = self._table.kernel
+            self._sums.add(trees.kernel, table, self._target, trees.bags, n_threads)
+            return
+        for tree in range(trees.n_trees):
+            single = trees.part(tree, tree + 1)
+            places = out_of_bag_leaves(single, self._table, n_threads)
+            self._sums.add_leaves(single.kernel, places, self._target)
 
     def estimate(self) -> OutOfBag:
         """Return the estimates of all trees so far."""
@@ -329,10 +369,10 @@ class OutOfBagSums:
 
 
 def estimate_out_of_bag(
-    forest: Forest, table: EncodedTable, target: Target, n_threads: int = 1
+    forest: Forest, table: EncodedTable | ColumnStore, target: Target, n_threads: int = 1
 ) -> OutOfBag:
     """Compute out-of-bag estimates on the training table and target."""
-    if target.censored:
+    if target.censored and isinstance(table, EncodedTable):
         arguments = forest.kernel, table.kernel, target.kernel, forest.bags
         return OutOfBag(*_kernel.out_of_bag_risks(*arguments))
     sums = OutOfBagSums(forest, table, target)

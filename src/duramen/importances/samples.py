@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import _kernel
 from duramen.data import ClassTarget, EncodedTable, LearningSet, encode
 from duramen.data.learning_sets import learning_set_of, table_of
 from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.growth import out_of_bag
+from duramen.forests.patches import row_blocks
 from duramen.forests.prediction import (
     Rows,
     leads_to_training_counts,
@@ -20,6 +24,7 @@ from duramen.forests.prediction import (
     same_encoding,
 )
 from duramen.importances.arguments import matched, missing_rows
+from duramen.io import ColumnStore
 from duramen.support.text import quoted
 
 
@@ -44,14 +49,19 @@ class Sample:
         return len(self.rows)
 
 
-def sample_of(forest: AnyForest, X: Any, y: Any, rows: str | None, function: str) -> Sample:
-    """Check the rows that a measure is asked to use; `rows` is "oob" or None."""
+def sample_of(
+    forest: AnyForest, X: Any, y: Any, rows: str | None, function: str, *, blocks: bool = False
+) -> Sample:
+    """Check the rows that a measure is asked to use; `rows` is "oob" or None.
+
+    With `blocks`, the measure takes rows block by block, and those of a store stay on disk.
+    """
     if X is None:
         raise missing_rows(function)
     if rows not in (None, "oob"):
         raise ValueError(f'{function}: rows must be "oob" or None, got {rows!r}.')
     if rows is None:
-        held_out = rows_of(forest, X, function, function)
+        held_out = rows_of(forest, X if blocks else table_of(X), function, function)
         if isinstance(X, LearningSet):
             target = learning_set_of(X, y, function, forest.task).target
         else:
@@ -66,6 +76,9 @@ def sample_of(forest: AnyForest, X: Any, y: Any, rows: str | None, function: str
             "forest saw all of them. Hint: fit with bootstrap=True or max_samples, or give rows "
             "that were held out, with rows=None."
         )
+    stays = blocks and isinstance(X, LearningSet) and isinstance(X.table, ColumnStore)
+    if stays and X.fingerprint == forest.fingerprint:
+        return Sample(X.table, matched(forest, X.target, function), out_of_bag=True)
     data = training_set(forest, X, y, function)
     table, numbers = data.table, matched(forest, data.target, function)
     if not grown_on(forest, data, table):
@@ -96,13 +109,30 @@ def training_set(forest: AnyForest, X: Any, y: Any, function: str) -> LearningSe
 
 
 def arrivals(run: Forest, sample: Sample) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
-    """Send the rows of a sample down the trees of a run (of :func:`nodes.blocks`).
+    """Send the rows of a sample in memory down the trees of a run (of :func:`nodes.blocks`).
 
     Returned are each leaf, as a node of the run, that a row comes to, and that row.
     """
     leaf = (out_of_bag_leaves if sample.out_of_bag else leaves)(run, sample.rows)
     used = leaf >= 0
     return (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
+
+
+def arrivals_by_blocks(
+    run: Forest, sample: Sample
+) -> Iterator[tuple[slice, NDArray[np.integer], NDArray[np.integer]]]:
+    """Yield blocks of the rows of a sample, with what `arrivals` returns of each.
+
+    Rows in memory are one block; rows are counted from the first of their block.
+    """
+    if not isinstance(sample.rows, ColumnStore):
+        yield slice(0, sample.n_rows), *arrivals(run, sample)
+        return
+    seen = out_of_bag(run) if sample.out_of_bag else None
+    for block, table in row_blocks(run.feature, sample.rows):
+        leaf = _kernel.apply(run.kernel, table, 1)
+        used = np.ones(leaf.shape, dtype=np.bool_) if seen is None else seen[block]
+        yield block, (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
 
 
 def encode_like(forest: AnyForest, X: Any) -> EncodedTable:
@@ -116,7 +146,7 @@ def encode_like(forest: AnyForest, X: Any) -> EncodedTable:
 
 
 def _refuse_unseen(forest: AnyForest, rows: Rows, function: str) -> None:
-    if isinstance(rows, EncodedTable):
+    if isinstance(rows, EncodedTable | ColumnStore):
         return
     for j, kind in enumerate(forest.schema.kinds):
         unseen = int(np.count_nonzero(rows[:, j] == -1)) if kind != "numeric" else 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +14,14 @@ from tests.contracts.registry import case
 import duramen as dm
 from duramen.forests import (
     GrowthSettings,
+    PatchMemory,
     PruningPath,
     Tree,
     classical_scaling,
     cost_complexity_pruning_path,
     grow,
     outlier_measure,
+    patch_memory,
     pruned,
     shap_trees,
 )
@@ -45,6 +49,16 @@ def _grown(weighted: bool = False, first_tree: int = 0, **changes: Any) -> Any:
         n_threads=jobs(),
     )
     return extracts.forest(grown)
+
+
+@case("forests.patch_memory", patch_memory, PatchMemory)
+def _patches() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        store = dm.pack(np.arange(4000.0).reshape(400, 10) % 7, Path(folder) / "sevens.store")
+        model = dm.RandomPatchesRegressor(4, max_samples=100, random_state=0, n_jobs=jobs())
+        memory = patch_memory(store, model.growth_settings(*store.shape), 2)
+        grown = model.fit(store, np.arange(400.0) % 11).forest_
+        return memory.shared, memory.per_thread, memory.total, extracts.forest(grown)
 
 
 @case("forests.grow/regression", grow, GrowthSettings)

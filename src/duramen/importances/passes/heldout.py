@@ -8,12 +8,14 @@ rows rewards it for what the search fitted by chance.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen.forests.forest import Forest
 from duramen.importances.passes.nodes import Nodes, Tally, weighted_counts
-from duramen.importances.samples import Sample, arrivals
+from duramen.importances.samples import Sample, arrivals_by_blocks
 from duramen.support.arrays import FloatArray, IntArray
 
 
@@ -66,12 +68,17 @@ class _Held:
 
     @classmethod
     def of(cls, nodes: Nodes, sample: Sample) -> _Held:
-        node, row = arrivals(nodes.forest, sample)
-        responses = _responses(nodes.forest, sample)
-        columns = [*np.ascontiguousarray(responses.T), (responses**2).sum(axis=1)]
-        amounts = (np.ones(row.size), *(column[row] for column in columns))
         n_nodes = nodes.forest.n_nodes
-        at_nodes = (weighted_counts(node, amount, n_nodes) for amount in amounts)
+        at_nodes: list[FloatArray] = []
+        for block, node, row in arrivals_by_blocks(nodes.forest, sample):
+            responses = _responses(nodes.forest, sample.target[block])
+            columns = [*np.ascontiguousarray(responses.T), (responses**2).sum(axis=1)]
+            amounts = (np.ones(row.size), *(column[row] for column in columns))
+            if not at_nodes:
+                at_nodes = [weighted_counts(node, amount, n_nodes) for amount in amounts]
+                continue
+            for sums, amount in zip(at_nodes, amounts, strict=True):
+                np.add.at(sums, node, amount)  # row by row, as if there were one block
         of_leaves = np.column_stack([sums[nodes.leaves] for sums in at_nodes])
         both = nodes.summed_up(of_leaves)
         return cls(both[:, 0], both[:, 1:-1], both[:, -1])
@@ -83,11 +90,12 @@ class _Held:
         return _Held(rows, self.sums * scale[:, np.newaxis], self.squares * scale)
 
 
-def _responses(forest: Forest, sample: Sample) -> FloatArray:
+def _responses(forest: Forest, target: NDArray[Any]) -> FloatArray:
     """Return y less the forest's origin as one column, or an indicator of each of its classes."""
     if forest.classes is None:
-        return sample.target[:, np.newaxis].astype(np.float64, copy=False)
-    return np.eye(len(forest.classes))[sample.target]
+        return target[:, np.newaxis].astype(np.float64, copy=False)
+    indicators: FloatArray = np.eye(len(forest.classes))[target]
+    return indicators
 
 
 def _covariance(nodes: Nodes, held: _Held) -> FloatArray:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from duramen.catalogue import Entry
 from duramen.data.encoded import EncodedTable
+from duramen.data.schema import Schema
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
 from duramen.support.text import quoted
@@ -111,6 +112,12 @@ class Columns(Protocol):
 
     def take(self, chosen: IntArray) -> EncodedTable:
         """Return columns, in memory."""
+
+    def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
+        """Codes of rows `begin` .. `end` - 1 of a column."""
+
+    def schema(self) -> Schema:
+        """Columns without their rows."""
 
     def table(self) -> EncodedTable:
         """Return all columns."""

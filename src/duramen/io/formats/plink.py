@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
+from duramen.data.schema import Schema
 from duramen.io.formats.format import Format, Input, Request, named_rows
 from duramen.io.store import layout
 from duramen.io.store.reader import (
@@ -182,6 +184,14 @@ class BedColumns:
         width = width or max(1, _GROUP_BYTES // max(1, self.n_rows))
         for begin in range(start, self.n_columns, width):
             yield self.take(np.arange(begin, min(begin + width, self.n_columns)))
+
+    def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
+        """Return the codes of some rows of a variant."""
+        return self.take(np.array([j])).blocks[0][0, begin:end]
+
+    def schema(self) -> Schema:
+        """Return the variants without their rows; reads everything."""
+        return reduce(Schema.followed_by, [group.schema for group in self.groups()])
 
     def table(self) -> EncodedTable:
         """Return all variants, in memory."""

@@ -7,7 +7,7 @@ import os
 import weakref
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.memory import require_memory
 from duramen.data.recoding import joined
-from duramen.data.schema import KINDS
+from duramen.data.schema import KINDS, Schema
 from duramen.io import formats
 from duramen.io.formats.format import Columns
 from duramen.io.store import layout
@@ -174,9 +174,26 @@ class ColumnStore(Summarized):
             )
         return self._columns.take(chosen)
 
-    def codes(self, j: int) -> NDArray[Any]:
-        """Return codes of the j-th column; read-only, of shape (n,)."""
-        return self._columns.take(np.array([range(self.n_columns)[j]])).codes(0)
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns without the rows; values are mapped into memory where the store permits."""
+        return self._columns.schema()
+
+    @property
+    def kind_codes(self) -> NDArray[np.uint8]:
+        """0 numeric, 1 ordinal, 2 nominal; shape (p,)."""
+        return self._columns.kind_codes()
+
+    def codes(self, j: int, begin: int = 0, end: int | None = None) -> NDArray[Any]:
+        """Return codes of the j-th column, or of its rows `begin` .. `end` - 1; read-only.
+
+        Nothing else is read. Before a part of a column is read, the checksums of the whole store
+        are compared, once.
+        """
+        end = self.n_rows if end is None else end
+        codes = self._columns.codes(range(self.n_columns)[j], begin, end)
+        codes.flags.writeable = False
+        return codes
 
     def values(self, j: int) -> NDArray[Any]:
         """Return the values of the j-th column, as `EncodedTable.values`."""
@@ -597,6 +614,11 @@ class _Rows:
         """Return columns, in memory."""
         return self._base.take(chosen).take_rows(self._index)
 
+    def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
+        """Return the codes of some rows of a column."""
+        codes: NDArray[Any] = self._base.codes(j, 0, self._base.n_rows)[self._index[begin:end]]
+        return codes
+
     def table(self) -> EncodedTable:
         """Return all columns, in memory, which has all rows of some of them at a time."""
         step = max(1, _BLOCK // max(1, self._base.n_rows))
@@ -678,6 +700,15 @@ class _Wider(_OverSource):
         place[np.concatenate([np.flatnonzero(own), np.flatnonzero(~own)])] = np.arange(len(chosen))
         return both.take_columns(place)
 
+    def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
+        """Return the codes of some rows of a column."""
+        own = self._base.n_columns
+        return self._base.codes(j, begin, end) if j < own else self._more.codes(j - own)[begin:end]
+
+    def schema(self) -> Schema:
+        """Return the columns without their rows."""
+        return self._base.schema().followed_by(self._more.schema)
+
     def table(self) -> EncodedTable:
         """Return all columns, in memory."""
         return joined(self._base.table(), self._more, "with_columns")
@@ -737,6 +768,14 @@ class _Others(_OverSource):
     def take(self, chosen: IntArray) -> EncodedTable:
         """Return columns, in memory."""
         return self._base.take(self._there(chosen))
+
+    def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
+        """Return the codes of some rows of a column."""
+        return self._base.codes(int(self._there(np.array([j]))[0]), begin, end)
+
+    def schema(self) -> Schema:
+        """Return the columns without their rows."""
+        return self._base.schema().take(self._there(np.arange(self.n_columns)))
 
     def table(self) -> EncodedTable:
         """Return all columns, in memory."""

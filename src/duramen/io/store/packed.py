@@ -20,7 +20,7 @@ from duramen.data.encoded import (
     unsorted_values,
 )
 from duramen.data.memory import require_memory
-from duramen.data.schema import KINDS, default_names
+from duramen.data.schema import KINDS, Schema, default_names
 from duramen.io.store import layout
 from duramen.io.store.reader import File, Folder, Runs, offsets_of, pieces_of, read_rows
 from duramen.support.arrays import BoolArray, IntArray
@@ -381,6 +381,37 @@ class PackedColumns:
                     "do not match their checksum; pack the table again"
                 )
 
+    def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
+        """Return the codes of some rows of a column.
+
+        The checksum is of all rows: before some of them are read, the store is verified, once.
+        """
+        columns = np.array([j])
+        block = int(_bits(self._flags[columns], 0, 3)[0])
+        if (begin, end) == (0, self.n_rows):
+            n_codes = np.array([self._n_values(j) + int(_bits(self._flags[columns], 4, 1)[0])])
+            return np.asarray(self._codes(block, columns, n_codes)[0])
+        if not self._verified:
+            self.verify()
+        few = bool(self._in_two_bits(columns)[0])
+        number = _QUARTERS if few else block
+        place = j if self._place is None else int(self._place[j])
+        first, file = place * self._row_bytes(number), self._files[_FILES[number]]
+        kind = layout.CODE_TYPES[block]
+        if not few:
+            read = file.read(first + begin * kind.itemsize, (end - begin) * kind.itemsize)
+            return np.frombuffer(read, dtype=kind).astype(kind.newbyteorder("="), copy=False)
+        start = begin // 4
+        packed = np.frombuffer(file.read(first + start, -(-end // 4) - start), dtype=np.uint8)
+        codes = layout.of_two_bits(packed[np.newaxis], 4 * len(packed))
+        return np.asarray(codes[0, begin - 4 * start : end - 4 * start])
+
+    def _n_values(self, j: int) -> int:
+        if self._shared[j] != layout.OWN:
+            return len(self._lists[self._shared[j]]) // 8
+        assert self._own is not None
+        return int(self._own.offsets[j + 1]) - int(self._own.offsets[j])
+
     # Everything
 
     def records(self) -> Iterator[NDArray[Any]]:
@@ -402,18 +433,21 @@ class PackedColumns:
 
     def verify(self) -> None:
         """Read every file; raises ValueError for the first that does not match its checksum."""
-        for name, file in self._files.items():
-            total = 0
-            if name in _FILES:
-                total = self._read_codes(file, _FILES.index(name))
-            elif name == layout.VALUES:
-                total = self._read_values(file)
-            else:
-                for piece in pieces_of(file):
-                    total = crc32(piece, total)
-            if total != self._crc32(name):
-                raise self._damaged(name)
+        for name in self._files:
+            self._verify_file(name)
         self._verified = True
+
+    def _verify_file(self, name: str) -> None:
+        file, total = self._files[name], 0
+        if name in _FILES:
+            total = self._read_codes(file, _FILES.index(name))
+        elif name == layout.VALUES:
+            total = self._read_values(file)
+        else:
+            for piece in pieces_of(file):
+                total = crc32(piece, total)
+        if total != self._crc32(name):
+            raise self._damaged(name)
 
     def _read_codes(self, file: File, number: int) -> int:
         """Read a file of codes, check that they are known, and return its CRC-32."""
@@ -457,15 +491,41 @@ class PackedColumns:
         """
         if not self._verified:
             self.verify()
+        schema = self._schema()
+        blocks = [self._mapped(layout.CODES[i], layout.CODE_TYPES[i]) for i in range(3)]
+        block_of = _bits(self._flags, 0, 3)
+        if self._files[layout.QUARTERS].size:
+            blocks[0] = self._block_in_memory(blocks[0])
+        slot = _places(block_of, len(layout.CODES))
+        table = MappedTable(
+            n_rows=self.n_rows,
+            names=schema.names,
+            kinds=schema.kinds,
+            blocks=tuple(block.reshape(-1, self.n_rows) for block in blocks),  # type: ignore[arg-type]
+            block_of=block_of,
+            slot=np.arange(self.n_columns) if slot is None else slot.astype(np.int64),
+            cut_values=schema.cut_values,
+            value_offsets=schema.value_offsets,
+            labels=schema.labels,
+            missing=schema.missing,
+            named=self.named,
+        )
+        table = table.over([self._files[name] for name in (*_FILES, layout.VALUES)])
+        return table.with_sparse_columns() if self.header.get("sparse") else table
+
+    def schema(self) -> Schema:
+        """Return the columns without their rows; values mapped into memory, and checked."""
+        if not self._verified:
+            for name in (layout.VALUES, layout.LABELS, layout.NAMES):
+                self._verify_file(name)
+        return self._schema()
+
+    def _schema(self) -> Schema:
         p = self.n_columns
         everything = np.arange(p)
         offsets = self._value_offsets()
         labelled = np.flatnonzero(self.kind_codes())
         texts = self._labels.take(labelled) if self._labels is not None else []
-        blocks = [self._mapped(layout.CODES[i], layout.CODE_TYPES[i]) for i in range(3)]
-        block_of = _bits(self._flags, 0, 3)
-        if self._files[layout.QUARTERS].size:
-            blocks[0] = self._block_in_memory(blocks[0])
         cut_values = self._all_values(offsets)
         counts = np.diff(offsets).tolist()
         labels = self._labels_of(dict(zip(labelled.tolist(), texts, strict=True)), counts)
@@ -474,22 +534,15 @@ class PackedColumns:
         wrong = wrong or invalid_labels(kind_codes, offsets, cut_values, labels)
         if wrong is not None:
             raise self._inconsistent(wrong)
-        slot = _places(block_of, len(layout.CODES))
-        table = MappedTable(
-            n_rows=self.n_rows,
-            names=tuple(self.names(everything)) if self.named else default_names(p),
-            kinds=_kinds(kind_codes),
-            blocks=tuple(block.reshape(-1, self.n_rows) for block in blocks),  # type: ignore[arg-type]
-            block_of=block_of,
-            slot=everything if slot is None else slot.astype(np.int64),
-            cut_values=cut_values,
-            value_offsets=offsets,
-            labels=labels,
-            missing=_bits(self._flags, 4, 1),
-            named=self.named,
+        return Schema(
+            tuple(self.names(everything)) if self.named else default_names(p),
+            self.named,
+            _kinds(kind_codes),
+            cut_values,
+            offsets,
+            labels,
+            _bits(self._flags, 4, 1),
         )
-        table = table.over([self._files[name] for name in (*_FILES, layout.VALUES)])
-        return table.with_sparse_columns() if self.header.get("sparse") else table
 
     def _all_values(self, offsets: IntArray) -> NDArray[np.float64]:
         """Return the values of all columns, mapped where none has a list in common with others."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data import LearningSet
+from duramen.data.learning_sets import table_of
 from duramen.data.weights import row_weights
 from duramen.forests.criteria import criterion_named
 from duramen.forests.forest import Forest
@@ -161,7 +162,7 @@ def local_mdi(
 def _rows(forest: Forest, X: Any, rows: str | None) -> Rows:
     """Return the rows to explain; those of bags must be the training rows."""
     if rows is None:
-        return rows_of(forest, X, _FUNCTION, _FUNCTION)
+        return rows_of(forest, table_of(X), _FUNCTION, _FUNCTION)
     if rows == "oob" and not forest.settings.samples_rows:
         raise ValueError(
             f'{_FUNCTION}: rows="oob" needs trees that leave rows out, but every tree of this '

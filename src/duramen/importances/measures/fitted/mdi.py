@@ -123,7 +123,7 @@ def mdi(
     _check_choices(grown, X, y, rows, correction)
     check_choice("mdi", "node_weights", node_weights, _NODE_WEIGHTS)
     if X is not None:
-        sample = sample_of(grown, X, y, rows, "mdi")
+        sample = sample_of(grown, X, y, rows, "mdi", blocks=True)
         source = "held-out" if rows is None else "out-of-bag"
         in_bag = node_weights == "in-bag"
         return cast(Importances, _OfRows(grown, sample, source, by_degree, in_bag).over_all())
@@ -253,7 +253,7 @@ class _OutOfBag(_OfRows):
 def _sums_out_of_bag(inputs: Inputs, *, in_bag: bool = False) -> TreeSums:
     forest = trees_of(inputs.estimator, "mdi", survival=True)
     _check_choices(forest, inputs.data, None, "oob", None)
-    sample = sample_of(forest, inputs.data, None, "oob", "mdi")
+    sample = sample_of(forest, inputs.data, None, "oob", "mdi", blocks=True)
     return _OutOfBag(forest, sample, "out-of-bag", inputs.by_degree, in_bag)
 
 
