@@ -63,6 +63,7 @@ class RankedColumns(SelectedColumns, total=False):
     pos_label: Any
     explain: Any
     interactions: bool
+    memory: Any
 
 
 COMPARED_COLUMNS: ComparedColumns = {
@@ -82,6 +83,7 @@ RANKED_COLUMNS: RankedColumns = {
     "pos_label": None,
     "explain": None,
     "interactions": False,
+    "memory": None,
 }
 
 

@@ -26,8 +26,8 @@ def require_memory(n_bytes: int, *, what: str, function: str, hint: str) -> None
     available = available_bytes()
     if available is not None and n_bytes > available:
         raise MemoryError(
-            f"{function}: {what} needs at least {_readable(n_bytes)}, "
-            f"and {_readable(available)} are available; {hint}"
+            f"{function}: {what} needs at least {readable_bytes(n_bytes)}, "
+            f"and {readable_bytes(available)} are available; {hint}"
         )
 
 
@@ -57,7 +57,8 @@ def _from_control_group() -> int | None:
     return max(0, limit - used + reclaimable)
 
 
-def _readable(n_bytes: int) -> str:
+def readable_bytes(n_bytes: int) -> str:
+    """Return a number of bytes as text, such as 1.2 GB."""
     size = float(n_bytes)
     for unit in ("bytes", "KB", "MB", "GB", "TB"):
         if size < 1000 or unit == "TB":

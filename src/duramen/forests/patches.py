@@ -76,8 +76,9 @@ class PatchMemory:
         return self.shared + self.per_thread * self.n_threads
 
 
-_KEPT_ROW = 40  # bytes of a row: weights, numbers with their grid, and the order of the rows
-_KEPT_COLUMN = 300  # bytes of a column: its name, kind and checks
+_ROW = 16  # bytes of a row: its class, weight, and place in the order of the rows
+_NUMBER_ROW = 40  # of a target of numbers, which has a grid beside it
+_COLUMN = 300  # bytes of a column: its name, kind and checks
 _TREE_ROW = 100  # bytes of a row of a tree besides its codes: its number, weight and place
 _BY_ROWS = 1 << 28  # bytes of codes up to which the kernel keeps them by rows as well
 
@@ -119,7 +120,9 @@ def patch_memory(table: Any, settings: GrowthSettings, n_jobs: int = 1) -> Patch
     ranks = 5 * most if most > _FEW_CODES else 0
     by_rows = codes if codes <= _BY_ROWS else 0
     return PatchMemory(
-        shared=_KEPT_ROW * n + _KEPT_COLUMN * p + 8 * int(n_codes.sum()),
+        shared=(_NUMBER_ROW if settings.criterion == "variance" else _ROW) * n
+        + _COLUMN * p
+        + 8 * int(n_codes.sum()),
         per_thread=column + ranks + codes + by_rows + _TREE_ROW * m,
         n_threads=n_jobs,
     )

@@ -151,6 +151,8 @@ class Measure(Entry):
         What its standard error is over: "trees", or something else.
     default : bool
         Whether ``duramen rank`` computes it where the user names no measure.
+    by_blocks : bool
+        Whether it takes the rows block by block, so that those of a store stay on disk.
     of_parts : callable, optional
         In place of `compute` for parts of a forest, if only that is a mean over trees.
     of_copies : callable, optional
@@ -179,6 +181,7 @@ class Measure(Entry):
     favors_many_values: bool = False
     spread: str = "trees"
     default: bool = False
+    by_blocks: bool = False
     of_parts: Callable[[Inputs], Importances] | None = None
     of_copies: Callable[[Inputs, Any], Importances] | None = None
 

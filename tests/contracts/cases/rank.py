@@ -44,6 +44,14 @@ def write_store(folder: Path) -> None:
     dm.pack(plain, folder / "store")
 
 
+def write_tall_store(folder: Path) -> None:
+    """Write a store whose codes take 2.4 MB, with a target that depends on one column."""
+    random = np.random.default_rng(0)
+    table = pa.table({f"v{j}": random.integers(0, 300, 6000) for j in range(200)})
+    target = np.where(table["v3"].to_numpy() > 150, "high", "low")
+    dm.pack(table.append_column("y", pa.array(target)), folder / "tall.store")
+
+
 def write_plink(folder: Path) -> None:
     """Write a PLINK file."""
     write_bed(folder, n=24)
@@ -55,6 +63,8 @@ DIRECT = ("name", "direct")
 ROUNDS = {"max-t": 19, "conditional-error-rate": 19, "mean-rank-test": 4}
 
 command("default test", f"{CLASSES} --permutations 19", write)
+PATCHES = "rank tall.store --target y --trees 8 --max-depth 4 --memory 2MB"
+command("memory", f"{PATCHES} --permutations 19", write_tall_store)
 command("positive class", f"{CLASSES} --permutations 19 --positive top", write)
 command("no test", f"{CLASSES} --no-test --top 3 --seed 5", write)
 for weights in ("balanced", "balanced-subsample"):

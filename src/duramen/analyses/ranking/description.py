@@ -104,7 +104,9 @@ def target_columns(data: LearningSet[EncodedTable], names: Sequence[str]) -> dic
         return {}
     survival = data.target.censored
     y = np.asarray(data.target.values)
-    place = {name: j for j, name in enumerate(table.names)}
+    schema = table.schema
+    n_values, kinds = np.diff(schema.value_offsets).tolist(), schema.kind_codes
+    place = {name: j for j, name in enumerate(schema.names)}
     n_columns = 1 if classes is None else len(classes)
     summary = np.full((len(names), n_columns), np.nan)
     by_rank = classes is None and not survival
@@ -112,8 +114,8 @@ def target_columns(data: LearningSet[EncodedTable], names: Sequence[str]) -> dic
     for row, name in enumerate(names):
         j = place[name]
         codes = table.codes(j)
-        present = codes < len(table.values(j))
-        if j in table.labels or not present.any():
+        present = codes < n_values[j]
+        if kinds[j] or not present.any():
             continue
         if survival:
             summary[row, 0] = concordance(data.target.take(present), codes[present])

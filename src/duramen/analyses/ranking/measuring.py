@@ -208,8 +208,14 @@ class Found:
 _KEPT = 1 << 29
 
 
-def grow_and_compute(choice: Choice, inputs: Inputs, execution: Execution) -> Found:
-    """Grow the forest, and compute the measures from its trees, kept or not."""
+def grow_and_compute(
+    choice: Choice, inputs: Inputs, execution: Execution, memory: int | None = None
+) -> Found:
+    """Grow the forest, and compute the measures from its trees, kept or not.
+
+    Of a table that takes more memory than stated, an eighth of it is for trees.
+    """
+    most_bytes = _KEPT if memory is None else min(_KEPT, memory // 8)
     used = np.zeros(inputs.data.n_columns, dtype=np.bool_)
     sums: dict[str, TreeSums] = {}
     own = replace(inputs, data=_exchanging_all(inputs.data))
@@ -229,7 +235,7 @@ def grow_and_compute(choice: Choice, inputs: Inputs, execution: Execution) -> Fo
 
     with execution.clock.step("grow"):
         on, client = (inputs.estimator, inputs.data), execution.client
-        if not fit_by_parts(*on, takers, most_bytes=_KEPT, client=client):
+        if not fit_by_parts(*on, takers, most_bytes=most_bytes, client=client):
             take(inputs.estimator.fit(inputs.data, client=client).forest_)
     return replace(compute(choice, inputs, execution, sums), features_used=int(used.sum()))
 

@@ -38,7 +38,18 @@ from duramen.analyses.ranking.description import (
 from duramen.analyses.ranking.direct import check_direct, correlated_groups, directness
 from duramen.analyses.ranking.measuring import Found, choose, grow_and_compute, with_bias
 from duramen.analyses.ranking.pairs import all_pairs, check_pairs
-from duramen.analyses.ranking.request import Groups, Request, Resampling
+from duramen.analyses.ranking.patches import (
+    PATCHES,
+    check_kind,
+    check_request,
+    check_scores,
+    fitted_to,
+    memory_of,
+    readable,
+    sample_of_store,
+    settled,
+)
+from duramen.analyses.ranking.request import Groups, Request, Resampling, trees_by_default
 from duramen.analyses.ranking.resampling import Resampled, described, tested_rows
 from duramen.analyses.ranking.rows import RowsAsked, importances_of_rows
 from duramen.analyses.ranking.significance import announce, run_test
@@ -111,6 +122,7 @@ class RankingRequest:
     pos_label: Any = None  # class that the directions of effects are about
     rows: RowsAsked | None = None  # to explain
     interactions: bool = False  # whether all pairs of features are tested
+    memory: int | None = None  # bytes that a table takes more of, and so stays on disk
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +214,8 @@ def rank_features(
     Once the first importances are there, a stop such as Ctrl-C ends the work with what is done.
     """
     clock = execution.clock
+    if request.memory is not None:
+        check_request(request, execution.wording)
     check_class(request.pos_label, problem.data.target, execution.wording)
     if request.direct:
         check_direct(problem.data, execution)
@@ -253,9 +267,14 @@ def _measured(
         out_of_bag=leaves_rows_out(estimator),
         wording=wording,
     )
+    stored = request.memory is not None
+    if stored:
+        choice = readable(choice, wording)
     tested = None if test is None else test.measure(choice.measures, estimator)
-    if test is not None and tested is not None and not test.default:
+    if test is not None and tested is not None and not test.default and not stored:
         choice = choice.with_tested(tested)
+    if stored and test is not None:
+        check_scores(test.test, tested, choice, wording)
     problem = with_bias(problem, choice, estimator, execution)
     grouped = request.feature_groups is not None or request.groups_of_clusters
     if grouped and (test is None or test.feature_groups is None):
@@ -271,12 +290,18 @@ def _measured(
             execution.verbose,
             by_degree=True,
         )
-        computed = grow_and_compute(choice, inputs, execution)
+        computed = grow_and_compute(choice, inputs, execution, request.memory)
     first = as_importances(computed.measures[0])
     resampled.check_target(first, problem.data)
     execution.notes((*request.row_notes, *computed.left_out))
+    sample: Inputs | None = None  # for what needs a table in memory
+    if request.memory is not None:
+        with execution.clock.step("sample"):
+            sample, note = sample_of_store(inputs, request.memory)
+        problem = replace(problem, notes=(*problem.notes, note))
+        execution.tell(note)
     if test is not None:
-        run = partial(_tested, test, tested, computed, inputs, execution)
+        run = partial(_tested, test, tested, computed, inputs, sample, execution)
         computed = _unless_stopped(computed, "the significance test", run, execution)
 
     if request.direct:
@@ -286,7 +311,9 @@ def _measured(
 
         computed = _unless_stopped(computed, "the test of direct effects", with_direct, execution)
 
-    forest_and_rows = cache(lambda: described(inputs))  # with its trees
+    forest_and_rows = cache(  # with its trees
+        lambda: described(inputs) if sample is None else (sample.estimator, sample.data)
+    )
 
     def with_effects() -> Found:
         with execution.clock.step("effects"):
@@ -345,16 +372,21 @@ def _with_note(computed: Found, execution: Execution) -> Found:
 
 
 def _tested(
-    request: Request, measure: Measure | None, computed: Found, inputs: Inputs, execution: Execution
+    request: Request,
+    measure: Measure | None,
+    computed: Found,
+    inputs: Inputs,
+    sample: Inputs | None,
+    execution: Execution,
 ) -> Found:
-    """Run a test, of a measure if it is about one."""
+    """Run a test, of a measure if it is about one; of the sample of a table on disk."""
     computed_by = dict(zip(computed.names, computed.measures, strict=True))
     scores = (
         None
         if measure is None or measure.name not in computed_by
         else as_importances(computed_by[measure.name])
     )
-    inputs, sampled = tested_rows(request, inputs, execution)
+    inputs, sampled = tested_rows(request, inputs, execution) if sample is None else (sample, ())
     if measure is not None:
         announce(request, measure, inputs, execution)
     try:
@@ -549,6 +581,11 @@ def rank(
     keep_identifiers : bool, default=False
         Whether columns that look like identifiers, with a different value in each row, are
         analyzed; by default they are left out, with a note.
+    memory : str or int, optional
+        Memory for the table, such as "2GB" or a number of bytes. A `ColumnStore` whose codes take
+        more stays on disk: random patches that fit are grown, and the test and the effects are of a
+        random sample of rows (docs/how-to/data/patches.md). By default a store is mapped into
+        memory.
     max_rows : int, optional
         Largest number of rows: of more, a random sample is analyzed, in which classes keep their
         proportions.
@@ -595,9 +632,24 @@ def rank(
     check_once(direct, test)
     resampled = bool(intervals or stability or direct)
     request = requested_test(test, n_permutations, checkpoint, resampled=resampled)
-    problem = problem_of("rank", X, y, columns, n_jobs=n_jobs, seed=execution.random_state)
+    memory = memory_of(columns["memory"], "rank")
+    problem = problem_of(
+        "rank", X, y, columns, n_jobs=n_jobs, seed=execution.random_state, stored=memory is not None
+    )
+    problem, memory = settled(problem, memory, execution)
     notes += problem.remarks
+    if memory is not None and estimator is None:
+        estimator = PATCHES.estimator(problem.task)(
+            trees_by_default(problem.data.n_rows) if n_estimators is None else n_estimators,
+            **problem.data.target.ranking_parameters,
+        )
+        n_estimators = None
     forest, name = forest_for(problem.data, estimator, n_estimators, execution, notes)
+    if memory is not None:
+        check_kind(name, execution.wording)
+        forest, note = fitted_to(forest, problem.data, memory, execution)
+        problem = replace(problem, notes=(*problem.notes, note))
+        notes.append(note)
     check_exchanges(request, problem.data)
     grouping = None if of_clusters else groups_of(columns["feature_groups"], problem.data.names)
     if request is not None:
@@ -620,6 +672,7 @@ def rank(
         pos_label=columns["pos_label"],
         rows=rows_asked(columns["explain"]),
         interactions=checks.check_flag("rank", "interactions", columns["interactions"]),
+        memory=memory,
     )
     ranking = rank_features(problem, forest, asked, execution)
     report = report_of(

@@ -124,6 +124,14 @@ class Growth:
         "on --forest.",
         "--bootstrap/--no-bootstrap",
     )
+    memory: str | None = option(
+        None,
+        "Memory for the table, such as 2GiB. A column store whose codes take more stays on disk: "
+        "random patches that fit are grown, each tree on a sample of rows and columns. By "
+        "default, a store is mapped into memory.",
+        metavar="SIZE",
+        echo="changed",
+    )
 
     def n_trees(self, n_rows: int) -> int:
         """Return the number of trees for a table of so many rows."""
@@ -480,6 +488,7 @@ class Options:
     signals: Grouping = group(Grouping, "Correlated features and groups")
     work: ClusterWork = group(ClusterWork, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-rank"))
+    typed: frozenset[str] = frozenset()
 
 
 def make_forest(
@@ -713,12 +722,19 @@ def _check(options: Options) -> Asked:
 
 def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
     """Read the table and rank its features."""
+    from duramen.analyses.ranking.patches import PATCHES, check_kind, fitted_to, memory_of, settled
     from duramen.analyses.ranking.ranking import RankingRequest, rank_features
 
-    work, quiet = options.work, options.output.quiet
+    work, quiet, growth = options.work, options.output.quiet, options.growth
     labels = options.test.rows.labels()
-    problem = options.input.load(COMMAND, work.jobs, clock, labels, work.seed)
-    more = options.growth.notes(problem.data.n_rows)
+    memory = memory_of(growth.memory, "--memory")
+    read = options.input.load if memory is None else options.input.sample
+    problem: Any = read(COMMAND, work.jobs, clock, labels, work.seed)
+    execution = work.execution(quiet, clock)
+    problem, memory = settled(problem, memory, execution)
+    if memory is not None and "forest" not in options.typed:
+        growth = replace(growth, forest=PATCHES.name)
+    more = growth.notes(problem.data.n_rows)
     problem = replace(problem, notes=(*problem.notes, *more))
     notes(problem.remarks, quiet)
     feature_groups = asked.feature_groups
@@ -728,18 +744,22 @@ def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
     test = asked.request
     if test is not None:
         test = test.with_groups(feature_groups, problem.data.names)
-    execution = work.execution(quiet, clock)
-    n_trees = options.growth.n_trees(problem.data.n_rows)
+    n_trees = growth.n_trees(problem.data.n_rows)
     estimator = make_forest(
-        options.growth,
+        growth,
         problem.task,
         n_trees,
         seed=work.seed,
         jobs=work.jobs,
         verbose=bool(execution.verbose),
     )
+    if memory is not None:
+        check_kind(growth.forest, execution.wording)
+        estimator, note = fitted_to(estimator, problem.data, memory, execution)
+        problem = replace(problem, notes=(*problem.notes, note))
+        execution.tell(note)
     request = RankingRequest(
-        options.growth.forest,
+        growth.forest,
         options.measure,
         test,
         options.resampling.request(),
@@ -751,6 +771,7 @@ def _compute(options: Options, asked: Asked, clock: Clock) -> Ranking:
         options.positive,
         options.rows.asked(options.input, problem),
         options.interactions,
+        memory,
     )
     return rank_features(problem, estimator, request, execution)
 
@@ -766,6 +787,7 @@ def _report(options: Options, _: Asked, ranking: Ranking, clock: Clock) -> Repor
             COMMAND,
             options,
             **options.input.settled(problem),
+            forest=ranking.request.forest,
             measure=ranking.computed.names,
             trees=ranking.estimator.n_estimators,
         ),

@@ -298,6 +298,7 @@ MDI_OOB = Measure(
     "NeurIPS 32.",
     rows="out-of-bag",
     default=True,
+    by_blocks=True,
 )
 UFI = Measure(
     "ufi",
@@ -312,6 +313,7 @@ UFI = Measure(
     reference="Z. Zhou, G. Hooker (2021). Unbiased measurement of feature importance in tree-based "
     "methods. ACM TKDD 15(2).",
     rows="out-of-bag",
+    by_blocks=True,
 )
 
 

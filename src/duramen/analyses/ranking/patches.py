@@ -1,0 +1,282 @@
+"""Ranking of a store that exceeds a stated memory, by random patches that fit into it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from duramen.analyses.execution import Execution, Wording
+from duramen.analyses.problem import Problem, loaded
+from duramen.analyses.ranking.measuring import Choice
+from duramen.analyses.sampling import proportions, sampled_rows
+from duramen.data import EncodedTable, LearningSet
+from duramen.data.memory import readable_bytes
+from duramen.data.schema import KINDS
+from duramen.data.sparse_columns import CODE_TYPES
+from duramen.estimators.catalogue import FORESTS
+from duramen.forests.memory import most_tree_bytes
+from duramen.forests.patches import patch_memory
+from duramen.importances import Inputs, Measure
+from duramen.io import ColumnStore
+from duramen.io.store.reader import memory_bytes
+from duramen.significance import SignificanceTest
+from duramen.support import checks
+
+PATCHES = next(kind for kind in FORESTS if kind.name == "random-patches")
+
+# Fraction of rows and of columns of a tree at most, and the fewest of them.
+_LARGEST, _FEWEST_ROWS, _FEWEST_COLUMNS = 0.5, 200, 10
+_SAMPLE = 20_000  # rows of the sample for the test and the effects, at most
+
+
+def code_bytes(table: ColumnStore | EncodedTable) -> int:
+    """Return the bytes that the codes of a table take in memory."""
+    widths = np.searchsorted([2**8, 2**16], table.n_codes())
+    sizes = np.array([np.dtype(kind).itemsize for kind in CODE_TYPES])
+    return int(table.shape[0] * sizes[widths].sum())
+
+
+def memory_of(asked: Any, owner: str) -> int | None:
+    """Return the stated memory in bytes, if there is one."""
+    return None if asked is None else memory_bytes(asked, owner)
+
+
+def settled(
+    problem: Problem[Any], memory: int | None, execution: Execution
+) -> tuple[Problem[Any], int | None]:
+    """Return the problem with a table that fits into the stated memory there, and else the memory.
+
+    Raises
+    ------
+    ValueError
+        If memory is stated for another table than a store.
+    """
+    if memory is None:
+        return problem, None
+    wording = execution.wording
+    if not isinstance(problem.table, ColumnStore):
+        raise ValueError(
+            f"{wording.rank_memory}: must be left out unless the table is a column store, as a "
+            "file is read into memory. Hint: duramen pack FILE --out STORE makes a store"
+        )
+    if code_bytes(problem.table) > memory:
+        return problem, memory
+    with execution.clock.step("load"):
+        return loaded(problem), None
+
+
+def check_kind(forest: str, wording: Wording) -> None:
+    """Check that a kind of forest reads parts of a store.
+
+    Raises
+    ------
+    ValueError
+        If its trees see the whole table.
+    """
+    if forest != PATCHES.name:
+        raise ValueError(
+            f"{wording.rank_memory}: the table exceeds it, and every tree of "
+            f"{wording.forest.format(forest)} needs all of it. Hint: "
+            f"{wording.forest.format(PATCHES.name)}, or state more memory"
+        )
+
+
+def check_scores(
+    test: SignificanceTest, measure: Measure | None, choice: Choice, wording: Wording
+) -> None:
+    """Check that a test of the scores of one forest has them.
+
+    Raises
+    ------
+    ValueError
+        If they need the whole table.
+    """
+    if not test.grows and measure is not None and measure not in choice.measures:
+        raise ValueError(
+            f"{wording.test(test)} needs {wording.measure(measure)} of the whole table, which "
+            f"exceeds {wording.rank_memory}; leave it out"
+        )
+
+
+def fitted_to(
+    estimator: Any, data: LearningSet[Any], memory: int, execution: Execution
+) -> tuple[Any, str]:
+    """Return random patches that take no more memory, and what is to be said of them.
+
+    The same fraction of rows and of columns is drawn for each tree, half of them at most.
+
+    Raises
+    ------
+    ValueError
+        If the smallest patches take more.
+    """
+    wording, (n, p) = execution.wording, data.table.shape
+    threads = checks.check_jobs("rank", execution.n_jobs)
+    estimator = estimator.set_params(max_features=estimator.max_features or "sqrt")
+    n_values = data.target.n_values
+    # Estimates and bags of out-of-bag rows, once the trees are grown.
+    estimates = n * (8 * n_values + 9)
+    fraction, needed = _LARGEST, 0
+    while True:
+        rows, columns = (
+            max(_FEWEST_ROWS, int(fraction * n)),
+            max(_FEWEST_COLUMNS, int(fraction * p)),
+        )
+        estimator.set_params(
+            max_samples=min(n - 1, rows), n_subspace_features=min(p, columns), bootstrap=False
+        )
+        settings = estimator.growth_settings(n, p)
+        of_tree = most_tree_bytes(n_values, settings, data.table)
+        trees = min(estimator.n_estimators * of_tree, trees_within(memory) + threads * of_tree)
+        needed = patch_memory(data.table, settings, threads).total + estimates + trees
+        if needed <= memory:
+            break
+        if rows == _FEWEST_ROWS and columns == _FEWEST_COLUMNS:
+            raise ValueError(
+                f"{wording.rank_memory}: must be at least {readable_bytes(needed)} for {n:,} rows "
+                f"and {p:,} columns on {threads} threads, got {readable_bytes(memory)}"
+            )
+        fraction *= 0.9
+    rows, columns = min(n - 1, rows), min(p, columns)
+    note = (
+        f"the codes of the table take {readable_bytes(code_bytes(data.table))}, more than "
+        f"{wording.rank_memory}: {estimator.n_estimators:,} random patches, each a tree on a "
+        f"sample of {rows:,} of {n:,} rows ({rows / n:.2g}) and {columns:,} of {p:,} columns "
+        f"({columns / p:.2g}), in {readable_bytes(needed)} at most besides the interpreter"
+    )
+    return estimator, note
+
+
+def trees_within(memory: int) -> int:
+    """Return the bytes of trees that are kept where a table takes more memory."""
+    return memory // 8
+
+
+def check_request(request: Any, wording: Wording) -> None:
+    """Check that nothing is asked for that takes the whole table into memory.
+
+    Raises
+    ------
+    ValueError
+        If it is.
+    """
+    resampling, clustering = request.resampling, request.clustering
+    asked = {
+        wording.direct: request.direct,
+        wording.interactions: request.interactions,
+        wording.explain: request.rows is not None,
+        wording.intervals: resampling.intervals,
+        wording.stability: resampling.stability is not None,
+        wording.feature_groups: request.feature_groups is not None or request.groups_of_clusters,
+        wording.clusters: clustering.clusters is not None,
+        wording.representatives: clustering.representatives is not None,
+    }
+    refused = [word for word, there in asked.items() if there]
+    if refused:
+        raise ValueError(
+            f"{', '.join(refused)}: must be left out where the table exceeds "
+            f"{wording.rank_memory}, since the whole table is needed. Hint: {wording.max_rows} "
+            "analyzes a random sample of rows, or state more memory"
+        )
+
+
+def readable(choice: Choice, wording: Wording) -> Choice:
+    """Return the measures that read a table in blocks, or not at all.
+
+    Raises
+    ------
+    ValueError
+        If another one was asked for, or none is left.
+    """
+    able = [measure for measure in choice.measures if _in_blocks(measure)]
+    others = [measure for measure in choice.measures if not _in_blocks(measure)]
+    if not others:
+        return choice
+    why = f"the whole table is needed, which exceeds {wording.rank_memory}"
+    if choice.asked or not able:
+        words = ", ".join(wording.measure(measure) for measure in others)
+        raise ValueError(
+            f"{words}: must be left out, as {why}. Hint: {wording.max_rows} analyzes a random "
+            "sample of rows, and mdi and mdi-oob read the table in blocks"
+        )
+    gone = " and ".join(wording.measure_name(measure) for measure in others)
+    left_out = (*choice.left_out, f"{gone} left out: {why}")
+    return replace(choice, measures=tuple(able), left_out=left_out)
+
+
+def _in_blocks(measure: Measure) -> bool:
+    """Tell whether a measure adds up trees, and needs no rows or takes them block by block."""
+    return measure.sums is not None and (not measure.rows or measure.by_blocks)
+
+
+def sample_of_store(inputs: Inputs, memory: int) -> tuple[Inputs, str]:
+    """Return a random forest on a random sample of the rows, and what is to be said of it.
+
+    It stands for the random patches in the test and the effects, which need a table in memory. Its
+    number of trees and its criterion are those of the patches.
+    """
+    data: Any = inputs.data
+    store, seed = data.table, inputs.random_state or 0
+    row_bytes = 2 * code_bytes(store) // store.n_rows + 64
+    n = min(store.n_rows, _SAMPLE, max(_FEWEST_ROWS, memory // 4 // row_bytes))
+    rows = sampled_rows(data.target, n, seed)
+    part = data.seen_in(rows_of_store(store, rows), rows, key=("sample", n, seed))
+    patches = inputs.estimator
+    forest = FORESTS[0].estimator(part.task)(
+        n_estimators=patches.n_estimators,
+        criterion=patches.criterion,
+        random_state=patches.random_state,
+        n_jobs=inputs.n_jobs,
+    )
+    note = (
+        f"the significance test and the directions of effects are those of a random forest on a "
+        f"random sample of {n:,} of the {store.n_rows:,} rows{proportions(data.target)}"
+    )
+    return replace(inputs, estimator=forest.fit(part), data=part), note
+
+
+def rows_of_store(store: ColumnStore, rows: Any) -> EncodedTable:
+    """Return some rows of a store in memory, read column by column.
+
+    The codes of numeric columns are ranks among these rows.
+    """
+    schema = store.schema
+    codes, values, missing = [], [], np.zeros(store.n_columns, dtype=np.uint8)
+    for j in range(store.n_columns):
+        own = store.codes(j)[rows]
+        begin, end = schema.value_offsets[j : j + 2].tolist()
+        if KINDS[schema.kind_codes[j]] == "numeric":
+            present, own = np.unique(own, return_inverse=True)
+            present = present.astype(np.int64)
+            missing[j] = len(present) > 0 and present[-1] == end - begin
+            values.append(schema.cut_values[begin + present[: len(present) - int(missing[j])]])
+        else:
+            missing[j] = schema.missing[j]
+            values.append(schema.cut_values[begin:end])
+        number = int(np.searchsorted([2**8, 2**16], len(values[-1]) + int(missing[j])))
+        codes.append(own.astype(CODE_TYPES[number]))
+    width = np.array([[np.dtype(k) for k in CODE_TYPES].index(own.dtype) for own in codes])
+    slot = np.empty(store.n_columns, dtype=np.int64)
+    blocks: list[Any] = []
+    for number, kind in enumerate(CODE_TYPES):
+        here = np.flatnonzero(width == number)
+        slot[here] = np.arange(len(here))
+        block = np.empty((len(here), len(rows)), dtype=kind)
+        for place, j in enumerate(here.tolist()):
+            block[place] = codes[j]
+        blocks.append(block)
+    return EncodedTable(
+        n_rows=len(rows),
+        names=schema.names,
+        kinds=schema.kinds,
+        blocks=(blocks[0], blocks[1], blocks[2]),
+        block_of=width.astype(np.uint8),
+        slot=slot,
+        cut_values=np.concatenate(values),
+        value_offsets=np.concatenate([[0], np.cumsum([len(v) for v in values])]).astype(np.int64),
+        labels=dict(schema.labels),
+        missing=missing,
+        named=schema.named,
+    )
