@@ -96,5 +96,5 @@ def test_groups_of_a_command_from_gene_sets(tmp_path):
     message = "groups must not overlap, but 'B' is in 'first' and 'second'"
     assert_refused("rank", tmp_path / "two", (*words, "--feature-groups", file), message)
     file.write_text("first\t\tX\n", encoding="utf-8")
-    message = "none of its 1 features is a column of the table"
+    message = "it names 1 feature, none of which is a column of the table"
     assert_refused("rank", tmp_path / "three", (*words, "--feature-groups", file), message)

@@ -145,7 +145,7 @@ def test_every_function_takes_every_form(tmp_path):
         (
             pa.table({"name": ["rs1"], "chromosome": ["1"], "position": [5]}),
             ValueError,
-            "none of its 1 features is a column",
+            "it names 1 feature, none of which is a column",
         ),
     ],
 )

@@ -28,6 +28,7 @@ from duramen.reports import Report
 from duramen.reports.report import DRAWN
 from duramen.reports.selection import Selection, summarize_selection
 from duramen.reports.signals import Signals
+from duramen.results.columns import counted
 from duramen.results.importances import Importances
 from duramen.selection import BaseSelector, Selector, catalogue
 from duramen.selection.records import MEMORY, SUBSPACE
@@ -137,7 +138,7 @@ def select_features(
         execution.obey(error)
         stop = error
         steps = len(next(iter(selector.history_.values()), ()))
-        problem = stopped(problem, f"{steps:,} trees")
+        problem = stopped(problem, counted(steps, "tree"))
         execution.notes(problem.notes[-1:])
     clustering = request.clustering if stop is None else replace(request.clustering, clusters=None)
     signals = clustering.signals(problem, selector.importances_, clock)

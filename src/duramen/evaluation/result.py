@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.evaluation.performance import catalogue as performances
-from duramen.results.columns import Column
+from duramen.results.columns import Column, counted
 from duramen.results.fields import checked_names
 from duramen.results.result import Result
 from duramen.results.summary import Summary
@@ -424,7 +424,7 @@ class EnoughFeatures(Result):
 
     def _summary(self, rows: int) -> Summary:
         heading = (
-            f"EnoughFeatures: {self.n_features} features by {self.method} "
+            f"EnoughFeatures: {counted(self.n_features, 'feature')} by {self.method} "
             f"({self.confidence_level:.0%} interval {self.low} to {self.high})",
             f"smallest number whose {self.score} is within one standard error, "
             f"{self.standard_error:.3g}, of the best, that of {self.best}",

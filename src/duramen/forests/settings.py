@@ -9,6 +9,7 @@ from typing import Any
 
 from duramen import _kernel
 from duramen.forests.criteria import CRITERIA, criterion_named
+from duramen.results.columns import counted
 from duramen.support import checks
 
 
@@ -198,7 +199,7 @@ def resolve_max_features(owner: str, value: Any, n_features: int, offered: int) 
     if not checks.is_integer(value) and checks.is_real(value) and 0 < value <= 1:
         return max(1, int(float(value) * offered))
     allowed = f"'sqrt', 'log2', None (all), an int in 1..{offered} or a float in (0, 1]"
-    hint = f"X has {n_features} features"
+    hint = f"X has {counted(n_features, 'feature')}"
     if offered < n_features:
         hint += f", and n_subspace_features leaves {offered} of them to a tree"
     raise checks.refuse(owner, "max_features", allowed, value, hint)

@@ -16,6 +16,7 @@ from duramen.io.gene_sets import read_gmt, transformed_groups
 from duramen.io.positions import Positions
 from duramen.io.store.column_store import ColumnStore
 from duramen.io.store.row_ids import as_arrow
+from duramen.results.columns import counted
 from duramen.results.fields import checked_names
 from duramen.support import checks
 from duramen.support.arrays import IntArray
@@ -182,8 +183,8 @@ class NamedGroups:
         if self.groups and not any(left.values()):
             n_features = len({feature for of_group in self.groups.values() for feature in of_group})
             raise ValueError(
-                f"{owner}: none of its {n_features:,} features is a column of the table. Hint: "
-                "both must have the same names, such as gene symbols."
+                f"{owner}: it names {counted(n_features, 'feature')}, none of which is a column of "
+                "the table. Hint: both must have the same names, such as gene symbols."
             )
         return {name: of_group for name, of_group in left.items() if of_group}
 

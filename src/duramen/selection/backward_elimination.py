@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from duramen.jobs.batches import Steps
+from duramen.results.columns import counted
 from duramen.selection.records import Selector
 from duramen.selection.refitting import (
     Opening,
@@ -236,7 +237,7 @@ class BackwardElimination(RefittingSelector):
         nested = np.isfinite(self.nested_error_)
         return replace(
             account,
-            run=f"{rounds:,} rounds",
+            run=counted(rounds, "round"),
             step="round",
             facts=(
                 ("out-of-bag error", f"{self.error_:.4g}"),

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from duramen.importances.after.group import grouping_of
 from duramen.importances.arguments import refuse_overlaps
-from duramen.results.columns import Column
+from duramen.results.columns import Column, counted
 from duramen.results.fields import adjusted
 from duramen.selection.records import Selector
 from duramen.selection.refitting import RefittingSelector, ShadowRound
@@ -319,7 +319,7 @@ class Boruta(RefittingSelector):
             facts.append(("verdicts of groups", ", ".join(listed)))
         return replace(
             account,
-            run=f"{self.n_rounds_:,} rounds",
+            run=counted(self.n_rounds_, "round"),
             step="round",
             facts=tuple(facts),
             nothing=f"No feature was confirmed; {counts['tentative']:,} tentative, "

@@ -15,7 +15,7 @@ from duramen.forests.growth import Guidance, grow
 from duramen.forests.structure import trees_of_nodes
 from duramen.jobs.progress import progress_bar
 from duramen.jobs.replicates import OBSERVED, replicate_seed
-from duramen.results.columns import Column
+from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.refitting import Opening, RefittingSelector
@@ -212,7 +212,7 @@ class RegularizedForestSelector(RefittingSelector):
         """
         return replace(
             super().account(record),
-            run=f"{self.forest_.n_trees:,} trees",
+            run=counted(self.forest_.n_trees, "tree"),
             step="tree",
             label="features in use",
             columns=(

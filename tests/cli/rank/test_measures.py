@@ -468,7 +468,7 @@ def test_what_a_measure_that_was_asked_for_says_is_the_users_error(tmp_path):
     columns = {"x": list(range(8)), "y": ["a"] * 7 + ["b"]}
     pq.write_table(pa.table(columns), tmp_path / "few.parquet")
     words = [tmp_path / "few.parquet", "--target", "y", *asked("mdi", "holdout-mda")]
-    assert_refused("rank", tmp_path / "out", words, "class 'b' has 1 rows")
+    assert_refused("rank", tmp_path / "out", words, "class 'b' has 1 row,")
 
 
 def test_choice_keeps_the_order_and_drops_what_comes_twice():

@@ -683,7 +683,7 @@ def test_a_measure_to_be_tested_is_not_left_out(tmp_path):
     table = pa.table({"x": list(range(8)), "y": ["a"] * 7 + ["b"]})
     pq.write_table(table, tmp_path / "t.parquet")
     words = [tmp_path / "t.parquet", "--target", "y", "--significance", "janitza"]
-    assert_refused("rank", tmp_path / "out", words, "class 'b' has 1 rows")
+    assert_refused("rank", tmp_path / "out", words, "class 'b' has 1 row,")
 
 
 def test_help_names_the_methods():

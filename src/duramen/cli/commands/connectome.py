@@ -214,12 +214,13 @@ def _positions(path: Path, p: int) -> FloatArray:
     import numpy as np
 
     from duramen.io import read_table
+    from duramen.results.columns import counted
 
     table = read_table(path, function=_CALLER)
     if not {"x", "y"} <= set(table.column_names) or table.num_rows != p:
         raise ValueError(
             f"--positions: {path.name} must have columns x and y and {p} rows, got "
-            f"{', '.join(table.column_names)} and {table.num_rows} rows"
+            f"{', '.join(table.column_names)} and {counted(table.num_rows, 'row')}"
         )
     return np.column_stack([table[name].to_numpy().astype(np.float64) for name in ("x", "y")])
 

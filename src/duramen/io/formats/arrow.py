@@ -22,6 +22,7 @@ from duramen.io.formats.format import (
 )
 from duramen.io.store.layout import HEADER
 from duramen.io.store.reader import columns_within
+from duramen.results.columns import counted
 from duramen.support.arrow import is_number, is_text, pa, pc, pq, without_dictionary
 from duramen.support.text import as_number, first_line, quoted
 from duramen.support.warning import warn
@@ -66,8 +67,8 @@ def input_of(records: Records, path: Path, request: Request) -> Input:
     """Return the input of a file that has a row and a column at the least."""
     if not records.n_rows or not len(records.schema):
         raise ValueError(
-            f"{request.function}: {path} is empty: it has {records.n_rows} rows and "
-            f"{len(records.schema)} columns"
+            f"{request.function}: {path} is empty: it has "
+            f"{counted(records.n_rows, 'row')} and {counted(len(records.schema), 'column')}"
         )
     kind = TransposedArrowInput if request.transpose else ArrowInput
     return kind(path, records, request)

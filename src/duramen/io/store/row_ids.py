@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from duramen.data.encoded import EncodedTable
 from duramen.data.schema import KINDS
 from duramen.io.formats.format import ROW_NAMES, named_rows
+from duramen.results.columns import counted
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import is_number, is_text, pa, pc, without_dictionary
 from duramen.support.text import printable, quoted
@@ -420,7 +421,9 @@ def pair(
     if lost:
         note += f" {_lost_words(chosen, lost, asked)}"
     if unused:
-        note += f" {unused:,} rows of samples are not in {asked.where} and were ignored."
+        are, were = ("is", "was") if unused == 1 else ("are", "were")
+        rows = counted(unused, "row")
+        note += f" {rows} of samples {are} not in {asked.where} and {were} ignored."
     column = chosen.names.columns[0] if chosen.names.in_table else None
     paired = table.take(pa.array(order, mask=order < 0))  # -1: a row of missing values
     return Paired(_with_names(paired, chosen.names), note, column, chosen.names)

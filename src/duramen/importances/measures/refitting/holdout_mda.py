@@ -15,6 +15,7 @@ from duramen.importances.refit import data_for, seeded, template_of
 from duramen.importances.samples import Sample
 from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import Threads
+from duramen.results.columns import counted
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import IntArray
@@ -165,9 +166,9 @@ def _parts(target: Target, n_parts: int, seed: int) -> IntArray:
         if counts.min() < n_parts:
             raise ValueError(
                 f"holdout_mda: class {target.classes.tolist()[counts.argmin()]!r} has "
-                f"{counts.min()} rows, fewer than the {n_parts} parts, so that it would be "
-                "missing from the training rows or the test rows of some forest. Hint: use fewer "
-                "parts or leave the class out."
+                f"{counted(counts.min(), 'row')}, fewer than the {n_parts} parts, so that it would "
+                "be missing from the training rows or the test rows of some forest. Hint: use "
+                "fewer parts or leave the class out."
             )
         order = order[np.argsort(codes[order], kind="stable")]
     part = np.empty(n_rows, dtype=np.int64)
