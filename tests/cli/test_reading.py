@@ -101,21 +101,21 @@ def test_packing_by_name(tmp_path, people):
     assert "note: Rows of samples were paired with those of a.bed by column 'IID'." in result.stderr
     store = dm.open_store(tmp_path / "s")
     assert store.target("town")[1].tolist() == people["town"].tolist()
-    words = ["--samples", tmp_path / "people.csv", "--samples-by-position"]
+    words = ["--samples", tmp_path / "people.csv", "--samples-match", "position"]
     people.to_csv(tmp_path / "people.csv", index=False)
     result, run = done(tmp_path / "t", "pack", bed, *words)
-    assert run["command"].split()[3:6] == ["--samples", "people.csv", "--samples-by-position"]
+    assert run["command"].split()[3:7] == ["--samples", "people.csv", "--samples-match", "position"]
     assert "by position, as asked" in result.stderr
 
 
 def test_positions_that_names_contradict_are_refused(tmp_path, people):
     sources(tmp_path)
     people.iloc[ORDER].to_csv(tmp_path / "people.csv", index=False)
-    words = ["--samples", tmp_path / "people.csv", "--samples-by-position"]
+    words = ["--samples", tmp_path / "people.csv", "--samples-match", "position"]
     assert_refused("pack", tmp_path / "t", [tmp_path / "a.bed", *words], "in another order")
     for file in ("a.bed", "a.csv", "plain"):
         options = [tmp_path / file, "--target", "town", *words]
-        assert_refused("rank", tmp_path / "out", options, "--samples-by-position is wrong here")
+        assert_refused("rank", tmp_path / "out", options, "--samples-match position is wrong here")
 
 
 def test_by_position_only_when_asked(tmp_path, people):
@@ -125,10 +125,10 @@ def test_by_position_only_when_asked(tmp_path, people):
         words = [tmp_path / file, "--target", "town", *COMMANDS["rank"]]
         words += ["--samples", tmp_path / "people.csv"]
         assert_refused("rank", tmp_path / "a", words, "no column of samples holds the names")
-    words += ["--samples-by-position", "--drop", "IID"]
+    words += ["--samples-match", "position", "--drop", "IID"]
     result, run = done(tmp_path / "b", "rank", *words)
     assert "by position, as asked" in result.stderr
-    assert run["settings"]["samples_by_position"] is True
+    assert run["settings"]["samples_match"] == "position"
 
 
 @pytest.mark.parametrize(
@@ -140,9 +140,9 @@ def test_by_position_only_when_asked(tmp_path, people):
         (["a.csv", "--samples", "few.csv", "--samples-id", "rs1"], "such as '"),
         (["a.bed", "--samples-match", "fold"], "--samples-match needs --samples FILE"),
         (["a.csv", "--samples-id", "IID"], "--samples-id needs --samples FILE"),
-        (["a.bed", "--samples-by-position"], "--samples-by-position needs --samples FILE"),
+        (["a.bed", "--samples-match", "position"], "--samples-match needs --samples FILE"),
         (
-            ["a.bed", "--samples", "few.csv", "--samples-by-position", "--samples-id", "IID"],
+            ["a.bed", "--samples", "few.csv", "--samples-match", "position", "--samples-id", "IID"],
             "give one of them",
         ),
         (["a.bed", "--na", "?"], "--na is for CSV and TSV files"),

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from duramen.cli.ending import Clock
     from duramen.data import EncodedTable
     from duramen.io import ColumnStore
-    from duramen.io.store.packing import Packing
 
 
 _TABLE = "File with a table, in one of the formats below"
@@ -351,7 +350,7 @@ class Input(Table):
         if is_store(self.place):
             yield Opened(self.place, self.reading)
             return
-        from duramen.io.store.packing import pack_with
+        from duramen.io.store.packing import Packing, pack_with
         from duramen.support.files import expanded
 
         file, reading, caller = expanded(self.place), self.reading, f"duramen {command}"
@@ -359,13 +358,12 @@ class Input(Table):
         kinds = dict.fromkeys(reading.categorical, "nominal") or None
         with TemporaryDirectory(prefix="duramen-") as folder:
             place = Path(folder) / file.name
-            options: Packing = {
-                "kinds": kinds,
-                "transpose": self.matrix.transpose,
-                "layer": self.matrix.layer,
-                "as_text": reading.as_text,
-                **reading.parameters(file),  # type: ignore[typeddict-item]
-            }
+            options = Packing(
+                kinds=kinds,
+                transpose=self.matrix.transpose,
+                layer=self.matrix.layer,
+                reading=reading.parameters(file),
+            )
             unseen.add(f"{folder}{os.sep}")
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")

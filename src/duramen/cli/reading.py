@@ -116,9 +116,7 @@ class Reading:
         from duramen.io import read_table
 
         with self.looking(path, findings):
-            return read_table(
-                path, **self.parameters(path), as_text=self.as_text, function=function
-            )
+            return read_table(path, **self.parameters(path), function=function)
 
     @contextmanager
     def looking(self, path: Path | str, findings: list[Finding]) -> Iterator[None]:
@@ -148,7 +146,11 @@ class Reading:
         return replace(finding, hint=hint)
 
     def parameters(self, path: Path | str) -> dict[str, Any]:
-        """Return the parameters of functions that read a file."""
+        """Return the parameters of `read_table` for a file."""
+        return {**self._by_format(path), "as_text": self.as_text}
+
+    def _by_format(self, path: Path | str) -> dict[str, Any]:
+        """Return the parameters that the format of a file takes."""
         format_ = _format(path)
         if format_ is None or not (format_.text or format_.sheets):
             return (
@@ -272,16 +274,12 @@ class Annotations:
         metavar="NAME",
         echo="changed",
     )
-    samples_by_position: bool = option(
-        False,
-        "Pair the rows of --samples with those of FILE by their order, not by name.",
-        echo="changed",
-    )
     samples_match: str = choice(
         "exact",
         _choices,
-        "Comparison of the names: as they are, or folded, without case, spaces, signs such as . "
-        "and -, an X before a digit, and leading zeros.",
+        "Pairing of the rows: by their names as they are; by names folded, without case, spaces, "
+        "signs such as . and -, an X before a digit, and leading zeros; or by position, in the "
+        "order of both files.",
         echo="changed",
     )
 
@@ -289,15 +287,15 @@ class Annotations:
         """Check that there are annotations, and one way to pair them."""
         asked = {
             "--samples-id": self.samples_id is not None,
-            "--samples-by-position": self.samples_by_position,
             "--samples-match": self.samples_match != "exact",
         }
         if self.samples is None:
             for option in (option for option, value in asked.items() if value):
                 raise ValueError(f"{option} needs --samples FILE")
-        if self.samples_id is not None and self.samples_by_position:
+        if self.samples_id is not None and self.samples_match == "position":
             raise ValueError(
-                "--samples-id pairs rows by name, --samples-by-position by order; give one of them"
+                "--samples-id pairs rows by name, --samples-match position by order; give one of "
+                "them"
             )
 
     def read(self, reading: Reading, function: str, findings: list[Finding]) -> pa.Table | None:
@@ -324,8 +322,8 @@ class Annotations:
         """Pair the annotations with a table in memory, which loses its column of names."""
         from duramen.io.store.row_ids import Names, Pairing, of_table, pair, texts_of
 
-        options = self.samples_id, self.samples_by_position, self.samples_match
-        asked, samples = Pairing(*options, where, function), self.read(reading, function, findings)
+        asked = Pairing(self.samples_id, self.samples_match, where, function)
+        samples = self.read(reading, function, findings)
         if self.samples_id is not None and self.samples_id in data.column_names:
             labels = texts_of(data.column(self.samples_id))
             if labels is None or None in labels:

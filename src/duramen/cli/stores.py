@@ -211,7 +211,6 @@ def _opened(
         path,
         annotations.read(reading, naming, findings),
         samples_id=annotations.samples_id,
-        samples_by_position=annotations.samples_by_position,
         samples_match=annotations.samples_match,
     )
     return store, [] if store._id_column is None else [store._id_column]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-from typing import Any, Unpack
+from collections.abc import Sequence
+from typing import Any
 
 from duramen.data.memory import require_memory
 from duramen.data.schema import shown_repeated
@@ -13,20 +14,25 @@ from duramen.data.text_numbers import warned
 from duramen.io import formats
 from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.delimited import comma_separated
-from duramen.io.formats.format import READING, Reading, Request
+from duramen.io.formats.format import Request
 from duramen.support.arrow import is_text, pa, pc, without_dictionary
 from duramen.support.files import expanded, replacing
-from duramen.support.keywords import takes_keywords
 from duramen.support.text import quoted
 from duramen.support.threads import require_arrow_threads
 
 
-@takes_keywords(Reading, READING)
 def read_table(
     path: str | os.PathLike[str],
     *,
+    na_values: Sequence[str] = (),
+    decimal: str = ".",
+    separator: str | None = None,
+    sheet: str | None = None,
+    encoding: str = "utf-8",
+    skip_rows: int = 0,
+    member: str | None = None,
+    as_text: Sequence[str] = (),
     function: str = "read_table",
-    **reading: Unpack[Reading],
 ) -> pa.Table:
     r"""Read a table from a file.
 
@@ -88,9 +94,16 @@ def read_table(
     {'name': ['Ada', 'Bo'], 'age': [36, None]}
     """
     path = expanded(path, function)
-    of_file: dict[str, Any] = {**reading}
-    as_text = of_file.pop("as_text")
-    request = Request(function, **of_file)
+    request = Request(
+        function,
+        na_values=na_values,
+        decimal=decimal,
+        separator=separator,
+        sheet=sheet,
+        encoding=encoding,
+        skip_rows=skip_rows,
+        member=member,
+    )
     chosen = formats.checked_file(path, function, "read")
     require_arrow_threads(function)
     n_bytes = path.stat().st_size if chosen.n_bytes is None else chosen.n_bytes(path, request)

@@ -233,7 +233,7 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
     people = ["north" if i % 3 < 2 else "south" for i in range(90)]
     pa_csv.write_csv(pa.table({"people": people}), tmp_path / "people.csv")
     words = [tmp_path / "a.bed", "--samples", tmp_path / "people.csv", "--target", "people"]
-    words.append("--samples-by-position")
+    words += ["--samples-match", "position"]
     _, run = run_in(tmp_path, *words, "--drop", "rs5", "--trees", 20)
     ranked = pq.read_table(tmp_path / "out/result.parquet")["name"].to_pylist()
     assert ranked[0] == "rs20"
@@ -241,7 +241,7 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
     assert run["settings"]["samples"] == "people.csv"
     said = shlex.split(run["command"])
     assert said[2:5] == ["a.bed", "--target", "people"]
-    assert "--samples people.csv --samples-by-position" in run["command"]
+    assert "--samples people.csv --samples-match position" in run["command"]
 
 
 # --- what it refuses -----------------------------------------------------------------------------

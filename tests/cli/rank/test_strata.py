@@ -135,7 +135,7 @@ def test_labels_of_a_store_and_of_its_samples(tmp_path):
     snps = np.random.default_rng(0).integers(0, 3, (N, 5))
     write_bed(tmp_path / "a.bed", snps)
     pa_csv.write_csv(pa.table({**labels, "ill": y}), tmp_path / "people.csv")
-    words = ["--samples", tmp_path / "people.csv", "--samples-by-position"]
+    words = ["--samples", tmp_path / "people.csv", "--samples-match", "position"]
     words += ["--target", "ill", *TEST, "altmann"]
     _, run = done(
         tmp_path / "bed",

@@ -107,7 +107,7 @@ def test_events_of_stores_and_sample_annotations(kind, tmp_path):
     else:
         file = tmp_path / "a.csv"
         frame.to_csv(file, index=False)
-        words += ["--samples-by-position"]
+        words += ["--samples-match", "position"]
     clinic.to_csv(tmp_path / "s.csv", index=False)
     words = "rank", file, *words, "--target", "months", "--event", "died", "--no-test"
     result = duramen(*words, "--out", tmp_path / "out")

@@ -228,12 +228,12 @@ def test_samples_beside_a_plink_file(out, tmp_path):
     people = ["north" if i % 3 < 2 else "south" for i in range(90)]
     pa_csv.write_csv(pa.table({"people": people}), tmp_path / "people.csv")
     words = ["select", tmp_path / "a.bed", "--samples", tmp_path / "people.csv"]
-    words.append("--samples-by-position")
+    words += ["--samples-match", "position"]
     result, run = done(out, *words, "--target", "people", *FEW)
     assert selected_names(out)[0] == "rs20"
     assert "\na.bed: 90 rows x 70 features, target people of 2 classes\n" in result.stdout
     assert run["settings"]["samples"] == "people.csv"
-    assert "--samples people.csv --samples-by-position " in run["command"]
+    assert "--samples people.csv --samples-match position " in run["command"]
 
 
 def test_a_store_by_its_url(genes, out, tmp_path):

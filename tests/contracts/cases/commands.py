@@ -204,7 +204,7 @@ command(
 )
 command(
     "samples by position",
-    "pack genes.csv --transpose --samples samples.csv --samples-by-position",
+    "pack genes.csv --transpose --samples samples.csv --samples-match position",
     write_genes_in_order,
 )
 command(
@@ -284,7 +284,7 @@ command(
 )
 command(
     "store and samples",
-    "select store --samples samples.csv --samples-by-position "
+    "select store --samples samples.csv --samples-match position "
     "--target state --trees 10 --relevance probe --subspace 3",
     write_store,
 )
@@ -299,7 +299,7 @@ SAMPLES = "samples.csv --target state --context age"
 FOLD = "--samples-match fold --as-text state"
 command(
     "store and samples",
-    f"context store --samples {SAMPLES} --samples-by-position {FEW}",
+    f"context store --samples {SAMPLES} --samples-match position {FEW}",
     write_store,
 )
 command(
@@ -425,7 +425,7 @@ command(
 )
 command(
     "store and samples",
-    "compare store --samples samples.csv --samples-by-position --samples-feature age "
+    "compare store --samples samples.csv --samples-match position --samples-feature age "
     "--keep-identifiers --target state --resamples 3 --trees 5 --features 2",
     write_store,
 )

@@ -71,7 +71,8 @@ for name, needed in NEEDED.items():
     command("layer", f"{name} cells.h5ad --layer signs {target} {needed}", write_layers)
 command(
     "rows are features, by position",
-    "exact genes.csv --transpose --samples samples.csv --samples-by-position --samples-feature age "
+    "exact genes.csv --transpose --samples samples.csv --samples-match position "
+    "--samples-feature age "
     "--target state --bins 2 --max-degree 1",
     write_genes_in_order,
 )

@@ -186,7 +186,7 @@ command(
 )
 command(
     "store and samples",
-    "rank store --samples samples.csv --samples-by-position --target state --trees 6 --no-test",
+    "rank store --samples samples.csv --samples-match position --target state --trees 6 --no-test",
     write_store,
 )
 command(

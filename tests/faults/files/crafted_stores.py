@@ -183,10 +183,8 @@ def use(place: Path) -> None:
         assert len(printed) <= 1000
         assert not raw_characters(printed)
         options = pd.DataFrame({"name": store.row_names or [f"r{i}" for i in range(N_ROWS)]})
-        by_position = store.row_names is None
-        dm.open_store(
-            place, samples=options.assign(z=np.arange(N_ROWS)), samples_by_position=by_position
-        )
+        match = "position" if store.row_names is None else "exact"
+        dm.open_store(place, samples=options.assign(z=np.arange(N_ROWS)), samples_match=match)
         for name in store.samples.column_names:
             with suppress(TypeError):  # of dates and the like
                 store.target(name)

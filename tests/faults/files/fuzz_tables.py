@@ -179,7 +179,9 @@ def check(data: bytes, folder: Path) -> str:
 
 
 def _packed(path: Path, place: Path, options: dict[str, Any]) -> dm.EncodedTable:
-    store = dm.pack(path, place, **options)
+    own = {name: value for name, value in options.items() if name != "skip_rows"}
+    reading = {name: value for name, value in options.items() if name == "skip_rows"}
+    store = dm.pack(path, place, **own, reading=reading)
     store.verify()
     if store.samples is not None:
         assert store.samples.num_rows == store.n_rows

@@ -53,7 +53,7 @@ def check(data: bytes, folder: Path) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         whole = outcome(lambda: dm.encode(read_table(path, **options)))
-        packed = outcome(lambda: dm.pack(path, folder / "s", **options).as_table())
+        packed = outcome(lambda: dm.pack(path, folder / "s", reading=options).as_table())
     if isinstance(whole, str) or isinstance(packed, str):
         assert isinstance(whole, str) == isinstance(packed, str), f"{whole!r} but {packed!r}"
         return REFUSED

@@ -30,7 +30,7 @@ FRAME = pd.DataFrame(
 @pytest.fixture
 def store(tmp_path):
     return pack(
-        FRAME, tmp_path / "s", samples=pd.DataFrame({"y": range(30)}), samples_by_position=True
+        FRAME, tmp_path / "s", samples=pd.DataFrame({"y": range(30)}), samples_match="position"
     )
 
 
@@ -44,7 +44,7 @@ def test_samples_of_ones_own_take_the_place_of_what_is_known(store, tmp_path):
     own = pd.DataFrame({"kind": ["u", "v"] * 15})
     own.to_csv(tmp_path / "own.csv", index=False)
     for samples in (own, tmp_path / "own.csv", str(tmp_path / "own.csv")):
-        opened = open_store(store.path, samples, samples_by_position=True)
+        opened = open_store(store.path, samples, samples_match="position")
         assert opened.samples.column_names == ["kind"]
         columns, y = opened.target("kind")
         assert columns.tolist() == [0, 1, 2, 3]
@@ -69,7 +69,7 @@ def test_samples_of_ones_own_take_the_place_of_what_is_known(store, tmp_path):
 )
 def test_samples_that_will_not_do_are_refused(store, samples, error, message):
     with pytest.raises(error, match=message):
-        open_store(store.path, samples, samples_by_position=True)
+        open_store(store.path, samples, samples_match="position")
 
 
 @pytest.mark.parametrize("name", ["columns.bin", "shared.bin", "names.bin"])
@@ -321,3 +321,19 @@ def test_bad_transposed_files(tmp_path):
         with pytest.raises(error, match=message):
             pack(tmp_path / "a.parquet", tmp_path / "s", transpose=True)
     assert left_over(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("reading", "error", "message"),
+    [
+        ({"decimals": ","}, ValueError, r"pack: reading has the key 'decimals', .*'decimal'\?"),
+        ({"kind": "x"}, ValueError, r"Hint: use na_values, decimal, separator, sheet, .*as_text\."),
+        (",", TypeError, "pack: reading must be a mapping of parameters of read_table, got str"),
+        ({"decimal": ";"}, ValueError, r"decimal must be '\.' or ',', got ';'"),
+    ],
+)
+def test_wrong_parameters_of_reading(tmp_path, reading, error, message):
+    (tmp_path / "a.csv").write_text("x\n1\n2\n")
+    with pytest.raises(error, match=message):
+        pack(tmp_path / "a.csv", tmp_path / "s", reading=reading)
+    assert not (tmp_path / "s").exists()

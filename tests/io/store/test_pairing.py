@@ -190,8 +190,8 @@ def test_packing_looks_for_a_column_of_names(tmp_path):
         assert "by column 'who' of" in store.samples_pairing
     with pytest.raises(ValueError, match="'I0' is like 'i0'"):
         pack(frame, tmp_path / "t", samples=samples.assign(IID=samples["IID"].str.lower()))
-    with pytest.raises(ValueError, match=r"samples_by_position .* is wrong here"):
-        pack(frame, tmp_path / "t", samples=samples.iloc[ORDER], samples_by_position=True)
+    with pytest.raises(ValueError, match=r"samples_match='position' .* is wrong here"):
+        pack(frame, tmp_path / "t", samples=samples.iloc[ORDER], samples_match="position")
 
 
 # --- rows that are missing, double or too many ---------------------------------------------------
@@ -236,7 +236,7 @@ def test_names_that_are_double_are_refused(bed):
     rewritten_fam(bed, [("F", "same" if i < 2 else f"I{i}") for i in range(N)])
     with pytest.raises(ValueError, match=r"a\.bed \(FID and IID\) must be unique .* 'F_same'"):
         open_store(bed, samples.assign(FID="F", IID=["same", "same", *samples["IID"][2:]]))
-    store = open_store(bed, samples, samples_by_position=True)
+    store = open_store(bed, samples, samples_match="position")
     assert store.target("age")[1].tolist() == samples["age"].tolist()
     twice = pd.concat([samples, samples]).drop(columns="age")
     with pytest.raises(ValueError, match=r"column 'IID' has 'I0', .* more than once"):
@@ -266,14 +266,16 @@ def test_the_column_can_be_named(bed):
 def test_by_position_only_when_asked_or_without_names(bed, tmp_path):
     samples = annotations()
     plain = samples.drop(columns="IID")
-    store = open_store(bed, plain.iloc[ORDER], samples_by_position=True)
+    store = open_store(bed, plain.iloc[ORDER], samples_match="position")
     assert store.target("age")[1].tolist() == samples["age"].iloc[ORDER].tolist()
     assert store.samples_pairing == "Rows of samples were paired by position, as asked."
     assert store.row_names == tuple(f"I{i}" for i in range(N))
-    with pytest.raises(ValueError, match=r"samples_by_position \(--samples-by-position\) pairs"):
+    with pytest.raises(
+        ValueError, match=r"samples_match='position' \(--samples-match position\) pairs"
+    ):
         open_store(bed, plain)
     with pytest.raises(ValueError, match="samples has 39 rows, but the table has 40"):
-        open_store(bed, plain[:39], samples_by_position=True)
+        open_store(bed, plain[:39], samples_match="position")
     pack(np.random.default_rng(0).normal(size=(N, 3)), tmp_path / "s")
     store = open_store(tmp_path / "s", plain)
     assert "by position, as neither s nor samples has row names" in store.samples_pairing
@@ -282,18 +284,18 @@ def test_by_position_only_when_asked_or_without_names(bed, tmp_path):
         open_store(tmp_path / "s", plain[:39])
     with pytest.raises(ValueError, match=r"samples has names of rows \(column 'IID'\), but s has"):
         open_store(tmp_path / "s", samples)
-    assert open_store(tmp_path / "s", samples, samples_by_position=True).samples.num_rows == N
+    assert open_store(tmp_path / "s", samples, samples_match="position").samples.num_rows == N
 
 
 def test_positions_that_names_contradict_are_refused(bed):
     samples = annotations()
-    assert open_store(bed, samples, samples_by_position=True).row_names == tuple(samples["IID"])
+    assert open_store(bed, samples, samples_match="position").row_names == tuple(samples["IID"])
     for frame in (
         samples,
         samples.rename(columns={"IID": "x"}).assign(x=samples["IID"].str.lower()),
     ):
         with pytest.raises(ValueError, match=r"in another order, 'I\d+' in row \d+ instead of 1"):
-            open_store(bed, frame.iloc[ORDER], samples_by_position=True)
+            open_store(bed, frame.iloc[ORDER], samples_match="position")
 
 
 # --- names that differ ---------------------------------------------------------------------------
@@ -307,7 +309,9 @@ def test_names_that_differ_by_case_and_signs_are_offered_and_folded(bed):
     store = open_store(bed, samples, samples_match="fold")
     assert store.target("age")[1].tolist() == annotations()["age"].tolist()
     assert store.samples_pairing.endswith("by column 'IID', folded.")
-    with pytest.raises(ValueError, match="samples_match must be one of 'exact', 'fold', got 'f'"):
+    with pytest.raises(
+        ValueError, match="samples_match must be one of 'exact', 'fold', 'position', got 'f'"
+    ):
         open_store(bed, samples, samples_match="f")
 
 
@@ -354,7 +358,7 @@ def test_numbers_that_a_spreadsheet_made_fractions(bed):
             {"samples_id": "weight"},
             "column 'weight' of samples is of type double; row names must be",
         ),
-        ({"samples_id": "IID", "samples_by_position": True}, "give one of them"),
+        ({"samples_id": "IID", "samples_match": "position"}, "give one of them"),
     ],
 )
 def test_wrong_options(bed, options, message):
@@ -371,7 +375,7 @@ def test_wrong_options(bed, options, message):
 
 
 def test_options_without_what_they_are_for(bed, tmp_path):
-    for option in ({"samples_id": "a"}, {"samples_by_position": True}):
+    for option in ({"samples_id": "a"}, {"samples_match": "position"}):
         with pytest.raises(ValueError, match="need samples"):
             open_store(bed, **option)
         with pytest.raises(ValueError, match="need samples"):

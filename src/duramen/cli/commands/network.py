@@ -372,8 +372,8 @@ def _packed(path: Path, options: Expression, pack: Any) -> Iterator[Path]:
     """Pack a file that is read in tiles into a folder that is removed in the end."""
     with TemporaryDirectory(prefix="duramen-") as folder:
         place = Path(folder) / "store"
-        turned, reading = options.genes == "rows", options.reading
-        pack(path, place, transpose=turned, as_text=reading.as_text, **reading.parameters(path))
+        reading = options.reading.parameters(path)
+        pack(path, place, transpose=options.genes == "rows", reading=reading)
         yield place
 
 

@@ -106,19 +106,17 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
         warnings_as_notes(output.quiet),
     ):
         findings: list[Finding] = []
-        settings: packing.Packing = {
-            "kinds": dict.fromkeys(packed.reading.categorical, "nominal") or None,
-            "transpose": packed.matrix.transpose,
-            "layer": packed.matrix.layer,
-            "samples": annotations.read(packed.reading, f"duramen {COMMAND}", findings),
-            "samples_id": annotations.samples_id,
-            "samples_by_position": annotations.samples_by_position,
-            "samples_match": annotations.samples_match,
-            **packed.reading.parameters(options.file),  # type: ignore[typeddict-item]
-            "as_text": packed.reading.as_text,
-            "memory": packed.memory,
-            "overwrite": options.overwrite,
-        }
+        settings = packing.Packing(
+            kinds=dict.fromkeys(packed.reading.categorical, "nominal") or None,
+            transpose=packed.matrix.transpose,
+            layer=packed.matrix.layer,
+            samples=annotations.read(packed.reading, f"duramen {COMMAND}", findings),
+            samples_id=annotations.samples_id,
+            samples_match=annotations.samples_match,
+            reading=packed.reading.parameters(options.file),
+            memory=packed.memory,
+            overwrite=options.overwrite,
+        )
         notes(map(str, findings), output.quiet)
         store = packing.pack_with(
             options.file,

@@ -7,8 +7,9 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
-from typing import IO, Any, Protocol, TypedDict
+from typing import IO, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,19 +139,6 @@ class Columns(Protocol):
         """Places of the columns on the genome; None where they are not known."""
 
 
-class Reading(TypedDict, total=False):
-    """Parameters of functions that read a file."""
-
-    na_values: Sequence[str]
-    decimal: str
-    separator: str | None
-    sheet: str | None
-    encoding: str
-    skip_rows: int
-    member: str | None
-    as_text: Sequence[str]
-
-
 @dataclass(frozen=True)
 class Request:
     """Function that asks for a file, and the options it was given.
@@ -225,8 +213,41 @@ class Request:
         return next((name for name in options if options[name]), None)
 
 
-READING: dict[str, Any] = {name: getattr(Request, name, ()) for name in Reading.__annotations__}
-"""Defaults of the parameters of functions that read a file."""
+READING: dict[str, Any] = {
+    "na_values": Request.na_values,
+    "decimal": Request.decimal,
+    "separator": Request.separator,
+    "sheet": Request.sheet,
+    "encoding": Request.encoding,
+    "skip_rows": Request.skip_rows,
+    "member": Request.member,
+    "as_text": (),
+}
+"""Parameters of `read_table`, which are the keys of `reading` of `pack`, with their defaults."""
+
+
+def checked_reading(reading: Mapping[str, Any] | None, function: str) -> dict[str, Any]:
+    """Return the parameters of reading, those that are left out with their defaults.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `reading` is not a mapping, or a key is not a parameter of `read_table`.
+    """
+    if reading is not None and not isinstance(reading, Mapping):
+        raise TypeError(
+            f"{function}: reading must be a mapping of parameters of read_table, got "
+            f"{type(reading).__name__}. Hint: reading={{'decimal': ','}}"
+        )
+    for name in reading or ():
+        if name not in READING:
+            close = get_close_matches(str(name), READING, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"use {', '.join(READING)}."
+            raise ValueError(
+                f"{function}: reading has the key {quoted(name)}, which is not a parameter of "
+                f"read_table. Hint: {hint}"
+            )
+    return {**READING, **(reading or {})}
 
 
 @dataclass(frozen=True, eq=False)

@@ -358,7 +358,6 @@ def open_store(
     samples: Any = None,
     *,
     samples_id: str | None = None,
-    samples_by_position: bool = False,
     samples_match: str = "exact",
 ) -> ColumnStore:
     """Open a table on disk, to read columns of it as they are needed.
@@ -380,12 +379,11 @@ def open_store(
     samples_id : str, optional
         Column of `samples`, or of the store, with the names of the rows; by default the column
         whose values match, or the index of a pandas frame.
-    samples_by_position : bool
-        Whether `samples` has one row for each row of the store, in the same order. An error where
-        both sides have the same names in another order.
-    samples_match : {"exact", "fold"}
-        Whether names must agree as they are, or without case, spaces, signs between letters and
-        digits, an X before a digit (R's ``make.names``) and leading zeros of whole numbers.
+    samples_match : {"exact", "fold", "position"}
+        How rows are paired. "exact": by their names as they are. "fold": by names without case,
+        spaces, signs between letters and digits, an X before a digit (R's ``make.names``) and
+        leading zeros of whole numbers. "position": `samples` has one row for each row of the store,
+        in the same order; an error where both sides have the same names in another order.
 
     Returns
     -------
@@ -418,9 +416,7 @@ def open_store(
     """
     function = "open_store"
     columns, place = _opened(path, function)
-    asked = Pairing(
-        samples_id, samples_by_position, samples_match, Path(columns.where).name, function
-    )
+    asked = Pairing(samples_id, samples_match, Path(columns.where).name, function)
     if samples is None:
         asked.check_unused()
         return ColumnStore(columns, place)

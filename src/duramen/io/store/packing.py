@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from duramen import __version__
 from duramen.configuration import shows_progress
@@ -20,7 +20,7 @@ from duramen.data.text_numbers import places_of_text, warned
 from duramen.io.formats import text_of
 from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.delimited import comma_separated
-from duramen.io.formats.format import READING, Input, Reading, Request
+from duramen.io.formats.format import READING, Input, Request, checked_reading
 from duramen.io.store import layout
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.inputs import Part, open_input
@@ -39,7 +39,6 @@ from duramen.io.store.writer import StoreWriter, check_place, making, part_of
 from duramen.support.arrow import pa
 from duramen.support.checks import check_jobs
 from duramen.support.files import expanded, naming
-from duramen.support.keywords import takes_keywords
 from duramen.support.threads import require_arrow_threads
 from duramen.support.warning import warn
 
@@ -51,44 +50,38 @@ _HINT = (
 )
 
 
-class Packing(Reading, total=False):
+@dataclass(frozen=True, kw_only=True)
+class Packing:
     """Parameters of `pack` besides the source, its place and the execution."""
 
-    names: Iterable[str] | None
-    kinds: str | Mapping[Any, str] | Sequence[str | None] | None
-    transpose: bool
-    layer: str | None
-    samples: Any
-    samples_id: str | None
-    samples_by_position: bool
-    samples_match: str
-    memory: str | int
-    overwrite: bool
+    names: Iterable[str] | None = None
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None
+    transpose: bool = False
+    layer: str | None = None
+    samples: Any = None
+    samples_id: str | None = None
+    samples_match: str = "exact"
+    reading: Mapping[str, Any] | None = None
+    memory: str | int = "512MB"
+    overwrite: bool = False
 
 
-PACKING: Packing = {
-    "names": None,
-    "kinds": None,
-    "transpose": False,
-    "layer": None,
-    "samples": None,
-    "samples_id": None,
-    "samples_by_position": False,
-    "samples_match": "exact",
-    **READING,  # type: ignore[typeddict-item]
-    "memory": "512MB",
-    "overwrite": False,
-}
-
-
-@takes_keywords(Packing, PACKING)
 def pack(
     source: Any,
     path: str | os.PathLike[str],
     *,
+    names: Iterable[str] | None = None,
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None,
+    transpose: bool = False,
+    layer: str | None = None,
+    samples: Any = None,
+    samples_id: str | None = None,
+    samples_match: str = "exact",
+    reading: Mapping[str, Any] | None = None,
+    memory: str | int = "512MB",
+    overwrite: bool = False,
     n_jobs: int | None = None,
     verbose: int = 0,
-    **options: Unpack[Packing],
 ) -> ColumnStore:
     """Pack a table into a column store, a folder on disk, in bounded memory.
 
@@ -120,27 +113,13 @@ def pack(
     samples_id : str, optional
         Column of `samples`, or of the source, with the names of the rows; by default the column
         whose values match.
-    samples_by_position : bool
-        Whether `samples` has one row for each row of the source, in the same order. An error where
-        both sides have the same names in another order.
-    samples_match : {"exact", "fold"}
-        How names are compared, as in `open_store`.
-    na_values : sequence of str
-        Further words that are missing values in a CSV or TSV file, as in `read_table`.
-    decimal : str
-        Decimal point of the numbers in a CSV or TSV file: "." or ",".
-    separator : str, optional
-        Character between two fields of a CSV or TSV file, as in `read_table`.
-    sheet : str, optional
-        Sheet of a workbook, as in `read_table`.
-    encoding : str
-        Encoding of text, as in `read_table`.
-    skip_rows : int
-        Lines of text, or rows of a sheet, before the one that names the columns.
-    member : str, optional
-        File to pack, in a .zip archive of several.
-    as_text : sequence of str
-        Columns of text of a file or an Arrow table that stay text, as in `read_table`.
+    samples_match : {"exact", "fold", "position"}
+        How the rows are paired: by names as they are, by folded names, or by their order, as in
+        `open_store`.
+    reading : mapping, optional
+        How a file is read, such as ``{"decimal": ",", "na_values": ["?"]}``: the parameters of
+        `read_table`, which are `na_values`, `decimal`, `separator`, `sheet`, `encoding`,
+        `skip_rows`, `member` and `as_text`. An Arrow table takes `as_text` alone.
     memory : str or int
         Memory to use for columns that are worked on, such as "512MB" or a number of bytes: beyond
         what the interpreter, its packages and some 60 bytes a column take. A single column has to
@@ -179,6 +158,18 @@ def pack(
     >>> dm.pack("genes.npy", "genes.store")
     ColumnStore genes.store of 3 rows x 4 columns (4 numeric)
     """
+    options = Packing(
+        names=names,
+        kinds=kinds,
+        transpose=transpose,
+        layer=layer,
+        samples=samples,
+        samples_id=samples_id,
+        samples_match=samples_match,
+        reading=reading,
+        memory=memory,
+        overwrite=overwrite,
+    )
     return pack_with(source, path, options, n_jobs=n_jobs, verbose=verbose)
 
 
@@ -194,17 +185,19 @@ def pack_with(
 ) -> ColumnStore:
     """Pack as `pack` does; `finishing` may add files to the whole store, before it is in place."""
     place = expanded(path, _FUNCTION)
-    asked: dict[str, Any] = {**PACKING, **options}
     names, kinds, transpose, layer = (
-        asked[name] for name in ("names", "kinds", "transpose", "layer")
+        options.names,
+        options.kinds,
+        options.transpose,
+        options.layer,
     )
     if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):
         kinds = list(kinds)
-    budget = memory_bytes(asked["memory"], _FUNCTION)
+    budget = memory_bytes(options.memory, _FUNCTION)
     n_threads = check_jobs(_FUNCTION, n_jobs)
-    check_place(place, asked["overwrite"], _FUNCTION)
+    check_place(place, options.overwrite, _FUNCTION)
     require_arrow_threads(_FUNCTION)
-    reading = {name: asked[name] for name in READING}
+    reading = checked_reading(options.reading, function)
     as_text = reading.pop("as_text")
     request = Request(
         function,
@@ -221,7 +214,7 @@ def pack_with(
     else:
         _check_unique(input_)
     encoder = _Encoder(input_, chosen, kinds, request, as_text)
-    annotations = _Annotations(input_, asked, function, named=chosen is not None)
+    annotations = _Annotations(input_, options, function, named=chosen is not None)
     recorded: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
     recorded |= {"na_values": list(reading.pop("na_values")), "decimal": reading.pop("decimal")}
     recorded |= {name: value for name, value in reading.items() if value != READING[name]}
@@ -262,18 +255,10 @@ class _Annotations:
     Where the source has no row names, a column may hold them, known when all of them were seen.
     """
 
-    def __init__(
-        self, source: Input, options: Mapping[str, Any], function: str, named: bool
-    ) -> None:
+    def __init__(self, source: Input, options: Packing, function: str, named: bool) -> None:
         where = source.files[0].name if source.files else source.where
-        self._asked = Pairing(
-            options["samples_id"],
-            options["samples_by_position"],
-            options["samples_match"],
-            where,
-            function,
-        )
-        self._samples, self._table = options["samples"], source.samples()
+        self._asked = Pairing(options.samples_id, options.samples_match, where, function)
+        self._samples, self._table = options.samples, source.samples()
         self._columns: list[Names] = []
         self.note: str | None = None
         self._searched = False

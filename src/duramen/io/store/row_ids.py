@@ -292,12 +292,12 @@ def called(names: Names) -> str:
     return "column " + " and ".join(map(quoted, names.columns))
 
 
-MATCHES = ("exact", "fold")
-"""Ways to compare names: as they are, or without case, spaces, signs and leading zeros."""
+MATCHES = ("exact", "fold", "position")
+"""Ways to pair rows: by names as they are, by folded names, by their order."""
 
 _SHOWN = 5
 _NEAR = 3  # names without a match, for which a similar one is looked for
-BY_POSITION = "samples_by_position (--samples-by-position) pairs them by their order"
+BY_POSITION = "samples_match='position' (--samples-match position) pairs them by their order"
 _FOLD = "samples_match='fold' (--samples-match fold)"
 _CHOOSE = "samples_id (--samples-id)"
 
@@ -343,7 +343,6 @@ class Pairing:
     """Request for pairing, as `open_store` and `pack` document it."""
 
     samples_id: str | None
-    by_position: bool
     match: str
     where: str  # what the table is called
     function: str  # who asks, for errors
@@ -358,13 +357,18 @@ class Pairing:
         if self.by_position and self.samples_id is not None:
             raise ValueError(
                 f"{self.function}: samples_id={quoted(self.samples_id)} pairs rows by their names "
-                "and samples_by_position by their order; give one of them."
+                "and samples_match='position' by their order; give one of them."
             )
+
+    @property
+    def by_position(self) -> bool:
+        """True if rows are paired by their order, not by name."""
+        return self.match == "position"
 
     def check_unused(self) -> None:
         """Check that nothing is asked of annotations that are not there."""
-        if self.samples_id is not None or self.by_position or self.match != "exact":
-            raise self.error("samples_id, samples_by_position and samples_match need samples.")
+        if self.samples_id is not None or self.match != "exact":
+            raise self.error("samples_id and samples_match need samples.")
 
     def error(self, text: str) -> ValueError:
         """Return an error about what is to be paired."""
@@ -682,8 +686,8 @@ def _check_order(ours: Sequence[Names], theirs: Sequence[Names], asked: Pairing)
         if len(moved):
             i = int(moved[0])
             raise asked.error(
-                f"samples_by_position (--samples-by-position) is wrong here: {called(match.key)} "
-                f"of samples holds the names of the rows of {asked.where} "
+                "samples_match='position' (--samples-match position) is wrong here: "
+                f"{called(match.key)} of samples holds the names of the rows of {asked.where} "
                 f"({match.names.title}) in another order, {quoted(match.names.labels[i])} in row "
                 f"{rows[i] + 1:,} instead of {i + 1:,}. Hint: leave it out, so that rows are "
                 "paired by name, or remove the column."
