@@ -44,20 +44,20 @@ def squared_errors(shape: str, n: int, count: int, seed: int) -> list[float]:
     y = np.where(random.random(n) < 0.5 + strength(context), X[:, 0], 1 - X[:, 0])
     middles, exact = (np.arange(count) + 0.5) / count, information(strength(AT))
     errors = []
-    for bandwidth in (None, *(factor / count for factor in FACTORS)):
+    kernels = [dm.context.KernelWeights(count, factor / count) for factor in FACTORS]
+    for bins in (count, *kernels):
         result = dm.context_importances(
             X.astype(str),
             y,
             context,
-            n_estimators=TREES,
+            estimator=dm.TotallyRandomizedTreesClassifier(TREES, splits="auto"),
             n_permutations=0,
-            plain=False,
-            n_context_bins=count,
-            context_bandwidth=bandwidth,
+            plain="none",
+            context_bins=bins,
             random_state=0,
         )
         values = result.conditional[:, 0]
-        steps = bandwidth is None
+        steps = bins == count
         curve = values[(AT * count).astype(int)] if steps else np.interp(AT, middles, values)
         errors.append(float(np.mean((curve - exact) ** 2)))
     return errors

@@ -72,6 +72,8 @@ def data_set(problem: str, kind: str, task: str, seed: int, n: int = ROWS) -> Da
 def analysed(data: Data, scheme: str, seed: int) -> Any:
     """Analyse a data set under a scheme of permutations."""
     X, y, context = data
+    numbers = y.dtype.kind == "f"
+    kind = dm.TotallyRandomizedTreesRegressor if numbers else dm.TotallyRandomizedTreesClassifier
     asked: dict[str, Any] = {"permute": scheme}
     if scheme == "propensity":
         asked = {"permute": "within_target", "strata": propensity_strata(X, context)}
@@ -79,9 +81,9 @@ def analysed(data: Data, scheme: str, seed: int) -> Any:
         X,
         y,
         context,
-        n_estimators=TREES,
+        estimator=kind(TREES, splits="auto"),
         n_permutations=PERMUTATIONS,
-        plain=False,
+        plain="none",
         random_state=seed,
         **asked,
     )

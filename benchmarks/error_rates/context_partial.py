@@ -162,9 +162,10 @@ NUMERIC = [
 
 
 def analyzed(X: Any, y: Any, context: Any, seed: int, **options: Any) -> dm.ContextImportances:
-    return dm.context_importances(
-        X, y, context, n_estimators=TREES, plain=False, random_state=seed, n_jobs=1, **options
-    )
+    numbers = y.dtype.kind == "f"
+    kind = dm.TotallyRandomizedTreesRegressor if numbers else dm.TotallyRandomizedTreesClassifier
+    options |= {"estimator": kind(TREES, splits="auto"), "plain": "none"}
+    return dm.context_importances(X, y, context, random_state=seed, n_jobs=1, **options)
 
 
 def conditional(setting: Setting, seed: int, **asked: Any) -> Tested:
@@ -178,7 +179,7 @@ def within_target(setting: Setting, seed: int) -> Tested:
 
 
 def kernel(setting: Setting, seed: int) -> Tested:
-    return conditional(setting, seed, context_bandwidth="auto")
+    return conditional(setting, seed, context_bins=dm.context.KernelWeights())
 
 
 def copies(setting: Setting, seed: int) -> Tested:

@@ -431,11 +431,11 @@ def tumor_forests(scale: Scale) -> Any:
             patients,
             sites,
             sex,
-            n_estimators=scale.of(20, 1000),
+            estimator=dm.TotallyRandomizedTreesClassifier(scale.of(20, 1000), splits="auto"),
             n_permutations=scale.of(19, 1000) if seed == 0 else 0,
             permute="all",
             empty="zero",
-            plain=False,
+            plain="none",
             random_state=seed,
             n_jobs=scale.n_jobs,
         )
@@ -484,10 +484,10 @@ def interactions(scale: Scale) -> Any:
         network = dm.context_network(
             genes,
             context,
-            n_estimators=scale.of(10, 100, 1000),
+            estimator=dm.TotallyRandomizedTreesClassifier(scale.of(10, 100, 1000), splits="auto"),
             n_permutations=scale.of(19, 99, 1000),
             permute="all",
-            plain=False,
+            plain="none",
             random_state=0,
             n_jobs=scale.n_jobs,
         )

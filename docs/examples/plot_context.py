@@ -16,7 +16,7 @@ effects = dm.context_importances(
     patients.drop_columns("site"),
     patients["site"],
     "sex",
-    n_estimators=50,
+    estimator=dm.TotallyRandomizedTreesClassifier(50, splits="auto"),
     n_permutations=99,
     random_state=0,
 )

@@ -10,7 +10,7 @@ by_sex = dm.context_importances(
     patients.drop_columns("site"),
     patients["site"],
     "sex",
-    n_estimators=200,
+    estimator=dm.TotallyRandomizedTreesClassifier(200, splits="auto"),
     n_permutations=499,
     random_state=0,
 )

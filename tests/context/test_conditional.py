@@ -8,7 +8,7 @@ from benchmarks.error_rates import context_partial
 from benchmarks.error_rates.context_partial import Setting
 from scipy import optimize, stats
 from sklearn.linear_model import LogisticRegression
-from tests.context.trees import as_context
+from tests.context.trees import as_context, random_trees
 
 import duramen as dm
 from duramen.context.conditional import conditional_permutations
@@ -129,7 +129,7 @@ def test_score_tests_of_indicators_are_cochran_mantel_haenszel_tests():
 
 def test_effects_on_one_feature_are_those_of_all_nodes():
     X, y, context, _ = Setting("flip", rows=60).draw(0)
-    subject = subject_of(learning_set(X, y), template_for(None, 5, "test"), 0, "test")
+    subject = subject_of(learning_set(X, y), template_for(random_trees(5), "test"), 0, "test")
     forest, values = subject.forest(0), as_context(context)
     drawn = np.stack([np.roll(values.codes, k) for k in range(3)])
     every = context_effects(forest, subject, values, "skip", seed=0, drawn=drawn)
@@ -142,7 +142,7 @@ def test_effects_on_one_feature_are_those_of_all_nodes():
 
 def dependence(setting, seed=0):
     X, y, context, _ = setting.draw(seed)
-    subject = subject_of(learning_set(X, y), template_for(None, 1, "test"), 0, "test")
+    subject = subject_of(learning_set(X, y), template_for(random_trees(1), "test"), 0, "test")
     return dependence_of(subject, as_context(context), null_of(subject, "conditional", "test"))
 
 
@@ -168,7 +168,7 @@ def test_no_terms_without_dependence():
 
 def test_permutations_are_enough_by_default():
     def resolved(n_permutations, n_effects):
-        options = Options("skip", n_permutations, False, False, 0.05, "all", Plan(), "test")
+        options = Options("skip", n_permutations, "none", "all", Plan(), "test")
         return options.resolved(n_effects).count
 
     assert [resolved(None, n) for n in (1, 25, 100, 9999)] == [1000, 1000, 4000, 10_000]
@@ -177,7 +177,7 @@ def test_permutations_are_enough_by_default():
 
 def test_notes_say_what_cannot_be_found():
     X, y, context, _ = Setting("flip", contexts=0, rows=60).draw(0)
-    options = {"n_estimators": 2, "plain": False, "random_state": 0, "n_context_bins": 4}
+    options = {"estimator": random_trees(2), "plain": "none", "random_state": 0, "context_bins": 4}
     few = dm.context_importances(X, y, context, n_permutations=39, **options)
     assert any("With 39 permutations no p-value is below 0.025" in note for note in few.notes)
     assert any("with 320 it can be" in note for note in few.notes)
@@ -196,7 +196,7 @@ def test_a_context_that_features_determine_leaves_nothing_to_permute():
     context = (X[:, 0] > 0).astype(int)
     X[:, 0] += 10 * context
     result = dm.context_importances(
-        X, y, context, n_estimators=2, n_permutations=199, plain=False, random_state=0
+        X, y, context, estimator=random_trees(2), n_permutations=199, plain="none", random_state=0
     )
     assert any("largely determine Xc" in note for note in result.notes)
 

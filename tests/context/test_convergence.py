@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.context.trees import random_trees
 from tests.grid import one_test
 
 import duramen as dm
@@ -139,7 +140,12 @@ def test_a_column_of_one_value(criterion):
 def test_all_columns_of_one_value():
     _, y, context = sample(6)
     result = dm.context_importances(
-        np.zeros((len(y), 2)), y, context, n_estimators=3, n_permutations=9, random_state=0
+        np.zeros((len(y), 2)),
+        y,
+        context,
+        estimator=random_trees(3),
+        n_permutations=9,
+        random_state=0,
     )
     for what in EFFECTS:
         assert np.abs(getattr(result, what)).max() == 0
@@ -153,12 +159,18 @@ def test_a_context_that_is_a_copy_of_a_column():
     """In each of its values nothing is left of the column: every difference is its importance."""
     X, y, _ = sample(7)
     result = dm.context_importances(
-        X.astype(str), y, X[:, 2], n_estimators=50, n_permutations=0, random_state=0
+        X.astype(str), y, X[:, 2], estimator=random_trees(50), n_permutations=0, random_state=0
     )
     assert result.kind[:, 2].tolist() == ["irrelevant", "irrelevant"]
     assert (result.conditional[:, 2] == 0).all()
     zero = dm.context_importances(
-        X.astype(str), y, X[:, 2], n_estimators=50, n_permutations=0, random_state=0, empty="zero"
+        X.astype(str),
+        y,
+        X[:, 2],
+        estimator=random_trees(50),
+        n_permutations=0,
+        random_state=0,
+        empty="zero",
     )
     np.testing.assert_allclose(zero.signed[:, 2], [zero.importances[2]] * 2, rtol=0, atol=1e-12)
     np.testing.assert_allclose(zero.absolute[:, 2], [zero.importances[2]] * 2, rtol=0, atol=1e-12)

@@ -14,6 +14,7 @@ were standardized anew, .05 of the p-values of `absolute` were at most .05, but 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.context.trees import random_trees
 
 import duramen as dm
 
@@ -51,10 +52,10 @@ def test_the_absolute_effect_finds_more_links_than_the_plain_one(genes):
     network = dm.context_network(
         X,
         subtype,
-        n_estimators=100,
+        estimator=random_trees(100),
         n_permutations=39,
         permute="all",
-        plain_p_values=True,
+        plain="p_values",
         random_state=0,
         n_jobs=2,
     )
@@ -72,10 +73,10 @@ def test_permuted_subtypes_find_no_more_than_chance(genes):
         network = dm.context_network(
             X,
             random.permutation(subtype),
-            n_estimators=50,
+            estimator=random_trees(50),
             n_permutations=99,
             permute="all",
-            plain=False,
+            plain="none",
             random_state=seed,
             n_jobs=2,
         )

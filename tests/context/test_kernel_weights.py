@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.context.trees import random_trees
 
 import duramen as dm
+from duramen.context import KernelWeights
 from duramen.context.kernel_weights import UNIT, points_of
 
 EFFECTS = ("importances", "absolute", "signed", "conditional", "overall", "fractions", "within")
@@ -11,7 +13,7 @@ EFFECTS = ("importances", "absolute", "signed", "conditional", "overall", "fract
 
 def test_weights_interpolate_between_the_points():
     numbers = np.random.default_rng(0).exponential(size=100)
-    points = points_of(numbers, 4, "auto")
+    points = points_of(numbers, KernelWeights(4, "auto"))
     assert points.bandwidth == 0.25
     np.testing.assert_allclose(points.values, np.quantile(numbers, [0.125, 0.375, 0.625, 0.875]))
     assert (points.weights.sum(axis=1) == UNIT).all()
@@ -24,20 +26,20 @@ def test_weights_interpolate_between_the_points():
 
 def test_a_narrow_kernel_is_bins_and_a_wide_one_is_nearly_flat():
     numbers = np.random.default_rng(1).normal(size=90)
-    narrow = points_of(numbers, 3, 1 / 6)
+    narrow = points_of(numbers, KernelWeights(3, 1 / 6))
     assert set(narrow.weights.ravel().tolist()) == {0, UNIT}
     rank = np.argsort(np.argsort(numbers))
     assert narrow.weights[narrow.codes].argmax(axis=1).tolist() == (rank // 30).tolist()
-    wide = points_of(numbers, 3, 1.0)
+    wide = points_of(numbers, KernelWeights(3, 1.0))
     assert wide.weights.min() > 5
 
 
 def test_many_values_are_taken_together_and_equal_quantiles_are_one_point():
     random = np.random.default_rng(2)
-    many = points_of(random.normal(size=1000), 5, "auto")
+    many = points_of(random.normal(size=1000), KernelWeights(5))
     assert len(many.weights) == 128
     half = np.where(np.arange(200) < 100, 0.0, random.random(200))
-    points = points_of(half, 4, "auto")
+    points = points_of(half, KernelWeights(4, "auto"))
     assert points.weights.shape[1] == len(points.values) == 3
     assert points.weights.any(axis=0).all()
     assert (points.weights[points.codes[:100]] == [UNIT, 0, 0]).all()
@@ -48,9 +50,10 @@ def test_an_analysis_with_a_narrow_kernel_is_that_of_bins(permute):
     random = np.random.default_rng(3)
     X, context = random.integers(0, 3, (60, 3)), random.permutation(60.0 + np.arange(60))
     y = np.where(context > 90, X[:, 0] > 0, X[:, 1] > 0)
-    options = {"n_estimators": 5, "n_permutations": 19, "random_state": 0, "permute": permute}
+    options = {"estimator": random_trees(5), "n_permutations": 19, "random_state": 0}
+    options |= {"permute": permute}
     bins = dm.context_importances(X, y, context, **options)
-    narrow = dm.context_importances(X, y, context, context_bandwidth=0.1, **options)
+    narrow = dm.context_importances(X, y, context, context_bins=KernelWeights(3, 0.1), **options)
     for what in (*EFFECTS, "absolute_p_values", "signed_p_values", "overall_p_values"):
         assert getattr(narrow, what).tobytes() == getattr(bins, what).tobytes(), what
     assert narrow.relevance_p_value == bins.relevance_p_value
@@ -67,36 +70,35 @@ def test_an_importance_that_varies_smoothly_is_nearer_than_with_bins():
     """Mean squared error of the curve over the quantiles of the context, three samples of 1000."""
     at = (np.arange(500) + 0.5) / 500
     exact = information(0.45 * (2 * at - 1))
-    errors = {None: 0.0, "auto": 0.0}
+    errors = {10: 0.0, KernelWeights(10): 0.0}
     for seed in range(3):
         random = np.random.default_rng(seed)
         context, X = random.random(1000), random.integers(0, 2, (1000, 2))
         same = random.random(1000) < 0.5 + 0.45 * (2 * context - 1)
-        for bandwidth in errors:
+        for bins in errors:
             result = dm.context_importances(
                 X,
                 np.where(same, X[:, 0], 1 - X[:, 0]),
                 context,
-                n_estimators=5,
+                estimator=random_trees(5),
                 n_permutations=0,
-                plain=False,
-                n_context_bins=10,
-                context_bandwidth=bandwidth,
+                plain="none",
+                context_bins=bins,
                 random_state=0,
             )
             middles, estimates = (np.arange(10) + 0.5) / 10, result.conditional[:, 0]
             curve = np.interp(at, middles, estimates)
-            if bandwidth is None:
+            if bins == 10:
                 curve = estimates[(10 * at).astype(int)]
-            errors[bandwidth] += np.mean((curve - exact) ** 2)
-    assert errors["auto"] < 0.75 * errors[None]
+            errors[bins] += np.mean((curve - exact) ** 2)
+    assert errors[KernelWeights(10)] < 0.75 * errors[10]
 
 
 def test_the_forest_of_a_context_has_the_weights_of_its_rows():
     random = np.random.default_rng(6)
     X, y, context = random.integers(0, 2, (80, 1)), random.integers(0, 2, 80), random.random(80)
-    options = {"n_estimators": 1, "n_permutations": 0, "context_bandwidth": "auto"}
-    result = dm.context_importances(X, y, context, n_context_bins=4, random_state=0, **options)
+    options = {"estimator": random_trees(1), "n_permutations": 0, "context_bins": KernelWeights(4)}
+    result = dm.context_importances(X, y, context, random_state=0, **options)
     np.testing.assert_allclose(result.within, result.conditional, atol=1e-12)
     np.testing.assert_allclose(
         result.fractions @ result.within, result.importances - result.overall, atol=1e-12
@@ -107,8 +109,9 @@ def test_conditional_permutations_find_a_dependence_and_leave_noise():
     random = np.random.default_rng(8)
     X, context = random.normal(size=(200, 3)), random.random(200)
     y = 3 * (2 * context - 1) * X[:, 0] + random.normal(size=200) > 0
-    options = {"n_estimators": 10, "n_permutations": 199, "plain": False, "random_state": 0}
-    result = dm.context_importances(X, y, context, context_bandwidth="auto", **options)
+    options = {"estimator": random_trees(10), "n_permutations": 199, "plain": "none"}
+    options |= {"context_bins": KernelWeights(), "random_state": 0}
+    result = dm.context_importances(X, y, context, **options)
     assert result.metadata["context"]["modeled"]
     assert result.absolute_p_values[[0, 2], 0].max() <= 0.02
     assert result.absolute_p_values[:, 1:].min() > 0.02

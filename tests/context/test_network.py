@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.context.trees import random_trees
 from tests.grid import one_test
 
 import duramen as dm
@@ -11,7 +12,7 @@ from duramen.context.analysis import analyze
 from duramen.jobs.replicates import replicate_seed
 from duramen.support.checks import draw_seed
 
-SETTINGS = {"n_estimators": 5, "n_permutations": 9, "random_state": 2}
+SETTINGS = {"estimator": random_trees(5), "n_permutations": 9, "random_state": 2}
 
 
 def switched(n=80, seed=0):
@@ -27,7 +28,7 @@ def switched(n=80, seed=0):
 def result():
     X, context = switched()
     return dm.context_network(
-        X, context, n_estimators=100, n_permutations=199, plain_p_values=False, random_state=0
+        X, context, estimator=random_trees(100), n_permutations=199, random_state=0
     )
 
 
@@ -79,9 +80,11 @@ def test_a_target_is_an_analysis_of_its_own():
             else (X[target] - X[target].mean()) / X[target].std(ddof=0)
         )
         inputs = X.drop(columns=target)
+        task = "classification" if target == "word" else "regression"
+        settings = SETTINGS | {"estimator": random_trees(5, task)}
         of_forest = {"random_state": Exactly(replicate_seed(seed, j))}
-        same_forest = dm.context_importances(inputs, y, context, **SETTINGS | of_forest)
-        same_rest = dm.context_importances(inputs, y, context, **SETTINGS)
+        same_forest = dm.context_importances(inputs, y, context, **settings | of_forest)
+        same_rest = dm.context_importances(inputs, y, context, **settings)
         analysis = network.analyses[target]
         for effect in ("importances", "absolute", "signed", "conditional", "overall"):
             wanted = getattr(same_forest, effect)
@@ -147,7 +150,8 @@ def test_targets_are_jobs(tmp_path, monkeypatch):
     )
     assert_same(alone, dm.context_network(X, context, checkpoint=checkpoint, **SETTINGS))
     assert len(done) == 3  # two were kept, two of four are new
-    for change in ({"empty": "zero"}, {"random_state": 3}, {"n_bins": 2}, {"n_estimators": 6}):
+    more = {"estimator": random_trees(6)}
+    for change in ({"empty": "zero"}, {"random_state": 3}, {"n_bins": 2}, more):
         with pytest.raises(ValueError, match=r"the checkpoint .* of another run"):
             dm.context_network(X, context, checkpoint=checkpoint, **SETTINGS | change)
 
@@ -216,7 +220,7 @@ def test_the_context_can_be_a_column():
             inside.in_context("a", "signed").weights, apart.in_context("a", "signed").weights
         )
     assert dm.context_network(X, {"arm": context}, **SETTINGS).context_name == "arm"
-    numbers = dm.context_network(X, np.arange(80.0), n_context_bins=4, **SETTINGS)
+    numbers = dm.context_network(X, np.arange(80.0), context_bins=4, **SETTINGS)
     assert len(numbers.contexts) == 4
 
 
@@ -231,12 +235,12 @@ def test_the_context_can_be_a_column():
         ({"context": "nobody"}, "'nobody' is not a column of X"),
         ({"n_bins": 1}, ": n_bins must be an int >= 2"),
         (
-            {"n_estimators": None, "estimator": dm.ExtraTreesRegressor(splits="any")},
+            {"estimator": dm.ExtraTreesRegressor(splits="any")},
             ": splits of estimator must",
         ),
         ({"empty": "drop"}, ": empty must"),
         ({"n_permutations": -1}, ": n_permutations must"),
-        ({"plain_p_values": True, "plain": False}, "plain_p_values=True needs plain=True"),
+        ({"plain": "p_values", "n_permutations": 0}, "plain='p_values' needs n_permutations"),
     ],
 )
 def test_what_is_refused(changes, message):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from benchmarks.error_rates import context_nulls
 from scipy import stats
-from tests.context.trees import as_context
+from tests.context.trees import as_context, random_trees
 from tests.grid import one_test
 
 import duramen as dm
@@ -65,7 +65,7 @@ def assert_uniform(values, what):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_p_values_are_uniform(task):
     """400 replicates; 10 trees."""
-    options = {"n_estimators": 10, "plain": False, "permute": "all"}
+    options = {"estimator": random_trees(10, task), "plain": "none", "permute": "all"}
     for effect, values in p_values(task, 400, **options).items():
         assert_uniform(values, effect)
 
@@ -74,7 +74,7 @@ def test_p_values_are_uniform(task):
 def test_p_values_of_ordered_splits_are_uniform():
     """200 replicates; the trees do not depend on the context, so that any will do."""
     trees = dm.TotallyRandomizedTreesRegressor(5, splits="ordered", max_depth=3)
-    result = p_values("regression", 200, estimator=trees, plain=False, permute="all")
+    result = p_values("regression", 200, estimator=trees, plain="none", permute="all")
     for effect, values in result.items():
         assert_uniform(values, effect)
 
@@ -83,8 +83,8 @@ def test_p_values_of_ordered_splits_are_uniform():
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_p_values_of_the_plain_effect_are_uniform(task):
     """40 replicates, as every permutation grows a forest in each context; 3 trees."""
-    options = {"plain_p_values": True, "permute": "all"}
-    result = p_values(task, 40, ("plain",), n_estimators=3, **options)
+    options = {"plain": "p_values", "permute": "all"}
+    result = p_values(task, 40, ("plain",), estimator=random_trees(3, task), **options)
     assert_uniform(result["plain"], "plain")
 
 
@@ -99,10 +99,10 @@ def test_p_values_find_a_context(permute):
         X.astype(str),
         y,
         context,
-        n_estimators=20,
+        estimator=random_trees(20),
         n_permutations=199,
         permute=permute,
-        plain_p_values=True,
+        plain="p_values",
         random_state=0,
     )
     for effect in ("absolute", "signed", "plain"):
@@ -118,10 +118,10 @@ def test_p_values_find_a_context(permute):
 def test_a_context_that_is_the_target_is_relevant():
     random = np.random.default_rng(1)
     X, y = random.integers(0, 2, (40, 2)), random.integers(0, 2, 40)
-    result = dm.context_importances(X.astype(str), y, y, n_estimators=5, random_state=0)
+    result = dm.context_importances(X.astype(str), y, y, estimator=random_trees(5), random_state=0)
     assert result.relevance_p_value == pytest.approx(1 / 1001)
     other = dm.context_importances(
-        X.astype(str), y, random.integers(0, 2, 40), n_estimators=5, random_state=0
+        X.astype(str), y, random.integers(0, 2, 40), estimator=random_trees(5), random_state=0
     )
     assert other.relevance_p_value > 0.05
 
@@ -136,12 +136,17 @@ def test_p_values_count_permutations(permute):
     n, seed = 140, draw_seed(4)
     result = dm.context_importances(
         *(X.astype(str), y, context),
-        **{"n_estimators": 7, "n_permutations": n, "plain": False, "random_state": 4},
+        **{
+            "estimator": random_trees(7, "regression"),
+            "n_permutations": n,
+            "plain": "none",
+            "random_state": 4,
+        },
         permute=permute,
     )
     data = learning_set(X.astype(str), y)
     first, options = (
-        subject_of(data, template_for(None, 7, "test"), seed, "test"),
+        subject_of(data, template_for(random_trees(7, "regression"), "test"), seed, "test"),
         as_context(context),
     )
     forest = first.forest(seed)
@@ -176,7 +181,7 @@ def test_plain_p_values_among_all_rows_keep_their_stream():
 
 def subject(y, n_columns=2, **rows):
     X = np.random.default_rng(0).integers(0, 2, (len(y), n_columns)).astype(str)
-    return subject_of(learning_set(X, y, **rows), template_for(None, 2, "test"), 0, "test")
+    return subject_of(learning_set(X, y, **rows), template_for(random_trees(2), "test"), 0, "test")
 
 
 def test_contexts_are_permuted_within_classes():
@@ -254,7 +259,9 @@ def test_blocks_exchange_with_blocks_of_the_same_classes():
 def test_few_arrangements_are_a_note():
     random = np.random.default_rng(4)
     X, y = random.integers(0, 2, (40, 2)).astype(str), random.integers(0, 2, 40)
-    same = dm.context_importances(X, y, y, n_estimators=3, n_permutations=19, random_state=0)
+    same = dm.context_importances(
+        X, y, y, estimator=random_trees(3), n_permutations=19, random_state=0
+    )
     assert (same.absolute_p_values == 1).all()
     assert any("only 1 arrangements of Xc are possible" in text for text in same.notes)
     assert same.relevance_p_value == 0.05
@@ -274,9 +281,11 @@ def test_few_arrangements_are_a_note():
 def test_schemes_that_there_are_not(options, message):
     X, y, context = data_set(0, "regression")
     with pytest.raises(ValueError, match=message):
-        dm.context_importances(X, y, context, n_estimators=2, n_permutations=2, **options)
+        dm.context_importances(
+            X, y, context, estimator=random_trees(2, "regression"), n_permutations=2, **options
+        )
     with pytest.raises(ValueError, match=message):
-        dm.context_network(X, context, n_estimators=2, n_permutations=2, **options)
+        dm.context_network(X, context, estimator=random_trees(2), n_permutations=2, **options)
 
 
 # --- contexts that shift classes, or features ----------------------------------------------------
@@ -316,7 +325,12 @@ def test_a_context_that_shifts_features():
 
 def test_a_shift_is_noted_and_strata_allow_for_it():
     X, y, context = context_nulls.data_set("shifts features", "normal", "classification", 1)
-    settings = {"n_estimators": 5, "n_permutations": 199, "plain": False, "random_state": 0}
+    settings = {
+        "estimator": random_trees(5),
+        "n_permutations": 199,
+        "plain": "none",
+        "random_state": 0,
+    }
     result = dm.context_importances(X, y, context, **settings)
     assert (result.shift_p_values[[1, 2]] < 1e-4).all()
     assert "Xc shifts features among rows of the same target (q <= 0.05)" in result.notes[-1]
@@ -332,7 +346,12 @@ def test_a_shift_is_noted_and_strata_allow_for_it():
 
 def test_a_context_of_the_target_is_noted_where_rows_are_permuted_among_all():
     X, y, context = context_nulls.data_set("shifts classes", "discrete", "regression", 1)
-    settings = {"n_estimators": 5, "n_permutations": 199, "plain": False, "random_state": 0}
+    settings = {
+        "estimator": random_trees(5, "regression"),
+        "n_permutations": 199,
+        "plain": "none",
+        "random_state": 0,
+    }
     result = dm.context_importances(X, y, context, permute="all", **settings)
     assert any("Xc is associated with the target" in note for note in result.notes)
     assert dm.context_importances(X, y, context, **settings).notes == ()

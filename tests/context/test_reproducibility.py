@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from tests.context.trees import random_trees
 from tests.grid import one_test
 
 import duramen as dm
 from duramen.context import p_values
 
-SETTINGS = {"n_estimators": 6, "n_permutations": 300, "random_state": 3}
+SETTINGS = {"estimator": random_trees(6, "regression"), "n_permutations": 300, "random_state": 3}
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +23,10 @@ def saved(result, path):
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("plain_p_values", [False, True])
-def test_any_number_of_threads(data, tmp_path, plain_p_values):
-    settings = SETTINGS | {"plain_p_values": plain_p_values}
-    if plain_p_values:
+@pytest.mark.parametrize("plain", ["importances", "p_values"])
+def test_any_number_of_threads(data, tmp_path, plain):
+    settings = SETTINGS | {"plain": plain}
+    if plain == "p_values":
         settings |= {"n_permutations": 7}
     expected = saved(dm.context_importances(*data, **settings), tmp_path / "1")
     for n_jobs in (2, 3, -1):
@@ -78,7 +79,7 @@ def never(*_, **__):
 
 
 def test_a_finished_checkpoint_is_used_again(data, tmp_path, monkeypatch):
-    settings = SETTINGS | {"plain_p_values": True, "n_permutations": 5}
+    settings = SETTINGS | {"plain": "p_values", "n_permutations": 5}
     path = tmp_path / "run.npz"
     expected = saved(dm.context_importances(*data, checkpoint=path, **settings), tmp_path / "1")
     assert expected == saved(dm.context_importances(*data, **settings), tmp_path / "2")
@@ -125,9 +126,9 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch, permute):
     [
         {"random_state": 5},
         {"n_permutations": 301},
-        {"n_estimators": 7},
+        {"estimator": random_trees(7, "regression")},
         {"empty": "zero"},
-        {"n_estimators": None, "estimator": dm.TotallyRandomizedTreesRegressor(6, max_depth=2)},
+        {"estimator": dm.TotallyRandomizedTreesRegressor(6, max_depth=2)},
         {"permute": "all"},
         {"strata": np.arange(50) % 2},
         {"context": 1},
@@ -154,12 +155,12 @@ def test_a_checkpoint_of_another_run_is_refused(data, tmp_path, change):
 
 def test_a_progress_bar(data, capfd):
     dm.context_importances(*data, verbose=1, **SETTINGS)
-    dm.context_network(data[0], data[2], verbose=1, n_estimators=2, n_permutations=3)
+    dm.context_network(data[0], data[2], verbose=1, estimator=random_trees(2), n_permutations=3)
     out, err = capfd.readouterr()
     assert out == ""
     assert "context_importances" in err
     assert "context_network" in err
     assert "4/4" in err
     dm.context_importances(*data, **SETTINGS)
-    dm.context_network(data[0], data[2], n_estimators=2, n_permutations=3)
+    dm.context_network(data[0], data[2], estimator=random_trees(2), n_permutations=3)
     assert capfd.readouterr() == ("", "")

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.context.trees import random_trees
 
 import duramen as dm
 from duramen.context.effects import context_effects
@@ -19,11 +20,10 @@ def of_rows(rows, names, n_estimators=400, **options):
     *columns, context, y = zip(*rows, strict=True)
     X = np.array(columns).T.astype(str)
     return dm.context_importances(
-        X,
+        dm.encode(X, names=names),
         np.array(y),
         np.array(context),
-        names=names,
-        n_estimators=n_estimators,
+        estimator=random_trees(n_estimators),
         n_permutations=0,
         random_state=0,
         **options,
@@ -141,7 +141,9 @@ def spread_of_1000_trees(n_forests=100, n_trees=50):
     """Standard deviation of each number between forests of 1000 trees, from smaller ones."""
     X, y = primary_tumor()
     inputs, sex = split_off(encode(X), "sex", 3, "test")
-    subject = subject_of(learning_set(inputs, y), template_for(None, n_trees, "test"), 0, "test")
+    subject = subject_of(
+        learning_set(inputs, y), template_for(random_trees(n_trees), "test"), 0, "test"
+    )
     drawn = []
     for seed in range(1000, 1000 + n_forests):
         forest = subject.forest(seed)
@@ -163,7 +165,7 @@ def test_table_6_4():
     """
     X, y = primary_tumor()
     result = dm.context_importances(
-        X, y, "sex", permute="all", empty="zero", plain=False, random_state=0
+        X, y, "sex", permute="all", empty="zero", plain="none", random_state=0
     )
     assert result.names == tuple(TABLE_6_4)
     assert result.contexts == ("female", "male")
@@ -185,7 +187,7 @@ def test_table_6_4_within_the_sites():
     """Sex shifts the sites. Within these nothing is left after a correction for 32 tests."""
     X, y = primary_tumor()
     result = dm.context_importances(
-        X, y, "sex", empty="zero", n_estimators=300, plain=False, random_state=0
+        X, y, "sex", empty="zero", estimator=random_trees(300), plain="none", random_state=0
     )
     p_values = dict(zip(result.names, result.absolute_p_values[0], strict=True))
     assert 0.005 < p_values["histologic-type"] < 0.06
@@ -197,7 +199,14 @@ def test_a_small_forest_comes_near_table_6_4():
     """200 trees: every number within .06, three times what the most variable one varies."""
     X, y = primary_tumor()
     result = dm.context_importances(
-        X, y, "sex", empty="zero", n_estimators=200, n_permutations=0, plain=False, random_state=1
+        X,
+        y,
+        "sex",
+        empty="zero",
+        estimator=random_trees(200),
+        n_permutations=0,
+        plain="none",
+        random_state=1,
     )
     ours = columns(result.importances, result.conditional, result.absolute, result.signed)
     np.testing.assert_allclose(ours, list(TABLE_6_4.values()), atol=0.06)

@@ -5,13 +5,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.context.trees import random_trees
 from tests.grid import one_test
 
 import duramen as dm
+from duramen.context import KernelWeights
 from duramen.context.values import read_context, split_off
 from duramen.data import encode
 
-SETTINGS = {"n_estimators": 3, "n_permutations": 3, "random_state": 0}
+SETTINGS = {"n_permutations": 3, "random_state": 0}
 CODES = np.arange(30) % 2
 
 
@@ -22,8 +24,20 @@ def learning_set():
 
 def analyze(context=CODES, **changes):
     X, y = learning_set()
-    options = {"X": X, "y": y, "context": context} | SETTINGS | changes
+    y = changes.pop("y", y)
+    trees = random_trees(3, "regression" if np.asarray(y).dtype.kind == "f" else "classification")
+    options = {"X": X, "y": y, "context": context, "estimator": trees} | SETTINGS | changes
     return dm.context_importances(**options)
+
+
+def test_wrong_kernel_weights():
+    for options, message in (
+        ({"n_points": 1}, "KernelWeights: n_points must be an int >= 2, got 1"),
+        ({"bandwidth": 0}, "KernelWeights: bandwidth must be 'auto' or a number in"),
+        ({"bandwidth": "wide"}, "bandwidth must be 'auto' or a number in"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            KernelWeights(**options)
 
 
 def read(options, n_bins=3):
@@ -98,7 +112,7 @@ def test_few_numbers_are_categories():
 
 def test_bins_of_an_analysis():
     numbers = np.random.default_rng(1).normal(size=30)
-    three, five = analyze(numbers), analyze(numbers, n_context_bins=5)
+    three, five = analyze(numbers), analyze(numbers, context_bins=5)
     assert len(three.contexts) == 3
     assert len(five.contexts) == 5
     np.testing.assert_allclose(five.fractions, 0.2)
@@ -240,8 +254,8 @@ def test_criterion_goes_by_the_target():
     assert analyze(y=np.array(["a", "b", "c"] * 10)).unit == "bits"
     assert analyze(y=y + 0.5).unit == "variance"
     gini = dm.TotallyRandomizedTreesClassifier(3, criterion="gini")
-    assert analyze(estimator=gini, n_estimators=None).unit == "gini"
-    numbers = {"estimator": dm.TotallyRandomizedTreesRegressor(3), "n_estimators": None}
+    assert analyze(estimator=gini).unit == "gini"
+    numbers = {"estimator": dm.TotallyRandomizedTreesRegressor(3)}
     first, other = analyze(y=y, **numbers), analyze(y=1000 + 10 * y, **numbers)
     np.testing.assert_allclose(other.absolute, 100 * first.absolute, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(other.absolute_p_values, first.absolute_p_values)
@@ -260,7 +274,7 @@ def test_missing_inputs_are_a_value_of_their_own():
 def test_a_context_of_one_row_and_of_one_class():
     _, y = learning_set()
     rare = np.where(np.arange(30) == 4, "rare", "rest")
-    result = analyze(rare, plain_p_values=True)
+    result = analyze(rare, plain="p_values")
     assert result.conditional[0].tolist() == [0, 0, 0]
     assert result.within[0].tolist() == [0, 0, 0]
     pure = analyze(y)
@@ -303,21 +317,16 @@ def test_a_constant_number_as_the_target():
         ({"empty": "drop"}, ": empty must be one of 'skip', 'zero', got 'drop'"),
         ({"n_permutations": -1}, ": n_permutations must be an int >= 0, got -1"),
         ({"n_permutations": 2.5}, ": n_permutations must be"),
-        ({"n_estimators": 0}, ": n_estimators must be an int >= 1"),
         ({"n_bins": 1}, ": n_bins must be an int >= 2, got 1"),
-        ({"n_context_bins": 1}, ": n_context_bins must be an int >= 2, got 1"),
-        ({"context_bandwidth": 0}, r": context_bandwidth must be 'auto' or a number in"),
-        ({"context_bandwidth": "wide"}, ": context_bandwidth must be 'auto' or a number"),
-        ({"context_bandwidth": "auto"}, "for a context of numbers .* got Xc of 2 categories"),
-        ({"tolerance": 2}, ": tolerance must be a number in"),
-        ({"plain": "yes"}, ": plain must be True or False"),
+        ({"context_bins": 1}, ": context_bins must be an int >= 2, got 1"),
+        ({"context_bins": KernelWeights()}, "for a context of numbers .* got Xc of 2 categories"),
+        ({"plain": "yes"}, ": plain must be one of 'none', 'importances', 'p_values', got 'yes'"),
         ({"n_jobs": 0}, ": n_jobs must be"),
         ({"verbose": -1}, ": verbose must be"),
         (
-            {"plain_p_values": True, "n_permutations": 0},
-            "plain_p_values=True needs plain=True and n_permutations of at least 1",
+            {"plain": "p_values", "n_permutations": 0},
+            "plain='p_values' needs n_permutations of at least 1, got 0",
         ),
-        ({"plain_p_values": True, "plain": False}, "plain_p_values=True needs plain=True"),
         ({"y": np.zeros(30, dtype=int)}, "y has one class only"),
         ({"y": CODES[:-1]}, r"inconsistent numbers of samples: \[30, 29\]"),
         ({"checkpoint": "no/such/folder/x"}, "the folder of the checkpoint .* does not exist"),
@@ -347,7 +356,7 @@ def test_a_missing_context_in_a_column():
 
 def test_a_forest_that_does_not_fit_is_refused():
     with pytest.raises((MemoryError, ValueError), match="context_importances"):
-        analyze(n_estimators=10**12)
+        analyze(estimator=random_trees(10**12))
 
 
 @one_test
@@ -366,29 +375,24 @@ def test_a_forest_that_does_not_fit_is_refused():
 )
 def test_estimators_that_are_refused(estimator, message):
     with pytest.raises(ValueError, match=message):
-        analyze(estimator=estimator, n_estimators=None)
+        analyze(estimator=estimator)
 
 
 def test_trees_of_another_kind_or_task_are_refused():
     for estimator in (dm.RandomForestClassifier(), dm.ExtraSurvivalTrees(), "extra_trees"):
         with pytest.raises(TypeError, match="context_importances: estimator must be"):
-            analyze(estimator=estimator, n_estimators=None)
+            analyze(estimator=estimator)
     with pytest.raises(ValueError, match="'a' at row 0"):
         analyze(
             y=np.array(["a", "b"] * 15),
             estimator=dm.ExtraTreesRegressor(),
-            n_estimators=None,
         )
-    with pytest.raises(ValueError, match=r"n_estimators is for the default estimator; .*\(3\)"):
-        analyze(estimator=dm.ExtraTreesClassifier())
 
 
 def test_the_default_estimator_is_that_of_the_documentation():
-    for y in (None, np.arange(30) / 7):
-        kind = "Classifier" if y is None else "Regressor"
-        estimator = getattr(dm, f"TotallyRandomizedTrees{kind}")(3, splits="auto")
-        target = {} if y is None else {"y": y}
-        explicit = analyze(**target, estimator=estimator, n_estimators=None)
-        assert explicit.equals(analyze(**target))
+    X, classes = learning_set()
+    for y, task in ((classes, "classification"), (np.arange(30) / 7, "regression")):
+        explicit = analyze(y=y, estimator=random_trees(1000, task))
+        assert explicit.equals(dm.context_importances(X, y, CODES, **SETTINGS))
     with pytest.raises(ValueError, match="splits must be one of"):
         dm.TotallyRandomizedTreesClassifier(splits="auto").fit([[0], [1]], [0, 1])

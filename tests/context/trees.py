@@ -4,7 +4,15 @@ import numpy as np
 from tests.importances.trees import ARRAYS
 from tests.oracles.route import leaf_of
 
+import duramen as dm
 from duramen.context.values import Context
+
+
+def random_trees(n_trees, task="classification"):
+    """The default estimator of the trees of an analysis, with another number of them."""
+    if task == "regression":
+        return dm.TotallyRandomizedTreesRegressor(n_trees, splits="auto")
+    return dm.TotallyRandomizedTreesClassifier(n_trees, splits="auto")
 
 
 def as_context(codes, count=None, weights=None):

@@ -118,7 +118,7 @@ def test_a_context(paths: set[Path_]) -> None:
     forest = dm.TotallyRandomizedTreesClassifier(10, random_state=0)
     options = {"context": context, "n_permutations": 3, "random_state": 0}
     dm.context_importances(inputs.features(), inputs.classes(), estimator=forest, **options)
-    dm.context_network(inputs.features(), n_estimators=5, **options)
+    dm.context_network(inputs.features(), estimator=forest, **options)
     assert_straight(paths, ("context",), ("context", "data"), ("context", "forests"))
 
 

@@ -124,8 +124,7 @@ def test_the_same_answers_as_from_a_table_and_its_target():
     assert searches[0].importances_.equals(searches[1].importances_)
     context = np.arange(60) % 2
     results = [
-        dm.context_importances(*options, context=context, n_estimators=9, n_permutations=9,
-                               random_state=0)
+        dm.context_importances(*options, context=context, n_permutations=9, random_state=0)
         for options in ((X, labels), (data,))
     ]  # fmt: skip
     assert results[0].equals(results[1])

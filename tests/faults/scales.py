@@ -219,9 +219,10 @@ def _clusters(X: Any, correlation: Any) -> Any:
 
 
 def _context(X: Any, y: Any, context: Any, **options: Any) -> Any:
-    return dm.context_importances(
-        X, y, np.asarray(context), n_estimators=4, n_permutations=3, random_state=0, **options
-    ).absolute
+    classifies = np.asarray(y).dtype.kind != "f"
+    kind = dm.TotallyRandomizedTreesClassifier if classifies else dm.TotallyRandomizedTreesRegressor
+    options = {"estimator": kind(4, splits="auto"), "n_permutations": 3, **options}
+    return dm.context_importances(X, y, np.asarray(context), random_state=0, **options).absolute
 
 
 def _intervals(X: Any, method: Any, y: Any = None) -> Any:

@@ -25,6 +25,7 @@ X[:, 3:6] = RANDOM.integers(0, 4, (70, 3))
 LONG = np.repeat(X, 5, axis=0) + RANDOM.normal(size=(350, 12))
 Y = (X[:, 0] + X[:, 3] > 1).astype(int)
 CONTEXT = np.arange(70) % 2
+RANDOM_TREES = dm.TotallyRandomizedTreesClassifier(12, splits="auto")
 
 
 def _table(n_jobs: int) -> Any:
@@ -69,7 +70,14 @@ def _measured(measure: str, **options: Any) -> Callable[[int], Any]:
 
 def _context(n_jobs: int, **options: Any) -> Any:
     importances = dm.context_importances(
-        X, Y, CONTEXT, n_estimators=12, n_permutations=20, random_state=0, n_jobs=n_jobs, **options
+        X,
+        Y,
+        CONTEXT,
+        estimator=RANDOM_TREES,
+        n_permutations=20,
+        random_state=0,
+        n_jobs=n_jobs,
+        **options,
     )
     return [importances.absolute, importances.absolute_p_values]
 

@@ -23,6 +23,7 @@ X = RANDOM.integers(0, 5, (48, 4)).astype(float)
 Y = np.where(X[:, 0] + RANDOM.normal(size=48) > 2, "a", "b")
 CONTEXT = np.where(X[:, 1] > 2, "high", "low")
 FOREST = dm.RandomForestClassifier(5, max_depth=3, random_state=0)
+RANDOM_TREES = dm.TotallyRandomizedTreesClassifier(5, splits="auto")
 MORE_TREES = dm.RandomForestClassifier(40, max_depth=3)  # each row is out of the bag of one
 
 
@@ -97,10 +98,17 @@ CALLS = {
         X, Y, n_subsets=12, n_splits=2, n_permutations=2, random_state=1, **way
     ),
     "context_importances": lambda **way: dm.context_importances(
-        X, Y, CONTEXT, n_estimators=5, n_permutations=40, plain_p_values=True, random_state=1, **way
+        X,
+        Y,
+        CONTEXT,
+        estimator=RANDOM_TREES,
+        n_permutations=40,
+        plain="p_values",
+        random_state=1,
+        **way,
     ),
     "context_network": lambda **way: dm.context_network(
-        X, CONTEXT, targets=["x0"], n_estimators=5, n_permutations=40, random_state=1, **way
+        X, CONTEXT, targets=["x0"], estimator=RANDOM_TREES, n_permutations=40, random_state=1, **way
     ),
 }
 

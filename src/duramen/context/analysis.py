@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 from urllib.parse import quote
 
 from duramen.context.dependence import dependence_of, equal_odds
 from duramen.context.effects import context_effects
+from duramen.context.kernel_weights import KernelWeights
 from duramen.context.limits import limits_of
 from duramen.context.nulls import Null, null_of
-from duramen.context.options import ANALYSIS, Analysis, Options
+from duramen.context.options import Options
 from duramen.context.p_values import (
     PermutationTest,
     effect_p_values,
@@ -31,29 +31,31 @@ from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.context_importances import ContextImportances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.support.keywords import takes_keywords
 from duramen.support.provenance import fingerprint
 
 FUNCTION = "context_importances"
+_TOLERANCE = 0.05  # of the verdicts on samples
 
 
-@takes_keywords(Analysis, ANALYSIS)
 def context_importances(
     X: Any,
     y: Any = None,
     context: Any = None,
     *,
     estimator: Any = None,
-    n_estimators: int | None = None,
     strata: Any = None,
     groups: Any = None,
-    names: Iterable[str] | None = None,
+    n_permutations: int | None = None,
+    permute: str = "conditional",
+    empty: str = "skip",
+    n_bins: int | None = None,
+    context_bins: int | KernelWeights = 3,
+    plain: str = "importances",
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
-    **analysis: Unpack[Analysis],
 ) -> ContextImportances:
     r"""Measure how the importances of features depend on a context.
 
@@ -76,7 +78,7 @@ def context_importances(
     Parameters
     ----------
     X : table of shape (n, p), or LearningSet
-        The inputs: anything that `encode` takes.
+        The inputs: anything that `encode` takes, which also names the columns of an array.
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
     context : array-like of shape (n,), str, or mapping or data frame of one column
@@ -92,8 +94,6 @@ def context_importances(
         classes (text, truth values, or few different whole numbers) or other numbers.
         ``splits="auto"`` is one child for each value, or ``"ordered"`` where a numeric column has
         more than 10 distinct values. See Notes.
-    n_estimators : int, optional
-        Number of trees of the default estimator, 1000.
     n_permutations : int, optional
         Permutations of the context; 0 for no p-values. By default 1000, or as many, up to 10,000,
         as a single effect needs for an adjusted p-value of .05: 40 times the number of features
@@ -115,21 +115,14 @@ def context_importances(
         tables of the thesis use both (see `duramen.theory.population_context_importances`).
     n_bins : int, optional
         Numeric inputs with more distinct values are put into so many quantile bins first.
-    n_context_bins : int, default=3
-        Quantile bins of a numeric context, or points of it, at the middles of such bins.
-    context_bandwidth : float in (0, 1] or "auto", optional
-        Kernel weights in place of bins: each row counts at the points near it. The bandwidth is a
-        fraction of the rows, "auto" 1 / n_context_bins, the distance of the points. None for bins.
-        See Notes.
-    plain : bool, default=True
+    context_bins : int or KernelWeights, default=3
+        Number of quantile bins of a numeric context; or kernel weights in place of bins
+        (:class:`duramen.context.KernelWeights`), by which each row counts at the points of the
+        context near it. See Notes.
+    plain : {"none", "importances", "p_values"}, default="importances"
         Whether to grow a forest on the rows of each context, for `within` and `plain` (eq. 6.9).
-    plain_p_values : bool, default=False
-        Whether to test `plain` too: these forests are grown anew for every permutation, which
+        "p_values" tests `plain` too: these forests are grown anew for every permutation, which
         takes by far the most time.
-    tolerance : float, default=0.05
-        What the verdicts take for equal: `ContextImportances.verdicts`.
-    names : iterable of str, optional
-        Names of the columns; by default those of the table.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -225,21 +218,20 @@ def context_importances(
     >>> context = np.arange(80) % 2
     >>> y = np.where(context, X[:, 0], X[:, 1])
     >>> result = dm.context_importances(
-    ...     X, y, context, n_estimators=20, n_permutations=99, random_state=0)
+    ...     X, y, context, n_permutations=99, random_state=0)
     >>> (result.absolute_p_values < 0.05).tolist()
     [[True, True, False], [True, True, False]]
     """
     plan = Plan.checked(FUNCTION, n_jobs, checkpoint, verbose, client)
-    options = Options.of(analysis, plan, FUNCTION)
-    template = template_for(estimator, n_estimators, FUNCTION)
+    options = Options(empty, n_permutations, plain, permute, plan, FUNCTION)
+    template = template_for(estimator, FUNCTION)
     task = None if estimator is None else template.task
-    rows = {"names": names, "strata": strata, "groups": groups, "n_jobs": plan.n_threads}
+    rows = {"strata": strata, "groups": groups, "n_jobs": plan.n_threads}
     data = unweighted_set(X, y, FUNCTION, task, **rows).in_memory()
-    bins, bandwidth = analysis["n_context_bins"], analysis["context_bandwidth"]
-    inputs, subdivision = split_off(data.table, context, bins, FUNCTION, bandwidth)
+    inputs, subdivision = split_off(data.table, context, context_bins, FUNCTION)
     seed = checks.draw_seed(random_state)
     data = data.with_table(inputs)
-    subject = subject_of(data, template, seed, FUNCTION, n_bins=analysis["n_bins"])
+    subject = subject_of(data, template, seed, FUNCTION, n_bins=n_bins)
     forest = subject.forest(seed, n_threads=plan.n_threads)
     return analyze(forest, subject, subdivision, options)
 
@@ -274,7 +266,7 @@ def analyze(
             "shift_p_values": shifts.p_values,
             "notes": (*limits, *shifts.notes),
         }
-    if options.plain:
+    if options.plain != "none":
         described |= _plain(importances, test)
     return ContextImportances(
         names=names,
@@ -289,7 +281,7 @@ def analyze(
         context_name=context.name,
         unit=forest.settings.unit,
         empty=options.empty,
-        tolerance=options.tolerance,
+        tolerance=_TOLERANCE,
         metadata=settings,
         **described,
     )
@@ -301,7 +293,7 @@ def _plain(importances: FloatArray, test: PermutationTest) -> dict[str, Any]:
     seed = replicate_seed(subject.seed, OBSERVED)
     within = within_contexts(subject, test.context, seed, n_threads=options.plan.n_threads)
     plain = importances - within
-    if not options.plain_p_values:
+    if options.plain != "p_values":
         return {"within": within, "plain": plain}
     plan = options.plan
     if plan.checkpoint is not None:

@@ -27,17 +27,55 @@ class Points:
     bandwidth: float
 
 
-def checked_bandwidth(bandwidth: Any, function: str) -> float | str | None:
-    """Check a bandwidth: None, "auto" or a fraction of the rows."""
-    if bandwidth is None or (isinstance(bandwidth, str) and bandwidth == AUTO):
+def checked_bandwidth(bandwidth: Any, owner: str, name: str) -> float | str:
+    """Check a bandwidth: "auto" or a fraction of the rows."""
+    if isinstance(bandwidth, str) and bandwidth == AUTO:
         return bandwidth
     if not checks.is_real(bandwidth) or not 0 < bandwidth <= 1:
-        allowed = "'auto' or a number in (0, 1]"
-        raise checks.refuse(function, "context_bandwidth", allowed, bandwidth)
+        raise checks.refuse(owner, name, "'auto' or a number in (0, 1]", bandwidth)
     return float(bandwidth)
 
 
-def points_of(numbers: FloatArray, n_points: int, bandwidth: float | str) -> Points:
+@dataclass(frozen=True)
+class KernelWeights:
+    """Kernel weights of the rows at points of a numeric context, in place of bins.
+
+    Each row counts at the points near it; see the notes of
+    :func:`duramen.context_importances`, whose `context_bins` it may be.
+
+    Parameters
+    ----------
+    n_points : int, default=3
+        Points of the context, at the middles of as many quantile bins.
+    bandwidth : float in (0, 1] or "auto", default="auto"
+        Bandwidth as a fraction of the rows; "auto" is 1 / n_points, the distance of the points.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not as described.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
+    >>> smooth = dm.context.KernelWeights(4)
+    >>> result = dm.context_importances(
+    ...     X, X[:, 0], np.arange(80), context_bins=smooth, n_permutations=0, random_state=0)
+    >>> len(result.contexts)
+    4
+    """
+
+    n_points: int = 3
+    bandwidth: float | str = AUTO
+
+    def __post_init__(self) -> None:
+        checks.check_integer("KernelWeights", "n_points", self.n_points, 2)
+        checked_bandwidth(self.bandwidth, "KernelWeights", "bandwidth")
+
+
+def points_of(numbers: FloatArray, kernel: KernelWeights) -> Points:
     r"""Divide the rows among points at the quantiles (g + 1/2) / C of a context.
 
     The weight of a row at quantile u is :math:`K((u - u_g) / h)` over its sum for all points, with
@@ -46,11 +84,12 @@ def points_of(numbers: FloatArray, n_points: int, bandwidth: float | str) -> Poi
     many quantile bins. Equal quantiles are one point.
     """
     positions, codes = _values(numbers)
-    quantiles = (np.arange(n_points) + 0.5) / n_points
+    quantiles = (np.arange(kernel.n_points) + 0.5) / kernel.n_points
     values = np.quantile(numbers, quantiles)
     values, point = np.unique(values, return_inverse=True)
     centers = np.bincount(point.reshape(-1), quantiles) / np.bincount(point.reshape(-1))
-    width = 1 / n_points if isinstance(bandwidth, str) else bandwidth
+    bandwidth = kernel.bandwidth
+    width = 1 / kernel.n_points if isinstance(bandwidth, str) else float(bandwidth)
     weights = _in_parts(_triangular(positions, centers, width))
     used = weights.any(axis=0)
     return Points(values[used], codes, np.ascontiguousarray(weights[:, used]), width)

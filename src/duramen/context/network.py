@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from os import PathLike
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.context.analysis import analyze
-from duramen.context.options import ANALYSIS, Analysis, Options
+from duramen.context.kernel_weights import KernelWeights
+from duramen.context.options import Options
 from duramen.context.subject import PARAMETERS, binned, subject_of, template_for
 from duramen.context.values import split_off
 from duramen.data import EncodedTable, Exchangeability, encode
@@ -21,29 +21,30 @@ from duramen.data.target import column_target, refuse_missing
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
 from duramen.results.context_importances import ContextImportances, ContextNetwork
 from duramen.support import checks
-from duramen.support.keywords import takes_keywords
 from duramen.support.provenance import fingerprint, versions
 
 _FUNCTION = "context_network"
 
 
-@takes_keywords(Analysis, ANALYSIS)
 def context_network(
     X: Any,
     context: Any,
     *,
     targets: Any = None,
     estimator: Any = None,
-    n_estimators: int | None = None,
     strata: Any = None,
     groups: Any = None,
-    names: Iterable[str] | None = None,
+    n_permutations: int | None = None,
+    permute: str = "conditional",
+    empty: str = "skip",
+    n_bins: int | None = None,
+    context_bins: int | KernelWeights = 3,
+    plain: str = "importances",
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
-    **analysis: Unpack[Analysis],
 ) -> ContextNetwork:
     """Find the links between features that depend on a context.
 
@@ -67,8 +68,7 @@ def context_network(
         Parameters of the trees, as in `context_importances`; targets of the other task get the
         estimator of the same kind and parameters for their task, with the entropy as the criterion
         of classes.
-    n_estimators, strata, groups, names, n_permutations, permute, empty, n_bins, n_context_bins, \
-context_bandwidth, plain, plain_p_values, tolerance
+    strata, groups, n_permutations, permute, empty, n_bins, context_bins, plain
         As in `context_importances`, for each target. Inputs are binned, targets are not. The
         default number of permutations is that for the effects on all links.
     random_state : int, RandomState, Generator or None
@@ -107,22 +107,21 @@ context_bandwidth, plain, plain_p_values, tolerance
     >>> context = np.arange(80) % 2
     >>> X[:, 2] = np.where(context, X[:, 0], X[:, 1])
     >>> network = dm.context_network(
-    ...     X, context, targets=["x2"], n_estimators=20, n_permutations=99, random_state=0)
+    ...     X, context, targets=["x2"], n_permutations=99, random_state=0)
     >>> network.mask("absolute", "0")[:, 2].tolist()
     [True, True, False]
     """
     plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose, client)
-    options = Options.of(analysis, Plan(), _FUNCTION)
-    template = template_for(estimator, n_estimators, _FUNCTION)
-    table = encode(X, names=names, n_jobs=plan.n_threads)
-    bins, bandwidth = analysis["n_context_bins"], analysis["context_bandwidth"]
-    variables, subdivision = split_off(table, context, bins, _FUNCTION, bandwidth)
+    options = Options(empty, n_permutations, plain, permute, Plan(), _FUNCTION)
+    template = template_for(estimator, _FUNCTION)
+    table = encode(X, n_jobs=plan.n_threads)
+    variables, subdivision = split_off(table, context, context_bins, _FUNCTION)
     if variables.n_columns < 2:
         raise ValueError(f"{_FUNCTION}: X must have at least two variables, got one.")
     rows = Exchangeability.checked(table.n_rows, strata, groups, function=_FUNCTION)
     chosen = _targets(variables, targets)
     seed = checks.draw_seed(random_state)
-    inputs = _inputs(variables, analysis["n_bins"])
+    inputs = _inputs(variables, n_bins)
     # Targets share the threads; the forest and the permutations of one get those that are left.
     options = options.resolved(len(chosen) * (inputs.n_columns - 1) * subdivision.count)
     options = replace(options, plan=Plan(max(1, plan.threads_within // max(1, len(chosen)))))
@@ -137,8 +136,16 @@ context_bandwidth, plain, plain_p_values, tolerance
         return analyze(forest, subject, subdivision, options).to_arrays()
 
     versions_of = {"fingerprint": variables.fingerprint(), "versions": versions()}
-    contexts = [subdivision.name, subdivision.labels, fingerprint(subdivision.codes)]
-    settings = {"targets": chosen, "context": contexts, **analysis}
+    settings = {
+        "targets": chosen,
+        "context": [subdivision.name, subdivision.labels, fingerprint(subdivision.codes)],
+        "bandwidth": subdivision.bandwidth,
+        "n_bins": n_bins,
+        "n_permutations": n_permutations,
+        "permute": permute,
+        "empty": empty,
+        "plain": plain,
+    }
     trees = {name: getattr(template, name) for name in PARAMETERS}
     kind = {"function": _FUNCTION, "estimator": type(template).__name__}
     identity = {**kind, **trees, **settings, **rows.identity(), **versions_of}

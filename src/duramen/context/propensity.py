@@ -21,7 +21,7 @@ def propensity_strata(
     context: Any,
     *,
     n_strata: int = 5,
-    n_context_bins: int = 3,
+    context_bins: int = 3,
     names: Iterable[str] | None = None,
 ) -> IntArray:
     """Number strata of rows in which the inputs make a context about equally probable.
@@ -43,7 +43,7 @@ def propensity_strata(
     n_strata : int, default=5
         Number of strata, at least 2. Five remove about 90 % of the bias of a shift (Rosenbaum and
         Rubin 1984).
-    n_context_bins : int, default=3
+    context_bins : int, default=3
         Quantile bins of a numeric context.
     names : iterable of str, optional
         Names of the columns; by default those of the table.
@@ -82,7 +82,7 @@ def propensity_strata(
     """
     checks.check_integer(_FUNCTION, "n_strata", n_strata, 2)
     table = encode(X, names=names)
-    context_variable = read_context(context, table.n_rows, n_context_bins, _FUNCTION)
+    context_variable = read_context(context, table.n_rows, context_bins, _FUNCTION)
     odds = log_odds(design(table), context_variable.codes)
     strata = np.zeros(table.n_rows, dtype=np.int64)
     cut(odds, np.arange(table.n_rows), n_strata, 0, strata)

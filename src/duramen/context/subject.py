@@ -45,7 +45,7 @@ PARAMETERS = (
 """Parameters of the estimator that say how the trees of an analysis are grown."""
 
 
-def template_for(estimator: Any, n_estimators: int | None, function: str) -> BaseForest:
+def template_for(estimator: Any, function: str) -> BaseForest:
     """Return the estimator of the trees of an analysis, not fitted.
 
     Raises
@@ -53,16 +53,10 @@ def template_for(estimator: Any, n_estimators: int | None, function: str) -> Bas
     TypeError, ValueError
         If its trees are not those of random cuts on all rows, or it has parameters without effect.
     """
-    checks.check_optional_integer(function, "n_estimators", n_estimators, 1)
     if estimator is None:
         from duramen.estimators import TotallyRandomizedTreesClassifier
 
-        estimator = TotallyRandomizedTreesClassifier(n_estimators or 1000, splits="auto")
-    elif n_estimators is not None:
-        raise ValueError(
-            f"{function}: n_estimators is for the default estimator; set that of the estimator, "
-            f"{type(estimator).__name__}({n_estimators})."
-        )
+        estimator = TotallyRandomizedTreesClassifier(1000, splits="auto")
     template = growing(estimator, function, CLASSES, PARAMETERS)
     checks.check_choice(function, "splits of estimator", template.splits, SPLITS)
     return template

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.context.kernel_weights import checked_bandwidth, points_of
+from duramen.context.kernel_weights import KernelWeights, points_of
 from duramen.data import EncodedTable
 from duramen.data.categories import coded_variable, objects, variable_name
 from duramen.data.target import MOST_CLASSES
@@ -69,39 +69,38 @@ class Context:
 def read_context(
     context: Any,
     n_rows: int,
-    n_bins: int,
+    bins: int | KernelWeights,
     function: str,
     name: str | None = None,
-    bandwidth: float | str | None = None,
 ) -> Context:
     """Read one context, of one category a row; its name is that of the series, or "Xc".
 
-    Floating-point numbers, and whole ones with more than 20 distinct values, are put into `n_bins`
-    quantile bins if they have more distinct values than that; or, with a bandwidth, are divided
-    among the middles of as many bins.
+    Floating-point numbers, and whole ones with more than 20 distinct values, are put into quantile
+    bins if they have more distinct values than that; or are divided among points by kernel weights.
     """
-    check_integer(function, "n_context_bins", n_bins, 2)
-    bandwidth = checked_bandwidth(bandwidth, function)
+    kernel = bins if isinstance(bins, KernelWeights) else None
+    n_bins = kernel.n_points if kernel else check_integer(function, "context_bins", bins, 2)
     values, codes = coded_variable(context, "context", n_rows, function)
     chosen = variable_name(context, _UNNAMED, ()) if name is None else name
-    kernel: dict[str, Any] = {}
+    settled: dict[str, Any] = {}
     if _is_quantity(values, n_bins):
         numbers = values[codes].astype(np.float64)
         if not np.isfinite(numbers).all():
             raise ValueError(f"{function}: context must be finite, got an infinite value.")
-        if bandwidth is None:
+        if kernel is None:
             binned = discretize(numbers.reshape(-1, 1), n_bins=n_bins, names=["context"])
             values, codes = binned.values(0), binned.codes(0)
-            kernel["cuts"] = tuple(binned.cuts["context"].tolist())
+            settled["cuts"] = tuple(binned.cuts["context"].tolist())
         else:
-            points = points_of(numbers, n_bins, bandwidth)
+            points = points_of(numbers, kernel)
             values, codes = _as_text(points.values), points.codes
-            kernel |= {"weights": points.weights, "bandwidth": points.bandwidth}
-    elif bandwidth is not None:
+            settled |= {"weights": points.weights, "bandwidth": points.bandwidth}
+    elif kernel is not None:
         raise ValueError(
-            f"{function}: context_bandwidth is for a context of numbers (floating-point ones with "
-            f"more than {n_bins} distinct values, or whole ones with more than {MOST_CLASSES}), "
-            f"got {chosen} of {len(values)} categories. Hint: leave it out."
+            f"{function}: kernel weights (--context-bandwidth) are for a context of numbers "
+            f"(floating-point ones with more than {n_bins} distinct values, or whole ones with "
+            f"more than {MOST_CLASSES}), got {chosen} of {len(values)} categories. Hint: leave "
+            "them out."
         )
     if len(values) < 2:
         raise ValueError(
@@ -110,7 +109,7 @@ def read_context(
             "with all rows."
         )
     labels = tuple(str(value) for value in values.tolist())
-    return Context(chosen, labels, np.ascontiguousarray(codes, dtype=np.uint32), **kernel)
+    return Context(chosen, labels, np.ascontiguousarray(codes, dtype=np.uint32), **settled)
 
 
 def _as_text(numbers: FloatArray) -> NDArray[Any]:
@@ -127,9 +126,8 @@ def _is_quantity(values: NDArray[Any], n_bins: int) -> bool:
 def split_off(
     table: EncodedTable,
     values_of_context: Any,
-    n_bins: int,
+    bins: int | KernelWeights,
     function: str,
-    bandwidth: float | str | None = None,
 ) -> tuple[EncodedTable, Context]:
     """Read the context, and take it out of the table if it is one of its columns."""
     if values_of_context is None:
@@ -142,21 +140,18 @@ def split_off(
         _check_single([_position(table, name, function) for name in values_of_context], function)
         j = _position(table, values_of_context[0], function)
         context = read_context(
-            _column(table, j), table.n_rows, n_bins, function, values_of_context[0], bandwidth
+            _column(table, j), table.n_rows, bins, function, values_of_context[0]
         )
         rest = [k for k in range(table.n_columns) if k != j]
         if not rest:
             raise ValueError(f"{function}: X must have a column besides the context, got none.")
         return table.take_columns(rest), context
     if not _is_table(values_of_context):
-        context = read_context(
-            values_of_context, table.n_rows, n_bins, function, bandwidth=bandwidth
-        )
-        return table, context
+        return table, read_context(values_of_context, table.n_rows, bins, function)
     columns = _columns(values_of_context)
     _check_single(columns, function)
     name, values = columns[0]
-    return table, read_context(values, table.n_rows, n_bins, function, name, bandwidth)
+    return table, read_context(values, table.n_rows, bins, function, name)
 
 
 def _check_single(contexts: Sequence[Any], function: str) -> None:

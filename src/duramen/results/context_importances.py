@@ -112,7 +112,7 @@ class ContextImportances(Result):
     empty : {"skip", "zero"}
         What counts for a node without rows of a context: nothing, or G = 0 there.
     tolerance : float
-        What the verdicts take for equal; see `verdicts`.
+        What the verdicts take for equal, .05 on samples; see `verdicts`.
     n_permutations : int
         Permutations behind the p-values.
     permute : {"conditional", "within_target", "all"}
@@ -135,7 +135,7 @@ class ContextImportances(Result):
     --------
     >>> import duramen as dm
     >>> X, y, context = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, [0, 1] * 10
-    >>> result = dm.context_importances(X, y, context, n_estimators=5, n_permutations=0)
+    >>> result = dm.context_importances(X, y, context, n_permutations=0)
     >>> result.contexts, result.absolute.shape
     (('0', '1'), (2, 2))
     """
@@ -281,7 +281,7 @@ class ContextImportances(Result):
         if p_values is None:
             raise ValueError(
                 f"{_OWNER}: there are no p-values of the effect {effect!r}. Hint: use "
-                "n_permutations above 0 and, for the plain effect, plain_p_values=True."
+                "n_permutations above 0 and, for the plain effect, plain='p_values'."
             )
         return cast(FloatArray, p_values)
 
@@ -456,7 +456,7 @@ class ContextNetwork(Network):
     --------
     >>> import duramen as dm
     >>> X = [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 5
-    >>> network = dm.context_network(X, [0, 1] * 10, n_estimators=5, n_permutations=0)
+    >>> network = dm.context_network(X, [0, 1] * 10, n_permutations=0)
     >>> network.contexts, network.in_context("0").weights.shape
     (('0', '1'), (3, 3))
     """

@@ -127,7 +127,8 @@ def test_numbers_are_those_of_the_library(gates, out):
     inputs = table.select(["gate", "left", "right"])
     result = dm.context_importances(
         *(inputs, np.array(table["y"]), {"time": table["time"].to_numpy()}),
-        **{"n_estimators": 30, "n_permutations": 99, "random_state": 5},
+        estimator=dm.TotallyRandomizedTreesClassifier(30, splits="auto"),
+        **{"n_permutations": 99, "random_state": 5},
     )
     expected, columns = result.columns(), written(out)
     assert list(columns) == ["context_name", *expected]
@@ -218,7 +219,8 @@ def test_strata_and_blocks_are_columns(tmp_path, out):
     assert "Whole groups of rows are exchanged within strata" in run["results"]["sex"]["null"]
     result = dm.context_importances(
         *(pa.table({name: table[name] for name in "xz"}), table["y"], {"sex": table["sex"]}),
-        **{"n_estimators": 30, "n_permutations": 99, "random_state": 0},
+        estimator=dm.TotallyRandomizedTreesClassifier(30, splits="auto"),
+        **{"n_permutations": 99, "random_state": 0},
         strata=batch,
         groups=person,
     )
@@ -535,7 +537,7 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
         ),
         (
             ["--demo", "--context-bandwidth", "auto"],
-            "--context-bandwidth is for a context of numbers (floating-point ones",
+            "kernel weights (--context-bandwidth) are for a context of numbers (floating-point",
         ),
         (["--demo", "--target", "y"], "--demo brings its own data"),
         (["FILE", "--network"], "--context is missing"),

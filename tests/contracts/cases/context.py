@@ -25,7 +25,7 @@ from tests.contracts.inputs import (
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen.context import propensity_strata
+from duramen.context import KernelWeights, propensity_strata
 
 
 def place() -> np.ndarray:
@@ -38,20 +38,33 @@ def degrees() -> np.ndarray:
     return uniform(N, 1, seed=5)[:, 0]
 
 
+def default_trees(count: int, y: Any = None) -> dict[str, Any]:
+    """The default estimator of an analysis, with another number of trees."""
+    classifies = np.asarray(y).dtype.kind != "f"
+    kind = dm.TotallyRandomizedTreesClassifier if classifies else dm.TotallyRandomizedTreesRegressor
+    return {"estimator": kind(count, splits="auto")}
+
+
 def analyzed(X: Any = None, y: Any = None, context: Any = None, **options: Any) -> Any:
     """A small analysis of contexts."""
     return dm.context_importances(
         features() if X is None else X,
         classes() if y is None else y,
         place() if context is None else context,
-        **{"n_estimators": 6, "n_permutations": 9, "random_state": 2, "n_jobs": jobs(), **options},
+        **{
+            "n_permutations": 9,
+            "random_state": 2,
+            "n_jobs": jobs(),
+            **default_trees(6, y),
+            **options,
+        },
     )
 
 
 def trees(**parameters: Any) -> dict[str, Any]:
-    """Extra-Trees of an analysis, in place of the number of its default trees."""
+    """Extra-Trees of an analysis."""
     options = {"criterion": "entropy", "max_features": 1, "splits": "auto", **parameters}
-    return {"estimator": dm.ExtraTreesClassifier(6, **options), "n_estimators": None}
+    return {"estimator": dm.ExtraTreesClassifier(6, **options)}
 
 
 def _contexts(**options: Any) -> Any:
@@ -61,8 +74,7 @@ def _contexts(**options: Any) -> Any:
 for label, options in (
     ("classification", {}),
     ("regression", {"y": numbers()}),
-    ("context of numbers", {"context": degrees(), "n_context_bins": 2}),
-    ("kernel weights", {"context": degrees(), "context_bandwidth": "auto"}),
+    ("context of numbers", {"context": degrees(), "context_bins": 2}),
     ("permute=all", {"permute": "all"}),
     ("strata", {"strata": strata()}),
     (
@@ -81,20 +93,27 @@ for label, options in (
         "multiway of numbers",
         {
             "estimator": dm.TotallyRandomizedTreesRegressor(6),
-            "n_estimators": None,
             "n_bins": 3,
             "y": numbers(),
         },
     ),
     ("ordered, K = 3", trees(splits="ordered", max_features=3, min_samples_leaf=3)),
     ("missing values", {"X": missing()}),
-    ("plain p-values", {"plain_p_values": True, "n_permutations": 4}),
-    ("no plain importances", {"plain": False}),
+    ("plain p-values", {"plain": "p_values", "n_permutations": 4}),
+    ("no plain importances", {"plain": "none"}),
     ("no permutations", {"n_permutations": 0}),
     ("data frame", {"X": mixed(), "y": mixed_target()}),
     ("data frame, numbers", {"X": mixed(), "y": numbers()}),
 ):
     case(f"context_importances/{label}", dm.context_importances, **options)(_contexts)
+
+
+case(
+    "context_importances/kernel weights",
+    *(dm.context_importances, KernelWeights),
+    context=degrees(),
+    context_bins=KernelWeights(),
+)(_contexts)
 
 
 @case("context_importances/several contexts", dm.context_importances)
@@ -107,7 +126,7 @@ def _several() -> Any:
 
 @case("ContextImportances/methods", dm.ContextImportances, dm.Significance)
 def _methods() -> Any:
-    result = analyzed(names=NAMES)
+    result = analyzed(dm.encode(features(), names=NAMES))
     with tempfile.TemporaryDirectory() as folder:
         result.save(Path(folder) / "context.npz")
         again = dm.ContextImportances.load(Path(folder) / "context.npz")
@@ -145,7 +164,6 @@ def _links(network: Any) -> Any:
     dm.context_network,
     targets=["flag"],
     estimator=dm.TotallyRandomizedTreesClassifier(4),
-    n_estimators=None,
     n_bins=3,
     empty="zero",
 )
@@ -153,7 +171,7 @@ def _network(**options: Any) -> Any:
     network = dm.context_network(
         mixed().fillna({"size": 0.5, "color": "none"}),
         place(),
-        **{"n_estimators": 4, "n_permutations": 9, "random_state": 2, "n_jobs": jobs(), **options},
+        **{"n_permutations": 9, "random_state": 2, "n_jobs": jobs(), **default_trees(4), **options},
     )
     to, contexts = network.targets, network.contexts
     tested = [network.in_context(context).p_values[:, to] for context in contexts]
@@ -163,7 +181,12 @@ def _network(**options: Any) -> Any:
 @case("ContextNetwork/methods", dm.ContextNetwork)
 def _network_kept() -> Any:
     network = dm.context_network(
-        features()[:, :3], place(), n_estimators=4, n_permutations=9, random_state=2, n_jobs=jobs()
+        features()[:, :3],
+        place(),
+        n_permutations=9,
+        random_state=2,
+        n_jobs=jobs(),
+        **default_trees(4),
     )
     links = network.links("absolute", alpha=0.9, control="none")
     with tempfile.TemporaryDirectory() as folder:

@@ -41,12 +41,11 @@ def measured() -> Any:
 def network() -> Any:
     """Links between three columns."""
     return dm.context_network(
-        features()[:, :3],
+        dm.encode(features()[:, :3], names=("a", "b", "c")),
         place(),
-        n_estimators=4,
+        estimator=dm.TotallyRandomizedTreesClassifier(4, splits="auto"),
         n_permutations=9,
         random_state=2,
-        names=("a", "b", "c"),
     )
 
 
@@ -169,7 +168,11 @@ def _oob() -> Any:
 
 @case("plots/context_effects", plots.context_effects)
 def _effects() -> Any:
-    return drawn(plots.context_effects(analyzed(names=NAMES), k=3, alpha=0.5, control="none"))
+    return drawn(
+        plots.context_effects(
+            analyzed(dm.encode(features(), names=NAMES)), k=3, alpha=0.5, control="none"
+        )
+    )
 
 
 @case("plots/context_links", plots.context_links)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tests.contracts.cases.context import analyzed
 from tests.contracts.cases.distributions import empirical
-from tests.contracts.inputs import NAMES, classes, forest, mixed, table
+from tests.contracts.inputs import NAMES, classes, features, forest, mixed, table
 from tests.contracts.registry import case
 
 import duramen as dm
@@ -92,7 +92,9 @@ def _plan() -> Any:
 @case("reports/context", reports.summarize_context, reports.Level)
 def _context() -> Any:
     level = reports.Level(alpha=0.2, control="none")
-    return read(reports.summarize_context(analyzed(names=NAMES), run(), level=level))
+    return read(
+        reports.summarize_context(analyzed(dm.encode(features(), names=NAMES)), run(), level=level)
+    )
 
 
 @case("reports/context network", reports.summarize_context_network)

@@ -38,6 +38,7 @@ from duramen.cli.reading import stray_findings
 from duramen.support.arrow import is_number, pa, pc, without_dictionary
 
 if TYPE_CHECKING:
+    from duramen.context import KernelWeights
     from duramen.data import EncodedTable, Finding
     from duramen.reports import Report, Run
     from duramen.reports.context import Findings
@@ -124,8 +125,6 @@ class Analysis(Trees):
         "Number of quantile intervals for a numeric context.",
         metavar="B",
         min=2,
-        parameter="n_context_bins",
-        record="context_bins",
     )
     context_bandwidth: str | None = option(
         None,
@@ -430,7 +429,7 @@ def context(options: Options) -> None:
 
 
 def _compute(
-    options: Options, bandwidth: Any, clock: Clock
+    options: Options, bins: int | KernelWeights, clock: Clock
 ) -> tuple[Contextual, list[ContextImportances] | list[ContextNetwork]]:
     """Read the table and analyze it."""
     contextual, quiet = _read(options, clock), options.output.quiet
@@ -439,7 +438,7 @@ def _compute(
         clock.step("analyze"),
         keeping(lambda: checkpoints(options.work.checkpoint), quiet),
     ):
-        return contextual, _analyzed(options, contextual, bandwidth)
+        return contextual, _analyzed(options, contextual, bins)
 
 
 def _report(options: Options, _: Any, result: Any, clock: Clock) -> Report:
@@ -466,9 +465,9 @@ def _report(options: Options, _: Any, result: Any, clock: Clock) -> Report:
     return replace(report, references=references(context_importances))
 
 
-def _check(options: Options) -> float | str | None:
-    """Check that options go together; return the bandwidth of kernel weights."""
-    from duramen.context.kernel_weights import checked_bandwidth
+def _check(options: Options) -> int | KernelWeights:
+    """Check that options go together; return the bins or kernel weights of a numeric context."""
+    from duramen.context.kernel_weights import KernelWeights, checked_bandwidth
 
     data, names, network = options.input, options.names, options.contexts.network
     apart = None if data.demo else names[0] if names else ""
@@ -493,9 +492,12 @@ def _check(options: Options) -> float | str | None:
         raise ValueError(f"--covariate needs a single --context, got {len(names)}")
     options.rows.check(data.drop, names)
     _check_network(options)
-    asked = options.analysis.context_bandwidth
-    bandwidth = None if asked is None else count_or_fraction(asked)
-    return checked_bandwidth(bandwidth, f"duramen {COMMAND}")
+    bins, asked = options.analysis.context_bins, options.analysis.context_bandwidth
+    if asked is None:
+        return bins
+    owner = f"duramen {COMMAND}"
+    bandwidth = checked_bandwidth(count_or_fraction(asked), owner, "context_bandwidth")
+    return KernelWeights(bins, bandwidth)
 
 
 def _check_network(options: Options) -> None:
@@ -537,7 +539,7 @@ def _read(options: Options, clock: Clock) -> Contextual:
 
 
 def _analyzed(
-    options: Options, contextual: Contextual, bandwidth: float | str | None
+    options: Options, contextual: Contextual, bins: int | KernelWeights
 ) -> list[ContextImportances] | list[ContextNetwork]:
     """Run the analysis: one result a context, or a network."""
     from duramen.context import context_importances, context_network
@@ -546,10 +548,13 @@ def _analyzed(
     from duramen.data import Exchangeability
 
     work = options.work.parameters(options.output.quiet)
-    settings = {**parameters(options.analysis), **work, "context_bandwidth": bandwidth}
+    settings = {**parameters(options.analysis), **work, "context_bins": bins}
+    del settings["context_bandwidth"]
+    tested = settings.pop("plain_p_values")
+    settings["plain"] = "p_values" if tested else "importances"
+    tolerance = settings.pop("tolerance")
     for name, values in contextual.contexts.items():  # all of them before work on the first
-        bins = options.analysis.context_bins
-        read_context(values, len(values), bins, f"duramen {COMMAND}", name, bandwidth)
+        read_context(values, len(values), bins, f"duramen {COMMAND}", name)
     task = "classification" if contextual.problem is None else contextual.problem.task
     names = ("n_estimators", "splits", "max_features", "max_depth")
     settings["estimator"] = estimator_of(
@@ -560,7 +565,12 @@ def _analyzed(
     )
     if contextual.problem is None:
         settings |= {"targets": options.contexts.targets or None, **_exchanged(options, contextual)}
-        return [context_network(contextual.table, contextual.contexts, **settings)]
+        network = context_network(contextual.table, contextual.contexts, **settings)
+        analyses = {
+            name: replace(analysis, tolerance=tolerance)
+            for name, analysis in network.analyses.items()
+        }
+        return [replace(network, analyses=analyses)]
     data = contextual.problem.data
     if options.propensity_strata is not None:
         labels = _exchanged(options, contextual)
@@ -569,12 +579,15 @@ def _analyzed(
     checkpoint = settings.pop("checkpoint")
     several = checkpoint is not None and len(contextual.contexts) > 1
     return [
-        context_importances(
-            data,
-            None,
-            {name: values},
-            checkpoint=beside(checkpoint, name) if several else checkpoint,
-            **settings,
+        replace(
+            context_importances(
+                data,
+                None,
+                {name: values},
+                checkpoint=beside(checkpoint, name) if several else checkpoint,
+                **settings,
+            ),
+            tolerance=tolerance,
         )
         for name, values in contextual.contexts.items()
     ]
@@ -591,7 +604,7 @@ def _exchanged(options: Options, contextual: Contextual) -> dict[str, Any]:
             contextual.table,
             values,
             n_strata=options.propensity_strata,
-            n_context_bins=options.analysis.context_bins,
+            context_bins=options.analysis.context_bins,
         )
     return labels
 
