@@ -6,6 +6,7 @@ import pytest
 
 import duramen as dm
 from duramen.jobs.replicates import replicate_seed
+from duramen.networks import Experiment
 from duramen.networks.inference import scaled_by_variance
 
 FAST = {"estimator": dm.RandomForestRegressor(25, max_features="sqrt"), "random_state": 0}
@@ -154,7 +155,7 @@ def test_knocked_out_samples_are_left_out_for_the_gene_itself(made):
     expression = made.expression.copy()
     expression[:5, 2] = 0.0
     which = ["x2"] * 5 + [None] * 35
-    network = dm.genie3(expression, knocked_out=which, **FAST)
+    network = dm.genie3(expression, experiment=Experiment(knocked_out=which), **FAST)
     assert np.array_equal(network.weights[:, 2], dm.genie3(expression[5:], **FAST).weights[:, 2])
     assert np.array_equal(network.weights[:, 3], dm.genie3(expression, **FAST).weights[:, 3])
 
@@ -170,8 +171,7 @@ def test_knocked_out_samples_are_left_out_for_the_gene_itself(made):
         ({"measure": "holdout_mda"}, "measure must be one of"),
         ({"normalization": "log"}, "normalization must be"),
         ({"genes": "diagonal"}, "genes must be"),
-        ({"series": [0] * 40}, "series needs time"),
-        ({"knocked_out": ["x0"]}, "one entry per sample"),
+        ({"experiment": Experiment(knocked_out=["x0"])}, "one entry per sample"),
         ({"estimator": dm.BaggedTreesRegressor(max_depth=0)}, "BaggedTreesRegressor: max_depth"),
         (
             {"estimator": dm.RandomForestClassifier(class_weight="balanced")},
@@ -245,3 +245,11 @@ def test_weights_of_few_candidates_are_sparse(made, monkeypatch, scaling):
     assert sparse.weights.toarray().tobytes() == dense.weights.tobytes()
     assert sparse.top(5) == dense.top(5)
     assert isinstance(dm.genie3(made.expression, **FAST).weights, np.ndarray)
+
+
+def test_what_is_no_experiment_is_refused(made):
+    for options in ({"series": [0] * 40}, {"decay": 0.5}):
+        with pytest.raises(ValueError, match=f"Experiment: {next(iter(options))} needs time"):
+            Experiment(**options)
+    with pytest.raises(TypeError, match=r"genie3: experiment must be .*Experiment, got dict"):
+        dm.genie3(made.expression, experiment={"time": [0] * 40})

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import duramen as dm
+from duramen.networks import Experiment
 from duramen.networks.time_series import decay_rates, pairs_of, responses_of
 
 FAST = {"estimator": dm.RandomForestRegressor(25, max_features="sqrt"), "random_state": 0}
@@ -64,7 +65,7 @@ def test_decay_rate_of_an_exponential_is_found():
 def test_network_of_time_series_is_that_of_its_learning_sets():
     values, time, series = shuffled(1)
     rates = np.array([0.2, 0.4, 0.6, 0.8])
-    network = dm.genie3(values, time=time, series=series, decay=rates, **FAST)
+    network = dm.genie3(values, experiment=Experiment(time, series, rates), **FAST)
     inputs, responses = slow_learning_sets(values, time, series, rates)
     from duramen.jobs.replicates import replicate_seed
 
@@ -92,9 +93,7 @@ def test_delayed_regulation_is_found_and_directed():
             b += 0.2 * (2 * values[-1][0] - b)
     network = dm.genie3(
         np.array(values),
-        time=time,
-        series=series,
-        decay=1.0,
+        experiment=Experiment(time, series, 1.0),
         estimator=dm.RandomForestRegressor(200, max_features="sqrt"),
         random_state=0,
     )
@@ -106,8 +105,10 @@ def test_knocked_out_samples_drop_the_pairs_that_touch_them():
     values, time, series = shuffled(2)
     which = [None] * 14
     which[3] = ["x1"]
-    network = dm.genie3(values, time=time, series=series, decay=0.5, knocked_out=which, **FAST)
-    plain = dm.genie3(values, time=time, series=series, decay=0.5, **FAST)
+    network, plain = (
+        dm.genie3(values, experiment=Experiment(time, series, 0.5, genes), **FAST)
+        for genes in (which, None)
+    )
     assert not np.array_equal(network.weights[:, 1], plain.weights[:, 1])
     others = [0, 2, 3]
     assert np.array_equal(network.weights[:, others], plain.weights[:, others])
@@ -127,5 +128,6 @@ def test_knocked_out_samples_drop_the_pairs_that_touch_them():
 )
 def test_refuses(change, message):
     values, time, series = shuffled()
+    experiment = Experiment(**{"time": time, "series": series, **change})
     with pytest.raises(ValueError, match=message):
-        dm.genie3(values, **{"time": time, "series": series, **FAST, **change})
+        dm.genie3(values, experiment=experiment, **FAST)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from duramen.results.fields import warn_of
 from duramen.results.network import Network
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.support.keywords import takes_keywords
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import quoted
 
@@ -36,26 +35,59 @@ _ENTRY_BYTES = 12  # of a link in a sparse matrix
 _BUILT_BYTES = 40  # of a link while the sparse matrix is made of the results of the targets
 
 
-class Experiment(TypedDict, total=False):
-    """Times and interventions of the samples of an experiment."""
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    r"""Times and interventions of the n samples of an experiment, for :func:`genie3`.
 
-    time: Any
-    series: Any
-    decay: Any
-    knocked_out: Any
+    Parameters
+    ----------
+    time : array-like of shape (n,), optional
+        Time of each sample, NaN for steady states. The forests then predict rates of change:
+        :math:`(x_j(t') - x_j(t)) / (t' - t) + \alpha_j x_j(t)` from the levels at t, with t' the
+        next time of the series (dynGENIE3).
+    series : array-like of shape (n,), optional
+        Label of the time series of each sample; one series by default.
+    decay : "estimate", float or array-like of shape (p,)
+        Decay rates :math:`\alpha_j`, in 1 / unit of `time`; "estimate" takes them from the steepest
+        series of each gene.
+    knocked_out : sequence of length n, optional
+        For each sample the gene, or genes, whose expression was set by the experiment, by name;
+        None for none. Such samples are left out where that gene is the target.
+
+    Raises
+    ------
+    ValueError
+        If `series` or `decay` is given without `time`.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> made = dm.datasets.gene_network(60, 5, n_links=3, random_state=1)
+    >>> experiment = dm.networks.Experiment(knocked_out=["G1"] * 5 + [None] * 55)
+    >>> dm.genie3(made.expression, names=made.names, experiment=experiment, random_state=0).names
+    ('G1', 'G2', 'G3', 'G4', 'G5')
+    """
+
+    time: Any = None
+    series: Any = None
+    decay: Any = "estimate"
+    knocked_out: Any = None
+
+    def __post_init__(self) -> None:
+        estimated = isinstance(self.decay, str) and self.decay == "estimate"
+        if self.time is None and not (self.series is None and estimated):
+            raise ValueError(
+                f"Experiment: {'decay' if self.series is None else 'series'} needs time. Hint: "
+                "give time, the time of each sample."
+            )
 
 
-OBSERVATION: Experiment = {"time": None, "series": None, "decay": "estimate", "knocked_out": None}
-
-
-@takes_keywords(Experiment, OBSERVATION)
 def genie3(
     expression: Any,
     *,
     regulators: Any = None,
     targets: Any = None,
     names: Iterable[str] | None = None,
-    kinds: Any = None,
     genes: str = "columns",
     estimator: Any = None,
     measure: str = "mdi",
@@ -63,12 +95,12 @@ def genie3(
     source_scaling: str = "none",
     n_permutations: int = 0,
     null: str = "auto",
+    experiment: Experiment | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
-    **experiment: Unpack[Experiment],
 ) -> Network:
     r"""Infer which variables, such as genes, regulate which (GENIE3 and dynGENIE3).
 
@@ -84,22 +116,11 @@ def genie3(
         Numbers are predicted by regression, categories by classification.
     regulators, targets : iterable of str or int, or bool array of shape (p,), optional
         Genes that may be the source, or the target, of a link, by name or index; all by default.
-    names, kinds : optional
-        Names and kinds of the genes, as for :func:`duramen.encode`.
+    names : iterable of str, optional
+        Names of the genes; by default those of the table. Other kinds of columns are those of an
+        `EncodedTable` (:func:`duramen.encode`).
     genes : {"columns", "rows"}
         Where the genes are. With "rows", a first column of text holds their names.
-    time : array-like of shape (n,), optional
-        Time of each sample, NaN for steady states. The forests then predict rates of change:
-        :math:`(x_j(t') - x_j(t)) / (t' - t) + \alpha_j x_j(t)` from the levels at t, with t' the
-        next time of the series (dynGENIE3).
-    series : array-like of shape (n,), optional
-        Label of the time series of each sample; one series by default.
-    decay : "estimate", float or array-like of shape (p,)
-        Decay rates :math:`\alpha_j`, in 1 / unit of `time`; "estimate" takes them from the steepest
-        series of each gene.
-    knocked_out : sequence of length n, optional
-        For each sample the gene, or genes, whose expression was set by the experiment, by name;
-        None for none. Such samples are left out where that gene is the target.
     estimator : estimator of duramen, optional
         Parameters of the forests; it is cloned, not changed. By default
         ``RandomForestRegressor(1000, max_features="sqrt")``. Targets that are categories, or
@@ -123,6 +144,9 @@ def genie3(
     null : {"auto", "pooled", "source"}
         Permuted scores that a link is compared with: of all sources of the target ("pooled"), or of
         its own source only. "auto" pools where all regulators are numbers without ties.
+    experiment : Experiment, optional
+        Times of the samples, for dynGENIE3, and genes whose expression was set in some of them
+        (:class:`duramen.networks.Experiment`).
     random_state : int, RandomState, Generator or None
         Seed. The forest of a target depends on it and on the index of the target alone.
     n_jobs : int, optional
@@ -173,8 +197,16 @@ def genie3(
     scoring = Scoring(measure, normalization, source_scaling, n_permutations, null)
     scoring.check(_FUNCTION)
     template = template_of_targets(estimator, _FUNCTION)
-    reading = {"genes": genes, "names": names, "kinds": kinds, "n_threads": plan.n_threads}
-    table = encoded(expression, function=_FUNCTION, **reading)
+    if experiment is None:
+        experiment = Experiment()
+    elif not isinstance(experiment, Experiment):
+        raise TypeError(
+            f"{_FUNCTION}: experiment must be a duramen.networks.Experiment, got "
+            f"{type(experiment).__name__}."
+        )
+    table = encoded(
+        expression, genes=genes, names=names, n_threads=plan.n_threads, function=_FUNCTION
+    )
     variables = _variables(table, regulators, targets, experiment)
     _require_memory(variables, n_permutations)
     seed = checks.draw_seed(random_state)
@@ -239,13 +271,9 @@ def _variables(
     sources = _chosen(regulators, "regulators", table)
     wanted = _chosen(targets, "targets", table)
     refuse_missing(table, wanted, _FUNCTION)
-    time, series, knocked_out = (experiment[name] for name in ("time", "series", "knocked_out"))
-    usable = None if knocked_out is None else _usable(knocked_out, table)
+    time, series, set_genes = experiment.time, experiment.series, experiment.knocked_out
+    usable = None if set_genes is None else _usable(set_genes, table)
     if time is None:
-        if series is not None:
-            raise ValueError(
-                f"{_FUNCTION}: series needs time. Hint: give time, the time of each sample."
-            )
         return Variables(table, sources, wanted, None, usable)
     for j in wanted.tolist():
         if table.kinds[j] != "numeric":
@@ -257,7 +285,7 @@ def _variables(
     values = np.zeros(table.shape)
     for j in wanted.tolist():
         values[:, j] = np.asarray(table.values(j))[table.codes(j)]
-    rates = decay_rates(values, time, series, experiment["decay"], _FUNCTION)
+    rates = decay_rates(values, time, series, experiment.decay, _FUNCTION)
     responses = responses_of(values, now, following, elapsed, rates)
     if usable is not None:
         usable = usable[now] & usable[following]

@@ -86,7 +86,6 @@ def encoded(
     *,
     genes: str,
     names: Iterable[str] | None,
-    kinds: Any,
     n_threads: int,
     function: str,
 ) -> EncodedTable:
@@ -98,7 +97,7 @@ def encoded(
         What the user gave.
     genes : {"columns", "rows"}
         Where the variables are.
-    names, kinds
+    names
         As for :func:`duramen.encode`.
     n_threads : int
         Threads that encode.
@@ -112,7 +111,7 @@ def encoded(
     """
     if checks.check_choice(function, "genes", genes, GENES) == "rows":
         values, names = _transposed(values, names, function)
-    table = encode(table_like(values), names=names, kinds=kinds, n_jobs=n_threads)
+    table = encode(table_like(values), names=names, n_jobs=n_threads)
     if min(table.shape) < 2:
         raise ValueError(
             f"{function}: expression must have at least 2 samples of 2 genes, got "

@@ -62,8 +62,16 @@ def _dream4() -> Any:
 @case("genie3/p-values of sources", dm.genie3, n_permutations=3, null="source")
 @case("genie3/mixed", dm.genie3, expression=mixed(), targets=["count", "flag"])
 @case("genie3/genes in rows", dm.genie3, genes="rows", expression=uniform(5, 24, seed=7))
-@case("genie3/knocked out", dm.genie3, knocked_out=["x2"] * 4 + [None] * 20)
-@case("genie3/time", dm.genie3, time=list(range(12)) * 2, series=[0] * 12 + [1] * 12)
+@case(
+    "genie3/knocked out",
+    *(dm.genie3, dm.networks.Experiment),
+    experiment=dm.networks.Experiment(knocked_out=["x2"] * 4 + [None] * 20),
+)
+@case(
+    "genie3/time",
+    dm.genie3,
+    experiment=dm.networks.Experiment(list(range(12)) * 2, [0] * 12 + [1] * 12),
+)
 @case(
     "genie3/last level",
     dm.genie3,
