@@ -111,7 +111,10 @@ Table::Table(const Schema& schema, Matrix<std::uint8_t> block8, Matrix<std::uint
   view.block8 = block8_.data();
   view.block16 = block16_.data();
   view.block32 = block32_.data();
-  if (sparse_) view.sparse = sparse_->view;
+  if (sparse_) {
+    view.sparse = sparse_->view;
+    view.sparse.derived = std::make_shared<duramen::SparseColumns::Derived>();
+  }
   view.block_of = block_of_.data();
   view.slot = slot_.data();
 }

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 
 namespace duramen {
 
@@ -15,6 +17,12 @@ enum class Kind : std::uint8_t { numeric = 0, ordinal = 1, nominal = 2 };
 struct SparseColumns {
   static constexpr std::size_t kWord = 64;
 
+  // What the first forest derives from the columns, for those that follow.
+  struct Derived {
+    std::mutex guard;
+    std::shared_ptr<const void> rows;
+  };
+
   std::size_t n_words = 0;                // of each column
   const std::uint64_t* bits = nullptr;    // column after column
   const std::uint32_t* before = nullptr;  // per word: entries of the column in the words before it
@@ -24,6 +32,7 @@ struct SparseColumns {
   const std::uint8_t* entries8 = nullptr;
   const std::uint16_t* entries16 = nullptr;
   const std::uint32_t* entries32 = nullptr;
+  std::shared_ptr<Derived> derived = nullptr;  // perhaps none
 };
 
 // The codes of a sparse column, read like an array of them.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "data/table.hpp"
@@ -29,6 +30,10 @@ class TreeRows {
     }
     std::vector<double> balance;
     if (problem_.settings.balanced_subsample) balance = class_balance();
+    if (problem_.weights == nullptr && balance.empty()) {
+      take_multiplicities();
+      return;
+    }
     index_.clear();
     total_weight_ = 0.0;
     for (const std::uint32_t row : problem_.row_order) {
@@ -56,11 +61,10 @@ class TreeRows {
   // Weight of a range of rows.
   double weigh(std::uint32_t begin, std::uint32_t end) const {
     if (unit_weights_) return end - begin;
-    double weight = 0.0;
-    for (std::uint32_t i = begin; i < end; ++i) {
-      weight += static_cast<double>(weights_[index_[i]]);
-    }
-    return weight;
+    using Sum = std::conditional_t<std::numeric_limits<Weight>::is_integer, std::int64_t, Weight>;
+    Sum weight{0};
+    for (std::uint32_t i = begin; i < end; ++i) weight += weights_[index_[i]];
+    return static_cast<double>(weight);
   }
 
   // The code of a column at a position.
@@ -77,6 +81,24 @@ class TreeRows {
   }
 
  private:
+  // The rows of the bag where their weights are their multiplicities. Without a branch for a row:
+  // which ones are in the bag is as good as random.
+  void take_multiplicities() {
+    index_.resize(table_.n_rows);
+    std::size_t size = 0;
+    std::uint64_t total = 0;
+    for (const std::uint32_t row : problem_.row_order) {
+      const std::uint32_t multiplicity = multiplicity_[row];
+      weights_[row] = static_cast<Weight>(multiplicity);
+      total += multiplicity;
+      index_[size] = row;
+      size += multiplicity != 0 ? 1 : 0;
+    }
+    index_.resize(size);
+    total_weight_ = static_cast<double>(total);
+    unit_weights_ = total == size && std::numeric_limits<Weight>::is_integer;
+  }
+
   // Weights that make the classes of the bag equally heavy.
   std::vector<double> class_balance() const {
     std::vector<double> count(problem_.n_classes, 0.0);

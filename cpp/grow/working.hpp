@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "data/table.hpp"
@@ -32,7 +33,7 @@ class Working {
     stride_ = dense_ ? (n_rows_ + kLane - 1) / kLane * kLane : n_rows_;
     std::size_t n_here = n_columns_;  // columns that lie here
     if (n_rows_ > kDenseRows && table.any_sparse()) n_here = leave_sparse();
-    if (any_sparse() && by_rows) entry_rows_ = EntryRows(table, n_columns_ - n_here);
+    if (any_sparse() && by_rows) entry_rows_ = EntryRows::of(table, n_columns_ - n_here);
     if (any_sparse() && !std::numeric_limits<T>::is_integer) note_small_values();
     const T* in_place = dense_ ? nullptr : contiguous();
     if (in_place == nullptr) {
@@ -68,7 +69,7 @@ class Working {
   // Of columns that are not sparse.
   const T* column(std::size_t j) const { return columns_ + place(j) * stride_; }
   const T* rows() const { return row_major_.empty() ? nullptr : row_major_.data(); }
-  const EntryRows& entry_rows() const { return entry_rows_; }  // perhaps none
+  const EntryRows& entry_rows() const { return *entry_rows_; }  // perhaps none
   std::size_t n_columns() const { return n_columns_; }
   std::size_t stride() const { return stride_; }
   bool dense() const { return dense_; }
@@ -139,11 +140,14 @@ class Working {
       __builtin_prefetch(values + at);
     }
   }
-  // Asks for the bits and the codes of the entries of a sparse column.
+  // Asks for the bits, their counts and the codes of the entries of a sparse column.
   void prefetch_entries(std::size_t j) const {
     table_.visit_sparse(j, [&](auto codes) {
       const std::size_t n_words = table_.sparse.n_words;
       for (std::size_t w = 0; w < n_words; w += kLine) __builtin_prefetch(codes.bits + w, 0, 2);
+      for (std::size_t w = 0; w < n_words; w += 2 * kLine) {
+        __builtin_prefetch(codes.before + w, 0, 2);
+      }
       const char* entries = reinterpret_cast<const char*>(codes.entries);
       const std::size_t n_bytes = codes.before[n_words - 1] * sizeof(*codes.entries);
       for (std::size_t at = 0; at < n_bytes; at += 64) __builtin_prefetch(entries + at, 0, 2);
@@ -256,7 +260,7 @@ class Working {
   // Of the columns here, and for sparse ones their number among those, inverted; none: all in
   // order.
   std::vector<std::int64_t> places_;
-  EntryRows entry_rows_;
+  std::shared_ptr<const EntryRows> entry_rows_ = std::make_shared<const EntryRows>();
   // Of each sparse column in single precision: what its first codes stand for, and what the most
   // frequent one does.
   static constexpr std::size_t kSmall = 16;

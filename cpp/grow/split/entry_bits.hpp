@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "data/table.hpp"
@@ -63,15 +65,12 @@ inline std::uint32_t write_places(std::uint64_t word, std::size_t base, std::uin
 }
 
 // Writes the places of the bits that two sequences of words have in common, in ascending order,
-// and returns their number. Three more places than these may be written. `before`, if it is not
-// null, becomes the number of bits of the first sequence before each of its words.
+// and returns their number. Three more places than these may be written.
 inline std::uint32_t common_bits(const std::uint64_t* words, const std::uint64_t* others,
-                                 std::size_t n_words, std::uint32_t* before,
-                                 std::uint32_t* places) {
+                                 std::size_t n_words, std::uint32_t* places) {
   if (n_words == 1) return write_places(words[0] & others[0], 0, 0, places);
   constexpr std::size_t kSome = 64;
   std::uint32_t size = 0;
-  std::uint32_t count = 0;
   std::uint32_t common[kSome];  // words with bits in common, found without a branch for each
   for (std::size_t start = 0; start < n_words; start += kSome) {
     const std::size_t end = std::min(start + kSome, n_words);
@@ -79,12 +78,6 @@ inline std::uint32_t common_bits(const std::uint64_t* words, const std::uint64_t
     for (std::size_t w = start; w < end; ++w) {
       common[n_common] = static_cast<std::uint32_t>(w);
       n_common += (words[w] & others[w]) != 0 ? 1 : 0;
-    }
-    if (before != nullptr) {
-      for (std::size_t w = start; w < end; ++w) {
-        before[w] = count;
-        count += static_cast<std::uint32_t>(std::popcount(words[w]));
-      }
     }
     for (std::size_t c = 0; c < n_common; ++c) {
       const std::uint32_t w = common[c];
@@ -149,6 +142,16 @@ class EntryRows {
     }
   }
 
+  // Those of a table, which keeps them for its next forest where they are small.
+  static std::shared_ptr<const EntryRows> of(const Table& table, std::size_t n_sparse) {
+    const auto make = [&] { return std::make_shared<const EntryRows>(table, n_sparse); };
+    const std::shared_ptr<SparseColumns::Derived>& derived = table.sparse.derived;
+    if (derived == nullptr || table.n_rows * n_sparse > kMostKept) return make();
+    const std::lock_guard<std::mutex> lock(derived->guard);
+    if (derived->rows == nullptr) derived->rows = make();
+    return std::static_pointer_cast<const EntryRows>(derived->rows);
+  }
+
   bool empty() const { return bits_.empty(); }
   std::size_t n_words() const { return n_words_; }  // of bits in a row
   // The place of one of these words in a row.
@@ -171,7 +174,8 @@ class EntryRows {
 
  private:
   static constexpr std::size_t kWord = SparseColumns::kWord;
-  static constexpr std::size_t kWidth = 4;  // bits of a code
+  static constexpr std::size_t kMostKept = std::size_t{1} << 26;  // values of the table
+  static constexpr std::size_t kWidth = 4;                        // bits of a code
   static constexpr std::size_t kCodes = kWord / kWidth;
 
   // Chooses how many words of a line are bits. Few codes are to be without room.

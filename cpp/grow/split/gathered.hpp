@@ -65,9 +65,9 @@ class Gathered {
       }
       node_rows_.resize(subtrees_[0].most_rows());
     }
-    before_.resize(n_words_);
+    places_.resize(problem.table.n_rows + kPadding);
     for (NodeEntries<T>& entries : entries_) {
-      entries.at.resize(problem.table.n_rows + kPadding);
+      entries.at.resize(problem.table.n_rows);
       entries.codes.resize(problem.table.n_rows);
     }
   }
@@ -102,47 +102,72 @@ class Gathered {
     }
   }
 
+  // Calls visit(i, code) for the entries of a sparse column at the rows i of the node that was
+  // started, in no order of meaning; returns how many there are.
+  template <class Visit>
+  std::uint32_t visit_entries(std::size_t column, const std::uint32_t* rows, std::uint32_t n,
+                              Visit&& visit) {
+    if (by_entry_rows_) return visit_entries_of_rows(column, rows, n, visit);
+    std::uint32_t* places = places_.data();
+    std::uint32_t size = 0;
+    working_.with_sparse(column, [&](auto codes, auto element) {
+      constexpr std::size_t kWord = SparseColumns::kWord;
+      const auto code = [&](std::uint32_t row) {
+        const std::uint64_t bit = std::uint64_t{1} << (row % kWord);
+        return element(codes.entry(row / kWord, codes.bits[row / kWord], bit));
+      };
+      if (by_bits_) {
+        size = common_bits(codes.bits, node_bits_.data(), n_words_, places);
+        for (std::uint32_t e = 0; e < size; ++e) visit(positions_[places[e]], code(places[e]));
+      } else {
+        // Without a branch for a row: which ones are entries is as good as random.
+        for (std::uint32_t i = 0; i < n; ++i) {
+          const std::uint64_t word = codes.bits[rows[i] / kWord];
+          places[size] = i;
+          size += static_cast<std::uint32_t>(word >> (rows[i] % kWord) & 1);
+        }
+        for (std::uint32_t e = 0; e < size; ++e) visit(places[e], code(rows[places[e]]));
+      }
+    });
+    return size;
+  }
+
+  // Whether a node has so many of the rows that all entries of a column are visited in less time
+  // than those of its rows alone.
+  bool most_rows(std::uint32_t n) const {
+    constexpr std::size_t kFraction = 2;
+    return by_bits_ && kFraction * n >= positions_.size();
+  }
+
+  // Calls visit(row, code) for all entries of a sparse column, whatever their node.
+  template <class Visit>
+  void visit_column(std::size_t column, Visit&& visit) {
+    std::uint32_t* places = places_.data();
+    working_.with_sparse(column, [&](auto codes, auto element) {
+      std::uint32_t size = 0;
+      for (std::size_t w = 0; w < n_words_; ++w) {
+        size = write_places(codes.bits[w], SparseColumns::kWord * w, size, places);
+      }
+      for (std::uint32_t e = 0; e < size; ++e) visit(places[e], element(codes.entries[e]));
+    });
+  }
+
+  // The most frequent code of a sparse column.
+  T frequent(std::size_t column) const { return working_.frequent(column); }
+
   // The entries of a sparse column at the node that was started; valid until the next call with
   // the same side.
   const NodeEntries<T>& entries(std::size_t column, const std::uint32_t* rows, std::uint32_t n,
                                 std::size_t side = 0) {
     NodeEntries<T>& result = entries_[side];
     result.n_rows = n;
-    if (by_entry_rows_) {
-      entries_of_rows(column, rows, n, result);
-      return result;
-    }
     result.frequent = working_.frequent(column);
     std::uint32_t* at = result.at.data();
-    T* out = result.codes.data();
-    std::uint32_t size = 0;
-    working_.with_sparse(column, [&](auto codes, auto element) {
-      constexpr std::size_t kWord = SparseColumns::kWord;
-      if (by_bits_) {
-        size = common_bits(codes.bits, node_bits_.data(), n_words_, before_.data(), at);
-        for (std::uint32_t e = 0; e < size; ++e) {
-          const std::uint32_t row = at[e];
-          const std::uint64_t below = (std::uint64_t{1} << (row % kWord)) - 1;
-          const std::size_t w = row / kWord;
-          at[e] = positions_[row];
-          out[e] = element(codes.entries[before_[w] + static_cast<std::uint32_t>(
-                                                          std::popcount(codes.bits[w] & below))]);
-        }
-      } else {
-        // Without a branch for a row: which ones are entries is as good as random.
-        for (std::uint32_t i = 0; i < n; ++i) {
-          const std::uint64_t word = codes.bits[rows[i] / kWord];
-          at[size] = i;
-          size += static_cast<std::uint32_t>(word >> (rows[i] % kWord) & 1);
-        }
-        for (std::uint32_t e = 0; e < size; ++e) {
-          const std::uint32_t row = rows[at[e]];
-          const std::uint64_t bit = std::uint64_t{1} << (row % kWord);
-          out[e] = element(codes.entry(row / kWord, codes.bits[row / kWord], bit));
-        }
-      }
+    T* codes = result.codes.data();
+    result.size = visit_entries(column, rows, n, [&](std::uint32_t i, T code) {
+      *at++ = i;
+      *codes++ = code;
     });
-    result.size = size;
     return result;
   }
 
@@ -246,16 +271,16 @@ class Gathered {
             std::max(std::max(high[0], high[1]), std::max(high[2], high[3]))};
   }
 
-  void entries_of_rows(std::size_t column, const std::uint32_t* rows, std::uint32_t n,
-                       NodeEntries<T>& result) {
+  template <class Visit>
+  std::uint32_t visit_entries_of_rows(std::size_t column, const std::uint32_t* rows,
+                                      std::uint32_t n, Visit&& visit) {
     const std::size_t k = working_.sparse_place(column);
     const EntryRows& by_row = working_.entry_rows();
     const EntryRows::Place place = by_row.place(k);
-    std::uint32_t* at = result.at.data();
+    std::uint32_t* at = places_.data();
     std::uint32_t size = 0;
     if (subtree_ != nullptr) {
-      size = common_bits(subtree_->column(k), node_bits_.data(), subtree_->n_words(), nullptr, at);
-      for (std::uint32_t e = 0; e < size; ++e) at[e] = positions_[at[e]];
+      size = common_bits(subtree_->column(k), node_bits_.data(), subtree_->n_words(), at);
     } else {
       // Without a branch for a row: which ones are entries is as good as random.
       for (std::uint32_t i = 0; i < n; ++i) {
@@ -263,17 +288,17 @@ class Gathered {
         size += static_cast<std::uint32_t>(node_rows_[i][place.word] >> place.bit & 1);
       }
     }
-    result.size = size;
-    result.frequent = working_.frequent(column);
-    if (size == 0) return;
-    T* out = result.codes.data();
+    if (size == 0) return 0;
+    const bool of_subtree = subtree_ != nullptr;
     const EntryRows::Before before(place);
     working_.with_small_element(column, [&](auto element) {
       for (std::uint32_t e = 0; e < size; ++e) {
-        const std::uint32_t code = by_row.code(node_rows_[at[e]], before);
-        out[e] = code == EntryRows::kLarge ? working_.at(column, rows[at[e]]) : element(code);
+        const std::uint32_t i = of_subtree ? positions_[at[e]] : at[e];
+        const std::uint32_t code = by_row.code(node_rows_[i], before);
+        visit(i, code == EntryRows::kLarge ? working_.at(column, rows[i]) : element(code));
       }
     });
+    return size;
   }
 
   // Nodes of few rows are read from these rows: one by one, or from the bits of a subtree. In
@@ -325,7 +350,7 @@ class Gathered {
   const SubtreeBits* subtree_ = nullptr;         // that the node is read from
   std::vector<const std::uint64_t*> node_rows_;  // in the table of entries row after row
   std::vector<std::uint64_t> node_bits_;
-  std::vector<std::uint32_t> before_;     // entries of a column before each of its words
+  std::vector<std::uint32_t> places_;     // of the entries of a column
   std::vector<std::uint32_t> positions_;  // of the rows within the node, where it is marked
   NodeEntries<T> entries_[kSide];
   std::vector<T> buffer_;

@@ -63,7 +63,9 @@ class OrderedSplits {
                    dense_.start_node(node, rows, working_.stride(), scoring_);
     }
     gathered_.start_node(rows, node.n_rows());
-    if (settings_.cut == Cut::best) sorted_.start_node(node);
+    if (settings_.cut == Cut::best) {
+      sorted_.start_node(node, by_entries_ && gathered_.most_rows(node.n_rows()) ? rows : nullptr);
+    }
     if constexpr (kPlainPossible) {
       few_.start_node();
       bytes_.start_node();
@@ -213,6 +215,10 @@ class OrderedSplits {
     }
     if constexpr (kEntriesPossible) {
       if (may_use_entries(column)) {
+        if (sorted_.adds_up(node, table_.n_codes(column))) {
+          return sorted_.find_best_by_code(node, column, rows, table_.n_codes(column), gathered_,
+                                           random, best, n_scored);
+        }
         const NodeEntries<T>& entries = gathered_.entries(column, rows, node.n_rows());
         const auto [low, high] = entries.range();
         if (low == high) return false;
@@ -285,7 +291,7 @@ class OrderedSplits {
 
   // Sums of whole weights, and of moments with them, are exact: what the rows of the most frequent
   // code add up to is the rest of the node.
-  static constexpr bool kEntriesPossible = Node::kWhole && !ScoresRows<Node>;
+  static constexpr bool kEntriesPossible = SortedCuts<T, Node>::kAddsUp;
 
   // Whether the splits of a column are scored by its entries. Where any code is missing, or more
   // than the best split is asked for, all rows are looked at.
