@@ -99,6 +99,11 @@ def main() -> None:
     targets = names[asked.regulators :]
     forest = {"n_estimators": asked.trees, "max_features": "sqrt"}
     methods: dict[str, tuple[Callable[..., Any], dict[str, Any], int]] = {
+        "duramen, all cells, depth 4": (
+            by_duramen,
+            {**forest, "max_depth": 4, "bootstrap": False},
+            len(targets),
+        ),
         "duramen, trees of depth 6": (by_duramen, {**forest, "max_depth": 6}, len(targets)),
         "duramen, leaves of 20": (by_duramen, {**forest, "min_samples_leaf": 20}, len(targets)),
         "duramen, as published": (by_duramen, forest, len(targets)),

@@ -461,13 +461,16 @@ command("rows", "network rows.csv --genes rows --trees 6", write_expression)
 command("genes in columns", f"{NETWORK} --genes columns --links 5 --top 2", write_expression)
 command(
     "published, known links",
-    f"{NETWORK} --max-features sqrt --source-scaling none --gold gold.csv --regulators g0 "
-    "--regulators g1 --regulators g2 --targets g1 --targets g4",
+    f"{NETWORK} --max-features sqrt --bootstrap --source-scaling none --gold gold.csv "
+    "--regulators g0 --regulators g1 --regulators g2 --targets g1 --targets g4",
     write_expression,
 )
 command("p-values", f"{NETWORK} --permutations 3 --source-scaling variance", write_expression)
 command(
     "leaves, depth", f"{NETWORK} --as-text a --min-samples-leaf 3 --max-depth 2", write_expression
+)
+command(
+    "all samples", f"{NETWORK} --no-bootstrap --max-depth 4 --max-features sqrt", write_expression
 )
 command(
     "words", "network words.tsv --na ? --decimal , --trees 6 --categorical w0", write_expression

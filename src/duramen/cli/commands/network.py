@@ -141,6 +141,12 @@ class Scores:
     max_depth: int | None = option(
         None, "Maximum depth of the trees; no limit by default.", metavar="D", min=1
     )
+    bootstrap: bool | None = option(
+        None,
+        "Draw the samples of each tree with replacement, or take all of them; by default drawn in "
+        "random forests, all in extra_trees.",
+        "--bootstrap/--no-bootstrap",
+    )
     measure: str = choice(
         "mdi",
         _choices,
@@ -402,6 +408,7 @@ _PUBLISHED = {
     "max_features": "sqrt",
     "min_samples_leaf": (None, 1),
     "max_depth": None,
+    "bootstrap": (None, True),
     "measure": "mdi",
     "normalization": "unit",
     "source_scaling": "none",
@@ -417,8 +424,11 @@ def departures(scores: Scores) -> tuple[str, ...]:
     differ = []
     for name, published in _PUBLISHED.items():
         allowed = published if isinstance(published, tuple) else (published,)
-        if getattr(scores, name) not in allowed:
-            differ.append(f"--{name.replace('_', '-')} {getattr(scores, name)}".replace("_", "-"))
+        value = getattr(scores, name)
+        if value is False:
+            differ.append(f"--no-{name}")
+        elif value not in allowed:
+            differ.append(f"--{name} {value}".replace("_", "-"))
     return tuple(differ)
 
 
@@ -440,12 +450,14 @@ def _check(options: Options) -> dict[str, Any]:
     _check_input(options.input)
     writable(options.work.checkpoint)
     settings = parameters(options.scores)
-    names = ("forest", "n_estimators", "max_features", "min_samples_leaf", "max_depth")
-    forest, n_trees, asked, leaf, depth = (settings.pop(name) for name in names)
+    names = ("forest", "n_estimators", "max_features", "min_samples_leaf", "max_depth", "bootstrap")
+    forest, n_trees, asked, leaf, depth, bootstrap = (settings.pop(name) for name in names)
     estimator = estimator_of(
         forest, "regression", n_estimators=n_trees, min_samples_leaf=leaf, max_depth=depth
     )
     estimator.set_params(max_features=_AUTO if asked == "auto" else parsed_max_features(asked))
+    if bootstrap is not None:
+        estimator.set_params(bootstrap=bootstrap)
     return settings | {
         "estimator": estimator,
         "regulators": _names_of_genes(options.input.regulators),
