@@ -214,8 +214,8 @@ struct Patches {
   std::size_t n_columns;
   duramen::Patches patches;
 
-  Patches(const Target& truth, Weights masses, const duramen::Settings& settings, std::uint64_t seed,
-          std::size_t columns)
+  Patches(const Target& truth, Weights masses, const duramen::Settings& settings,
+          std::uint64_t seed, std::size_t columns)
       : target(truth),
         weights(std::move(masses)),
         n_columns(columns),

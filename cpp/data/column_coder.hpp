@@ -254,11 +254,13 @@ class ColumnCoder {
     const std::uint64_t row_mask = (std::uint64_t{1} << row_bits) - 1;
 
     words_.resize(n_);
+    if (spare_.capacity() < distinct_.capacity()) spare_.swap(distinct_);
     spare_.resize(n_);
     radix_words(shift, key_mask, row_bits, passes, digit_bits);
 
-    // The words' keys in full, in order; then nothing but exact neighbours is compared.
-    distinct_.resize(n_);
+    // The words' keys in full, in order; then nothing but exact neighbours is compared. They take
+    // the place of the words that are spare now: eight bytes a row less.
+    distinct_.swap(spare_);
     std::uint64_t* sorted = distinct_.data();
     for (std::size_t i = 0; i < n_; ++i) sorted[i] = keys_[words_[i] & row_mask];
     if (shift > low) mend_order(sorted, row_bits);

@@ -111,8 +111,7 @@ class SentDown {
       : is_out_(problem.settings, problem.table.n_rows, problem.seed, first_tree),
         rows_{problem.table},
         descent_(rows_) {}
-  SentDown(const SentDown& other)
-      : is_out_(other.is_out_), rows_(other.rows_), descent_(rows_) {}
+  SentDown(const SentDown& other) : is_out_(other.is_out_), rows_(other.rows_), descent_(rows_) {}
   void start(const TreeView& tree, std::size_t t) {
     is_out_.start(t);
     descent_.start(tree);

@@ -14,7 +14,7 @@ from duramen import _kernel
 from duramen.data import LearningSet
 from duramen.data.schema import KINDS, KernelOwner
 from duramen.data.sparse_columns import CODE_TYPES
-from duramen.forests.arrays import ARRAY_NAMES
+from duramen.forests.arrays import ARRAY_NAMES, TreeArrays
 from duramen.forests.forest import joined
 from duramen.forests.settings import GrowthSettings
 from duramen.io import ColumnStore
@@ -249,18 +249,17 @@ def _width(n_codes: int) -> int:
 
 # --- rows of a store that are sent down trees -----------------------------------------------------
 
-_BLOCK = 1 << 25  # bytes of codes of a block of rows
+_BLOCK = 1 << 22  # bytes of a block of rows: codes, and the leaves in each tree
+_LEAF_BYTES = 32  # of the leaf of a row, and of its place
 
 
-def row_blocks(
-    features: NDArray[np.int32], store: ColumnStore
-) -> Iterator[tuple[slice, _kernel.Table]]:
+def row_blocks(trees: TreeArrays, store: ColumnStore) -> Iterator[tuple[slice, _kernel.Table]]:
     """Yield the rows of a store in blocks: a slice, and a table of the kernel.
 
-    Of the columns, those that nodes split on are read; `features` has them, and -1 at leaves.
+    Of the columns, those that nodes of the trees split on are read.
     """
     schema, p = store.schema, store.n_columns
-    used = np.unique(features[features >= 0])
+    used = np.unique(trees.feature[trees.feature >= 0])
     n_codes = np.diff(schema.value_offsets) + schema.missing
     widths = np.searchsorted([2**8, 2**16], n_codes[used])
     slots = np.zeros(len(used), dtype=np.int64)
@@ -268,7 +267,7 @@ def row_blocks(
         here = widths == number
         slots[here] = np.arange(np.count_nonzero(here))
     row_bytes = sum(np.dtype(CODE_TYPES[number]).itemsize for number in widths.tolist())
-    size = max(1 << 10, _BLOCK // max(1, row_bytes))
+    size = max(1 << 10, _BLOCK // (row_bytes + _LEAF_BYTES * trees.n_trees))
     # Columns that no node asks for lie anywhere.
     spare = int(widths[0]) if len(used) else 0
     block_of, slot = np.full(p, spare, dtype=np.uint8), np.zeros(p, dtype=np.int64)

@@ -72,7 +72,7 @@ def _over_blocks(
     if not isinstance(rows, ColumnStore):
         return send(lent_rows(forest, rows))
     whole: NDArray[Any] | None = None
-    for block, table in row_blocks(forest.feature, rows):
+    for block, table in row_blocks(forest, rows):
         part = send(table)
         if whole is None:
             whole = np.empty((len(rows), *part.shape[1:]), dtype=part.dtype)

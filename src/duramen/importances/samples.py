@@ -129,7 +129,7 @@ def arrivals_by_blocks(
         yield slice(0, sample.n_rows), *arrivals(run, sample)
         return
     seen = out_of_bag(run) if sample.out_of_bag else None
-    for block, table in row_blocks(run.feature, sample.rows):
+    for block, table in row_blocks(run, sample.rows):
         leaf = _kernel.apply(run.kernel, table, 1)
         used = np.ones(leaf.shape, dtype=np.bool_) if seen is None else seen[block]
         yield block, (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]

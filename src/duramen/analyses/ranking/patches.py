@@ -144,7 +144,7 @@ def fitted_to(
         f"the codes of the table take {readable_bytes(code_bytes(data.table))}, more than "
         f"{wording.rank_memory}: {estimator.n_estimators:,} random patches, each a tree on a "
         f"sample of {rows:,} of {n:,} rows ({rows / n:.2g}) and {columns:,} of {p:,} columns "
-        f"({columns / p:.2g}), in {readable_bytes(needed)} at most besides the interpreter"
+        f"({columns / p:.2g}), for which {readable_bytes(needed)} are estimated"
     )
     return estimator, note
 

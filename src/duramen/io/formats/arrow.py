@@ -27,6 +27,8 @@ from duramen.support.arrow import is_number, is_text, pa, pc, pq, without_dictio
 from duramen.support.text import as_number, first_line, quoted
 from duramen.support.warning import warn
 
+# Bytes of a group of columns at most, unless a single one takes more.
+_GROUP_BYTES = 1 << 27
 _CELL_BYTES = 56  # of a cell: as it was read, its value, its code, and room to sort
 _TURNED_BYTES = 48  # where rows become columns
 
@@ -84,7 +86,8 @@ class ArrowInput(Input):
         self.names = records.schema.names
         self.n_columns = len(records.schema)
         extra = 2 * records.n_bytes / self.n_columns
-        self._width = columns_within(request.budget, records.n_rows, _CELL_BYTES, extra)
+        budget = min(request.budget, _GROUP_BYTES)
+        self._width = columns_within(budget, records.n_rows, _CELL_BYTES, extra)
 
     def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
         """Return the first rows, and the function that reads columns."""
@@ -428,6 +431,7 @@ class ParquetFile:
         """Read all rows of some columns."""
         names = [self.schema.names[j] for j in columns]
         own = [name for name in names if name not in self._partitions[0]]
+        pa.default_memory_pool().release_unused()  # of the columns before
         with explained(self._path, "a Parquet", self._function):
             parts = []
             for file, partition in zip(self._files, self._partitions, strict=True):

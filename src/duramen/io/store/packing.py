@@ -237,6 +237,7 @@ def pack_with(
             for group in input_.groups(writer.n_columns, folder):
                 writer.append(annotations.seen(encoder.encoded(group, writer.n_columns)))
                 report(writer.n_columns)
+                del group  # which would stay in memory while the next one is read
         beside = annotations.paired()
         _check_whole(writer, input_, beside)
         rows = None if beside is None else iter((beside,))
