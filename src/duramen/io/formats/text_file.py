@@ -318,8 +318,8 @@ class TextFile:
         signs: dict[str, None] = dict.fromkeys((usual, *ANY))
         for lacking in (0, 1):  # fields of the header, as R writes it
             n_fields = {sign: _fields(lines, sign, lacking) for sign in signs}
-            if self.usual and not all(map(_has_number, lines[1:_LINES])):
-                n_fields[" "] = 1  # words of a text
+            if self.usual and (lacking or not all(map(_has_number, lines[1:_LINES]))):
+                n_fields[" "] = 1  # words of a text, or numbers with a unit
             if n_fields[usual] > 1:
                 return usual
             if max(n_fields.values()) > 1:
