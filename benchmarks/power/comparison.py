@@ -106,7 +106,7 @@ PROBLEMS: dict[str, Draw] = {
         300, sim.linear([0.8] * 5, columns=sim.alleles(5)), sim.genotypes(200)
     ),
     "clinical, missing values, 3 of 5": of(measures.clinic),
-    "Madelon, 10 of 100": of(forests.madelon),
+    "Madelon, 10 of 100": of(forests.PROBLEMS["madelon"]),
     "parity of 3 bits, 3 of 12": problem(300, sim.parity(3, 0.1), sim.bits(9)),
     "U-shaped, 3 of 20": problem(200, u_shaped, sim.normal(17)),
     "8 classes, 4 of 20": problem(240, class_means, sim.normal(16)),

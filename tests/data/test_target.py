@@ -86,8 +86,8 @@ def test_classes_keep_their_type() -> None:
     [
         ([True, False], "classification"),
         (["1.5", "2"], "classification"),
-        (np.arange(7), "classification"),
-        (np.arange(8), "regression"),
+        (np.arange(10), "classification"),
+        (np.arange(11), "regression"),
         ([*range(17), 0, 1, 2], "regression"),
         (np.arange(40) // 2, "classification"),
         (np.arange(42) // 2, "regression"),

@@ -46,7 +46,7 @@ def test_the_conclusion_is_seen_without_scrolling(page):
 
 def test_columns_that_matter_are_on_the_screen(page):
     shown = [cell.inner_text() for cell in page.locator("thead").first.locator("th:visible").all()]
-    assert {"feature", "MDI, bits", "verdict", "direction"} <= set(shown)
+    assert {"feature", "MDI-oob, bits", "verdict", "direction"} <= set(shown)
     row = page.locator("tbody tr").first
     right = max(
         cell.bounding_box()["x"] + cell.bounding_box()["width"]

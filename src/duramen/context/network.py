@@ -72,16 +72,15 @@ def context_network(
         As in `context_importances`, for each target. Inputs are binned, targets are not. The
         default number of permutations is that for the effects on all links.
     random_state : int, RandomState, Generator or None
-        Seed of the trees and of the permutations.
+        Seed of all random numbers.
     n_jobs : int, optional
         Targets analyzed at a time, each with a forest of its own; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Cluster whose workers analyze the targets instead of threads; the result does not change.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File that keeps the targets that are done; an interrupted run resumes from it, to the same
-        bytes.
-    verbose : int, default=0
-        Above 0: a progress bar over the targets, with the time left.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
 
     Returns
     -------

@@ -231,8 +231,8 @@ def learning_set(
         As for :func:`duramen.encode`.
     task : {"auto", "classification", "regression", "survival"}
         Whether `y` holds classes, numbers or survival. "auto": strings and booleans are classes,
-        and so are at most 20 distinct integers, of which 8 and more must be at most half as many as
-        the rows; a structured array of two fields is survival.
+        and so are at most 20 distinct integers, of which 11 and more must be at most half as many
+        as the rows; a structured array of two fields is survival.
     strata, groups : array-like of shape (n,), optional
         Labels of the rows that tests may exchange; see
         :meth:`duramen.data.exchangeability.Exchangeability.checked`.

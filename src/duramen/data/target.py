@@ -40,7 +40,7 @@ Task: TypeAlias = Literal["classification", "regression", "survival"]
 OneColumnTask: TypeAlias = Literal["classification", "regression"]
 
 MOST_CLASSES = 20  # distinct whole numbers that can be classes where the task is not given
-FEW_CLASSES = 8  # fewer are classes whatever the number of rows
+FEW_CLASSES = 11  # fewer, such as ten digits, are classes whatever the number of rows
 
 
 class Target(KernelOwner, ABC):
@@ -583,7 +583,7 @@ def _inferred(values: NDArray[Any]) -> Task:
 def are_classes(n_values: int, n_rows: int) -> bool:
     """Tell whether whole numbers are classes, by how many distinct ones occur in how many rows.
 
-    They are classes where at most 20 distinct ones occur, and a quantity where more do. From 8
+    They are classes where at most 20 distinct ones occur, and a quantity where more do. From 11
     distinct ones on they are a quantity, too, if they are more than half as many as the rows: most
     classes would have a single row.
 

@@ -12,7 +12,7 @@ import numpy as np
 from duramen.data.encoded import EncodedTable
 from duramen.data.finding import Finding
 from duramen.data.schema import KINDS
-from duramen.data.target import FEW_CLASSES, are_classes
+from duramen.data.target import are_classes
 from duramen.io.store.column_store import ColumnStore
 from duramen.results.columns import counted
 from duramen.support.arrays import FloatArray, IntArray
@@ -22,6 +22,7 @@ from duramen.support.text import quoted
 _FEWEST_ROWS = 10
 _RARE = 0.05  # fraction of the rows below which a class is rare
 _FEW_ROWS = 5  # rows of a class, of which little can be learned
+_ORDERED = 8  # classes of whole numbers that may as well be a quantity
 _SHOWN = 3
 _MOST_WHOLE = 100  # different whole numbers of a floating type that may be classes
 _GAP = 3  # between a code and the other classes
@@ -114,7 +115,7 @@ def _of_values(values: Any, counts: IntArray, name: str, task: str) -> list[Find
         inside = [i for i in range(m) if i != outside]
         findings = _of_code(labels, counts, outside, name)
         findings += _of_classes([labels[i] for i in inside], counts[inside], name)
-    if whole and task == "auto" and m >= FEW_CLASSES:
+    if whole and task == "auto" and m >= _ORDERED:
         what = f"has {m:,} different whole numbers, which are treated as classes without an order"
         findings.append(_finding("classes of numbers", name, what, "treat it as numbers"))
     return findings

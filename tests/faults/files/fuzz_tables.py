@@ -28,6 +28,7 @@ from tests.faults.fuzzing import altered
 import duramen as dm
 from duramen.io import Request, read_table
 from duramen.io.formats import format_of
+from duramen.io.formats.format import READING
 
 N = 8
 CSV = b"".join(b"%d,%d.5,%s\n" % (i, i * i, b"xyz"[i % 3 :][:1]) for i in range(N))
@@ -179,8 +180,8 @@ def check(data: bytes, folder: Path) -> str:
 
 
 def _packed(path: Path, place: Path, options: dict[str, Any]) -> dm.EncodedTable:
-    own = {name: value for name, value in options.items() if name != "skip_rows"}
-    reading = {name: value for name, value in options.items() if name == "skip_rows"}
+    reading = {name: value for name, value in options.items() if name in READING}
+    own = {name: value for name, value in options.items() if name not in READING}
     store = dm.pack(path, place, **own, reading=reading)
     store.verify()
     if store.samples is not None:
