@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
 from duramen.data.schema import KINDS, KernelOwner, Schema
-from duramen.data.sparse_columns import CODE_TYPES, SPARSE, SparseColumns
+from duramen.data.sparse_columns import CODE_TYPES, SPARSE, SparseColumns, narrowest, slots_of
 from duramen.results.columns import Column, hidden
 from duramen.results.saved import Savable
 from duramen.results.summary import Summarized, Summary
@@ -260,12 +260,8 @@ class EncodedTable(Savable, Summarized, KernelOwner):
     def _dense_layout(self) -> tuple[NDArray[np.uint8], IntArray]:
         """The block and the row in it of each column, were none of them sparse."""
         n_codes = self.n_codes()
-        width = np.where(n_codes <= 2**8, 0, np.where(n_codes <= 2**16, 1, 2)).astype(np.uint8)
-        slot = np.empty(self.n_columns, dtype=np.int64)
-        for number in range(len(CODE_TYPES)):
-            here = width == number
-            slot[here] = np.arange(np.count_nonzero(here))
-        return width, slot
+        width = narrowest(n_codes).astype(np.uint8)
+        return width, slots_of(width)
 
     def _values_of(self, chosen: IntArray) -> tuple[FloatArray, IntArray]:
         """Return the values of columns, one after the other, and where each begins and ends."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
-from duramen.data.sparse_columns import CODE_TYPES, SPARSE, joined_columns
+from duramen.data.sparse_columns import CODE_TYPES, SPARSE, joined_columns, narrowest
 from duramen.support.text import quoted
 
 
@@ -31,7 +31,7 @@ def with_ordinal(
     values = np.split(table.cut_values, table.value_offsets[1:-1])
     for j, (codes, names) in columns.items():
         missing[j] = bool((codes == len(names)).any())
-        number = int(np.searchsorted([2**8, 2**16], len(names) + int(missing[j])))
+        number = int(narrowest(len(names) + int(missing[j])))
         block_of[j], slot[j] = number, heights[number]
         heights[number] += 1
         blocks[number].append(codes.astype(CODE_TYPES[number])[np.newaxis])
@@ -193,20 +193,18 @@ def joined(left: EncodedTable, right: EncodedTable, function: str) -> EncodedTab
     heights = np.array([*[len(block) for block in left.blocks], n_sparse], dtype=np.int64)
     pairs: Any = zip(left.blocks, right.blocks, strict=True)
     narrow, middle, wide = map(np.concatenate, pairs)
-    p = left.n_columns
+    schema = left.schema.followed_by(right.schema)
     return EncodedTable(
         n_rows=left.n_rows,
-        names=left.names + right.names,
-        kinds=left.kinds + right.kinds,
+        names=schema.names,
+        kinds=schema.kinds,
         blocks=(narrow, middle, wide),
         block_of=np.concatenate([left.block_of, right.block_of]),
         slot=np.concatenate([left.slot, right.slot + heights[right.block_of]]),
-        cut_values=np.concatenate([left.cut_values, right.cut_values]),
-        value_offsets=np.concatenate(
-            [left.value_offsets, left.value_offsets[-1] + right.value_offsets[1:]]
-        ),
-        labels={**left.labels, **{p + j: values for j, values in right.labels.items()}},
-        missing=np.concatenate([left.missing, right.missing]),
+        cut_values=schema.cut_values,
+        value_offsets=schema.value_offsets,
+        labels=dict(schema.labels),
+        missing=schema.missing,
         named=True,
         sparse=joined_columns(left.sparse, right.sparse),
     )

@@ -21,6 +21,22 @@ SPARSE = 3
 """The block of sparse columns, after those of 8, 16 and 32 bits."""
 
 CODE_TYPES = (np.uint8, np.uint16, np.uint32)
+
+
+def narrowest(n_codes: Any) -> Any:
+    """Return the place in CODE_TYPES of the narrowest type that holds so many codes, of each."""
+    return np.searchsorted([2**8, 2**16], n_codes)
+
+
+def slots_of(block_of: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the row of each column in its block, in the order of the columns."""
+    slot = np.empty(len(block_of), dtype=np.int64)
+    for number in range(len(CODE_TYPES)):
+        here = block_of == number
+        slot[here] = np.arange(np.count_nonzero(here))
+    return slot
+
+
 _WORD = 64
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.data import LearningSet
 from duramen.data.schema import KINDS, KernelOwner
-from duramen.data.sparse_columns import CODE_TYPES
+from duramen.data.sparse_columns import CODE_TYPES, narrowest, slots_of
 from duramen.forests.arrays import ARRAY_NAMES, TreeArrays
 from duramen.forests.forest import joined
 from duramen.forests.settings import GrowthSettings
@@ -114,9 +114,9 @@ def patch_memory(table: Any, settings: GrowthSettings, n_jobs: int = 1) -> Patch
     most = int(n_codes.max(initial=1))
     m = n if not settings.row_samples else min(n, settings.row_samples)
     q = settings.column_samples or p
-    width = np.dtype(CODE_TYPES[_width(min(most, max(m + 1, _FEW_CODES)))]).itemsize
+    width = np.dtype(CODE_TYPES[narrowest(min(most, max(m + 1, _FEW_CODES)))]).itemsize
     codes = m * q * width
-    column = n * (4 + 2 * np.dtype(CODE_TYPES[_width(most)]).itemsize)
+    column = n * (4 + 2 * np.dtype(CODE_TYPES[narrowest(most)]).itemsize)
     ranks = 5 * most if most > _FEW_CODES else 0
     by_rows = codes if codes <= _BY_ROWS else 0
     return PatchMemory(
@@ -183,7 +183,7 @@ class _Codes:
         ranked = (schema.kind_codes[columns] == NUMERIC) & (n_codes > _FEW_CODES) & recode
         # All columns in one width: then the kernel needs no copy of them.
         most = int(np.where(ranked, np.minimum(n_codes, len(rows) + 1), n_codes).max(initial=1))
-        codes = np.empty((len(columns), len(rows)), dtype=CODE_TYPES[_width(most)])
+        codes = np.empty((len(columns), len(rows)), dtype=CODE_TYPES[narrowest(most)])
         values: list[FloatArray | None] = []
         for own, j, m, rank in zip(
             codes, columns.tolist(), n_values.tolist(), ranked.tolist(), strict=True
@@ -242,11 +242,6 @@ class _Codes:
         return cuts
 
 
-def _width(n_codes: int) -> int:
-    """Return the place of the narrowest type that holds so many codes."""
-    return int(np.searchsorted([2**8, 2**16], n_codes))
-
-
 # --- rows of a store that are sent down trees -----------------------------------------------------
 
 _BLOCK = 1 << 22  # bytes of a block of rows: codes, and the leaves in each tree
@@ -261,11 +256,8 @@ def row_blocks(trees: TreeArrays, store: ColumnStore) -> Iterator[tuple[slice, _
     schema, p = store.schema, store.n_columns
     used = np.unique(trees.feature[trees.feature >= 0])
     n_codes = np.diff(schema.value_offsets) + schema.missing
-    widths = np.searchsorted([2**8, 2**16], n_codes[used])
-    slots = np.zeros(len(used), dtype=np.int64)
-    for number in range(len(CODE_TYPES)):
-        here = widths == number
-        slots[here] = np.arange(np.count_nonzero(here))
+    widths = narrowest(n_codes[used])
+    slots = slots_of(widths)
     row_bytes = sum(np.dtype(CODE_TYPES[number]).itemsize for number in widths.tolist())
     size = max(1 << 10, _BLOCK // (row_bytes + _LEAF_BYTES * trees.n_trees))
     # Columns that no node asks for lie anywhere.

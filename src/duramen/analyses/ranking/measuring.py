@@ -208,14 +208,16 @@ class Found:
 _KEPT = 1 << 29
 
 
+def trees_within(memory: int) -> int:
+    """Return the bytes of trees that are kept where a table takes more memory than stated."""
+    return memory // 8
+
+
 def grow_and_compute(
     choice: Choice, inputs: Inputs, execution: Execution, memory: int | None = None
 ) -> Found:
-    """Grow the forest, and compute the measures from its trees, kept or not.
-
-    Of a table that takes more memory than stated, an eighth of it is for trees.
-    """
-    most_bytes = _KEPT if memory is None else min(_KEPT, memory // 8)
+    """Grow the forest, and compute the measures from its trees, kept or not."""
+    most_bytes = _KEPT if memory is None else min(_KEPT, trees_within(memory))
     used = np.zeros(inputs.data.n_columns, dtype=np.bool_)
     sums: dict[str, TreeSums] = {}
     own = replace(inputs, data=_exchanging_all(inputs.data))

@@ -9,12 +9,12 @@ import numpy as np
 
 from duramen.analyses.execution import Execution, Wording
 from duramen.analyses.problem import Problem, loaded
-from duramen.analyses.ranking.measuring import Choice
+from duramen.analyses.ranking.measuring import Choice, trees_within
 from duramen.analyses.sampling import proportions, sampled_rows
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import readable_bytes
 from duramen.data.schema import KINDS
-from duramen.data.sparse_columns import CODE_TYPES
+from duramen.data.sparse_columns import CODE_TYPES, narrowest, slots_of
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests.memory import most_tree_bytes
 from duramen.forests.patches import patch_memory
@@ -33,7 +33,7 @@ _SAMPLE = 20_000  # rows of the sample for the test and the effects, at most
 
 def code_bytes(table: ColumnStore | EncodedTable) -> int:
     """Return the bytes that the codes of a table take in memory."""
-    widths = np.searchsorted([2**8, 2**16], table.n_codes())
+    widths = narrowest(table.n_codes())
     sizes = np.array([np.dtype(kind).itemsize for kind in CODE_TYPES])
     return int(table.shape[0] * sizes[widths].sum())
 
@@ -120,26 +120,21 @@ def fitted_to(
     estimates = n * (8 * n_values + 9)
     fraction, needed = _LARGEST, 0
     while True:
-        rows, columns = (
-            max(_FEWEST_ROWS, int(fraction * n)),
-            max(_FEWEST_COLUMNS, int(fraction * p)),
-        )
-        estimator.set_params(
-            max_samples=min(n - 1, rows), n_subspace_features=min(p, columns), bootstrap=False
-        )
+        rows = min(n - 1, max(_FEWEST_ROWS, int(fraction * n)))
+        columns = min(p, max(_FEWEST_COLUMNS, int(fraction * p)))
+        estimator.set_params(max_samples=rows, n_subspace_features=columns, bootstrap=False)
         settings = estimator.growth_settings(n, p)
         of_tree = most_tree_bytes(n_values, settings, data.table)
         trees = min(estimator.n_estimators * of_tree, trees_within(memory) + threads * of_tree)
         needed = patch_memory(data.table, settings, threads).total + estimates + trees
         if needed <= memory:
             break
-        if rows == _FEWEST_ROWS and columns == _FEWEST_COLUMNS:
+        if rows <= _FEWEST_ROWS and columns <= _FEWEST_COLUMNS:
             raise ValueError(
                 f"{wording.rank_memory}: must be at least {readable_bytes(needed)} for {n:,} rows "
                 f"and {p:,} columns on {threads} threads, got {readable_bytes(memory)}"
             )
         fraction *= 0.9
-    rows, columns = min(n - 1, rows), min(p, columns)
     note = (
         f"the codes of the table take {readable_bytes(code_bytes(data.table))}, more than "
         f"{wording.rank_memory}: {estimator.n_estimators:,} random patches, each a tree on a "
@@ -147,11 +142,6 @@ def fitted_to(
         f"({columns / p:.2g}), for which {readable_bytes(needed)} are estimated"
     )
     return estimator, note
-
-
-def trees_within(memory: int) -> int:
-    """Return the bytes of trees that are kept where a table takes more memory."""
-    return memory // 8
 
 
 def check_request(request: Any, wording: Wording) -> None:
@@ -255,18 +245,16 @@ def rows_of_store(store: ColumnStore, rows: Any) -> EncodedTable:
         else:
             missing[j] = schema.missing[j]
             values.append(schema.cut_values[begin:end])
-        number = int(np.searchsorted([2**8, 2**16], len(values[-1]) + int(missing[j])))
-        codes.append(own.astype(CODE_TYPES[number]))
-    width = np.array([[np.dtype(k) for k in CODE_TYPES].index(own.dtype) for own in codes])
-    slot = np.empty(store.n_columns, dtype=np.int64)
-    blocks: list[Any] = []
-    for number, kind in enumerate(CODE_TYPES):
-        here = np.flatnonzero(width == number)
-        slot[here] = np.arange(len(here))
-        block = np.empty((len(here), len(rows)), dtype=kind)
-        for place, j in enumerate(here.tolist()):
-            block[place] = codes[j]
-        blocks.append(block)
+        codes.append(own)
+    sizes = np.array([len(own) for own in values])
+    width = narrowest(sizes + missing)
+    slot = slots_of(width)
+    blocks: list[Any] = [
+        np.empty((np.count_nonzero(width == number), len(rows)), dtype=kind)
+        for number, kind in enumerate(CODE_TYPES)
+    ]
+    for column, number, place in zip(codes, width.tolist(), slot.tolist(), strict=True):
+        blocks[number][place] = column
     return EncodedTable(
         n_rows=len(rows),
         names=schema.names,
@@ -275,7 +263,7 @@ def rows_of_store(store: ColumnStore, rows: Any) -> EncodedTable:
         block_of=width.astype(np.uint8),
         slot=slot,
         cut_values=np.concatenate(values),
-        value_offsets=np.concatenate([[0], np.cumsum([len(v) for v in values])]).astype(np.int64),
+        value_offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         labels=dict(schema.labels),
         missing=missing,
         named=schema.named,
