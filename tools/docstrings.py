@@ -79,37 +79,13 @@ READING = {
 # The same for `duramen.rank`, `duramen.select` and `duramen.compare`.
 ANALYSES = {
     "X": (
-        "table of shape (n, p), AnnData, LearningSet or ColumnStore",
-        "Table as for :func:`duramen.encode`. Of an AnnData, the variables are the features.",
+        "table of shape (n, p), AnnData, LearningSet, ColumnStore or Table",
+        "Table as for :func:`duramen.encode`. A :class:`duramen.Table` says more of its columns "
+        "and rows.",
     ),
-    "target": (
-        "str, optional",
-        "Name of the target: of a column of the data frame, of the observations of the AnnData, or "
-        "of the store or its sample annotations if `y` is None. The column is not used as a "
-        "feature.",
-    ),
-    "names": ("iterable of str, optional", "Names of the columns; by default those of the table."),
-    "kinds": (
-        "str, mapping or sequence, optional",
-        "Kinds of the columns, as for :func:`duramen.encode`.",
-    ),
-    "task": (
-        'str, default="auto"',
-        'Task, as for :func:`duramen.learning_set`; "auto" decides by the values of the target.',
-    ),
-    "sample_weight": (
-        "array-like of shape (n,), optional",
-        "Weights of the rows, as for :func:`duramen.learning_set`.",
-    ),
-    "keep_identifiers": (
-        "bool, default=False",
-        "Whether columns that look like identifiers, with a different value in each row, are "
-        "analyzed; by default they are left out, with a note.",
-    ),
-    "max_rows": (
-        "int, optional",
-        "Largest number of rows: of more, a random sample is analyzed, in which classes keep their "
-        "proportions.",
+    "y": (
+        "array-like of shape (n,), or str",
+        "Target, or the name of its column, as for :class:`duramen.Table`, with which it is None.",
     ),
     "random_state": SHARED["random_state"],
     "n_jobs": SHARED["n_jobs"],

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         theory,
     )
     from duramen.analyses.comparison import ComparisonReport, compare
+    from duramen.analyses.inputs import Table
     from duramen.analyses.ranking.ranking import RankingReport, rank
     from duramen.analyses.report import AnalysisInterrupted
     from duramen.analyses.selection import SelectionReport, select
@@ -130,6 +131,7 @@ __all__ = [
     "SequentialSelection",
     "Significance",
     "StabilitySelection",
+    "Table",
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
     "compare",
@@ -202,6 +204,7 @@ _HOMES = {
     **dict.fromkeys(("rank", "RankingReport"), "analyses.ranking.ranking"),
     **dict.fromkeys(("select", "SelectionReport"), "analyses.selection"),
     **dict.fromkeys(("compare", "ComparisonReport"), "analyses.comparison"),
+    "Table": "analyses.inputs",
     "AnalysisInterrupted": "analyses.report",
     **dict.fromkeys(_SELECTORS, "selection"),
     **dict.fromkeys(("config_context", "get_config", "set_config"), "configuration"),

@@ -16,7 +16,8 @@ import duramen as dm
 from duramen.significance import catalogue as tests
 
 N, P = 60, 5
-QUICK = {"n_estimators": 20, "test": False}
+FOREST = dm.RandomForestClassifier(20, criterion="entropy")
+QUICK = {"estimator": FOREST, "test": False}
 
 
 def rows(seed=0):
@@ -42,13 +43,13 @@ def columns(report):
 @pytest.fixture(scope="module")
 def wanted():
     X, y = rows()
-    return columns(dm.rank(X, y, names=NAMES, strata=np.arange(N) % 2, **QUICK))
+    return columns(dm.rank(dm.Table(X, y, names=NAMES, strata=np.arange(N) % 2), **QUICK))
 
 
 @one_test
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
 def test_a_frame_whose_columns_are_named(kind, wanted):
-    report = dm.rank(kind(frame()), target="kind", strata="batch", **QUICK)
+    report = dm.rank(dm.Table(kind(frame()), "kind", strata="batch"), **QUICK)
     assert columns(report) == wanted
     assert report.run.target == "kind"
 
@@ -59,13 +60,13 @@ def test_anndata(matrix, wanted):
     X, y = rows()
     obs = pd.DataFrame({"kind": y, "batch": np.arange(N) % 2}, index=[f"cell{i}" for i in range(N)])
     cells = anndata.AnnData(matrix(X), obs=obs, var=pd.DataFrame(index=NAMES))
-    report = dm.rank(cells, target="kind", strata="batch", **QUICK)
+    report = dm.rank(dm.Table(cells, "kind", strata="batch"), **QUICK)
     assert columns(report) == wanted
     assert dm.encode(cells).names == tuple(NAMES)
     forest = dm.RandomForestClassifier(5, random_state=0).fit(cells, y)
     assert dm.importances.mdi(forest).names == tuple(NAMES)
-    with pytest.raises(ValueError, match=r"rank: target: the table has no column 'kinds'; did you"):
-        dm.rank(cells, target="kinds")
+    with pytest.raises(ValueError, match=r"rank: y: the table has no column 'kinds'; did you mean"):
+        dm.rank(cells, "kinds")
 
 
 def test_anndata_on_disk_and_without_matrix(tmp_path, wanted):
@@ -73,30 +74,32 @@ def test_anndata_on_disk_and_without_matrix(tmp_path, wanted):
     obs = pd.DataFrame({"kind": y}, index=[f"cell{i}" for i in range(N)])
     anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=NAMES)).write_h5ad(tmp_path / "c.h5ad")
     cells = anndata.read_h5ad(tmp_path / "c.h5ad", backed="r")
-    assert columns(dm.rank(cells, target="kind", **QUICK)) == wanted
+    assert columns(dm.rank(cells, "kind", **QUICK)) == wanted
     cells.file.close()
     empty = anndata.AnnData(obs=obs, var=pd.DataFrame(index=NAMES))
     with pytest.raises(ValueError, match="has no matrix X"):
-        dm.rank(empty, target="kind")
+        dm.rank(empty, "kind")
 
 
 def test_a_store_and_its_annotations(tmp_path, wanted):
     X, y = rows()
     samples = pa.table({"kind": y, "batch": np.arange(N) % 2})
     store = dm.pack(pd.DataFrame(X, columns=NAMES), tmp_path / "s.store", samples=samples)
-    assert columns(dm.rank(store, target="kind", strata="batch", **QUICK)) == wanted
+    assert columns(dm.rank(dm.Table(store, "kind", strata="batch"), **QUICK)) == wanted
     own = dm.pack(frame().drop(columns="batch"), tmp_path / "own.store")
-    assert columns(dm.rank(own, target="kind", **QUICK)) == wanted
+    assert columns(dm.rank(own, "kind", **QUICK)) == wanted
+    with pytest.raises(TypeError, match="groups='batch' names a column, and X is a ColumnStore w"):
+        dm.rank(dm.Table(own, "kind", groups="batch"))
     search = dm.SequentialRandomSubspace(n_estimators=20, random_state=0)
-    of_store = dm.select(store, target="kind", selector=search)
-    in_memory = dm.select(X, y, names=NAMES, selector=search)
+    of_store = dm.select(store, "kind", selector=search)
+    in_memory = dm.select(dm.Table(X, y, names=NAMES), selector=search)
     pd.testing.assert_frame_equal(of_store.to_frame(), in_memory.to_frame(), check_exact=True)
 
 
 def test_a_learning_set_and_a_name_for_its_target(wanted):
     X, y = rows()
     data = dm.learning_set(X, y, names=NAMES)
-    report = dm.rank(data, target="disease", **QUICK)
+    report = dm.rank(data, "disease", **QUICK)
     assert columns(report) == wanted
     assert "disease" in report.report().title
     with pytest.raises(ValueError, match="leave out y"):
@@ -113,7 +116,7 @@ def test_survival():
     X, _ = rows()
     times = pd.DataFrame({"time": np.exp(X[:, 0]), "event": np.arange(N) % 3 > 0})
     y = np.array(list(zip(times.event, times.time, strict=True)), dtype=[("e", bool), ("t", float)])
-    report = dm.rank(X, y, **QUICK)
+    report = dm.rank(X, y, estimator=dm.RandomSurvivalForest(20), test=False)
     assert report.run.task == "survival"
     assert list(report.importances) == ["mdi", "mda"] or "mda" in report.importances
     assert next(iter(report.table["name"])) == "x0"
@@ -124,14 +127,14 @@ def test_survival():
 
 def test_findings_are_notes_and_identifiers_are_left_out():
     table = frame().assign(patient_id=[f"p{i:03d}" for i in range(N)], constant=1.0)
-    report = dm.rank(table, target="kind", **QUICK)
+    report = dm.rank(table, "kind", **QUICK)
     assert "patient_id" not in list(report.table["name"])
     (note,) = [note for note in report.notes if "patient_id" in note]
     assert "it was left out" in note
-    assert "keep_identifiers=True keeps it" in note
-    with pytest.raises(ValueError, match="all columns look like identifiers; keep_identifiers"):
-        dm.rank(table[["patient_id", "kind"]], target="kind", **QUICK)
-    whole = dm.rank(table, target="kind", keep_identifiers=True, **QUICK)
+    assert "Table(keep_identifiers=True) keeps it" in note
+    with pytest.raises(ValueError, match=r"all columns look like identifiers; Table\(keep_id"):
+        dm.rank(table[["patient_id", "kind"]], "kind", **QUICK)
+    whole = dm.rank(dm.Table(table, "kind", keep_identifiers=True), **QUICK)
     assert any("'constant' is constant" in note for note in whole.notes)
     assert any("patient_id" in note for note in whole.notes)
     assert set(whole.run.settings["notes"]) <= set(whole.notes)
@@ -140,14 +143,14 @@ def test_findings_are_notes_and_identifiers_are_left_out():
 def test_text_that_is_nearly_numbers_is_a_note_and_no_warning():
     table = frame()
     table["g0"] = table["g0"].astype(str).where(table.index != 5, "n/a ")
-    report = dm.rank(table, target="kind", **QUICK)
+    report = dm.rank(table, "kind", **QUICK)
     assert any("'g0'" in note for note in report.notes)
 
 
 @pytest.mark.smoke
 def test_it_shows_itself():
     X, y = rows()
-    report = dm.rank(X, y, n_estimators=50, names=NAMES)
+    report = dm.rank(dm.Table(X, y, names=NAMES), estimator=FOREST)
     text, page = repr(report), report._repr_html_()
     assert text.startswith(report.conclusion)
     assert "confirmed" in text
@@ -164,7 +167,7 @@ def test_groups_and_another_forest():
     X, y = rows()
     groups = {"first": ["x0", "x1"], "last": ["x3", "x4"]}
     forest = dm.ExtraTreesClassifier(20, bootstrap=True, random_state=4)
-    report = dm.rank(X, y, estimator=forest, feature_groups=groups, test=False)
+    report = dm.rank(dm.Table(X, y, feature_groups=groups), estimator=forest, test=False)
     fitted = forest.fit(X, y)
     whole = {**groups, "x2": ["x2"]}
     expected = dict(dm.importances.mda(fitted, X, y, feature_groups=whole))
@@ -184,37 +187,51 @@ X, Y = rows()
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: dm.rank(X), "rank: y is missing. Give the target as y, or name its column"),
-        (lambda: dm.rank(X, target="kind"), "names a column, and X is a ndarray without names"),
-        (lambda: dm.rank(frame(), target="kid"), "has no column 'kid'; did you mean 'kind'"),
+        (lambda: dm.rank(X), "rank: y is missing. Give the target as y, or the name of its"),
+        (lambda: dm.rank(X, "kind"), "names a column, and X is a ndarray without names"),
+        (lambda: dm.rank(frame(), "kid"), "has no column 'kid'; did you mean 'kind'"),
         (lambda: dm.rank(X, Y, measure="mdx"), "rank: measure must be one of 'auto', 'mdi'"),
         (lambda: dm.rank(X, Y, measure=[]), "rank: measure must be 'auto' or names"),
-        (lambda: dm.rank(X, Y, test="t"), "rank: test must be True, False or one of 'max_t'"),
-        (lambda: dm.rank(X, Y, test=None), "rank: test must be True, False or one of"),
+        (lambda: dm.rank(X, Y, test="t"), "rank: test must be False, or one or more of 'auto', "),
+        (lambda: dm.rank(X, Y, test=True), "rank: test must be False, or one or more of 'auto', "),
+        (lambda: dm.rank(X, Y, test=()), "rank: test must be False, or one or more of 'auto', "),
+        (lambda: dm.rank(X, Y, test=("auto", "max-t")), "one name at most beside 'direct' and"),
+        (lambda: dm.rank(X, Y, test="direct", n_permutations=9), "no effect with test='direct'"),
+        (lambda: dm.rank(dm.Table(X, Y), Y), "rank: y must be None with a Table, got ndarray"),
+        (
+            lambda: dm.select(dm.Table(X, Y, sample_weight=np.ones(N))),
+            "select: sample_weight of the Table must be None, as it has no effect here, got ndarra",
+        ),
+        (
+            lambda: dm.compare(dm.Table(frame(), "kind", strata="batch")),
+            "compare: strata of the Table must be None, as it has no effect here, got 'batch'. Hin",
+        ),
         (lambda: dm.rank(X, Y, test=False, n_permutations=9), "no effect with test=False"),
         (lambda: dm.rank(X, Y, n_permutations=2), "needs n_permutations="),
         (lambda: dm.rank(X, Y, test="janitza", n_permutations=20), "which grows no forests"),
-        (lambda: dm.rank(X, Y, test="janitza", strata=Y), "strata has no effect with test="),
-        (lambda: dm.rank(X, Y, estimator=dm.RandomForestRegressor()), "must be for classific"),
         (
-            lambda: dm.rank(X, Y, estimator=dm.RandomForestClassifier(), n_estimators=5),
-            "RandomForestClassifier(5)",
+            lambda: dm.rank(dm.Table(X, Y, strata=Y), test="janitza"),
+            "strata has no effect with test=",
         ),
+        (lambda: dm.rank(X, Y, estimator=dm.RandomForestRegressor()), "must be for classific"),
         (
             lambda: dm.rank(X, Y, estimator=dm.ExtraTreesClassifier(5), measure="mda"),
             "measure='mda' needs out-of-bag rows, but every tree of extra-trees sees all rows; "
             "add bootstrap=True",
         ),
         (
-            lambda: dm.rank(X, Y, feature_groups={"a": ["x9"]}),
+            lambda: dm.rank(dm.Table(X, Y, feature_groups={"a": ["x9"]})),
             "rank: feature_groups['a'] holds 'x9'",
         ),
-        (lambda: dm.rank(X, Y, feature_groups={"a": "x1", "b": "x1"}), "must not overlap"),
+        (
+            lambda: dm.rank(dm.Table(X, Y, feature_groups={"a": "x1", "b": "x1"})),
+            "must not overlap",
+        ),
         (lambda: dm.rank(X, Y, clusters=1.5), "rank: clusters must be a number in (0, 1]"),
         (lambda: dm.rank(X, Y, random_state=-1), "rank: random_state must be an int"),
         (lambda: dm.rank(X, Y, test=False, stability=9), "stability: must be less than"),
         (lambda: dm.select(X, Y, selector="mdi"), "select: selector must be one of"),
-        (lambda: dm.select(X, Y, groups=Y), "a learning set without groups"),
+        (lambda: dm.select(dm.Table(X, Y, groups=Y)), "a learning set without groups"),
         (lambda: dm.select(X, X[:, 0], selector="mcfs_none"), "select: selector must be one of"),
         (lambda: dm.compare(X, Y, n_estimators=0), "compare: n_estimators must be an int >= 1"),
     ],
@@ -245,13 +262,13 @@ def test_ctrl_c_during_the_test_keeps_the_ranking(monkeypatch):
     test = next(note for note in tests if note.default)
     monkeypatch.setattr("duramen.analyses.ranking.ranking.run_test", stopping)
     with pytest.raises(dm.AnalysisInterrupted) as stop:
-        dm.rank(X, Y, n_estimators=20)
+        dm.rank(X, Y, estimator=FOREST)
     report = stop.value.report
     assert isinstance(stop.value, KeyboardInterrupt)
     assert report.verdicts == {}
     assert "No significance test was run" in report.conclusion
     assert any("left out of the results: the significance test" in note for note in report.notes)
-    whole = dm.rank(X, Y, n_estimators=20, test=False)
+    whole = dm.rank(X, Y, **QUICK)
     assert dict(report.importances["mdi"]) == dict(whole.importances["mdi"])
     assert test.name not in report.run.settings
 
@@ -259,7 +276,7 @@ def test_ctrl_c_during_the_test_keeps_the_ranking(monkeypatch):
 def test_ctrl_c_before_the_first_measure_keeps_nothing(monkeypatch):
     monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", stopping)
     with pytest.raises(KeyboardInterrupt) as stop:
-        dm.rank(X, Y, n_estimators=20)
+        dm.rank(X, Y, estimator=FOREST)
     assert not isinstance(stop.value, dm.AnalysisInterrupted)
 
 
@@ -270,7 +287,7 @@ def test_ctrl_c_during_a_later_measure_keeps_those_before(monkeypatch):
 
     monkeypatch.setattr("duramen.analyses.ranking.measuring._check_trees", stop_later)
     with pytest.raises(dm.AnalysisInterrupted) as stop:
-        dm.rank(X, Y, n_estimators=20, measure=["mdi", "minimal_depth", "air"], test=False)
+        dm.rank(X, Y, measure=["mdi", "minimal_depth", "air"], **QUICK)
     assert tuple(stop.value.report.importances) == ("mdi",)
 
 
@@ -287,7 +304,7 @@ class Refused:
 sys.meta_path.insert(0, Refused())
 import duramen as dm
 data = dm.datasets.linear_sign(60, 5, n_relevant=2, random_state=0)
-ranked = dm.rank(data.X, data.y, n_estimators=50)
+ranked = dm.rank(data.X, data.y, estimator=dm.RandomForestClassifier(50))
 chosen = dm.select(data.X, data.y)
 compared = dm.compare(data.X, data.y, n_estimators=5, n_resamples=2)
 for report in (ranked, chosen, compared):

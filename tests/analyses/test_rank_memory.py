@@ -9,6 +9,10 @@ import duramen as dm
 MEASURES = ["mdi_oob", "mdi"]
 
 
+def patches(n):
+    return dm.RandomPatchesClassifier(n, criterion="entropy")
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     random = np.random.default_rng(0)
@@ -19,11 +23,11 @@ def store(tmp_path_factory):
 
 
 def ranked(store, **options):
-    return dm.rank(store, target="y", **{"n_jobs": 1, "test": False, **options})
+    return dm.rank(store, "y", **{"n_jobs": 1, "test": False, **options})
 
 
 def test_patches_that_fit_rank_as_in_memory(store):
-    report = ranked(store, memory="2MB", n_estimators=20)
+    report = ranked(store, memory="2MB", estimator=patches(20))
     settings = report.run.settings
     assert settings["forest"] == "random-patches"
     assert 0 < settings["row_samples"] < 3000
@@ -53,7 +57,7 @@ def test_patches_that_fit_rank_as_in_memory(store):
 
 
 def test_enough_memory_changes_nothing(store):
-    options = {"n_estimators": 5}
+    options = {"estimator": dm.RandomForestClassifier(5, criterion="entropy")}
     without, enough = ranked(store, **options), ranked(store, **options, memory="1GB")
     for name, scores in without.importances.items():
         assert scores.values.tobytes() == enough.importances[name].values.tobytes()
@@ -62,14 +66,14 @@ def test_enough_memory_changes_nothing(store):
 
 @pytest.mark.slow
 def test_the_test_is_of_a_sample_of_rows(store):
-    report = ranked(store, memory="2MB", n_estimators=30, test=True, n_permutations=19)
+    report = ranked(store, memory="2MB", estimator=patches(30), test="auto", n_permutations=19)
     assert report.selected == ("v3",)
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"direct": True}, "direct: must be left out where the table exceeds memory"),
+        ({"test": "direct"}, "test='direct': must be left out where the table exceeds memory"),
         ({"clusters": 0.8}, "clusters: must be left out"),
         ({"measure": "mda"}, "measure='mda': must be left out, as the whole table is needed"),
         ({"test": "janitza"}, "needs measure='holdout_mda' of the whole table"),
@@ -79,9 +83,8 @@ def test_the_test_is_of_a_sample_of_rows(store):
     ],
 )
 def test_what_needs_the_whole_table_is_refused(store, options, words):
-    own = {} if "estimator" in options else {"n_estimators": 5}
     with pytest.raises(ValueError) as error:
-        ranked(store, **{"memory": "2MB", **own, **options})
+        ranked(store, **{"memory": "2MB", "estimator": patches(5), **options})
     assert words in str(error.value)
 
 

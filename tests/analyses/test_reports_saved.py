@@ -36,7 +36,12 @@ def loaded(report: Report, folder: Path) -> Report:
 def test_rankings(tmp_path):
     X, y = table()
     report = dm.rank(
-        X, y, n_estimators=30, explain=["0", "3"], interactions=True, direct=True, clusters=0.8
+        X,
+        y,
+        estimator=dm.RandomForestClassifier(30, criterion="entropy"),
+        test=("auto", "direct", "interactions"),
+        explain=["0", "3"],
+        clusters=0.8,
     )
     again = loaded(report, tmp_path)
     assert again.selected == report.selected

@@ -55,21 +55,33 @@ def batches():
     return frame.assign(batch=batch, y=(frame.a + frame.b + batch > 3).astype(int))
 
 
+def classifier(n):
+    """Forest of `duramen rank --trees n`."""
+    return dm.RandomForestClassifier(n, criterion="entropy")
+
+
 TABLES = {
-    "classes": (patients, "ill", {}),
-    "numbers": (numbers, "level", {}),
-    "strata": (batches, "y", {"strata": "batch"}),
+    "classes": (patients, "ill", {}, classifier),
+    "numbers": (numbers, "level", {}, dm.RandomForestRegressor),
+    "strata": (batches, "y", {"strata": "batch"}, classifier),
 }
 
 
 @pytest.fixture(params=TABLES)
 def table(request, tmp_path):
-    make, target, more = TABLES[request.param]
+    make, target, more, forest = TABLES[request.param]
     frame = make()
     pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), tmp_path / "t.parquet")
     options = [word for name, value in more.items() for word in (f"--{name}", value)]
     words = [tmp_path / "t.parquet", "--target", target, *options]
-    return frame, {"target": target, **more}, words
+    return dm.Table(frame, target, **more), words, forest
+
+
+def unstratified(table, words):
+    """The table without strata and their column, and the words of a command for it."""
+    if table.strata is None:
+        return table, words
+    return dm.Table(table.X.drop(columns="batch"), "y"), [*words[:3], "--drop", "batch"]
 
 
 def written(out):
@@ -96,9 +108,9 @@ def assert_same(report, out):
 
 @pytest.mark.slow
 def test_rank(table, tmp_path):
-    frame, data, words = table
+    table, words, forest = table
     done(tmp_path / "out", "rank", *words, "--trees", 30, "--seed", 3)
-    report = dm.rank(frame, **data, n_estimators=30, random_state=3)
+    report = dm.rank(table, estimator=forest(30), random_state=3)
     assert_same(report, tmp_path / "out")
     columns, _ = written(tmp_path / "out")
     verdicts = dict(zip(columns["name"].to_pylist(), columns["verdict"].to_pylist(), strict=True))
@@ -113,14 +125,13 @@ def test_rank(table, tmp_path):
 
 @pytest.mark.slow
 def test_rank_with_all_else(table, tmp_path):
-    frame, data, words = table
+    table, words, forest = table
     more = ["--measure", "mda", "--measure", "frequency", "--significance", "altmann"]
     more += ["--permutations", 120, "--intervals", "--stability", 2, "--clusters", 0.5]
     done(tmp_path / "out", "rank", *words, "--trees", 20, *more)
     report = dm.rank(
-        frame,
-        **data,
-        n_estimators=20,
+        table,
+        estimator=forest(20),
         measure=["mda", "frequency"],
         test="altmann",
         n_permutations=120,
@@ -135,12 +146,9 @@ def test_rank_with_all_else(table, tmp_path):
 
 @pytest.mark.slow
 def test_select(table, tmp_path):
-    frame, data, words = table
-    if "strata" in data:  # which the default selector does not take
-        frame, words = frame.drop(columns="batch"), [*words[:3], "--drop", "batch"]
-        data = {"target": data["target"]}
+    table, words = unstratified(*table[:2])  # the default selector takes no strata
     done(tmp_path / "out", "select", *words, "--seed", 1)
-    report = dm.select(frame, **data, random_state=1)
+    report = dm.select(table, random_state=1)
     assert_same(report, tmp_path / "out")
     columns, _ = written(tmp_path / "out")
     result = columns["name"].filter(columns["found"]).to_pylist()
@@ -149,19 +157,16 @@ def test_select(table, tmp_path):
 
 @pytest.mark.slow
 def test_select_by_another_method(table, tmp_path):
-    frame, data, words = table
+    table, words, _ = table
     done(tmp_path / "out", "select", *words, "--method", "boruta", "--rounds", 12)
-    report = dm.select(frame, **data, selector=dm.Boruta(max_rounds=12))
+    report = dm.select(table, selector=dm.Boruta(max_rounds=12))
     assert_same(report, tmp_path / "out")
 
 
 def test_compare(table, tmp_path):
-    frame, data, words = table
-    if "strata" in data:
-        frame, data, words = frame.drop(columns="batch"), {"target": "y"}, words[:3]
-        words += ["--drop", "batch"]
+    table, words = unstratified(*table[:2])
     done(tmp_path / "out", "compare", *words, "--trees", 10, "--resamples", 4)
-    report = dm.compare(frame, **data, n_estimators=10, n_resamples=4)
+    report = dm.compare(table, n_estimators=10, n_resamples=4)
     columns, record = written(tmp_path / "out")
     own = pa.table(dict(report.table))
     assert own.schema == columns.schema
@@ -173,19 +178,37 @@ def test_compare(table, tmp_path):
 
 def test_files_are_those_of_the_command(tmp_path):
     frame = patients()
-    report = dm.rank(frame, target="ill", n_estimators=20, test=False)
+    report = dm.rank(frame, "ill", estimator=classifier(20), test=False)
     report.save(tmp_path / "new" / "folder")
     names = [path.name for path in (tmp_path / "new/folder").iterdir()]
     assert sorted(names) == sorted([*FILES, "report.npz"])
     columns, record = written(tmp_path / "new" / "folder")
     assert columns.equals(pa.table(dict(report.table)))
-    assert record["command"] == "dm.rank(X, n_estimators=20, test=False, target='ill')"
+    assert record["command"] == (
+        "dm.rank(X, y='ill', estimator=RandomForestClassifier(criterion='entropy', "
+        "n_estimators=20), test=False)"
+    )
     page = (tmp_path / "new/folder/report.html").read_text(encoding="utf-8")
     assert "Feature importances for ill" in page
     assert report.run.fingerprint in page
     (tmp_path / "file").touch()
     with pytest.raises(OSError):
         report.save(tmp_path / "file")
+
+
+def test_the_call_of_a_table():
+    frame = batches()
+    table = dm.Table(frame, "y", strata="batch", names=None)
+    report = dm.rank(table, estimator=classifier(5), test=False)
+    assert report.run.command == (
+        "dm.rank(Table(X, y='y', strata='batch'), estimator=RandomForestClassifier("
+        "criterion='entropy', n_estimators=5), test=False)"
+    )
+    rows = range(N)
+    assert repr(dm.Table(frame, frame.y, groups=rows)) == "Table(X, y, groups=range(0, 90))"
+    assert (
+        repr(dm.Table(frame, groups=list(rows), max_rows=9)) == "Table(X, groups=..., max_rows=9)"
+    )
 
 
 def many(n=150):
@@ -204,15 +227,14 @@ def test_samples_of_the_rows(packed, tmp_path, monkeypatch):
     store = dm.pack(tmp_path / "t.csv", tmp_path / "s")
     place = tmp_path / ("s" if packed else "t.csv")
     words = [place, "--target", "y", "--max-rows", 90, "--seed", 5]
-    options = {"target": "y", "max_rows": 90, "random_state": 5}
-    rank = dm.rank(store if packed else frame, **options, n_estimators=20)
+    table = dm.Table(store if packed else frame, "y", max_rows=90)
+    rank = dm.rank(table, estimator=classifier(20), random_state=5)
     done(tmp_path / "rank", "rank", *words, "--trees", 20)
-    select = dm.select(store if packed else frame, **options)
+    select = dm.select(table, random_state=5)
     done(tmp_path / "select", "select", *words)
     compare = dm.compare(
-        store if packed else frame, **options, methods="mdi", n_features=1, n_resamples=3,
-        n_estimators=5,
-    )  # fmt: skip
+        table, methods="mdi", n_features=1, n_resamples=3, n_estimators=5, random_state=5
+    )
     for name, report in {"rank": rank, "select": select}.items():
         columns, record = written(tmp_path / name)
         assert record["n_rows"] == report.run.n_rows == 90
@@ -222,11 +244,11 @@ def test_samples_of_the_rows(packed, tmp_path, monkeypatch):
     assert compare.run.n_rows == 90
     ill = frame["y"].eq("ill").mean() * 90
     assert rank.run.classes["ill"] == pytest.approx(ill, abs=1)
-    other = dm.rank(frame, target="y", max_rows=90, random_state=5, n_estimators=20)
+    other = dm.rank(dm.Table(frame, "y", max_rows=90), estimator=classifier(20), random_state=5)
     assert pa.table(dict(other.table)).equals(pa.table(dict(rank.table)))
 
 
 @pytest.mark.parametrize("call", [dm.rank, dm.select, dm.compare])
 def test_a_number_of_rows_that_is_none_is_refused(call):
     with pytest.raises(ValueError, match="max_rows"):
-        call(many(), target="y", max_rows=1)
+        call(dm.Table(many(), "y", max_rows=1))

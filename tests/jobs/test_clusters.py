@@ -242,8 +242,8 @@ def test_trees_that_are_added_grow_on_a_cluster(client, tmp_path):
 
 def test_a_forest_that_is_let_go_grows_on_a_cluster(client, monkeypatch):
     monkeypatch.setattr("duramen.analyses.ranking.measuring._KEPT", 1)
-    here = dm.rank(X, Y, n_estimators=20, test=False)
-    there = dm.rank(X, Y, n_estimators=20, test=False, client=client)
+    here = dm.rank(X, Y, estimator=dm.RandomForestClassifier(20), test=False)
+    there = dm.rank(X, Y, estimator=dm.RandomForestClassifier(20), test=False, client=client)
     for name in here.table:
         np.testing.assert_array_equal(there.table[name], here.table[name])
 
@@ -372,11 +372,13 @@ def test_jobs_that_end_their_workers_are_reported(monkeypatch):
 
 @pytest.mark.slow
 def test_analyses(client):
+    forest = dm.RandomForestClassifier(10)
+
     def tables(**options):
         reports = [
-            dm.rank(X, Y, n_estimators=10, test="altmann", n_permutations=5, **options),
-            dm.rank(X, Y, n_estimators=10, test=False, stability=1, **options),
-            dm.rank(X, Y, n_estimators=10, test=False, **options),
+            dm.rank(X, Y, estimator=forest, test="altmann", n_permutations=5, **options),
+            dm.rank(X, Y, estimator=forest, test=False, stability=1, **options),
+            dm.rank(X, Y, estimator=forest, test=False, **options),
             dm.select(X, Y, selector="boruta", **options),
             dm.compare(X, Y, methods="mdi", n_features=1, n_resamples=3, n_estimators=5, **options),
         ]

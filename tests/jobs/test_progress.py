@@ -88,7 +88,8 @@ def test_what_a_checkpoint_keeps_is_said_and_a_finished_run_shows_no_bar(tmp_pat
 
 def test_rank_shows_its_steps_and_no_class(tmp_path):
     data = dm.datasets.linear_sign(60, 4, n_relevant=2, random_state=0)
-    lines = bars(lambda: dm.rank(data.X, data.y, n_estimators=50, verbose=1))
+    forest = dm.RandomForestClassifier(50, criterion="entropy")
+    lines = bars(lambda: dm.rank(data.X, data.y, estimator=forest, verbose=1))
     titles = {line.partition(": ")[0] for line in lines if "|" in line}
     assert "grow" in titles
     assert any(title.startswith("test max-t") for title in titles)

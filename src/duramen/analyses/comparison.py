@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any
 
 from duramen.analyses import ALL, COMPARED, COMPARED_TREES
 from duramen.analyses.execution import Execution, checkpoints
-from duramen.analyses.inputs import (
-    COMPARED_COLUMNS,
-    ComparedColumns,
-    call_words,
-    execution_of,
-    problem_of,
-)
+from duramen.analyses.inputs import call_words, execution_of, problem_of, table_of
 from duramen.analyses.problem import Problem, noted, stopped
 from duramen.analyses.report import AnalysisInterrupted, run_of
 from duramen.data import EncodedTable
@@ -22,7 +16,6 @@ from duramen.estimators.catalogue import random_forest
 from duramen.evaluation import EvaluationInterrupted, SelectionEvaluation, evaluate_selection
 from duramen.reports import Report, summarize_evaluation
 from duramen.support import checks
-from duramen.support.keywords import takes_keywords
 from duramen.support.provenance import references
 
 
@@ -128,7 +121,6 @@ def _enough(evaluation: SelectionEvaluation) -> dict[str, list[int]]:
     return {name: [enough.n_features, enough.low, enough.high] for name, enough in numbers.items()}
 
 
-@takes_keywords(ComparedColumns, COMPARED_COLUMNS)
 def compare(
     X: Any,
     y: Any = None,
@@ -146,7 +138,6 @@ def compare(
     client: Any = None,
     checkpoint: Any = None,
     verbose: int = 0,
-    **columns: Unpack[ComparedColumns],
 ) -> ComparisonReport:
     """Compare selectors and importance rankings on random splits of the rows.
 
@@ -155,13 +146,11 @@ def compare(
 
     Parameters
     ----------
-    X : table of shape (n, p), AnnData, LearningSet or ColumnStore
-        Table as for :func:`duramen.encode`. Of an AnnData, the variables are the features.
-    y : array-like of shape (n,), optional
-        Classes or numbers; by default the column `target` of X.
-    target : str, optional
-        Name of the target: of a column of the data frame, of the observations of the AnnData, or of
-        the store or its sample annotations if `y` is None. The column is not used as a feature.
+    X : table of shape (n, p), AnnData, LearningSet, ColumnStore or Table
+        Table as for :func:`duramen.encode`. A :class:`duramen.Table` says more of its columns and
+        rows.
+    y : array-like of shape (n,), or str
+        Target, or the name of its column, as for :class:`duramen.Table`, with which it is None.
     methods : selector, str, callable, Ranking, None, or a list or dict of such
         As for :func:`duramen.evaluate_selection`; by default the rankings by MDI and MDA, and all
         features.
@@ -172,21 +161,6 @@ def compare(
     learner : str or estimator
         As for :func:`duramen.evaluate_selection`; "forest" is a random forest of `n_estimators`
         trees.
-    names : iterable of str, optional
-        Names of the columns; by default those of the table.
-    kinds : str, mapping or sequence, optional
-        Kinds of the columns, as for :func:`duramen.encode`.
-    task : str, default="auto"
-        Task, as for :func:`duramen.learning_set`; "auto" decides by the values of the target.
-    groups : str or array-like of shape (n,), optional
-        Labels of the groups of the rows, which are not divided; or the name of a column, as
-        `target`.
-    keep_identifiers : bool, default=False
-        Whether columns that look like identifiers, with a different value in each row, are
-        analyzed; by default they are left out, with a note.
-    max_rows : int, optional
-        Largest number of rows: of more, a random sample is analyzed, in which classes keep their
-        proportions.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -219,14 +193,15 @@ def compare(
     >>> report.evaluation.methods
     ('mdi', 'all features')
     """
-    call = call_words(compare, {**locals(), **columns})
+    call = call_words(compare, locals())
     notes: list[str] = []
     execution = execution_of(
         "compare", notes, random_state=random_state, n_jobs=n_jobs, client=client,
         checkpoint=checkpoint, verbose=verbose,
     )  # fmt: skip
     checks.check_integer("compare", "n_estimators", n_estimators, 1)
-    problem = problem_of("compare", X, y, columns, n_jobs=n_jobs, seed=execution.random_state)
+    table = table_of("compare", X, y, "strata", "sample_weight", "feature_groups", "pos_label")
+    problem = problem_of("compare", table, n_jobs=n_jobs, seed=execution.random_state)
     notes += problem.remarks
     if methods is None:
         methods = {**{name: name for name in COMPARED}, ALL: None}

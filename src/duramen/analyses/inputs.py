@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from inspect import signature
-from typing import Any, TypedDict
+from typing import Any
 
 import narwhals as nw
 
@@ -33,80 +33,109 @@ from duramen.support.files import expanded
 from duramen.support.text import quoted
 
 _OF_TARGET = "target identifier"
+_OF_SET = ("names", "kinds", "sample_weight", "strata", "groups")  # parameters of `learning_set`
+_KEEPS = "Table(keep_identifiers=True) keeps {}"
 _LONGEST = 60  # characters of a value in the record of a call
 _MOST_SEED = 2**32 - 1
 
 
-class ComparedColumns(TypedDict, total=False):
-    """Description of the columns and rows of a table, for `duramen.compare`."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Table, its target, and what its columns and rows are.
 
-    target: str | None
-    names: Iterable[str] | None
-    kinds: Any
-    task: str
-    groups: Any
-    keep_identifiers: bool
-    max_rows: int | None
+    :func:`duramen.rank`, :func:`duramen.select` and :func:`duramen.compare` take it in place of
+    ``X, y`` and check it; what an analysis has no use for is refused there.
+
+    Parameters
+    ----------
+    X : table of shape (n, p), AnnData, LearningSet or ColumnStore
+        Table as for :func:`duramen.encode`. Of an AnnData, the variables are the features.
+    y : array-like of shape (n,), or str
+        Classes, numbers or survival, as for :func:`duramen.learning_set`; or the name of the column
+        that holds them: of the data frame, of the observations of the AnnData, or of the store or
+        its sample annotations. That column is not used as a feature. Of a LearningSet, None or a
+        name for its target.
+    names : iterable of str, optional
+        Names of the columns; by default those of the table.
+    kinds : str, mapping or sequence, optional
+        Kinds of the columns, as for :func:`duramen.encode`.
+    task : str, default="auto"
+        Task, as for :func:`duramen.learning_set`; "auto" decides by the values of the target.
+    strata, groups : str or array-like of shape (n,), optional
+        Rows that a test may exchange, as for :func:`duramen.learning_set`; groups are not divided
+        by splits of the rows. Or the name of a column, as `y`.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows, as for :func:`duramen.learning_set`.
+    feature_groups : mapping, labels, path, ..., or "clusters", optional
+        Groups of features that do not overlap, as for :func:`duramen.io.feature_groups`, whose MDA
+        is computed. "clusters": those that `clusters` of :func:`duramen.rank` asks for; clusters
+        that the test of direct effects takes are found without the target.
+    pos_label : label, optional
+        Class that the directions of effects are about, such as that of the ill; by default the
+        rarer one of two classes, and of more classes for each feature the one that depends on it
+        most.
+    keep_identifiers : bool, default=False
+        Whether columns that look like identifiers, with a different value in each row, are
+        analyzed; by default they are left out, with a note.
+    max_rows : int, optional
+        Largest number of rows: of more, a random sample is analyzed, in which classes keep their
+        proportions.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 6, n_relevant=2, random_state=0)
+    >>> table = dm.Table(data.X, data.y, groups=range(200), pos_label=1)
+    >>> table
+    Table(X, y, groups=range(0, 200), pos_label=1)
+    >>> dm.rank(table, test=False, n_jobs=1).directions["x0"]
+    'up for 1'
+    """
+
+    X: Any
+    y: Any = None
+    _: KW_ONLY
+    names: Iterable[str] | None = None
+    kinds: Any = None
+    task: Any = "auto"
+    strata: Any = None
+    groups: Any = None
+    sample_weight: Any = None
+    feature_groups: Any = None
+    pos_label: Any = None
+    keep_identifiers: bool = False
+    max_rows: int | None = None
+
+    def __repr__(self) -> str:
+        return f"Table({_words(Table, vars(self))})"
 
 
-class SelectedColumns(ComparedColumns, total=False):
-    """Description of the columns and rows of a table, for `duramen.select`."""
+def table_of(function: str, X: Any, y: Any, *unused: str) -> Table:
+    """Return the table of a call, which `X` may be already.
 
-    strata: Any
-
-
-class RankedColumns(SelectedColumns, total=False):
-    """Description of a table, and its rows and pairs of columns to look at, for `duramen.rank`."""
-
-    feature_groups: Any
-    sample_weight: Any
-    pos_label: Any
-    explain: Any
-    interactions: bool
-    memory: Any
-
-
-COMPARED_COLUMNS: ComparedColumns = {
-    "target": None,
-    "names": None,
-    "kinds": None,
-    "task": "auto",
-    "groups": None,
-    "keep_identifiers": False,
-    "max_rows": None,
-}
-SELECTED_COLUMNS: SelectedColumns = {**COMPARED_COLUMNS, "strata": None}
-RANKED_COLUMNS: RankedColumns = {
-    **SELECTED_COLUMNS,
-    "feature_groups": None,
-    "sample_weight": None,
-    "pos_label": None,
-    "explain": None,
-    "interactions": False,
-    "memory": None,
-}
-
-
-@dataclass(frozen=True)
-class Data:
-    """Table and target as they were given, with what is set apart of the table."""
-
-    X: Any  # columns but those that are set apart
-    y: Any
-    target: str  # its name
-    strata: Any
-    groups: Any
+    Raises
+    ------
+    TypeError, ValueError
+        If there is a target beside it, or it has something that the function has no use for.
+    """
+    if not isinstance(X, Table):
+        return Table(X, y)
+    if y is not None:
+        raise TypeError(
+            f"{function}: y must be None with a Table, got {type(y).__name__}. Hint: Table(X, y)."
+        )
+    for name in unused:
+        if (value := getattr(X, name)) is not None:
+            came = repr(value) if isinstance(value, str | int) else type(value).__name__
+            raise ValueError(
+                f"{function}: {name} of the Table must be None, as it has no effect here, got "
+                f"{came}. Hint: leave it out."
+            )
+    return X
 
 
 def problem_of(
-    function: str,
-    X: Any,
-    y: Any,
-    columns: ComparedColumns,
-    *,
-    n_jobs: int | None,
-    seed: int,
-    stored: bool = False,
+    function: str, table: Table, *, n_jobs: int | None, seed: int, stored: bool = False
 ) -> Problem[Any]:
     """Encode a table and its target, and look at them as the commands do.
 
@@ -118,52 +147,42 @@ def problem_of(
     ValueError
         If something is refused that commands refuse, such as dates and identifiers.
     TypeError, ValueError
-        If X, y or names of columns are not as described.
+        If table, target or names of columns are not as described.
     """
-    asked: dict[str, Any] = {**RANKED_COLUMNS, **columns}
-    target, task, max_rows = asked["target"], asked["task"], asked["max_rows"]
-    keep_identifiers = checks.check_flag(function, "keep_identifiers", asked["keep_identifiers"])
+    task, max_rows = table.task, table.max_rows
+    keep_identifiers = checks.check_flag(function, "keep_identifiers", table.keep_identifiers)
     checks.check_optional_integer(function, "max_rows", max_rows, 2)
-    described = {name: asked[name] for name in ("names", "kinds", "sample_weight")}
-    rows = {"strata": asked["strata"], "groups": asked["groups"]}
-    if isinstance(X, LearningSet):
-        data = learning_set_of(X, y, function, **described, **rows)
-        name, labels = target or "y", data.y
-        findings = [*of_target(labels, name), *of_codes(data.table)]
+    name = table.y if isinstance(table.y, str) else str(getattr(table.y, "name", None) or "y")
+    if not isinstance(table.X, LearningSet):
+        table = _taken_apart(function, table)
+    elif isinstance(table.y, str):
+        table = replace(table, y=None)
+    described = {what: getattr(table, what) for what in _OF_SET}
+    if isinstance(table.X, LearningSet):
+        data = learning_set_of(table.X, table.y, function, task, **described)
+        findings = [*of_target(data.y, name), *of_codes(data.table)]
         findings += of_leaks(
-            data.table, labels, name, data.task if not data.target.censored else "auto"
+            data.table, data.y, name, data.task if not data.target.censored else "auto"
         )
         row_names = RowNames(start=0)
     else:
-        own = _taken_apart(function, X, y, target, **rows)
-        row_names = names_of_rows(own.X)
-        name, labels = own.target, own.y
-        findings = [*of_target(labels, name, task if task != "survival" else "regression")]
-        findings += of_dates(dates_of(own.X)) if not isinstance(own.X, ColumnStore) else []
+        row_names = names_of_rows(table.X)
+        findings = [*of_target(table.y, name, task if task != "survival" else "regression")]
+        findings += of_dates(dates_of(table.X)) if not isinstance(table.X, ColumnStore) else []
         _refuse(function, findings, keep_identifiers)
         with stray_columns() as stray:
-            data = learning_set(
-                own.X,
-                labels,
-                **described,
-                task=task,
-                strata=own.strata,
-                groups=own.groups,
-                n_jobs=n_jobs,
-            )
+            data = learning_set(table.X, table.y, task=task, n_jobs=n_jobs, **described)
         findings += map(of_stray, stray)
         findings += of_codes(data.table, [values.name for values in stray])
         if not data.target.censored:
-            findings += of_leaks(data.table, labels, name, task)
+            findings += of_leaks(data.table, table.y, name, task)
     gone = () if keep_identifiers else left_out(findings)
     findings = _refuse(function, findings, keep_identifiers)
     if len(gone) == data.n_columns:
-        raise ValueError(
-            f"{function}: all columns look like identifiers; keep_identifiers=True keeps them."
-        )
+        raise ValueError(f"{function}: all columns look like identifiers; {_KEEPS.format('them')}.")
     data = data.with_table(without_names(data.table, gone)) if gone else data
     variants = data.table.variants if isinstance(data.table, ColumnStore) else None
-    if gone and row_names.labels is None and (frame := _columns(X)) is not None:
+    if gone and row_names.labels is None and (frame := _columns(table.X)) is not None:
         row_names = replace(row_names, labels=frame[gone[0]].to_list())
     problem = Problem(
         "", data, name, findings=in_order(findings), variants=variants, row_names=row_names
@@ -189,50 +208,44 @@ def _refuse(function: str, findings: list[Finding], keep_identifiers: bool) -> l
             for finding in findings
         ]
     else:
-        listed = without_identifiers(findings, "keep_identifiers=True keeps {}")
+        listed = without_identifiers(findings, _KEEPS)
     refused = [str(finding) for finding in listed if finding.refused]
     if refused:
         raise ValueError(f"{function}: {'; '.join(refused)}.")
     return listed
 
 
-def _taken_apart(
-    function: str, X: Any, y: Any, target: str | None, strata: Any, groups: Any
-) -> Data:
-    """Take target, strata and groups that are named out of a table."""
-    if y is None and target is None:
+def _taken_apart(function: str, table: Table) -> Table:
+    """Return a table whose y, strata and groups are the columns that they name, which X lacks."""
+    if table.y is None:
         raise TypeError(
-            f"{function}: y is missing. Give the target as y, or name its column, "
-            f'{function}(table, target="diagnosis").'
+            f"{function}: y is missing. Give the target as y, or the name of its column, "
+            f'{function}(table, "diagnosis").'
         )
-    if target is not None and not isinstance(target, str):
-        raise checks.refuse(function, "target", "the name of a column", target)
-    if isinstance(X, ColumnStore):
-        return _of_store(function, X, y, target, strata, groups)
+    named = {what: getattr(table, what) for what in ("y", "strata", "groups")}
+    named = {what: name for what, name in named.items() if isinstance(name, str)}
+    X, annotations = table.X, None
+    taken: dict[str, Any] = {}
     if is_anndata(X):
-        return _of_anndata(function, X, y, target, strata, groups)
-    columns = _columns(X)
-    wanted = {"target": target if y is None else None, "strata": strata, "groups": groups}
-    named = {what: name for what, name in wanted.items() if isinstance(name, str)}
-    taken = {}
+        annotations = X.obs
+    elif isinstance(X, ColumnStore):
+        annotations = X.samples
+        if name := named.pop("y", None):
+            others, taken["y"] = X.target(name)
+            X = X if len(others) == X.n_columns else without(X, [X.find(name)])
+    columns: Any = _columns(X if annotations is None else annotations) if named else None
     for what, name in named.items():
         if columns is None:
+            of_store = "ColumnStore without sample annotations"
+            kind = of_store if isinstance(X, ColumnStore) else f"{type(X).__name__} without names"
             raise TypeError(
-                f"{function}: {what}={name!r} names a column, and X is a "
-                f"{type(X).__name__} without names. Hint: give a data frame, or an array as "
-                f"{'y' if what == 'target' else what}."
+                f"{function}: {what}={name!r} names a column, and X is a {kind}. Hint: give a data "
+                f"frame, or an array as {what}."
             )
-        taken[what] = _column(function, what, name, columns.columns, lambda key: columns[key])
-    if columns is not None and taken:
+        taken[what] = _column(function, what, name, columns)
+    if named and annotations is None:
         X = columns.drop(*dict.fromkeys(named.values())).to_native()
-    name = target or str(getattr(y, "name", None) or "y")
-    return Data(
-        X,
-        taken.get("target", y),
-        name,
-        taken.get("strata", strata),
-        taken.get("groups", groups),
-    )
+    return replace(table, X=X, **taken)
 
 
 def _columns(X: Any) -> Any:
@@ -241,50 +254,16 @@ def _columns(X: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _column(function: str, what: str, name: str, names: Any, take: Callable[[str], Any]) -> Any:
+def _column(function: str, what: str, name: str, frame: Any) -> Any:
     """Return a column of a frame by its name."""
-    if name not in list(names):
+    if name not in frame.columns:
         import difflib
 
-        close = difflib.get_close_matches(name, [str(key) for key in names], n=1, cutoff=0.5)
-        shown = ", ".join(quoted(key) for key in list(names)[:10])
+        close = difflib.get_close_matches(name, map(str, frame.columns), n=1, cutoff=0.5)
+        shown = ", ".join(quoted(key) for key in frame.columns[:10])
         hint = f"did you mean {quoted(close[0])}?" if close else f"its columns are {shown}"
         raise ValueError(f"{function}: {what}: the table has no column {quoted(name)}; {hint}")
-    column = take(name)
-    return column.to_native() if hasattr(column, "to_native") else column
-
-
-def _of_anndata(
-    function: str, X: Any, y: Any, target: str | None, strata: Any, groups: Any
-) -> Data:
-    """Take target, strata and groups from the annotations of the observations."""
-    named = {"target": target if y is None else y, "strata": strata, "groups": groups}
-    taken = {
-        what: _column(function, what, column, X.obs.columns, lambda key: X.obs[key])
-        if isinstance(column, str)
-        else column
-        for what, column in named.items()
-    }
-    return Data(X, taken["target"], target or "y", taken["strata"], taken["groups"])
-
-
-def _of_store(
-    function: str, X: ColumnStore, y: Any, target: str | None, strata: Any, groups: Any
-) -> Data:
-    """Take a target from a store or its sample annotations, strata and groups from the latter."""
-    left: Any = X
-    if y is None and target is not None:
-        others, y = X.target(target)
-        left = X if len(others) == X.n_columns else without(X, [X.find(target)])
-    samples, taken = X.samples, {}
-    for what, column in {"strata": strata, "groups": groups}.items():
-        taken[what] = column
-        if isinstance(column, str):
-            columns = (
-                {} if samples is None else {name: samples[name] for name in samples.schema.names}
-            )
-            taken[what] = _column(function, what, column, columns, columns.__getitem__).to_numpy()
-    return Data(left, y, target or "y", taken["strata"], taken["groups"])
+    return frame[name].to_native()
 
 
 def execution_of(
@@ -317,15 +296,25 @@ def execution_of(
 
 def call_words(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
     """Return the call of a function as text, without what has its default."""
+    return f"dm.{function.__name__}({_words(function, arguments)})"
+
+
+def _words(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
     words = []
     for name, parameter in signature(function).parameters.items():
         value = arguments[name]
-        if name == "X" or (name == "y" and value is not None):
+        if name == "X":
+            words.append(repr(value) if isinstance(value, Table) else name)
+        elif name == "y" and not isinstance(value, str | None):
             words.append(name)
         elif not _is_default(value, parameter.default):
-            text = " ".join(repr(value).split())
-            words.append(f"{name}={text if len(text) <= _LONGEST else '...'}")
-    return f"dm.{function.__name__}({', '.join(words)})"
+            words.append(f"{name}={_shown(value)}")
+    return ", ".join(words)
+
+
+def _shown(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LONGEST else "..."
 
 
 def _is_default(value: Any, default: Any) -> bool:

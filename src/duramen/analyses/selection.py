@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Unpack
+from typing import Any
 
 from sklearn.base import clone
 
 from duramen.analyses import SELECTOR
 from duramen.analyses.clustering import Clustering
 from duramen.analyses.execution import Execution, checkpoints
-from duramen.analyses.inputs import (
-    SELECTED_COLUMNS,
-    SelectedColumns,
-    call_words,
-    execution_of,
-    problem_of,
-)
+from duramen.analyses.inputs import call_words, execution_of, problem_of, table_of
 from duramen.analyses.problem import Problem, noted, stopped
 from duramen.analyses.report import AnalysisInterrupted, run_of
 from duramen.forests.settings import resolve_subspace
@@ -34,7 +28,6 @@ from duramen.selection import BaseSelector, Selector, catalogue
 from duramen.selection.records import MEMORY, SUBSPACE
 from duramen.selection.sequential_random_subspace.selector import seconds_of_tree, widest_within
 from duramen.support import checks
-from duramen.support.keywords import takes_keywords
 from duramen.support.text import duration
 
 # Trees without a new feature that end a search by default: as many as give each feature to so many
@@ -225,7 +218,6 @@ def report_of(
     )
 
 
-@takes_keywords(SelectedColumns, SELECTED_COLUMNS)
 def select(
     X: Any,
     y: Any = None,
@@ -237,7 +229,6 @@ def select(
     client: Any = None,
     checkpoint: Any = None,
     verbose: int = 0,
-    **columns: Unpack[SelectedColumns],
 ) -> SelectionReport:
     """Select the features that are relevant for a target.
 
@@ -246,34 +237,17 @@ def select(
 
     Parameters
     ----------
-    X : table of shape (n, p), AnnData, LearningSet or ColumnStore
-        Table as for :func:`duramen.encode`. Of an AnnData, the variables are the features.
-    y : array-like of shape (n,), optional
-        Classes or numbers; by default the column `target` of X.
-    target : str, optional
-        Name of the target: of a column of the data frame, of the observations of the AnnData, or of
-        the store or its sample annotations if `y` is None. The column is not used as a feature.
+    X : table of shape (n, p), AnnData, LearningSet, ColumnStore or Table
+        Table as for :func:`duramen.encode`. A :class:`duramen.Table` says more of its columns and
+        rows.
+    y : array-like of shape (n,), or str
+        Target, or the name of its column, as for :class:`duramen.Table`, with which it is None.
     selector : str or selector of duramen, optional
         Name in `duramen.selection.records`, for that selector with its defaults; or a selector, a
         copy of which is fitted. By default `SequentialRandomSubspace` with decoys, 1000 features a
         tree at most, which ends when trees that give each feature ten draws find nothing new.
     clusters : float, optional
         Correlation from which on features are put in clusters with a more important one.
-    names : iterable of str, optional
-        Names of the columns; by default those of the table.
-    kinds : str, mapping or sequence, optional
-        Kinds of the columns, as for :func:`duramen.encode`.
-    task : str, default="auto"
-        Task, as for :func:`duramen.learning_set`; "auto" decides by the values of the target.
-    strata, groups : str or array-like of shape (n,), optional
-        Rows that the test may exchange, as for :func:`duramen.learning_set`; or the name of a
-        column, as `target`.
-    keep_identifiers : bool, default=False
-        Whether columns that look like identifiers, with a different value in each row, are
-        analyzed; by default they are left out, with a note.
-    max_rows : int, optional
-        Largest number of rows: of more, a random sample is analyzed, in which classes keep their
-        proportions.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -305,7 +279,7 @@ def select(
     >>> dm.select(data.X, data.y, selector="boruta").selected
     ('x0', 'x1')
     """
-    call = call_words(select, {**locals(), **columns})
+    call = call_words(select, locals())
     notes: list[str] = []
     execution = execution_of(
         "select", notes, random_state=random_state, n_jobs=n_jobs, client=client,
@@ -315,9 +289,8 @@ def select(
     if clusters is not None:
         least = checks.check_real("select", "clusters", clusters, 0, 1, ends="(]")
         request = replace(request, clustering=Clustering(least))
-    problem = problem_of(
-        "select", X, y, columns, n_jobs=n_jobs, seed=execution.random_state, stored=True
-    )
+    table = table_of("select", X, y, "sample_weight", "feature_groups", "pos_label")
+    problem = problem_of("select", table, n_jobs=n_jobs, seed=execution.random_state, stored=True)
     notes += problem.remarks
     if problem.data.exchangeability.restricted and not request.record.exchanges:
         from duramen.selection import catalogue

@@ -66,7 +66,7 @@ def test_column_direct_is_what_the_library_says(file, tmp_path):
     assert any("projected covariance" in source for source in record["references"])
     # The call in Python gives the same, and the test itself.
     report = dm.rank(
-        frame().drop(columns="batch"), target="y", test=False, direct=True, n_estimators=TREES
+        frame().drop(columns="batch"), "y", estimator=dm.RandomForestRegressor(TREES), test="direct"
     )
     assert report.direct.verdicts() == wanted.verdicts()
     assert list(report.table["direct"]) == columns["direct"]
@@ -108,13 +108,10 @@ def test_clusters_are_offered_where_rows_are_too_few(tmp_path):
     _, record = done(tmp_path / "clusters", *words(tmp_path / "t.csv", *more))
     assert len(record["results"]["direct"]["direct_groups"]) == 1
     report = dm.rank(
-        table,
-        target="y",
-        test=False,
-        direct=True,
+        dm.Table(table, "y", feature_groups="clusters"),
+        estimator=dm.RandomForestClassifier(TREES, criterion="entropy"),
+        test="direct",
         clusters=0.8,
-        feature_groups="clusters",
-        n_estimators=TREES,
     )
     assert json.loads(report.run.to_json())["results"]["direct"] == record["results"]["direct"]
 
@@ -158,12 +155,12 @@ def test_what_it_cannot_do_is_refused_before_a_forest_grows(more, message, file,
 
 def test_weights_are_refused_in_python():
     table = frame().drop(columns="batch")
-    with pytest.raises(ValueError, match="direct: sample_weight must be None"):
-        dm.rank(table, target="y", direct=True, sample_weight=np.linspace(1, 2, N))
-    with pytest.raises(ValueError, match="direct must be False with test='conditional'"):
-        dm.rank(table, target="y", direct=True, test="conditional")
+    with pytest.raises(ValueError, match="test='direct': sample_weight must be None"):
+        dm.rank(dm.Table(table, "y", sample_weight=np.linspace(1, 2, N)), test="direct")
+    with pytest.raises(ValueError, match="leave out one of them, which are the same test"):
+        dm.rank(table, "y", test=["direct", "conditional"])
     with pytest.raises(ValueError, match="feature_groups='clusters' needs clusters"):
-        dm.rank(table, target="y", direct=True, feature_groups="clusters")
+        dm.rank(dm.Table(table, "y", feature_groups="clusters"), test="direct")
 
 
 def test_weights_are_refused_before_a_forest_grows(monkeypatch):
@@ -171,5 +168,5 @@ def test_weights_are_refused_before_a_forest_grows(monkeypatch):
     weights = np.linspace(1, 2, N)
     with pytest.raises(ValueError, match="conditional: sample_weight must be None"):
         dm.rank(
-            frame().drop(columns="batch"), target="y", test="conditional", sample_weight=weights
+            dm.Table(frame().drop(columns="batch"), "y", sample_weight=weights), test="conditional"
         )

@@ -97,10 +97,12 @@ def test_the_default_test_has_verdicts_of_groups_beside_those_of_their_members(f
     assert of_features["x0"] == "confirmed"
     table = pq.read_table(folder / "t.parquet").to_pandas()
     groups = {"=signal": ["x0", "x1"], "rest": ["x3", "x4"]}
-    report = dm.rank(table, target="y", feature_groups=groups, n_estimators=TREES, n_jobs=1)
+    forest = dm.RandomForestClassifier(TREES, criterion="entropy")
+    report = dm.rank(dm.Table(table, "y", feature_groups=groups), estimator=forest, n_jobs=1)
     assert "groups were tested first" in " ".join(report.notes)
     # A group with the name of a feature: the test is of features alone.
-    own = dm.rank(table, target="y", feature_groups={"x0": ["x0", "x1"]}, n_estimators=TREES)
+    table = dm.Table(table, "y", feature_groups={"x0": ["x0", "x1"]})
+    own = dm.rank(table, estimator=forest)
     assert "groups were tested first" not in " ".join(own.notes)
 
 

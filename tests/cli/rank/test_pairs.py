@@ -46,7 +46,9 @@ def test_a_planted_pair_is_the_one_that_is_found(tmp_path):
 
 def test_python_says_the_same_and_few_groups_of_rows_are_refused(tmp_path):
     table = frame()
-    report = dm.rank(table, target="y", n_estimators=TREES, test=False, interactions=True, n_jobs=1)
+    report = dm.rank(
+        table, "y", estimator=dm.RandomForestRegressor(TREES), test="interactions", n_jobs=1
+    )
     assert report.interactions.supported() == [("b", "c")]
     assert "result-pairs.csv" in report.further
     table.assign(person=np.arange(N) % 15).to_csv(tmp_path / "t.csv", index=False)

@@ -107,19 +107,20 @@ def test_rows_that_are_not_there_are_refused(file, tmp_path, more, reason):
 def test_python_explains_the_same(file, tmp_path):
     table = frame().drop(columns="z").set_index(pd.Index([f"P{i}" for i in range(N)]))
     done(tmp_path / "out", *words(file, "--explain", "P7"))
-    report = dm.rank(table, target="y", n_estimators=TREES, test=False, explain="P7", n_jobs=1)
+    forest = dm.RandomForestClassifier(TREES, criterion="entropy")
+    report = dm.rank(table, "y", estimator=forest, test=False, explain="P7", n_jobs=1)
     (rows,) = report.rows
     assert rows.names == ("P7",)
     written = values(tmp_path / "out", "P7")
     own = dict(zip(rows.prediction.names, rows.prediction.values[0], strict=True))
     assert written.to_dict() == pytest.approx({name: own[name] for name in written.index})
     new = table.drop(columns="y").iloc[:2]
-    (rows,) = dm.rank(table, target="y", n_estimators=TREES, test=False, explain=new, n_jobs=1).rows
+    (rows,) = dm.rank(table, "y", estimator=forest, test=False, explain=new, n_jobs=1).rows
     assert rows.names == ("P0", "P1")
     with pytest.raises(ValueError, match="labels or numbers of rows"):
-        dm.rank(table, target="y", n_estimators=TREES, test=False, explain=[2.5])
+        dm.rank(table, "y", estimator=forest, test=False, explain=[2.5])
     with pytest.raises(ValueError, match="lack 1 of the 5 features"):
-        dm.rank(table, target="y", test=False, explain=new.drop(columns="b"))
+        dm.rank(table, "y", test=False, explain=new.drop(columns="b"))
 
 
 def test_stores_and_annotations_name_rows(file, tmp_path):

@@ -22,9 +22,11 @@ def _plain(report: Any) -> Any:
     return columns, report.references, command
 
 
-def _ranked(**options: Any) -> Any:
+def _ranked(feature_groups: Any = None, **options: Any) -> Any:
     report = dm.rank(
-        table(), target("classification"), n_jobs=jobs(), **{"n_estimators": 10, **options}
+        dm.Table(table(), target("classification"), feature_groups=feature_groups),
+        n_jobs=jobs(),
+        **{"estimator": dm.RandomForestClassifier(10, criterion="entropy"), **options},
     )
     return _plain(report), report.verdicts, report.selected
 
@@ -33,16 +35,13 @@ for label, options in (
     ("default", {}),
     ("rows", {"test": False, "explain": [3, 4]}),
     ("no test", {"test": False, "measure": ("mda", "mdi")}),
-    (
-        "a forest",
-        {"estimator": estimator("classification"), "n_estimators": None, "test": "altmann"},
-    ),
+    ("a forest", {"estimator": estimator("classification"), "test": "altmann"}),
     (
         "feature groups, clusters",
         {"feature_groups": {"g": ["a", "b"]}, "clusters": 0.3, "test": False},
     ),
 ):
-    case(f"rank/{label}", dm.rank, dm.RankingReport, **options)(_ranked)
+    case(f"rank/{label}", dm.rank, dm.RankingReport, dm.Table, **options)(_ranked)
 
 
 @case("select/default", dm.select, dm.SelectionReport)
@@ -60,5 +59,6 @@ def _compared() -> Any:
 
 @case("AnalysisInterrupted", dm.AnalysisInterrupted)
 def _interrupted() -> Any:
-    report = dm.rank(table(), target("classification"), n_estimators=3, test=False)
+    forest = dm.RandomForestClassifier(3, criterion="entropy")
+    report = dm.rank(table(), target("classification"), estimator=forest, test=False)
     return _plain(dm.AnalysisInterrupted(report).report)

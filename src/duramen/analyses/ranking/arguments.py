@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,16 +29,15 @@ from duramen.significance import catalogue as tests
 from duramen.support import checks
 
 _OWNER = "rank"
+_BESIDE = ("direct", "interactions")  # tests that give no verdicts
 
 
 def measures_of(asked: str | Sequence[str]) -> tuple[str, ...]:
     """Return the names of measures; none for "auto"."""
     if isinstance(asked, str) and asked == "auto":
         return ()
-    names = [asked] if isinstance(asked, str) else list(asked)
-    allowed = [measure.name for measure in measures]
-    spelled = [name.replace("-", "_") if isinstance(name, str) else name for name in names]
-    chosen = [checks.check_choice(_OWNER, "measure", name, ("auto", *allowed)) for name in spelled]
+    allowed = ("auto", *(measure.name for measure in measures))
+    chosen = [checks.check_choice(_OWNER, "measure", name, allowed) for name in _names(asked)]
     if not chosen or "auto" in chosen:
         raise checks.refuse(_OWNER, "measure", "'auto' or names of measures", asked)
     return tuple(chosen)
@@ -47,7 +46,6 @@ def measures_of(asked: str | Sequence[str]) -> tuple[str, ...]:
 def forest_for(
     data: LearningSet[Any],
     estimator: Any,
-    n_estimators: int | None,
     execution: Execution,
     notes: list[str],
 ) -> tuple[Any, str]:
@@ -61,18 +59,11 @@ def forest_for(
         If it is none of duramen, or is for another task.
     """
     work = {"n_jobs": execution.n_jobs, "verbose": execution.verbose}
-    checks.check_optional_integer(_OWNER, "n_estimators", n_estimators, 1)
     if estimator is None:
-        if n_estimators is None:
-            notes += fewer_trees(data.n_rows, "n_estimators")
-        n_trees = n_estimators or trees_by_default(data.n_rows)
+        notes += fewer_trees(data.n_rows, "n_estimators of estimator")
+        n_trees = trees_by_default(data.n_rows)
         forest = default_forest(data.task, n_trees, random_state=execution.random_state, **work)
         return forest, FORESTS[0].name
-    if n_estimators is not None:
-        raise ValueError(
-            f"{_OWNER}: n_estimators is for the default forest; set that of the estimator, "
-            f"{type(estimator).__name__}({n_estimators})."
-        )
     forest = template_of(estimator, _OWNER)
     if forest.task != data.task:
         raise ValueError(
@@ -89,42 +80,68 @@ def forest_for(
     return with_estimates(forest.set_params(**own)), name
 
 
-def requested_test(
-    significance: bool | str, n_permutations: int | None, checkpoint: Any, *, resampled: bool
-) -> Request | None:
-    """Return the test that is asked for; None for no test.
+def _names(asked: Any) -> list[Any]:
+    """Return names as catalogues spell them, of a name or several."""
+    names = [asked] if isinstance(asked, str) or not isinstance(asked, Iterable) else asked
+    return [name.replace("-", "_") if isinstance(name, str) else name for name in names]
+
+
+def tests_of(asked: str | Sequence[str] | Literal[False]) -> tuple[str, ...]:
+    """Return the names of tests, of which at most one gives verdicts; none for False.
 
     Raises
     ------
     ValueError
-        If there is no such test, or it has no use for an argument.
+        If they are no such names.
+    """
+    if asked is False:
+        return ()
+    allowed = ["auto", *(test.name for test in tests), *_BESIDE]
+    names = _names(asked)
+    if not names or not all(name in allowed for name in names):
+        words = ", ".join(map(repr, allowed))
+        raise checks.refuse(_OWNER, "test", f"False, or one or more of {words}", asked)
+    if sum(name not in _BESIDE for name in names) > 1:
+        words = " and ".join(map(repr, _BESIDE))
+        raise checks.refuse(_OWNER, "test", f"one name at most beside {words}", asked)
+    if {"direct", "conditional"} <= set(names):
+        hint = "leave out one of them, which are the same test"
+        raise checks.refuse(_OWNER, "test", "'direct' or 'conditional'", asked, hint)
+    return tuple(names)
+
+
+def requested_test(
+    names: Sequence[str], n_permutations: int | None, checkpoint: Any, *, resampled: bool
+) -> Request | None:
+    """Return the test that gives verdicts; None where there is none among the names.
+
+    Raises
+    ------
+    ValueError
+        If it has no use for an argument.
     """
     checks.check_optional_integer(_OWNER, "n_permutations", n_permutations, 1)
-    if significance is False:
+    name = next((name for name in names if name not in _BESIDE), None)
+    if name is None:
         unused = {"n_permutations": n_permutations, "checkpoint": None if resampled else checkpoint}
-        for name, value in unused.items():
+        for parameter, value in unused.items():
             if value is not None:
-                raise ValueError(f"{_OWNER}: {name} has no effect with test=False; leave it out.")
+                shown = " and ".join(map(repr, names)) or False
+                raise ValueError(
+                    f"{_OWNER}: {parameter} has no effect with test={shown}; leave it out."
+                )
         return None
-    default = significance is True
-    if default:
-        test = next(test for test in tests if test.default)
-    else:
-        allowed = [test.name for test in tests]
-        wanted = str(significance).replace("-", "_")
-        if not isinstance(significance, str) or wanted not in allowed:
-            words = ", ".join(map(repr, allowed))
-            raise checks.refuse(_OWNER, "test", f"True, False or one of {words}", significance)
-        test = tests[wanted]
+    default = name == "auto"
+    test = next(test for test in tests if test.default) if default else tests[name]
     wasted = {
         "n_permutations": None if test.repeats else n_permutations,
         "checkpoint": None if resampled or test.grows else checkpoint,
     }
     why = "whose number of forests is fixed" if test.grows else "which grows no forests"
-    for name, value in wasted.items():
+    for parameter, value in wasted.items():
         if value is not None:
             raise ValueError(
-                f"{_OWNER}: {name} has no effect with test={test.name!r}, {why}; leave it out."
+                f"{_OWNER}: {parameter} has no effect with test={test.name!r}, {why}; leave it out."
             )
     request = Request(test, n_permutations, default=default)
     request.check(PYTHON, f"{_OWNER}: ")
@@ -181,21 +198,6 @@ def is_clusters(feature_groups: Any, clusters: float | None) -> bool:
     if clusters is None:
         raise ValueError(f"{_OWNER}: feature_groups='clusters' needs clusters, such as 0.8.")
     return True
-
-
-def check_once(direct: bool, test: bool | str) -> None:
-    """Check that features are not tested given the others twice.
-
-    Raises
-    ------
-    ValueError
-        If they are.
-    """
-    if direct and test == "conditional":
-        raise ValueError(
-            f"{_OWNER}: direct must be False with test='conditional', which is the same test. "
-            "Hint: leave out one of them."
-        )
 
 
 def rows_asked(explain: Any) -> RowsAsked | None:

@@ -6,27 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any, Unpack
+from typing import Any, Literal
 
 from duramen.analyses.clustering import Clustering
 from duramen.analyses.execution import Execution, Wording, checkpoints
-from duramen.analyses.inputs import (
-    RANKED_COLUMNS,
-    RankedColumns,
-    call_words,
-    execution_of,
-    problem_of,
-)
+from duramen.analyses.inputs import call_words, execution_of, problem_of, table_of
 from duramen.analyses.problem import Problem, noted
 from duramen.analyses.ranking.arguments import (
     check_exchanges,
-    check_once,
     forest_for,
     groups_of,
     is_clusters,
     measures_of,
     requested_test,
     rows_asked,
+    tests_of,
     threshold_of,
 )
 from duramen.analyses.ranking.description import (
@@ -67,7 +61,6 @@ from duramen.reports.signals import GroupImportances, Signals
 from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.significance import ErrorRates, Significance
 from duramen.support import checks
-from duramen.support.keywords import takes_keywords
 
 
 def clusters_of(signals: Signals) -> Groups:
@@ -157,13 +150,13 @@ class RankingReport(Report):
     selected : tuple of str
         Features that the test selects, the best first: those confirmed, and candidates.
     direct : ConditionalSignificance or None
-        Test of each feature given all others, with ``direct=True``.
+        Test of each feature given all others, with "direct" in `test`.
     direct_clusters : tuple of tuples of str
         Direct and associated features, correlated ones together.
     rows : tuple of RowImportances
         Importances in the rows to explain: those of the table, then new ones.
     interactions : AllPairs or None
-        Interactions of all pairs, with ``interactions=True``.
+        Interactions of all pairs, with "interactions" in `test`.
 
     Examples
     --------
@@ -493,27 +486,25 @@ def report_of(
     )
 
 
-@takes_keywords(RankedColumns, RANKED_COLUMNS)
 def rank(
     X: Any,
     y: Any = None,
     *,
     estimator: Any = None,
-    n_estimators: int | None = None,
     measure: str | Sequence[str] = "auto",
-    test: bool | str = True,
+    test: str | Sequence[str] | Literal[False] = "auto",
     n_permutations: int | None = None,
     intervals: bool = False,
     stability: int | None = None,
     clusters: float | None = None,
     representatives: float | None = None,
-    direct: bool = False,
+    explain: Any = None,
+    memory: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: Any = None,
     verbose: int = 0,
-    **columns: Unpack[RankedColumns],
 ) -> RankingReport:
     """Rank features by their importance for a target, and test which are larger than by chance.
 
@@ -522,24 +513,24 @@ def rank(
 
     Parameters
     ----------
-    X : table of shape (n, p), AnnData, LearningSet or ColumnStore
-        Table as for :func:`duramen.encode`. Of an AnnData, the variables are the features.
-    y : array-like of shape (n,), optional
-        Classes, numbers or survival, as for :func:`duramen.learning_set`; by default the column
-        `target` of X.
-    target : str, optional
-        Name of the target: of a column of the data frame, of the observations of the AnnData, or of
-        the store or its sample annotations if `y` is None. The column is not used as a feature.
+    X : table of shape (n, p), AnnData, LearningSet, ColumnStore or Table
+        Table as for :func:`duramen.encode`. A :class:`duramen.Table` says more of its columns and
+        rows.
+    y : array-like of shape (n,), or str
+        Target, or the name of its column, as for :class:`duramen.Table`, with which it is None.
     estimator : estimator of duramen, optional
         Forest; a copy of it is fitted. By default a random forest of 1000 trees, fewer for more
         than 100,000 rows, that splits by entropy where the target holds classes.
-    n_estimators : int, optional
-        Number of trees of the default forest.
     measure : str or sequence of str
         Names in `duramen.importances.catalogue`; the first one orders the features. "auto": those
         that the command computes, as far as the forest allows.
-    test : bool or str
-        Name in `duramen.significance.catalogue`; True for the default test, False for none.
+    test : str, sequence of str, or False
+        "auto" for the default test, or a name in `duramen.significance.catalogue`: at most one of
+        these, which gives the verdicts. "direct": each feature given all others
+        (:func:`duramen.significance.conditional`), as the column ``direct``; with
+        `feature_groups`, first the groups, then the members of those that are direct.
+        "interactions": all pairs of features (:func:`duramen.significance.interaction_test`).
+        Such as ``("auto", "direct", "interactions")``; False for no test.
     n_permutations : int, optional
         Number of rounds of the test, each with new forests.
     intervals : bool
@@ -548,47 +539,15 @@ def rank(
         Number of first features whose stability over halves of the rows is measured.
     clusters, representatives : float, optional
         Correlation from which on features are put in clusters, after they are ranked or before.
-    direct : bool, default=False
-        Whether each feature is tested given all others (:func:`duramen.significance.conditional`),
-        after the ranking; with `feature_groups`, first the groups, then the members of those that
-        are direct.
-    names : iterable of str, optional
-        Names of the columns; by default those of the table.
-    kinds : str, mapping or sequence, optional
-        Kinds of the columns, as for :func:`duramen.encode`.
-    feature_groups : mapping, labels, path, ..., or "clusters", optional
-        Groups that do not overlap, as for :func:`duramen.io.feature_groups`; the MDA of groups is
-        computed. "clusters": the clusters of
-        `clusters`; with `direct`, clusters found without the target.
-    task : str, default="auto"
-        Task, as for :func:`duramen.learning_set`; "auto" decides by the values of the target.
-    sample_weight : array-like of shape (n,), optional
-        Weights of the rows, as for :func:`duramen.learning_set`.
-    strata, groups : str or array-like of shape (n,), optional
-        Rows that the test may exchange, as for :func:`duramen.learning_set`; or the name of a
-        column, as `target`.
-    pos_label : label, optional
-        Class that the directions of effects are about, such as that of the ill; by default the
-        rarer one of two classes, and of more classes for each feature the one that depends on it
-        most.
     explain : row, sequence of rows, or table, optional
         Rows whose predictions are explained by :func:`duramen.importances.local_mdi`: labels of the
         index of `X`, or else numbers from 0; "all" for every row; or a table of new rows with the
         columns of `X`.
-    interactions : bool, default=False
-        Whether all pairs of features are tested for an interaction
-        (:func:`duramen.significance.interaction_test`), after the ranking.
-    keep_identifiers : bool, default=False
-        Whether columns that look like identifiers, with a different value in each row, are
-        analyzed; by default they are left out, with a note.
     memory : str or int, optional
         Memory for the table, such as "2GB" or a number of bytes. A `ColumnStore` whose codes take
         more stays on disk: random patches that fit are grown, and the test and the effects are of a
         random sample of rows (docs/how-to/data/patches.md). By default a store is mapped into
         memory.
-    max_rows : int, optional
-        Largest number of rows: of more, a random sample is analyzed, in which classes keep their
-        proportions.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -621,37 +580,36 @@ def rank(
     >>> report.verdicts["x0"], report.directions["x0"]
     ('confirmed', 'up for 1')
     """
-    call = call_words(rank, {**locals(), **columns})
+    call = call_words(rank, locals())
     notes: list[str] = []
     execution = execution_of(
         "rank", notes, random_state=random_state, n_jobs=n_jobs, client=client,
         checkpoint=checkpoint, verbose=verbose,
     )  # fmt: skip
-    of_clusters = is_clusters(columns["feature_groups"], clusters)
-    checks.check_flag("rank", "direct", direct)
-    check_once(direct, test)
-    resampled = bool(intervals or stability or direct)
-    request = requested_test(test, n_permutations, checkpoint, resampled=resampled)
-    memory = memory_of(columns["memory"], "rank")
+    table = table_of("rank", X, y)
+    of_clusters = is_clusters(table.feature_groups, clusters)
+    tests = tests_of(test)
+    direct, interactions = "direct" in tests, "interactions" in tests
+    resampled = bool(intervals or stability or direct or interactions)
+    request = requested_test(tests, n_permutations, checkpoint, resampled=resampled)
+    bound = memory_of(memory, "rank")
     problem = problem_of(
-        "rank", X, y, columns, n_jobs=n_jobs, seed=execution.random_state, stored=memory is not None
+        "rank", table, n_jobs=n_jobs, seed=execution.random_state, stored=bound is not None
     )
-    problem, memory = settled(problem, memory, execution)
+    problem, bound = settled(problem, bound, execution)
     notes += problem.remarks
-    if memory is not None and estimator is None:
+    if bound is not None and estimator is None:
         estimator = PATCHES.estimator(problem.task)(
-            trees_by_default(problem.data.n_rows) if n_estimators is None else n_estimators,
-            **problem.data.target.ranking_parameters,
+            trees_by_default(problem.data.n_rows), **problem.data.target.ranking_parameters
         )
-        n_estimators = None
-    forest, name = forest_for(problem.data, estimator, n_estimators, execution, notes)
-    if memory is not None:
+    forest, name = forest_for(problem.data, estimator, execution, notes)
+    if bound is not None:
         check_kind(name, execution.wording)
-        forest, note = fitted_to(forest, problem.data, memory, execution)
+        forest, note = fitted_to(forest, problem.data, bound, execution)
         problem = replace(problem, notes=(*problem.notes, note))
         notes.append(note)
     check_exchanges(request, problem.data)
-    grouping = None if of_clusters else groups_of(columns["feature_groups"], problem.data.names)
+    grouping = None if of_clusters else groups_of(table.feature_groups, problem.data.names)
     if request is not None:
         request = request.with_groups(grouping, problem.data.names)
     asked = RankingRequest(
@@ -669,10 +627,10 @@ def rank(
         direct,
         grouping,
         of_clusters,
-        pos_label=columns["pos_label"],
-        rows=rows_asked(columns["explain"]),
-        interactions=checks.check_flag("rank", "interactions", columns["interactions"]),
-        memory=memory,
+        pos_label=table.pos_label,
+        rows=rows_asked(explain),
+        interactions=interactions,
+        memory=bound,
     )
     ranking = rank_features(problem, forest, asked, execution)
     report = report_of(
