@@ -121,6 +121,24 @@ def is_public(path: str) -> bool:
     return True
 
 
+def undescribed(thing: Callable[..., Any]) -> set[str]:
+    """Parameters that the docstring does not describe, unless it refers to those of another."""
+    text = inspect.cleandoc(thing.__doc__ or "")
+    if "whose parameters these are" in text:
+        return set()
+    section = text.partition("Parameters\n----------\n")[2]
+    section = re.split(r"\n\n\w+\n-+\n", section)[0]
+    entries = re.findall(r"^(\S.*?)(?: : .*)?$", section, re.MULTILINE)
+    described = {name.lstrip("*") for entry in entries for name in entry.split(", ")}
+    return {name for name in parameters(thing) if name not in described}
+
+
+def test_parameters_are_described() -> None:
+    left = {name: undescribed(thing) for name, thing in PUBLIC.items() if inspect.isfunction(thing)}
+    left["Table"] = undescribed(duramen.Table)
+    assert {name: names for name, names in left.items() if names} == {}
+
+
 def test_results_with_a_frame_can_be_saved() -> None:
     framed = {name: thing for name, thing in PUBLIC.items() if hasattr(thing, "to_frame")}
     assert framed

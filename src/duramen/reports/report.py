@@ -120,6 +120,11 @@ def render(report: Any) -> str:
     Figures and styles are inside; it loads nothing, runs nothing, follows the reader's choice of
     light or dark, and can be printed. Names from the data are escaped, control characters in them
     are shown as such, and long text is cut in its middle.
+
+    Parameters
+    ----------
+    report : Report
+        What a summary or an analysis has returned.
     """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 

@@ -146,6 +146,10 @@ def max_t(
         under permutation, so that features with many distinct values have no advantage over those
         with few. The standard deviation of a feature counts as no less than the root mean square
         over all features. Otherwise the statistic is the importance itself.
+    marginal : bool
+        Whether the marginal rank statistic is used beside the importance.
+    max_stages : int
+        Largest number of stages.
     alpha : float
         Level at which features are confirmed, in [0, 1].
     feature_groups : mapping, labels, path, ..., optional

@@ -96,7 +96,7 @@ def gaussian_mda(
         Covariance matrix C of the features, positive definite.
     with_target : array_like, shape (p,)
         Covariance :math:`\tau` of each feature with the target.
-    names, groups
+    names, feature_groups
         As for `additive_mda`.
 
     Returns
