@@ -163,6 +163,15 @@ def test_weights_are_refused_in_python():
         dm.rank(dm.Table(table, "y", feature_groups="clusters"), test="direct")
 
 
+def test_strata_and_groups_that_the_test_beside_verdicts_uses():
+    table = dm.Table(frame(), "y", strata="batch", groups=np.arange(N))
+    with pytest.raises(ValueError, match="strata has no effect with test='janitza'"):
+        dm.rank(table, test=("janitza", "interactions"))
+    forest = dm.RandomForestRegressor(10)
+    report = dm.rank(table, estimator=forest, test=("janitza", "direct"))
+    assert "within strata" in report.direct.null
+
+
 def test_weights_are_refused_before_a_forest_grows(monkeypatch):
     monkeypatch.setattr("duramen.analyses.ranking.ranking.grow_and_compute", None)
     weights = np.linspace(1, 2, N)

@@ -111,9 +111,11 @@ def tests_of(asked: str | Sequence[str] | Literal[False]) -> tuple[str, ...]:
 
 
 def requested_test(
-    names: Sequence[str], n_permutations: int | None, checkpoint: Any, *, resampled: bool
+    names: Sequence[str], n_permutations: int | None, checkpoint: Any, *, beside: bool
 ) -> Request | None:
     """Return the test that gives verdicts; None where there is none among the names.
+
+    `beside` tells whether something else is computed that uses groups and the checkpoint.
 
     Raises
     ------
@@ -123,7 +125,7 @@ def requested_test(
     checks.check_optional_integer(_OWNER, "n_permutations", n_permutations, 1)
     name = next((name for name in names if name not in _BESIDE), None)
     if name is None:
-        unused = {"n_permutations": n_permutations, "checkpoint": None if resampled else checkpoint}
+        unused = {"n_permutations": n_permutations, "checkpoint": None if beside else checkpoint}
         for parameter, value in unused.items():
             if value is not None:
                 shown = " and ".join(map(repr, names)) or False
@@ -135,7 +137,7 @@ def requested_test(
     test = next(test for test in tests if test.default) if default else tests[name]
     wasted = {
         "n_permutations": None if test.repeats else n_permutations,
-        "checkpoint": None if resampled or test.grows else checkpoint,
+        "checkpoint": None if beside or test.grows else checkpoint,
     }
     why = "whose number of forests is fixed" if test.grows else "which grows no forests"
     for parameter, value in wasted.items():
@@ -148,8 +150,10 @@ def requested_test(
     return request
 
 
-def check_exchanges(request: Request | None, data: LearningSet[Any]) -> None:
-    """Check that the test has a use for strata and groups.
+def check_exchanges(
+    request: Request | None, data: LearningSet[Any], *, beside: bool, direct: bool
+) -> None:
+    """Check that the test, or what is computed beside it, has a use for strata and groups.
 
     Raises
     ------
@@ -157,9 +161,9 @@ def check_exchanges(request: Request | None, data: LearningSet[Any]) -> None:
         If not.
     """
     rows = data.exchangeability
-    labels_of = {"strata": rows.strata, "groups": rows.groups}
-    for name, labels in labels_of.items():
-        if labels is None or request is None or request.test.takes(name):
+    asked = {"strata": (rows.strata, direct), "groups": (rows.groups, beside)}
+    for name, (labels, used) in asked.items():
+        if labels is None or used or request is None or request.test.takes(name):
             continue
         able = ", ".join(repr(test.name) for test in tests if test.takes(name))
         raise ValueError(

@@ -590,8 +590,8 @@ def rank(
     of_clusters = is_clusters(table.feature_groups, clusters)
     tests = tests_of(test)
     direct, interactions = "direct" in tests, "interactions" in tests
-    resampled = bool(intervals or stability or direct or interactions)
-    request = requested_test(tests, n_permutations, checkpoint, resampled=resampled)
+    beside = bool(intervals or stability or direct or interactions)
+    request = requested_test(tests, n_permutations, checkpoint, beside=beside)
     bound = memory_of(memory, "rank")
     problem = problem_of(
         "rank", table, n_jobs=n_jobs, seed=execution.random_state, stored=bound is not None
@@ -608,7 +608,7 @@ def rank(
         forest, note = fitted_to(forest, problem.data, bound, execution)
         problem = replace(problem, notes=(*problem.notes, note))
         notes.append(note)
-    check_exchanges(request, problem.data)
+    check_exchanges(request, problem.data, beside=beside, direct=direct)
     grouping = None if of_clusters else groups_of(table.feature_groups, problem.data.names)
     if request is not None:
         request = request.with_groups(grouping, problem.data.names)

@@ -589,12 +589,12 @@ def requested(
     checkpoint: Path | None,
     feature_groups: Groups | None = None,
     *,
-    resampled: bool = False,
+    beside: bool = False,
 ) -> Request | None:
     """Return the test to run: the one asked for, or the default; None with ``--no-test``.
 
-    Tests of groups take these; others are of single features. `resampled` tells whether
-    forests on parts of the rows are grown as well, which use groups and the checkpoint.
+    Tests of groups take these; others are of single features. `beside` tells whether something
+    else is computed that uses groups and the checkpoint.
     """
     from duramen.significance import catalogue
 
@@ -603,11 +603,11 @@ def requested(
         option
         for option, value in option_values(asked)
         if value not in (None, False, ()) and option.name not in _ALONE
-        if not (resampled and option.name == "groups")
+        if not (beside and option.name == "groups")
         if not (asked.direct and option.name in _OF_ROWS)
     ]
     if asked.no_test:
-        refusing = [] if checkpoint is None or resampled else ["--checkpoint"]
+        refusing = [] if checkpoint is None or beside else ["--checkpoint"]
         if refused := [*named, *(set_option.word for set_option in set_options), *refusing]:
             raise without_use(refused, "with --no-test, which skips the test")
         return None
@@ -616,7 +616,7 @@ def requested(
         for entry in catalogue
         if (entry.name == asked.significance if named else entry.default)
     )
-    _check_taken(test, set_options, None if resampled else checkpoint)
+    _check_taken(test, set_options, None if beside else checkpoint)
     _check_together(test, asked, feature_groups)
     choices = parameters(asked.parameters)
     request = Request(
@@ -709,8 +709,8 @@ def _check(options: Options) -> Asked:
         if file is None or options.signals.of_clusters
         else read_groups(file, options.signals.distance)
     )
-    resampled = bool(options.resampling.asked) or options.test.direct
-    request = requested(options.test, checkpoint, feature_groups, resampled=resampled)
+    beside = bool(options.resampling.asked) or options.test.direct or options.interactions
+    request = requested(options.test, checkpoint, feature_groups, beside=beside)
     if options.signals.of_clusters and request is not None and request.tests_groups:
         raise ValueError(
             f"--feature-groups clusters and --significance {request.test.option} do not go "
