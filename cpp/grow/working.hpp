@@ -101,16 +101,19 @@ class Working {
     } else {
       use([small = small_.data() + sparse_place(j) * kSmall,
            values = table_.values(j)](std::uint32_t code) {
-        return code < kSmall - 1 ? small[code] : static_cast<T>(values[code]);
+        return code < kSmall ? small[code] : static_cast<T>(values[code]);
       });
     }
   }
-  // The most frequent code of a sparse column, as a T.
+  // The most frequent code of a sparse column, and the same as a T.
+  std::uint32_t frequent_code(std::size_t j) const {
+    return table_.sparse.frequent[sparse_place(j)];
+  }
   T frequent(std::size_t j) const {
     if constexpr (std::numeric_limits<T>::is_integer) {
-      return static_cast<T>(table_.sparse.frequent[sparse_place(j)]);
+      return static_cast<T>(frequent_code(j));
     } else {
-      return small_[sparse_place(j) * kSmall + kSmall - 1];
+      return frequent_[sparse_place(j)];
     }
   }
   // Of any column, by row.
@@ -158,6 +161,7 @@ class Working {
     if constexpr (!std::numeric_limits<T>::is_integer) {
       __builtin_prefetch(small_.data() + sparse_place(j) * kSmall);
       __builtin_prefetch(small_.data() + sparse_place(j) * kSmall + kSmall - 1);
+      __builtin_prefetch(frequent_.data() + sparse_place(j));
     }
   }
 
@@ -178,13 +182,14 @@ class Working {
 
   void note_small_values() {
     small_.resize(table_.n_columns * kSmall);
+    frequent_.resize(table_.n_columns);
     for (std::size_t j = 0; j < n_columns_; ++j) {
       if (!sparse(j)) continue;
       T* small = small_.data() + sparse_place(j) * kSmall;
       with_element(j, [&](auto element) {
-        const std::uint32_t n = std::min<std::uint32_t>(table_.n_values(j), kSmall - 1);
+        const std::uint32_t n = std::min<std::uint32_t>(table_.n_values(j), kSmall);
         for (std::uint32_t code = 0; code < n; ++code) small[code] = element(code);
-        small[kSmall - 1] = element(table_.sparse.frequent[sparse_place(j)]);
+        frequent_[sparse_place(j)] = element(frequent_code(j));
       });
     }
   }
@@ -264,7 +269,7 @@ class Working {
   // Of each sparse column in single precision: what its first codes stand for, and what the most
   // frequent one does.
   static constexpr std::size_t kSmall = 16;
-  std::vector<T> small_;
+  std::vector<T> small_, frequent_;
   bool dense_ = false;
   const T* columns_ = nullptr;
   std::vector<T> storage_;

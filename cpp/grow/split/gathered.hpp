@@ -67,7 +67,7 @@ class Gathered {
     }
     places_.resize(problem.table.n_rows + kPadding);
     for (NodeEntries<T>& entries : entries_) {
-      entries.at.resize(problem.table.n_rows);
+      entries.at.resize(problem.table.n_rows + kPadding);
       entries.codes.resize(problem.table.n_rows);
     }
   }
@@ -107,9 +107,13 @@ class Gathered {
   template <class Visit>
   std::uint32_t visit_entries(std::size_t column, const std::uint32_t* rows, std::uint32_t n,
                               Visit&& visit) {
-    if (by_entry_rows_) return visit_entries_of_rows(column, rows, n, visit);
     std::uint32_t* places = places_.data();
     std::uint32_t size = 0;
+    if (by_entry_rows_) {
+      size = find_in_rows(column, n, places);
+      visit_in_rows(column, rows, places, size, visit);
+      return size;
+    }
     working_.with_sparse(column, [&](auto codes, auto element) {
       constexpr std::size_t kWord = SparseColumns::kWord;
       const auto code = [&](std::uint32_t row) {
@@ -132,28 +136,33 @@ class Gathered {
     return size;
   }
 
-  // Whether a node has so many of the rows that all entries of a column are visited in less time
-  // than those of its rows alone.
-  bool most_rows(std::uint32_t n) const {
-    constexpr std::size_t kFraction = 2;
-    return by_bits_ && kFraction * n >= positions_.size();
-  }
-
-  // Calls visit(row, code) for all entries of a sparse column, whatever their node.
+  // Calls visit(row, code) with the codes in the table, for the entries of a sparse column at a
+  // node that is sought among all rows, and perhaps for those of other rows.
   template <class Visit>
-  void visit_column(std::size_t column, Visit&& visit) {
+  void visit_rows(std::size_t column, std::uint32_t n, Visit&& visit) {
+    constexpr std::size_t kFraction = 2;  // of the rows, from which on all entries take less time
     std::uint32_t* places = places_.data();
-    working_.with_sparse(column, [&](auto codes, auto element) {
+    working_.with_sparse(column, [&](auto codes, auto) {
+      constexpr std::size_t kWord = SparseColumns::kWord;
       std::uint32_t size = 0;
-      for (std::size_t w = 0; w < n_words_; ++w) {
-        size = write_places(codes.bits[w], SparseColumns::kWord * w, size, places);
+      if (kFraction * n >= positions_.size()) {
+        for (std::size_t w = 0; w < n_words_; ++w) {
+          size = write_places(codes.bits[w], kWord * w, size, places);
+        }
+        for (std::uint32_t e = 0; e < size; ++e) visit(places[e], codes.entries[e]);
+      } else {
+        size = common_bits(codes.bits, node_bits_.data(), n_words_, places);
+        for (std::uint32_t e = 0; e < size; ++e) {
+          const std::uint32_t row = places[e];
+          const std::uint64_t bit = std::uint64_t{1} << (row % kWord);
+          visit(row, codes.entry(row / kWord, codes.bits[row / kWord], bit));
+        }
       }
-      for (std::uint32_t e = 0; e < size; ++e) visit(places[e], element(codes.entries[e]));
     });
   }
 
   // The most frequent code of a sparse column.
-  T frequent(std::size_t column) const { return working_.frequent(column); }
+  std::uint32_t frequent_code(std::size_t column) const { return working_.frequent_code(column); }
 
   // The entries of a sparse column at the node that was started; valid until the next call with
   // the same side.
@@ -205,21 +214,45 @@ class Gathered {
   // What was gathered last, of one column.
   const T* codes() const { return buffer_.data(); }
 
-  // Gathers several columns, each to its side, with the least and the largest of each. Of a sparse
-  // column the entries are gathered.
+  // Gathers a column to a side, with the least and the largest of it. Of a sparse column the
+  // entries are gathered.
+  std::pair<T, T> gather_side(std::size_t column, const std::uint32_t* rows, std::uint32_t n,
+                              std::size_t c) {
+    if (sparse(column)) return entries(column, rows, n, c).range();
+    if (by_row_) {
+      const T* base = working_.rows() + column;
+      return gather_from(n, side(c), [&](std::uint32_t i) { return base[row_starts_[i]]; });
+    }
+    const T* base = working_.column(column);
+    return gather_from(n, side(c), [&](std::uint32_t i) { return base[rows[i]]; });
+  }
+
+  // The same of several columns.
   void gather_side_by_side(const std::uint32_t* columns, std::size_t count,
                            const std::uint32_t* rows, std::uint32_t n, std::pair<T, T>* ranges) {
-    if (!by_row_ || count != kSide) {
+    if (by_entry_rows_) {
       for (std::size_t c = 0; c < count; ++c) {
         if (sparse(columns[c])) {
-          ranges[c] = entries(columns[c], rows, n, c).range();
+          entries_[c].size = find_in_rows(columns[c], n, entries_[c].at.data());
+        }
+      }
+      for (std::size_t c = 0; c < count; ++c) {
+        if (!sparse(columns[c])) {
+          ranges[c] = gather_side(columns[c], rows, n, c);
           continue;
         }
-        const T* base = by_row_ ? working_.rows() + columns[c] : working_.column(columns[c]);
-        ranges[c] =
-            by_row_ ? gather_from(n, side(c), [&](std::uint32_t i) { return base[row_starts_[i]]; })
-                    : gather_from(n, side(c), [&](std::uint32_t i) { return base[rows[i]]; });
+        NodeEntries<T>& own = entries_[c];
+        own.n_rows = n;
+        own.frequent = working_.frequent(columns[c]);
+        T* codes = own.codes.data();
+        visit_in_rows(columns[c], rows, own.at.data(), own.size,
+                      [&](std::uint32_t, T code) { *codes++ = code; });
+        ranges[c] = own.range();
       }
+      return;
+    }
+    if (!by_row_ || count != kSide) {
+      for (std::size_t c = 0; c < count; ++c) ranges[c] = gather_side(columns[c], rows, n, c);
       return;
     }
     // Together, the columns share the cache lines of a row.
@@ -271,16 +304,18 @@ class Gathered {
             std::max(std::max(high[0], high[1]), std::max(high[2], high[3]))};
   }
 
-  template <class Visit>
-  std::uint32_t visit_entries_of_rows(std::size_t column, const std::uint32_t* rows,
-                                      std::uint32_t n, Visit&& visit) {
+  // The rows of a node that are entries of a sparse column, from the entries row after row; their
+  // codes are asked for ahead of their use.
+  std::uint32_t find_in_rows(std::size_t column, std::uint32_t n, std::uint32_t* at) const {
     const std::size_t k = working_.sparse_place(column);
-    const EntryRows& by_row = working_.entry_rows();
-    const EntryRows::Place place = by_row.place(k);
-    std::uint32_t* at = places_.data();
+    const EntryRows::Place place = working_.entry_rows().place(k);
     std::uint32_t size = 0;
     if (subtree_ != nullptr) {
       size = common_bits(subtree_->column(k), node_bits_.data(), subtree_->n_words(), at);
+      for (std::uint32_t e = 0; e < size; ++e) {
+        at[e] = positions_[at[e]];
+        __builtin_prefetch(node_rows_[at[e]] + place.word);
+      }
     } else {
       // Without a branch for a row: which ones are entries is as good as random.
       for (std::uint32_t i = 0; i < n; ++i) {
@@ -288,17 +323,22 @@ class Gathered {
         size += static_cast<std::uint32_t>(node_rows_[i][place.word] >> place.bit & 1);
       }
     }
-    if (size == 0) return 0;
-    const bool of_subtree = subtree_ != nullptr;
-    const EntryRows::Before before(place);
+    return size;
+  }
+
+  template <class Visit>
+  void visit_in_rows(std::size_t column, const std::uint32_t* rows, const std::uint32_t* at,
+                     std::uint32_t size, Visit&& visit) const {
+    if (size == 0) return;
+    const EntryRows& by_row = working_.entry_rows();
+    const EntryRows::Before before(by_row.place(working_.sparse_place(column)));
     working_.with_small_element(column, [&](auto element) {
       for (std::uint32_t e = 0; e < size; ++e) {
-        const std::uint32_t i = of_subtree ? positions_[at[e]] : at[e];
+        const std::uint32_t i = at[e];
         const std::uint32_t code = by_row.code(node_rows_[i], before);
         visit(i, code == EntryRows::kLarge ? working_.at(column, rows[i]) : element(code));
       }
     });
-    return size;
   }
 
   // Nodes of few rows are read from these rows: one by one, or from the bits of a subtree. In

@@ -15,6 +15,7 @@
 #include "grow/split/best_splits.hpp"
 #include "grow/split/byte_cuts.hpp"
 #include "grow/split/candidate.hpp"
+#include "grow/split/code_sums.hpp"
 #include "grow/split/dense.hpp"
 #include "grow/split/few_rows.hpp"
 #include "grow/split/gathered.hpp"
@@ -37,6 +38,7 @@ class OrderedSplits {
         working_(working),
         gathered_(problem, working),
         words_(problem.table.n_rows / 64 + 2),
+        sums_(problem),
         sorted_(problem) {
     // Decoys look at what was gathered.
     plain_ = settings_.cut == Cut::best && settings_.min_samples_leaf == 1 &&
@@ -63,8 +65,9 @@ class OrderedSplits {
                    dense_.start_node(node, rows, working_.stride(), scoring_);
     }
     gathered_.start_node(rows, node.n_rows());
-    if (settings_.cut == Cut::best) {
-      sorted_.start_node(node, by_entries_ && gathered_.most_rows(node.n_rows()) ? rows : nullptr);
+    if (settings_.cut == Cut::best) sorted_.start_node(node);
+    if constexpr (kEntriesPossible) {
+      sums_.start_node(node, by_entries_ && gathered_.reads_long() ? rows : nullptr);
     }
     if constexpr (kPlainPossible) {
       few_.start_node();
@@ -109,19 +112,33 @@ class OrderedSplits {
                    const std::uint32_t* rows, Random& random, Split* cuts, Draw* draws) {
     const std::uint32_t n = node.n_rows();
     std::pair<T, T> ranges[kSide];
+    bool scored[kSide]{};  // already
     if constexpr (kDensePossible) {
       for (std::size_t c = 0; c < count; ++c) {
         ranges[c] = dense_.range(working_.column(columns[c]));
       }
     } else if constexpr (!std::is_integral_v<T>) {
-      gathered_.gather_side_by_side(columns, count, rows, n, ranges);
+      if (!gathered_.reads_long()) gathered_.gather_side_by_side(columns, count, rows, n, ranges);
     }
     for (std::size_t c = 0; c < count; ++c) {
+      if constexpr (!std::is_integral_v<T>) {
+        if (gathered_.reads_long()) {
+          if constexpr (kEntriesPossible) {
+            if (may_add_up(node, columns[c])) {
+              draws[c] = cut_by_code(node, columns[c], rows, random, cuts[c]);
+              scored[c] = true;
+              continue;
+            }
+          }
+          ranges[c] = gathered_.gather_side(columns[c], rows, n, c);
+        }
+      }
       const auto [low, high] = ranges[c];
       draws[c] = low < high ? Draw::scored : Draw::constant;
       if (low < high) cuts[c] = drawn_cut(columns[c], low, high, random);
     }
     for (std::size_t c = 0; c < count; ++c) {
+      if (scored[c]) continue;
       if constexpr (kDensePossible) {
         if (draws[c] == Draw::scored && scoring_) {
           cuts[c].score = dense_.score(node, working_.column(columns[c]), limit_of(cuts[c]));
@@ -215,9 +232,9 @@ class OrderedSplits {
     }
     if constexpr (kEntriesPossible) {
       if (may_use_entries(column)) {
-        if (sorted_.adds_up(node, table_.n_codes(column))) {
+        if (sums_.suits(node, table_.n_codes(column))) {
           return sorted_.find_best_by_code(node, column, rows, table_.n_codes(column), gathered_,
-                                           random, best, n_scored);
+                                           sums_, random, best, n_scored);
         }
         const NodeEntries<T>& entries = gathered_.entries(column, rows, node.n_rows());
         const auto [low, high] = entries.range();
@@ -291,7 +308,7 @@ class OrderedSplits {
 
   // Sums of whole weights, and of moments with them, are exact: what the rows of the most frequent
   // code add up to is the rest of the node.
-  static constexpr bool kEntriesPossible = SortedCuts<T, Node>::kAddsUp;
+  static constexpr bool kEntriesPossible = CodeSums<T, Node>::kExact;
 
   // Whether the splits of a column are scored by its entries. Where any code is missing, or more
   // than the best split is asked for, all rows are looked at.
@@ -381,6 +398,56 @@ class OrderedSplits {
       n_first += goes_first(table_codes_[i]) ? 1 : 0;
     if (!large_enough(n_first, node.n_rows())) return Draw::forbidden;
     cut.score = scoring_ ? score_of(node, table_codes_.data(), goes_first) : 0.0;
+    return Draw::scored;
+  }
+
+  // Whether a random cut of a column is drawn and scored from the sums of its codes.
+  bool may_add_up(const Node& node, std::uint32_t column) const {
+    return may_use_entries(column) && scoring_ && sums_.suits(node, table_.n_codes(column)) &&
+           !working_.collides(column);
+  }
+
+  // A random cut of such a column, with its score.
+  Draw cut_by_code(const Node& node, std::uint32_t column, const std::uint32_t* rows,
+                   Random& random, Split& cut) {
+    const std::uint32_t n_codes = table_.n_codes(column);
+    sums_.add(node, column, rows, n_codes, gathered_);
+    std::uint32_t low = n_codes;
+    std::uint32_t high = 0;
+    for (std::uint32_t code = 0; code < n_codes; ++code) {
+      if (sums_[code].size == 0) continue;
+      low = std::min(low, code);
+      high = code;
+    }
+    CodeSum first;
+    working_.with_element(column, [&](auto element) {
+      if (low < high) cut = drawn_cut(column, element(low), element(high), random);
+      const T limit = limit_of(cut);
+      for (std::uint32_t code = low; code <= high; ++code) {
+        const CodeSum sum = sums_.take(code);
+        if (low < high && element(code) <= limit) first += sum;
+      }
+    });
+    if (low == high) return Draw::constant;
+    if (!large_enough(first.n_rows(), node.n_rows())) return Draw::forbidden;
+    if constexpr (Node::kClasses) {
+      const Weight counts[2] = {static_cast<Weight>(first.sum),
+                                static_cast<Weight>(first.weight() - first.sum)};
+      cut.score = node.with_terms([&](auto terms) {
+        double first_terms = 0.0;
+        double second_terms = 0.0;
+        for (std::size_t k = 0; k < 2; ++k) {
+          first_terms += terms.term(counts[k]);
+          second_terms += terms.term(node.totals()[k] - counts[k]);
+        }
+        const Weight weight = static_cast<Weight>(first.weight());
+        return terms.join(first_terms, weight) + terms.join(second_terms, node.whole() - weight);
+      });
+    } else {
+      const auto weight = static_cast<Weight>(first.weight());
+      const auto sum = static_cast<double>(first.sum);
+      cut.score = node.join(sum, weight) + node.join(node.sum() - sum, node.whole() - weight);
+    }
     return Draw::scored;
   }
 
@@ -552,6 +619,7 @@ class OrderedSplits {
   std::vector<std::uint32_t> table_codes_;
   std::vector<Weight> counts_;
   std::vector<std::uint64_t> words_;
+  CodeSums<T, Node> sums_;
   SortedCuts<T, Node> sorted_;
   FewRows<Node> few_;
   ByteCuts<Node> bytes_;

@@ -12,6 +12,7 @@
 #include "grow/problem.hpp"
 #include "grow/split/best_splits.hpp"
 #include "grow/split/candidate.hpp"
+#include "grow/split/code_sums.hpp"
 #include "grow/split/gathered.hpp"
 #include "grow/split/sorting.hpp"
 #include "impurity.hpp"
@@ -31,36 +32,10 @@ struct Pair {
   }
 };
 
-// What the rows of a code add up to: their number, their whole weight, and their moments, which are
-// whole numbers, or with two classes the weight of the first.
-struct CodeSum {
-  std::uint64_t size = 0;  // the number of rows times 2^32, and their weight: one addition for both
-  std::int64_t sum = 0;
-
-  static std::uint64_t size_of(std::uint32_t n_rows, std::int32_t weight) {
-    return std::uint64_t{n_rows} << 32 | static_cast<std::uint32_t>(weight);
-  }
-  std::uint32_t n_rows() const { return static_cast<std::uint32_t>(size >> 32); }
-  std::int32_t weight() const { return static_cast<std::int32_t>(size); }
-  CodeSum& operator+=(const CodeSum& other) {
-    size += other.size;
-    sum += other.sum;
-    return *this;
-  }
-  CodeSum& operator-=(const CodeSum& other) {
-    size -= other.size;
-    sum -= other.sum;
-    return *this;
-  }
-};
-
 template <class T, class Node>
 class SortedCuts {
  public:
   using Weight = typename Node::Weight;
-
-  // Whether sums over rows are exact, so that rows may be added up in any order.
-  static constexpr bool kAddsUp = Node::kWhole && !ScoresRows<Node>;
 
   explicit SortedCuts(const Problem& problem)
       : settings_(problem.settings),
@@ -70,17 +45,12 @@ class SortedCuts {
         pairs_(Node::kClasses ? problem.table.n_rows + kPadding : 0),
         pair_sums_(Node::kClasses ? problem.table.n_rows + kPadding : 0),
         scores_(problem.table.n_rows + kPadding),
-        sums_(Node::kClasses ? 0 : problem.table.n_rows + kPadding) {
-    if (kAddsUp && problem.table.any_sparse()) of_rows_.resize(problem.table.n_rows);
-  }
+        sums_(Node::kClasses ? 0 : problem.table.n_rows + kPadding) {}
 
   void collect_into(BestSplits& several) { several_ = &several; }
 
-  // Where a node has most of the rows, `rows` are its rows: all entries of a sparse column are then
-  // added up, those of other rows as 0. Null elsewhere.
-  void start_node(const Node& node, const std::uint32_t* rows) {
+  void start_node(const Node& node) {
     margin_.start_node();
-    by_row_ = rows != nullptr;
     if constexpr (Node::kClasses) {
       if (node.n_groups() != 2) return;
       const std::uint32_t border = node.starts()[1];
@@ -88,11 +58,6 @@ class SortedCuts {
         const Weight weight = node.weights()[i];
         pairs_[i] = {weight, i < border ? weight : Weight{0}};
       }
-    }
-    if constexpr (kAddsUp) {
-      if (!by_row_) return;
-      std::fill(of_rows_.begin(), of_rows_.end(), CodeSum{});
-      for (std::uint32_t i = 0; i < node.n_rows(); ++i) of_rows_[rows[i]] = sum_of(node, i);
     }
   }
 
@@ -139,46 +104,20 @@ class SortedCuts {
     choose(node, column, begin, end, false, random, best, n_scored);
   }
 
-  // Whether the entries of a sparse column may be added up by code.
-  static bool adds_up(const Node& node, std::uint32_t n_codes) {
-    if constexpr (Node::kClasses) {
-      if (node.n_groups() != 2) return false;
-    }
-    return n_codes <= std::min(kFewCodes, kFewCodes / 8 + node.n_rows() / 8);
-  }
-
   // The same where entries are added up by code: cuts between equal codes are not scored at all.
-  // The sums are exact, whatever their order. False where the column is constant.
+  // False where the column is constant.
   bool find_best_by_code(const Node& node, std::size_t column, const std::uint32_t* rows,
-                         std::uint32_t n_codes, Gathered<T>& gathered, Random& random, Split& best,
-                         std::uint64_t& n_scored) {
-    std::uint32_t way = 0;  // two sums of a code in turn: one need not wait for the other
-    const auto add = [&](const CodeSum& row, std::uint32_t code) {
-      by_code_[way][code] += row;
-      way ^= 1;
-    };
-    if (by_row_) {
-      gathered.visit_column(column, [&](std::uint32_t row, T code) { add(of_rows_[row], code); });
-    } else {
-      gathered.visit_entries(column, rows, node.n_rows(),
-                             [&](std::uint32_t i, T code) { add(sum_of(node, i), code); });
-    }
+                         std::uint32_t n_codes, Gathered<T>& gathered, CodeSums<T, Node>& sums,
+                         Random& random, Split& best, std::uint64_t& n_scored) {
+    sums.add(node, column, rows, n_codes, gathered);
     const std::uint32_t n = node.n_rows();
-    CodeSum others = sum_of(node);
-    for (std::uint32_t code = 0; code < n_codes; ++code) {
-      by_code_[0][code] += by_code_[1][code];
-      by_code_[1][code] = {};
-      others -= by_code_[0][code];
-    }
-    by_code_[0][gathered.frequent(column)] = others;
     const std::uint32_t leaf = settings_.min_samples_leaf;
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
     std::uint32_t n_items = 0;
     CodeSum first;
     for (std::uint32_t code = 0; code < n_codes; ++code) {
-      const CodeSum of_code = by_code_[0][code];
-      by_code_[0][code] = {};
+      const CodeSum of_code = sums.take(code);
       if (of_code.size == 0) continue;
       first += of_code;
       sorted_[n_items] = static_cast<T>(code);
@@ -205,25 +144,6 @@ class SortedCuts {
   }
 
  private:
-  static constexpr std::uint32_t kFewCodes = 256;
-
-  // Of a row, and of the node.
-  CodeSum sum_of(const Node& node, std::uint32_t i) const {
-    if constexpr (Node::kClasses) {
-      return {CodeSum::size_of(1, pairs_[i].weight), pairs_[i].zero};
-    } else {
-      return {CodeSum::size_of(1, node.weights()[i]), static_cast<std::int64_t>(node.moments()[i])};
-    }
-  }
-  static CodeSum sum_of(const Node& node) {
-    const std::uint64_t size = CodeSum::size_of(node.n_rows(), node.whole());
-    if constexpr (Node::kClasses) {
-      return {size, node.totals()[0]};
-    } else {
-      return {size, static_cast<std::int64_t>(node.sum())};
-    }
-  }
-
   // Scores every cut along order_. Rows n_seen.. are missing: behind the last cut, or, with
   // missing_first, counted to child 0 from the start.
   void scan(const Node& node, std::size_t column, const T* codes, std::uint32_t n,
@@ -471,10 +391,7 @@ class SortedCuts {
   const Settings& settings_;
   BestSplits* several_ = nullptr;  // every cut goes into it, where there is one
   Margin margin_;
-  CodeSum by_code_[2][kFewCodes];  // 0 but while a column is looked at
-  bool by_row_ = false;            // of_rows_ holds the node
-  std::vector<CodeSum> of_rows_;   // of all rows, 0 for those of other nodes
-  std::uint32_t ties_ = 0;         // cuts of the column that are as good as the best
+  std::uint32_t ties_ = 0;  // cuts of the column that are as good as the best
   std::vector<std::uint32_t> order_;
   std::vector<T> sorted_;
   std::vector<Weight> firsts_, counts_, others_;
