@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.networks.genie3 dream4 --data DIR`` scores the published settings of GENIE3
 and the default of `duramen network` on the DREAM4 multifactorial networks of 100 genes, in DIR
-(`duramen.datasets.load_dream4`), over several seeds.
+(`duramen.datasets.load_dream4`), over several seeds; beside them GRNBoost2 and GENIE3 of arboreto
+and rustscenic, once, where they are installed.
 
 ``python -m benchmarks.networks.genie3 discoveries --data DIR`` compares the links with q <= 0.1 on
 these networks with the true ones, and sorts those that are none by their place in the true network.
@@ -38,6 +39,7 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from benchmarks.measuring import timed
+from benchmarks.scale.cells import by_arboreto, by_rustscenic
 from benchmarks.speed import ranger
 
 FloatArray = NDArray[np.float64]
@@ -48,6 +50,11 @@ PUBLISHED_SETTINGS: dict[str, Any] = {"measure": "mdi", "source_scaling": "none"
 CHOSEN_SETTINGS: dict[str, Any] = {
     "estimator": dm.RandomForestRegressor(1000, max_features=1 / 3),
     "source_scaling": "variance",
+}
+PEERS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "rustscenic": (by_rustscenic, {}),
+    "arboreto, GRNBoost2": (by_arboreto, {"kind": "GBM"}),
+    "arboreto, GENIE3": (by_arboreto, {"kind": "RF"}),
 }
 
 
@@ -78,6 +85,18 @@ def dream4(data: Path, seeds: int, jobs: int) -> None:
             mean, spread = np.mean(results, axis=0), np.std(results, axis=0)
             cells = " | ".join(f"{m:.4f} ± {s:.4f}" for m, s in zip(mean, spread, strict=True))
             print(f"| {number} | {name} | {cells} |")
+        for name, (infer, options) in PEERS.items():
+            try:
+                weights = infer(made.expression, made.names, len(made.names), made.names, **options)
+            except ModuleNotFoundError as error:
+                print(f"{name} is not installed: {error.name}")
+                continue
+            scores = network.reweighted(weights).score(made.links)
+            print(
+                f"| {number} | {name} | {scores.aupr:.4f} | {scores.auroc:.4f} "
+                f"| {scores.early_precision:.4f} | |",
+                flush=True,
+            )
 
 
 def discoveries(data: Path, trees: int, permutations: int, jobs: int) -> None:

@@ -59,14 +59,16 @@ def by_duramen(
 def by_arboreto(
     X: Any, names: list[str], n_regulators: int, targets: list[str], kind: str, **options: Any
 ) -> Any:
-    """Return the same by the regressions of arboreto."""
+    """Return the same of arrays or counts by the regressions of arboreto."""
     core: Any = import_module("arboreto.core")
     settings = {**(core.SGBM_KWARGS if kind == "GBM" else core.RF_KWARGS), **options}
-    dense = X[:, :n_regulators].toarray()
+    dense = X.toarray() if sparse.issparse(X) else X
     weights = np.zeros((n_regulators, len(targets)))
     for j, target in enumerate(targets):
-        y = X[:, [names.index(target)]].toarray().ravel()
-        links = core.infer_partial_network(kind, settings, dense, names[:n_regulators], target, y)
+        y = dense[:, names.index(target)]
+        links = core.infer_partial_network(
+            kind, settings, dense[:, :n_regulators], names[:n_regulators], target, y
+        )
         weights[[names.index(name) for name in links["TF"]], j] = links["importance"]
     return weights
 

@@ -101,15 +101,25 @@ def test_same_forests_on_200_random_tables(part):
 
 
 @one_test
-@pytest.mark.parametrize("name", ["ExtraTreesClassifier", "RandomForestRegressor"])
-@pytest.mark.parametrize("options", [{}, {"max_leaf_nodes": 60}, {"max_features": 1}])
-def test_same_forests_with_subtrees_of_several_sizes(name, options):
+@pytest.mark.parametrize(
+    ("name", "n_classes"),
+    [
+        ("ExtraTreesClassifier", 2),
+        ("ExtraTreesClassifier", 3),
+        ("ExtraTreesRegressor", 0),
+        ("RandomForestRegressor", 0),
+    ],
+)
+@pytest.mark.parametrize(
+    "options", [{}, {"max_leaf_nodes": 60}, {"max_features": 1}, {"min_samples_leaf": 20}]
+)
+def test_same_forests_with_subtrees_of_several_sizes(name, n_classes, options):
     # More rows than a subtree, columns in more than a word of a row, more codes than a byte.
     random = np.random.default_rng(5)
     held = random.random((2500, 70)) < random.uniform(0.0, 0.24, 70)
     X = np.where(held, random.poisson(2, held.shape), 0).astype(float)
     X[:, :5] = np.where(held[:, :5], random.normal(size=(2500, 5)), 0.0)
-    y = draw_target(random, X, 3 if "Classifier" in name else 0)
+    y = draw_target(random, X, n_classes)
     table = dm.encode(sparse.csc_matrix(X))
     assert np.count_nonzero(table.block_of == SPARSE) == 70
     assert table.n_codes().max() > 256
