@@ -88,7 +88,8 @@ class Diagnosis:
         of = f", above all those of {', '.join(self.misfits[:5])}" if self.misfits else ""
         return [
             f"the draws of features given the others do not fit: {self.sentence()}{of}; p-values "
-            "may be too small. Hint: sampler='auto' or 'forest', strata, or a known distribution"
+            "may be too small. Hint: strata, or another sampler or a known distribution with "
+            "duramen.significance.conditional"
         ]
 
     def record(self) -> dict[str, Any]:
