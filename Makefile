@@ -89,8 +89,8 @@ test: $(TESTERS) setup ## the fast tests
 test-slow: $(TESTERS) setup ## the slow tests only
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow $(ARGS)
 
-test-all: $(TESTERS) setup ## the fast and the slow tests in one run
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+test-all: $(TESTERS) setup ## the fast and the slow tests in one run, and which take longest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations 25 --durations-min 5 $(ARGS)
 
 # All pages are written (-a): the index of the search takes its terms from those that are.
 docs: $(TESTERS) $(WRITERS) setup ## the documentation site, in build/docs/html; its links, its search, its pages in a browser
