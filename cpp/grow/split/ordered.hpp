@@ -45,6 +45,8 @@ class OrderedSplits {
              !settings_.tests_by_chi_square() && settings_.n_best_splits == 1 &&
              problem.decoys.cycle == nullptr;
     by_entries_ = settings_.n_best_splits == 1 && problem.decoys.cycle == nullptr;
+    const bool of_random_cuts = settings_.cut == Cut::random && scoring_ && !std::is_integral_v<T>;
+    uses_sums_ = by_entries_ && (settings_.cut == Cut::best || of_random_cuts);
   }
 
   // Every cut of a column goes into a list from now on.
@@ -67,7 +69,7 @@ class OrderedSplits {
     gathered_.start_node(rows, node.n_rows());
     if (settings_.cut == Cut::best) sorted_.start_node(node);
     if constexpr (kEntriesPossible) {
-      sums_.start_node(node, by_entries_ && gathered_.reads_long() ? rows : nullptr);
+      sums_.start_node(node, uses_sums_ && gathered_.reads_long() ? rows : nullptr);
     }
     if constexpr (kPlainPossible) {
       few_.start_node();
@@ -403,7 +405,7 @@ class OrderedSplits {
 
   // Whether a random cut of a column is drawn and scored from the sums of its codes.
   bool may_add_up(const Node& node, std::uint32_t column) const {
-    return may_use_entries(column) && scoring_ && sums_.suits(node, table_.n_codes(column)) &&
+    return uses_sums_ && may_use_entries(column) && sums_.suits(node, table_.n_codes(column)) &&
            !working_.collides(column);
   }
 
@@ -433,20 +435,10 @@ class OrderedSplits {
     if constexpr (Node::kClasses) {
       const Weight counts[2] = {static_cast<Weight>(first.sum),
                                 static_cast<Weight>(first.weight() - first.sum)};
-      cut.score = node.with_terms([&](auto terms) {
-        double first_terms = 0.0;
-        double second_terms = 0.0;
-        for (std::size_t k = 0; k < 2; ++k) {
-          first_terms += terms.term(counts[k]);
-          second_terms += terms.term(node.totals()[k] - counts[k]);
-        }
-        const Weight weight = static_cast<Weight>(first.weight());
-        return terms.join(first_terms, weight) + terms.join(second_terms, node.whole() - weight);
-      });
+      cut.score = score_of_counts(node, [&](std::size_t k) { return counts[k]; });
     } else {
-      const auto weight = static_cast<Weight>(first.weight());
-      const auto sum = static_cast<double>(first.sum);
-      cut.score = node.join(sum, weight) + node.join(node.sum() - sum, node.whole() - weight);
+      cut.score = score_of_moments(node, static_cast<Weight>(first.weight()),
+                                   static_cast<double>(first.sum));
     }
     return Draw::scored;
   }
@@ -474,18 +466,8 @@ class OrderedSplits {
           const std::uint32_t i = entries.at[e];
           counts_[node.groups()[i]] += other_side(e) ? node.weights()[i] : Weight{0};
         }
-        cut.score = node.with_terms([&](auto terms) {
-          double first_terms = 0.0;
-          double second_terms = 0.0;
-          Weight first{0};
-          for (std::size_t k = 0; k < totals.size(); ++k) {
-            const Weight count = rest_first ? totals[k] - counts_[k] : counts_[k];
-            first += count;
-            first_terms += terms.term(count);
-            second_terms += terms.term(totals[k] - count);
-          }
-          return terms.join(first_terms, first) + terms.join(second_terms, node.whole() - first);
-        });
+        cut.score = score_of_counts(
+            node, [&](std::size_t k) { return rest_first ? totals[k] - counts_[k] : counts_[k]; });
       } else {
         Weight first{0};
         double sum = 0.0;
@@ -499,7 +481,7 @@ class OrderedSplits {
           first = node.whole() - first;
           sum = node.sum() - sum;
         }
-        cut.score = node.join(sum, first) + node.join(node.sum() - sum, node.whole() - first);
+        cut.score = score_of_moments(node, first, sum);
       }
     }
     return Draw::scored;
@@ -518,24 +500,13 @@ class OrderedSplits {
         return Draw::scored;
       }
       const auto& starts = node.starts();
-      const auto& totals = node.totals();
       bits_up_to(codes, limit, n, words_.data());
-      cut.score = node.with_terms([&](auto terms) {
-        double first_terms = 0.0;
-        double second_terms = 0.0;
-        Weight first{0};
-        for (std::size_t k = 0; k < totals.size(); ++k) {
-          const Weight count =
-              static_cast<Weight>(count_bits(words_.data(), starts[k], starts[k + 1]));
-          first += count;
-          first_terms += terms.term(count);
-          second_terms += terms.term(totals[k] - count);
-        }
-        return terms.join(first_terms, first) + terms.join(second_terms, node.whole() - first);
+      cut.score = score_of_counts(node, [&](std::size_t k) {
+        return static_cast<Weight>(count_bits(words_.data(), starts[k], starts[k + 1]));
       });
     } else if constexpr (std::is_same_v<T, float> && Node::kWhole) {
       const auto [first, sum] = sums_up_to(codes, limit, node.weights(), node.moments(), n);
-      cut.score = node.join(sum, first) + node.join(node.sum() - sum, node.whole() - first);
+      cut.score = score_of_moments(node, first, sum);
     } else {
       cut.score = score_of(node, codes, [limit](T code) { return code <= limit; });
     }
@@ -576,35 +547,50 @@ class OrderedSplits {
     offer(node, best, better, scoring_ ? better.score : 0.0);
   }
 
+  // The score of a split whose child 0 has the weight count_of(k) of each class k.
+  template <class Count>
+  static double score_of_counts(const Node& node, Count&& count_of) {
+    return node.with_terms([&](auto terms) {
+      double first_terms = 0.0;
+      double second_terms = 0.0;
+      Weight first{0};
+      for (std::size_t k = 0; k < node.totals().size(); ++k) {
+        const Weight count = count_of(k);
+        first += count;
+        first_terms += terms.term(count);
+        second_terms += terms.term(node.totals()[k] - count);
+      }
+      return terms.join(first_terms, first) + terms.join(second_terms, node.whole() - first);
+    });
+  }
+
+  // The same of one whose child 0 has this weight and this sum of moments.
+  static double score_of_moments(const Node& node, Weight first, double sum) {
+    return node.join(sum, first) + node.join(node.sum() - sum, node.whole() - first);
+  }
+
   // Without a branch for a row's side: cuts are as good as random.
   template <class Code, class GoesFirst>
   double score_of(const Node& node, const Code* codes, GoesFirst&& goes_first) const {
-    Weight first{0};
     if constexpr (ScoresRows<Node>) {
       return node.score_rows([&](std::uint32_t i) { return goes_first(codes[i]); });
     } else if constexpr (Node::kClasses) {
-      return node.with_terms([&](auto terms) {
-        double first_terms = 0.0;
-        double second_terms = 0.0;
-        for (std::size_t k = 0; k < node.totals().size(); ++k) {
-          Weight count{0};
-          for (std::uint32_t i = node.starts()[k]; i < node.starts()[k + 1]; ++i) {
-            count += goes_first(codes[i]) ? node.weights()[i] : Weight{0};
-          }
-          first += count;
-          first_terms += terms.term(count);
-          second_terms += terms.term(node.totals()[k] - count);
+      return score_of_counts(node, [&](std::size_t k) {
+        Weight count{0};
+        for (std::uint32_t i = node.starts()[k]; i < node.starts()[k + 1]; ++i) {
+          count += goes_first(codes[i]) ? node.weights()[i] : Weight{0};
         }
-        return terms.join(first_terms, first) + terms.join(second_terms, node.whole() - first);
+        return count;
       });
     } else {
+      Weight first{0};
       double sum = 0.0;
       for (std::uint32_t i = 0; i < node.n_rows(); ++i) {
         const bool in = goes_first(codes[i]);
         first += in ? node.weights()[i] : Weight{0};
         sum += in ? node.moments()[i] : 0.0;
       }
-      return node.join(sum, first) + node.join(node.sum() - sum, node.whole() - first);
+      return score_of_moments(node, first, sum);
     }
   }
 
@@ -615,6 +601,7 @@ class OrderedSplits {
   bool use_dense_ = false;
   bool plain_ = false;  // every cut of best cuts is allowed, and no more is asked than the best
   bool by_entries_ = false;  // sparse columns may be looked at by their entries alone
+  bool uses_sums_ = false;   // and scored from the sums of their codes
   Gathered<T> gathered_;
   std::vector<std::uint32_t> table_codes_;
   std::vector<Weight> counts_;
