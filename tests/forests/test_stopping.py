@@ -185,7 +185,7 @@ def test_the_permutation_test_keeps_its_level(kind, task, options):
 @one_test
 @pytest.mark.parametrize(("kind", "task", "options"), LEVELS)
 def test_the_permutation_test_keeps_its_level_closely(kind, task, options):
-    keeps_level(kind, task, options, 1500)
+    keeps_level(kind, task, options, 600)
 
 
 def test_signal_passes_the_permutation_test_and_noise_ends_growth():
