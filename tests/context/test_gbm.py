@@ -52,7 +52,7 @@ def test_the_absolute_effect_finds_more_links_than_the_plain_one(genes):
     network = dm.context_network(
         X,
         subtype,
-        estimator=random_trees(100),
+        estimator=random_trees(50),
         n_permutations=39,
         permute="all",
         plain="p_values",
@@ -74,7 +74,7 @@ def test_permuted_subtypes_find_no_more_than_chance(genes):
             X,
             random.permutation(subtype),
             estimator=random_trees(50),
-            n_permutations=99,
+            n_permutations=39,
             permute="all",
             plain="none",
             random_state=seed,

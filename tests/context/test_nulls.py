@@ -44,9 +44,8 @@ def p_values(task, replicates, effects=EFFECTS, **options):
     actual = {effect: [] for effect in effects}
     for seed in range(replicates):
         X, y, context = data_set(seed, task)
-        result = dm.context_importances(
-            X.astype(str), y, context, n_permutations=199, random_state=seed, **options
-        )
+        chosen = {"n_permutations": 199, **options}
+        result = dm.context_importances(X.astype(str), y, context, random_state=seed, **chosen)
         for effect in effects:
             name = "relevance_p_value" if effect == "relevance" else f"{effect}_p_values"
             actual[effect].append(np.ravel(getattr(result, name)))
@@ -64,9 +63,9 @@ def assert_uniform(values, what):
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_p_values_are_uniform(task):
-    """400 replicates; 10 trees."""
+    """200 replicates; 10 trees."""
     options = {"estimator": random_trees(10, task), "plain": "none", "permute": "all"}
-    for effect, values in p_values(task, 400, **options).items():
+    for effect, values in p_values(task, 200, **options).items():
         assert_uniform(values, effect)
 
 
@@ -82,8 +81,11 @@ def test_p_values_of_ordered_splits_are_uniform():
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_p_values_of_the_plain_effect_are_uniform(task):
-    """40 replicates, as every permutation grows a forest in each context; 3 trees."""
-    options = {"plain": "p_values", "permute": "all"}
+    """40 replicates, as every permutation grows a forest in each context; 3 trees.
+
+    With 119 permutations .05 and .1 are reached exactly by two sides; no p-value is below .016.
+    """
+    options = {"plain": "p_values", "permute": "all", "n_permutations": 119}
     result = p_values(task, 40, ("plain",), estimator=random_trees(3, task), **options)
     assert_uniform(result["plain"], "plain")
 
@@ -298,7 +300,14 @@ def rates_of(problem, task, n_sets, scheme="conditional"):
     }
 
 
+@pytest.fixture
+def _few_permutations(monkeypatch):
+    """39 permutations, by which .05 is reached exactly by one side and by two."""
+    monkeypatch.setattr(context_nulls, "PERMUTATIONS", 39)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("_few_permutations")
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_a_context_that_shifts_classes(task):
     """50 data sets: mean rates of 5 features and 2 contexts at .05, by default and among all rows.
@@ -315,6 +324,7 @@ def test_a_context_that_shifts_classes(task):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_few_permutations")
 def test_a_context_that_shifts_features():
     """It is noted; within strata of the propensity score there is nothing left to note."""
     assert rates_of("shifts features", "classification", 25)["note"] > 0.95
