@@ -25,13 +25,13 @@ def means(task, count, width):
 
 @pytest.mark.parametrize("name", NULLS)
 def test_anything_is_confirmed_at_the_level(name):
-    """19 permutations and 8 trees; the rate is at most .05 and 3.3 standard errors."""
-    confirmed, _ = means(under_null(NULLS[name], 8, 19), DATA_SETS, 2)
+    """19 permutations and 5 trees; the rate is at most .05 and 3.3 standard errors."""
+    confirmed, _ = means(under_null(NULLS[name], 5, 19), DATA_SETS, 2)
     assert confirmed <= 0.05 + band(0.05, DATA_SETS)
 
 
 def test_shifted_genes_are_found_and_few_false_ones():
-    confirmed, result, false, _ = means(with_relevant(genes, 200), 2, 4)
+    confirmed, result, false, _ = means(with_relevant(genes, 60), 2, 4)
     assert confirmed > 0.25
     assert result > 0.4
     assert false <= 0.05 + 0.08  # of about 15 in each of two data sets, one or two

@@ -14,7 +14,7 @@ from tests.significance.noise import band
 
 from duramen.jobs.replicates import Plan
 
-DATA_SETS, TREES, PERMUTATIONS = 20, 20, 19
+DATA_SETS, TREES, PERMUTATIONS = 20, 10, 19
 SHORT = (
     *("24 classes, Gini", "weights: balancing, Gini"),
     *("survival: copies, r = .95", "exclusive or, Gini"),

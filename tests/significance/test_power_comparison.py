@@ -33,8 +33,8 @@ def ran(name, family, data_sets, seed=0):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["one dominant, 3 of 20", "exclusive or, 2 of 16"])
 def test_default_test_finds_features_and_few_false_ones(name):
-    """Ten data sets of seed 0, 50 trees, 19 permutations: FDR at most .05 and 3.3 errors of it."""
-    values = ran(name, families(50, 19)["max-t"], 10)
+    """Ten data sets of seed 0, 25 trees, 19 permutations: FDR at most .05 and 3.3 errors of it."""
+    values = ran(name, families(25, 19)["max-t"], 10)
     _, _, _, power, fdr = values.mean(axis=0)
     assert power > 0.1
     assert fdr <= 0.05 + 3.3 * values[:, 4].std() / np.sqrt(10)

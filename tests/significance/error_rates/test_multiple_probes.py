@@ -159,12 +159,12 @@ def test_any_feature_is_selected_at_the_level_without_luck_of_forests(correlated
 
 @pytest.mark.slow
 def test_few_trees_make_it_strict():
-    """40 data sets of noise, 50 trees: at most one with a rate <= .05."""
+    """30 data sets of noise, 30 trees: at most one with a rate <= .05."""
     any_selected = 0
-    for seed in range(40):
+    for seed in range(30):
         X, y = noise(seed)
         result = multiple_probes(
-            dm.RandomForestClassifier(50), X, y, n_permutations=40, random_state=seed
+            dm.RandomForestClassifier(30), X, y, n_permutations=40, random_state=seed
         )
         any_selected += bool(result.selected(0.05))
     assert any_selected <= 1

@@ -254,45 +254,45 @@ def test_wrong_arguments_of_the_forest_form_are_refused():
 
 @pytest.mark.slow
 def test_one_probe_is_no_match_for_the_best_of_many_features():
-    """1000 data sets of noise: one probe, .785 begin with a feature; as many probes, .05."""
+    """400 data sets of noise: one probe, .785 begin with a feature; as many probes, .05."""
     first = {1: 0, 30: 0}
-    for seed in range(1000):
+    for seed in range(400):
         random = np.random.default_rng(seed)
         X, y = random.normal(size=(60, 30)), random.normal(size=60)
         for m in first:
             first[m] += bool(probe_ranking(X, y, n_probes=m).selected(0.05))
     expected = 1 - 0.95**30
-    assert abs(first[1] / 1000 - expected) < band(expected, 1000)
-    assert abs(first[30] / 1000 - 0.05) < band(0.05, 1000)
+    assert abs(first[1] / 400 - expected) < band(expected, 400)
+    assert abs(first[30] / 400 - 0.05) < band(0.05, 400)
 
 
 @pytest.mark.slow
 def test_risk_against_real_probes():
-    """3000 probes are ranked: a fraction of P_1 come first, and no more than P_k up to place k."""
+    """1500 probes are ranked: a fraction of P_1 come first, and no more than P_k up to place k."""
     random = np.random.default_rng(7)
     X, y = random.normal(size=(15, 4)), random.exponential(size=15)
     result = probe_ranking(X, y, alpha=1.0)
     before = np.zeros(4)
-    for _ in range(3000):
+    for _ in range(1500):
         along = probe_ranking(np.column_stack([X, random.normal(size=15)]), y, alpha=1.0)
         place = along.names.index("x4")
         assert along.names[:place] == result.names[:place]
         before[place:] += 1
-    fraction = before / 3000
-    assert abs(fraction[0] - result.rates[0]) < band(result.rates[0], 3000)
-    assert (fraction < result.rates + band(result.rates, 3000)).all()
+    fraction = before / 1500
+    assert abs(fraction[0] - result.rates[0]) < band(result.rates[0], 1500)
+    assert (fraction < result.rates + band(result.rates, 1500)).all()
     assert fraction[1] < result.rates[1] - 0.08  # the steps are not independent
 
 
 @pytest.mark.slow
 def test_rates_of_the_forest_form_are_uniform_without_luck_of_forests():
-    """200 x 30 rates of correlations in noise, 199 probes in a run."""
+    """100 x 30 rates of correlations in noise, 199 probes in a run."""
     rates = []
-    for seed in range(200):
+    for seed in range(100):
         X, y = noise(seed)
         result = forest_probe_ranking(
             TINY, X, y, measure=correlation, n_probes=199, n_permutations=1, random_state=seed
         )
         rates.append(result.rates)
     for alpha in (0.05, 0.3, 0.7):
-        assert abs(np.mean(np.array(rates) <= alpha) - alpha) < 0.005 + 1.5 * band(alpha, 6000)
+        assert abs(np.mean(np.array(rates) <= alpha) - alpha) < 0.005 + 1.5 * band(alpha, 3000)

@@ -510,9 +510,9 @@ def test_rare_classes_are_noted():
 
 @pytest.mark.slow
 def test_fractions_are_covered_where_the_target_is_log_normal():
-    """benchmarks.accuracy.intervals in small: 40 data sets of 60 rows, 30 trees, 30 replicates."""
+    """benchmarks.accuracy.intervals in small: 30 data sets of 60 rows, 30 trees, 30 replicates."""
     result = coverage(
-        Cell("log-normal", 60, n_trees=30, n_resamples=30), 40, 200, kinds=("wilson",)
+        Cell("log-normal", 60, n_trees=30, n_resamples=30), 30, 200, kinds=("wilson",)
     )
     assert result.covers["mdi, fraction", "wilson"][:, :4].mean() > 0.88
     assert result.covers["mdi", "wilson"][:, :4].mean() < 0.85
@@ -563,16 +563,16 @@ def test_estimators_of_others_and_too_few_rows_are_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", ["regression", "classification"])
 def test_coverage_of_features_that_matter(problem):
-    """benchmarks.accuracy.intervals in small: 40 data sets of 90 rows, 30 trees, 30 replicates.
+    """benchmarks.accuracy.intervals in small: 30 data sets of 90 rows, 30 trees, 30 replicates.
 
-    Intervals of 95 %. Of the four features that matter 160 are looked at, about 67 of them
-    independent, so that .82 is three binomial standard errors below .92, the bar of the benchmark.
+    Intervals of 95 %. Of the four features that matter 120 are looked at, about 50 of them
+    independent, so that .80 is three binomial standard errors below .92, the bar of the benchmark.
     """
     cell = Cell(problem, 90, n_trees=30, n_resamples=30)
-    result = coverage(cell, 40, 250, seed=1, kinds=("wilson",))
+    result = coverage(cell, 30, 200, seed=1, kinds=("wilson",))
     for measure in ("mda", "mdi"):
         covers = result.covers[measure, "wilson"]
-        assert covers[:, :4].mean() > 0.82, measure
+        assert covers[:, :4].mean() > 0.80, measure
         assert covers[:, 4:].mean() > 0.93, measure
         ratio = result.error[measure].mean(axis=0) / result.deviation[measure]
         assert ratio[0] == pytest.approx(1, abs=0.25)

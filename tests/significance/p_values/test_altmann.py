@@ -94,7 +94,7 @@ def test_p_values_are_valid_under_the_null():
         random = np.random.default_rng(seed)
         X = np.column_stack([random.integers(0, k, 40) for k in (2, 5)] + [random.normal(size=40)])
         y = random.integers(0, 2, 40)
-        forest = dm.RandomForestClassifier(10)
+        forest = dm.RandomForestClassifier(5)
         p_values.append(altmann(forest, X, y, n_permutations=19, random_state=seed).p_values)
     for a in (0.05, 0.25):
         low, high = stats.binom.ppf([0.0005, 0.9995], 120, a) / 120

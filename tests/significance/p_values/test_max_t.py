@@ -610,7 +610,7 @@ def test_level_where_weights_depend_on_the_target(design):
     """50 data sets of noise; with weights that stay in their rows the rate was .16 to .21."""
     random, taken = np.random.default_rng(0), []
     numbers = design == "regression"
-    forest = dm.RandomForestRegressor(10) if numbers else dm.RandomForestClassifier(10)
+    forest = dm.RandomForestRegressor(5) if numbers else dm.RandomForestClassifier(5)
     for seed in range(50):
         X = random.normal(size=(60, 6))
         y = random.normal(size=60) if numbers else (np.arange(60) < (10 if seed % 2 else 20)) * 1

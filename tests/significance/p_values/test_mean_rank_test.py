@@ -170,11 +170,11 @@ def test_permuted_null_keeps_the_level():
 
 @pytest.mark.slow
 def test_irrelevant_null_keeps_no_level():
-    """24 data sets of noise, U the last quarter: few trees below .05, many trees above."""
+    """16 data sets of noise, U the last quarter: few trees below .05, many trees above."""
     fraction = {}
     for n_trees in (20, 500):
         small = []
-        for seed in range(24):
+        for seed in range(16):
             X, y = noise(seed)
             result = mean_rank_test(
                 dm.RandomForestClassifier(n_trees),

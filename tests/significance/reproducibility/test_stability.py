@@ -92,7 +92,7 @@ def test_intervals_that_are_not_defined_or_have_no_width_carry_a_note():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", [0, 2, 4, 6])
+@pytest.mark.parametrize("place", [0, 6])
 def test_intervals_cover_the_stability_of_many_selections(place):
     """benchmarks.selectors.stability in small: .91 is below .95 by 2.9 standard errors."""
     ours, published = coverage(sources()[place], 20, 250)
