@@ -70,7 +70,7 @@ def test_type_one_error_where_each_gene_is_permuted_on_its_own(kind):
         }[kind]
         expression = np.apply_along_axis(rng.permutation, 0, expression)
         network = dm.genie3(
-            expression, estimator=forest_of(20), n_permutations=99, random_state=seed
+            expression, estimator=forest_of(10), n_permutations=99, random_state=seed
         )
         for level, rate in rates.items():
             rate.append((network.p_values <= level)[off].mean())

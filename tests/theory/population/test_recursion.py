@@ -286,7 +286,7 @@ def test_agrees_with_growing_every_tree_on_deterministic_tables():
 
 @pytest.mark.slow
 def test_agrees_with_growing_every_tree_on_many_deterministic_tables():
-    for seed in range(20):
+    for seed in range(12):
         deterministic_table_agrees(seed)
 
 
@@ -565,8 +565,8 @@ def test_primary_tumor_for_any_K():
             assert values["histologic-type"] == pytest.approx(0.3522, abs=5e-5)
             assert values["abdominal"] == pytest.approx(0.2553, abs=5e-5)
     for family in BINARY:
-        result = tree_importances(dist, max_features=4, max_depth=4, splits=family)
-        assert result.shape == (16, 4)
+        result = tree_importances(dist, max_features=4, max_depth=3, splits=family)
+        assert result.shape == (16, 3)
 
 
 @one_test
