@@ -379,7 +379,7 @@ def test_analyses(client):
             dm.rank(X, Y, estimator=forest, test="altmann", n_permutations=5, **options),
             dm.rank(X, Y, estimator=forest, test=False, stability=1, **options),
             dm.rank(X, Y, estimator=forest, test=False, **options),
-            dm.select(X, Y, selector="boruta", **options),
+            dm.select(X, Y, selector=dm.Boruta(n_estimators=20, max_rounds=5), **options),
             dm.compare(X, Y, methods="mdi", n_features=1, n_resamples=3, n_estimators=5, **options),
         ]
         return [

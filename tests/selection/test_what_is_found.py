@@ -121,7 +121,7 @@ def populations(seed, n=200, p=300, markers=40):
 def test_markers_of_strata_are_not_found_within_them():
     """SNP 100 is relevant; 40 others are associated with the disease by the population alone."""
     markers, causal, plain = 0, 0, 0
-    for seed in range(4):
+    for seed in range(3):
         X, y, hills = populations(seed)
         results = []
         for strata in (None, hills):
@@ -136,8 +136,8 @@ def test_markers_of_strata_are_not_found_within_them():
         plain += len([j for j in results[0] if j < 40])
         markers += len([j for j in results[1] if j < 40])
         causal += 100 in results[1]
-    assert causal >= 3
-    assert plain >= 8
+    assert causal >= 2
+    assert plain >= 6
     assert markers <= 2
 
 

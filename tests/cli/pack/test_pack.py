@@ -111,7 +111,7 @@ def test_places_that_are_taken(out, table):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="sends signals")
 def test_ctrl_c_and_going_on(tmp_path):
-    np.save(tmp_path / "a.npy", np.random.default_rng(0).random((3000, 3000)))
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).random((2000, 2000)))
     words = ["pack", "a.npy", "--memory", "1MB", "--out", "out"]
     process = subprocess.Popen(
         [sys.executable, "-m", "duramen.cli", *words],
@@ -139,7 +139,7 @@ def test_ctrl_c_and_going_on(tmp_path):
     )
     assert not (tmp_path / "out").exists()
     noted = json.loads((tmp_path / ".out.part" / "progress.json").read_text())
-    assert 0 < noted["n_columns"] < 3000
+    assert 0 < noted["n_columns"] < 2000
     again = as_program(tmp_path, *words)
     assert again.returncode == 0
     assert "note: checking what an earlier run left in .out.part" in again.stderr
