@@ -3,7 +3,8 @@
 Python blocks of a file share one namespace and run in a folder of their own, in order; in a
 shell block, the lines that call ``duramen`` run in the same folder. What the blocks draw or
 print is thrown away: the text around them says what they show. Commands run in this process, which
-has imported what each would import again.
+has imported what each would import again, and draw each figure once: drawing takes most of their
+time.
 """
 
 import functools
@@ -19,10 +20,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.cli.commands import duramen
+from tests.cli.commands import duramen, undrawn
 from tests.grid import one_test
 
 import duramen as dm
+from duramen.reports import report
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -67,6 +69,7 @@ def test_blocks_of_page_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(report, "svg", drawn_once)
     namespace: dict[str, object] = {"__name__": "__main__"}
     marked, printed = screens(page), ""
     for language, code, line in blocks(page):
@@ -83,6 +86,18 @@ def test_blocks_of_page_run(
         elif line in marked:
             assert code == tool().screen(printed), f"{name_of(page)}:{line}: {tool().__doc__}"
     capsys.readouterr()
+
+
+svg, DRAWN = report.svg, set[tuple[str, type]]()
+
+
+def drawn_once(plot: report.Plot, text: str, prefix: str) -> str:
+    """Draw a figure of a report the first time that it shows a class of results."""
+    kind = plot.figure.name, type(plot.of)
+    if kind in DRAWN:
+        return undrawn(plot, text, prefix)
+    DRAWN.add(kind)
+    return svg(plot, text, prefix)
 
 
 def run_in_r(code: str, place: str) -> None:
