@@ -165,7 +165,14 @@ def test_table_6_4():
     """
     X, y = primary_tumor()
     result = dm.context_importances(
-        X, y, "sex", permute="all", empty="zero", plain="none", random_state=0
+        X,
+        y,
+        "sex",
+        permute="all",
+        empty="zero",
+        plain="none",
+        n_permutations=399,
+        random_state=0,
     )
     assert result.names == tuple(TABLE_6_4)
     assert result.contexts == ("female", "male")
@@ -187,7 +194,14 @@ def test_table_6_4_within_the_sites():
     """Sex shifts the sites. Within these nothing is left after a correction for 32 tests."""
     X, y = primary_tumor()
     result = dm.context_importances(
-        X, y, "sex", empty="zero", estimator=random_trees(300), plain="none", random_state=0
+        X,
+        y,
+        "sex",
+        empty="zero",
+        estimator=random_trees(300),
+        plain="none",
+        n_permutations=399,
+        random_state=0,
     )
     p_values = dict(zip(result.names, result.absolute_p_values[0], strict=True))
     assert 0.005 < p_values["histologic-type"] < 0.06

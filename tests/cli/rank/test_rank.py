@@ -383,7 +383,7 @@ def test_ctrl_c_while_growing_stops_within_a_second(tmp_path):
 
 @pytest.mark.slow  # `make demo` does nearly the same
 def test_demo_as_a_program(tmp_path):
-    ended = as_program(tmp_path, "rank", "--demo", "--trees", 20)
+    ended = as_program(tmp_path, "rank", "--demo", "--trees", 20, "--permutations", 19)
     assert ended.returncode == 0, ended.stderr
     assert all(line.startswith("note: max-t") for line in ended.stderr.splitlines())
     assert "leukemia.parquet: 72 rows x 7,129 features" in ended.stdout
