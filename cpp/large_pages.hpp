@@ -13,15 +13,32 @@
 
 namespace duramen {
 
-// Asks the system for large pages in memory that is not written yet.
-inline void use_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t n_bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
+inline constexpr int kLargePages = MADV_HUGEPAGE;
+inline constexpr int kCollapse = 25;  // MADV_COLLAPSE of Linux 6.1, which older headers lack
+
+// Gives the system advice on the pages of an array, where it is large.
+inline void advise(void* data, std::size_t n_bytes, int advice) {
   constexpr std::size_t kWorthIt = std::size_t{1} << 22;
   if (n_bytes < kWorthIt) return;
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(data) + page - 1) / page * page;
   const std::uintptr_t to = (reinterpret_cast<std::uintptr_t>(data) + n_bytes) / page * page;
-  madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+  madvise(reinterpret_cast<void*>(from), to - from, advice);
+}
+#endif
+
+// Asks the system for large pages in memory that is not written yet.
+inline void use_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t n_bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  advise(data, n_bytes, kLargePages);
+#endif
+}
+
+// Asks the system to move what is written already into large pages.
+inline void move_to_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t n_bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  advise(data, n_bytes, kCollapse);
 #endif
 }
 

@@ -15,12 +15,15 @@
 #include <utility>
 #include <vector>
 
+#include "large_pages.hpp"
+
 namespace duramen {
 
 struct Coded;
 
 // A growing array of plain numbers whose memory can be given away. It grows by realloc, which moves
-// pages and copies nothing where the system can, so that codes never lie in memory twice.
+// pages and copies nothing where the system can, so that codes never lie in memory twice. Growth
+// reads codes at random: large arrays lie in large pages.
 template <class T>
 class Buffer {
  public:
@@ -44,6 +47,7 @@ class Buffer {
   // Gives the memory away, cut to its length; the receiver calls std::free.
   T* release() {
     resize_to(size_ ? size_ : 1);
+    move_to_large_pages(data_, size_ * sizeof(T));
     size_ = capacity_ = 0;
     return std::exchange(data_, nullptr);
   }

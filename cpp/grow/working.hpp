@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +35,7 @@ class Working {
     std::size_t n_here = n_columns_;  // columns that lie here
     if (n_rows_ > kDenseRows && table.any_sparse()) n_here = leave_sparse();
     if (any_sparse() && by_rows) entry_rows_ = EntryRows::of(table, n_columns_ - n_here);
-    if (any_sparse() && !std::numeric_limits<T>::is_integer) note_small_values();
+    if (any_sparse()) note_values();
     const T* in_place = dense_ ? nullptr : contiguous();
     if (in_place == nullptr) {
       fill_large(storage_, stride_ * n_here);
@@ -63,7 +64,7 @@ class Working {
       }
     }
     const bool fits = n_rows_ * n_columns_ * sizeof(T) <= kRowMajorBytes;
-    if (!dense_ && places_.empty() && fits) transpose();
+    if (!dense_ && !any_sparse() && fits) transpose();
   }
 
   // Of columns that are not sparse.
@@ -75,9 +76,11 @@ class Working {
   bool dense() const { return dense_; }
 
   // Columns that are read from their entries, as the table has them.
-  bool any_sparse() const { return !places_.empty(); }
-  bool sparse(std::size_t j) const { return any_sparse() && places_[j] < 0; }
-  std::size_t sparse_place(std::size_t j) const { return static_cast<std::size_t>(~places_[j]); }
+  bool any_sparse() const { return !looks_.empty(); }
+  bool sparse(std::size_t j) const { return any_sparse() && looks_[j].place < 0; }
+  std::size_t sparse_place(std::size_t j) const {
+    return static_cast<std::size_t>(~looks_[j].place);
+  }
   // Calls use(codes, element) with the codes of a sparse column and what makes them a T.
   template <class Use>
   void with_sparse(std::size_t j, Use&& use) const {
@@ -99,9 +102,8 @@ class Working {
     if constexpr (std::numeric_limits<T>::is_integer) {
       use([](std::uint32_t code) { return static_cast<T>(code); });
     } else {
-      use([small = small_.data() + sparse_place(j) * kSmall,
-           values = table_.values(j)](std::uint32_t code) {
-        return code < kSmall ? small[code] : static_cast<T>(values[code]);
+      use([&look = looks_[j], this, j](std::uint32_t code) {
+        return code < kSmall ? look.small[code] : static_cast<T>(table_.values(j)[code]);
       });
     }
   }
@@ -109,13 +111,7 @@ class Working {
   std::uint32_t frequent_code(std::size_t j) const {
     return table_.sparse.frequent[sparse_place(j)];
   }
-  T frequent(std::size_t j) const {
-    if constexpr (std::numeric_limits<T>::is_integer) {
-      return static_cast<T>(frequent_code(j));
-    } else {
-      return frequent_[sparse_place(j)];
-    }
-  }
+  T frequent(std::size_t j) const { return looks_[j].frequent; }
   // Of any column, by row.
   T at(std::size_t j, std::size_t row) const {
     if (!sparse(j)) return column(j)[row];
@@ -143,53 +139,41 @@ class Working {
       __builtin_prefetch(values + at);
     }
   }
-  // Asks for the bits, their counts and the codes of the entries of a sparse column.
+  // Asks for the bits and the codes of the entries of a sparse column.
   void prefetch_entries(std::size_t j) const {
     table_.visit_sparse(j, [&](auto codes) {
       const std::size_t n_words = table_.sparse.n_words;
       for (std::size_t w = 0; w < n_words; w += kLine) __builtin_prefetch(codes.bits + w, 0, 2);
-      for (std::size_t w = 0; w < n_words; w += 2 * kLine) {
-        __builtin_prefetch(codes.before + w, 0, 2);
-      }
       const char* entries = reinterpret_cast<const char*>(codes.entries);
       const std::size_t n_bytes = codes.before[n_words - 1] * sizeof(*codes.entries);
       for (std::size_t at = 0; at < n_bytes; at += 64) __builtin_prefetch(entries + at, 0, 2);
     });
   }
-  // Asks for what is read of any node of a sparse column.
-  void prefetch_sparse(std::size_t j) const {
-    if constexpr (!std::numeric_limits<T>::is_integer) {
-      __builtin_prefetch(small_.data() + sparse_place(j) * kSmall);
-      __builtin_prefetch(small_.data() + sparse_place(j) * kSmall + kSmall - 1);
-      __builtin_prefetch(frequent_.data() + sparse_place(j));
-    }
-  }
+  // Asks for what is read of a column at any node.
+  void prefetch_look(std::size_t j) const { __builtin_prefetch(looks_.data() + j); }
 
  private:
   std::size_t place(std::size_t j) const {
-    return any_sparse() ? static_cast<std::size_t>(places_[j]) : j;
+    return any_sparse() ? static_cast<std::size_t>(looks_[j].place) : j;
   }
 
   // Gives the columns that are not sparse their places; returns how many there are.
   std::size_t leave_sparse() {
-    places_.resize(n_columns_);
+    looks_.resize(n_columns_);
     std::int64_t next = 0;
     for (std::size_t j = 0; j < n_columns_; ++j) {
-      places_[j] = table_.is_sparse(j) ? ~table_.slot[j] : next++;
+      looks_[j].place = table_.is_sparse(j) ? ~table_.slot[j] : next++;
     }
     return static_cast<std::size_t>(next);
   }
 
-  void note_small_values() {
-    small_.resize(table_.n_columns * kSmall);
-    frequent_.resize(table_.n_columns);
+  void note_values() {
     for (std::size_t j = 0; j < n_columns_; ++j) {
       if (!sparse(j)) continue;
-      T* small = small_.data() + sparse_place(j) * kSmall;
       with_element(j, [&](auto element) {
-        const std::uint32_t n = std::min<std::uint32_t>(table_.n_values(j), kSmall);
-        for (std::uint32_t code = 0; code < n; ++code) small[code] = element(code);
-        frequent_[sparse_place(j)] = element(frequent_code(j));
+        looks_[j].frequent = element(frequent_code(j));
+        const std::uint32_t n = std::min(table_.n_values(j), kSmall);
+        for (std::uint32_t code = 0; code < n; ++code) looks_[j].small[code] = element(code);
       });
     }
   }
@@ -262,14 +246,17 @@ class Working {
 
   const Table& table_;
   std::size_t n_rows_, n_columns_, stride_ = 0, value_stride_ = 0;
-  // Of the columns here, and for sparse ones their number among those, inverted; none: all in
-  // order.
-  std::vector<std::int64_t> places_;
   std::shared_ptr<const EntryRows> entry_rows_ = std::make_shared<const EntryRows>();
-  // Of each sparse column in single precision: what its first codes stand for, and what the most
-  // frequent one does.
-  static constexpr std::size_t kSmall = 16;
-  std::vector<T> small_, frequent_;
+  // What is read of a column at any node, in one cache line. Of columns that lie here, their place
+  // among them; of sparse ones, their number among those, inverted, what the most frequent code
+  // stands for, and what the first codes do.
+  static constexpr std::uint32_t kSmall = std::numeric_limits<T>::is_integer ? 0 : 12;
+  struct alignas(std::numeric_limits<T>::is_integer ? 16 : 64) Look {
+    std::int64_t place = 0;
+    T frequent{};
+    std::array<T, kSmall> small{};
+  };
+  std::vector<Look> looks_;  // none: all columns lie here in their order
   bool dense_ = false;
   const T* columns_ = nullptr;
   std::vector<T> storage_;

@@ -47,11 +47,11 @@ class SideBySide {
         const std::size_t at = low + random.below(static_cast<std::uint32_t>(high - low));
         columns[c] = search.pool[at];
         search.pool.swap(at, --high);
-        if (!search.ordered.reads_long()) {
-          search.ordered.prefetch(columns[c]);
-        }
+        search.ordered.prefetch_look(columns[c]);
       }
-      if (search.ordered.reads_long()) {
+      if (!search.ordered.reads_long()) {
+        for (std::size_t c = 0; c < count; ++c) search.ordered.prefetch(columns[c]);
+      } else {
         // The next ones, if none of these is constant.
         Random ahead = random;
         for (std::size_t c = 0; c < count; ++c) ahead.next();

@@ -87,6 +87,38 @@ inline std::uint32_t common_bits(const std::uint64_t* words, const std::uint64_t
   return size;
 }
 
+// The same, and visit(place, rank) for each of them, the rank being its place among the bits of the
+// first sequence. Returns their number.
+template <class Visit>
+std::uint32_t visit_common_bits(const std::uint64_t* words, const std::uint64_t* others,
+                                std::size_t n_words, Visit&& visit) {
+  constexpr std::size_t kSome = 64;
+  std::uint32_t size = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t common[kSome], ranks[kSome];
+  for (std::size_t start = 0; start < n_words; start += kSome) {
+    const std::size_t end = std::min(start + kSome, n_words);
+    std::size_t n_common = 0;
+    for (std::size_t w = start; w < end; ++w) {
+      common[n_common] = static_cast<std::uint32_t>(w);
+      ranks[n_common] = rank;
+      n_common += (words[w] & others[w]) != 0 ? 1 : 0;
+      rank += static_cast<std::uint32_t>(std::popcount(words[w]));
+    }
+    for (std::size_t c = 0; c < n_common; ++c) {
+      const std::uint64_t word = words[common[c]];
+      const auto base = static_cast<std::uint32_t>(SparseColumns::kWord * common[c]);
+      for (std::uint64_t left = word & others[common[c]]; left != 0; left &= left - 1) {
+        const std::uint64_t before = word & (left ^ (left - 1)) >> 1;
+        visit(base + static_cast<std::uint32_t>(std::countr_zero(left)),
+              ranks[c] + static_cast<std::uint32_t>(std::popcount(before)));
+        ++size;
+      }
+    }
+  }
+  return size;
+}
+
 // The entries of sparse columns row after row, in lines of eight words: a bit for each of some
 // columns, and then the codes of their entries in four bits each, as many as have room. What is
 // asked of an entry lies in one cache line.
@@ -154,6 +186,8 @@ class EntryRows {
 
   bool empty() const { return bits_.empty(); }
   std::size_t n_words() const { return n_words_; }  // of bits in a row
+  std::size_t n_bits() const { return n_bits_; }    // of these words in a line
+  std::size_t stride() const { return stride_; }    // words of a row
   // The place of one of these words in a row.
   std::size_t word_of(std::size_t w) const { return place_of_word_[w]; }
   const std::uint64_t* row(std::size_t i) const { return first_ + i * stride_; }
@@ -174,7 +208,7 @@ class EntryRows {
 
  private:
   static constexpr std::size_t kWord = SparseColumns::kWord;
-  static constexpr std::size_t kMostKept = std::size_t{1} << 26;  // values of the table
+  static constexpr std::size_t kMostKept = std::size_t{1} << 29;  // values of the table
   static constexpr std::size_t kWidth = 4;                        // bits of a code
   static constexpr std::size_t kCodes = kWord / kWidth;
 
@@ -242,7 +276,10 @@ class EntryRows {
 class SubtreeBits {
  public:
   SubtreeBits(const EntryRows& rows, std::size_t n_rows, std::size_t most_words)
-      : entry_rows_(rows), most_words_(most_words), places_(n_rows) {
+      : entry_rows_(rows),
+        most_words_(most_words),
+        places_(n_rows),
+        lines_(most_words * SparseColumns::kWord) {
     fill_large(bits_, most_words * rows.n_words() * SparseColumns::kWord + kLine);
     first_ = aligned_to_line(bits_.data());
   }
@@ -263,19 +300,30 @@ class SubtreeBits {
     end_ = rows + n;
     n_words_ = (n + kWord - 1) / kWord;
     for (std::uint32_t i = 0; i < n; ++i) places_[rows[i]] = i;
-    for (std::size_t v = 0; v < n_words_; ++v) {
-      const std::size_t count = std::min(kWord, n - kWord * v);
-      const std::uint64_t* lines[kWord];
-      for (std::size_t i = 0; i < count; ++i) lines[i] = entry_rows_.row(rows[kWord * v + i]);
-      for (std::size_t w = 0; w < entry_rows_.n_words(); ++w) {
-        std::uint64_t block[kWord]{};
-        const std::size_t at = entry_rows_.word_of(w);
-        if (at % kLine == 0) {
-          for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(lines[i] + at + kLine);
+    // Line after line of all rows: what is written of the columns of a line stays in the cache.
+    const std::size_t n_all = entry_rows_.n_words();
+    for (std::size_t i = 0; i < n; ++i) lines_[i] = entry_rows_.row(rows[i]);
+    for (std::size_t w0 = 0, w1 = 0; w0 < n_all; w0 = w1) {
+      const std::size_t line = entry_rows_.word_of(w0);
+      w1 = std::min(w0 + entry_rows_.n_bits(), n_all);
+      for (std::size_t v = 0; v < n_words_; ++v) {
+        const std::uint64_t** here = lines_.data() + kWord * v;
+        const std::size_t count = std::min(kWord, n - kWord * v);
+        // Those of the next rows, or of the next line of the first ones.
+        const bool last = v + 1 == n_words_;
+        const std::uint64_t** next = last ? lines_.data() : here + kWord;
+        const std::size_t ahead = last ? line + kLine : line;
+        const std::size_t n_next = last ? std::min<std::size_t>(kWord, n)
+                                        : std::min<std::size_t>(kWord, n - kWord * (v + 1));
+        for (std::size_t i = 0; i < n_next; ++i) __builtin_prefetch(next[i] + ahead);
+        for (std::size_t w = w0; w < w1; ++w) {
+          std::uint64_t block[kWord]{};
+          const std::size_t at = entry_rows_.word_of(w);
+          for (std::size_t i = 0; i < count; ++i) block[i] = here[i][at];
+          transpose_bits(block);
+          std::uint64_t* out = first_ + kWord * w * n_words_ + v;
+          for (std::size_t k = 0; k < kWord; ++k) out[k * n_words_] = block[k];
         }
-        for (std::size_t i = 0; i < count; ++i) block[i] = lines[i][at];
-        transpose_bits(block);
-        for (std::size_t k = 0; k < kWord; ++k) first_[(kWord * w + k) * n_words_ + v] = block[k];
       }
     }
   }
@@ -292,6 +340,7 @@ class SubtreeBits {
   std::vector<std::uint64_t> bits_;
   std::uint64_t* first_;
   std::vector<std::uint32_t> places_;
+  std::vector<const std::uint64_t*> lines_;  // the rows among the entries row after row
 };
 
 // Whether the nodes of subtrees look at so many columns that the bits of all columns at the rows of

@@ -64,6 +64,9 @@ class Gathered {
         subtrees_.emplace_back(working.entry_rows(), problem.table.n_rows, n_words);
       }
       node_rows_.resize(subtrees_[0].most_rows());
+      // Rows are read as a whole where the candidates would read most of their lines.
+      const std::size_t stride = working.entry_rows().stride();
+      if (2 * problem.settings.max_features >= stride / kLine) any_row_.resize(stride);
     }
     places_.resize(problem.table.n_rows + kPadding);
     for (NodeEntries<T>& entries : entries_) {
@@ -89,17 +92,27 @@ class Gathered {
   // Whether so much is read of a sparse column of the node that it is worth guessing which is next.
   bool reads_long() const { return by_bits_; }
 
+  // Asks for what is read of a column at any node, before prefetch.
+  void prefetch_look(std::size_t column) const {
+    if (working_.any_sparse()) working_.prefetch_look(column);
+  }
   // Asks for a column ahead of its use.
   void prefetch(std::size_t column) const {
     if (working_.dense()) working_.prefetch(column);
     if (!sparse(column)) return;
-    working_.prefetch_sparse(column);
     const std::size_t k = working_.sparse_place(column);
     if (subtree_ != nullptr) {
       __builtin_prefetch(subtree_->column(k));
     } else if (by_bits_) {
       working_.prefetch_entries(column);
     }
+  }
+
+  // Whether no row of the node is known to be an entry of the column, which is sparse then.
+  bool no_entry(std::size_t column) const {
+    if (!joined_ || !sparse(column)) return false;
+    const EntryRows::Place place = working_.entry_rows().place(working_.sparse_place(column));
+    return (any_row_[place.word] >> place.bit & 1) == 0;
   }
 
   // Calls visit(i, code) for the entries of a sparse column at the rows i of the node that was
@@ -115,22 +128,24 @@ class Gathered {
       return size;
     }
     working_.with_sparse(column, [&](auto codes, auto element) {
-      constexpr std::size_t kWord = SparseColumns::kWord;
-      const auto code = [&](std::uint32_t row) {
-        const std::uint64_t bit = std::uint64_t{1} << (row % kWord);
-        return element(codes.entry(row / kWord, codes.bits[row / kWord], bit));
-      };
       if (by_bits_) {
-        size = common_bits(codes.bits, node_bits_.data(), n_words_, places);
-        for (std::uint32_t e = 0; e < size; ++e) visit(positions_[places[e]], code(places[e]));
-      } else {
-        // Without a branch for a row: which ones are entries is as good as random.
-        for (std::uint32_t i = 0; i < n; ++i) {
-          const std::uint64_t word = codes.bits[rows[i] / kWord];
-          places[size] = i;
-          size += static_cast<std::uint32_t>(word >> (rows[i] % kWord) & 1);
-        }
-        for (std::uint32_t e = 0; e < size; ++e) visit(places[e], code(rows[places[e]]));
+        size = visit_common_bits(codes.bits, node_bits_.data(), n_words_,
+                                 [&](std::uint32_t row, std::uint32_t rank) {
+                                   visit(positions_[row], element(codes.entries[rank]));
+                                 });
+        return;
+      }
+      constexpr std::size_t kWord = SparseColumns::kWord;
+      // Without a branch for a row: which ones are entries is as good as random.
+      for (std::uint32_t i = 0; i < n; ++i) {
+        const std::uint64_t word = codes.bits[rows[i] / kWord];
+        places[size] = i;
+        size += static_cast<std::uint32_t>(word >> (rows[i] % kWord) & 1);
+      }
+      for (std::uint32_t e = 0; e < size; ++e) {
+        const std::uint32_t row = rows[places[e]];
+        const std::uint64_t bit = std::uint64_t{1} << (row % kWord);
+        visit(places[e], element(codes.entry(row / kWord, codes.bits[row / kWord], bit)));
       }
     });
     return size;
@@ -141,23 +156,19 @@ class Gathered {
   template <class Visit>
   void visit_rows(std::size_t column, std::uint32_t n, Visit&& visit) {
     constexpr std::size_t kFraction = 2;  // of the rows, from which on all entries take less time
-    std::uint32_t* places = places_.data();
     working_.with_sparse(column, [&](auto codes, auto) {
-      constexpr std::size_t kWord = SparseColumns::kWord;
-      std::uint32_t size = 0;
-      if (kFraction * n >= positions_.size()) {
-        for (std::size_t w = 0; w < n_words_; ++w) {
-          size = write_places(codes.bits[w], kWord * w, size, places);
-        }
-        for (std::uint32_t e = 0; e < size; ++e) visit(places[e], codes.entries[e]);
-      } else {
-        size = common_bits(codes.bits, node_bits_.data(), n_words_, places);
-        for (std::uint32_t e = 0; e < size; ++e) {
-          const std::uint32_t row = places[e];
-          const std::uint64_t bit = std::uint64_t{1} << (row % kWord);
-          visit(row, codes.entry(row / kWord, codes.bits[row / kWord], bit));
-        }
+      if (kFraction * n < positions_.size()) {
+        visit_common_bits(
+            codes.bits, node_bits_.data(), n_words_,
+            [&](std::uint32_t row, std::uint32_t rank) { visit(row, codes.entries[rank]); });
+        return;
       }
+      std::uint32_t* places = places_.data();
+      std::uint32_t size = 0;
+      for (std::size_t w = 0; w < n_words_; ++w) {
+        size = write_places(codes.bits[w], SparseColumns::kWord * w, size, places);
+      }
+      for (std::uint32_t e = 0; e < size; ++e) visit(places[e], codes.entries[e]);
     });
   }
 
@@ -232,13 +243,17 @@ class Gathered {
                            const std::uint32_t* rows, std::uint32_t n, std::pair<T, T>* ranges) {
     if (by_entry_rows_) {
       for (std::size_t c = 0; c < count; ++c) {
-        if (sparse(columns[c])) {
+        if (sparse(columns[c]) && !no_entry(columns[c])) {
           entries_[c].size = find_in_rows(columns[c], n, entries_[c].at.data());
         }
       }
       for (std::size_t c = 0; c < count; ++c) {
         if (!sparse(columns[c])) {
           ranges[c] = gather_side(columns[c], rows, n, c);
+          continue;
+        }
+        if (no_entry(columns[c])) {
+          ranges[c] = {T{}, T{}};
           continue;
         }
         NodeEntries<T>& own = entries_[c];
@@ -347,10 +362,16 @@ class Gathered {
   void mark_node(const std::uint32_t* rows, std::uint32_t n) {
     if (!distinct_rows_) return;
     subtree_ = nullptr;
+    joined_ = false;
     by_entry_rows_ = !subtrees_.empty() && n <= subtrees_[0].most_rows();
     by_bits_ = !by_entry_rows_ && kRowsAWord * n >= n_words_;
     if (by_entry_rows_) {
       for (std::uint32_t i = 0; i < n; ++i) node_rows_[i] = working_.entry_rows().row(rows[i]);
+      joined_ = !any_row_.empty() && n <= kFewRows;
+      if (joined_) {
+        join_rows(n);
+        return;
+      }
       for (SubtreeBits& subtree : subtrees_) {
         if (n > subtree.most_rows()) break;
         if (!subtree.holds(rows, n)) {
@@ -369,6 +390,21 @@ class Gathered {
       for (std::uint32_t i = 0; i < n; ++i) mark(rows[i], i);
     }
   }
+  // Notes which columns have an entry in any row of the node. The rows are in the cache then.
+  void join_rows(std::uint32_t n) {
+    const std::size_t n_words = any_row_.size();
+    std::copy_n(node_rows_[0], n_words, any_row_.begin());
+    std::uint32_t i = 1;
+    for (; i + 2 <= n; i += 2) {
+      const std::uint64_t* first = node_rows_[i];
+      const std::uint64_t* second = node_rows_[i + 1];
+      for (std::size_t w = 0; w < n_words; ++w) any_row_[w] |= first[w] | second[w];
+    }
+    if (i < n) {
+      const std::uint64_t* last = node_rows_[i];
+      for (std::size_t w = 0; w < n_words; ++w) any_row_[w] |= last[w];
+    }
+  }
   void mark(std::uint32_t place, std::uint32_t position) {
     node_bits_[place / SparseColumns::kWord] |= std::uint64_t{1} << (place % SparseColumns::kWord);
     positions_[place] = position;
@@ -377,18 +413,20 @@ class Gathered {
   // Bits of the larger subtree, which stay in the second cache with what else is read there.
   static constexpr std::size_t kSubtreeBytes = std::size_t{1} << 21;
   static constexpr std::size_t kRowsAWord = 1;   // words that take as long as a row
-  static constexpr std::uint32_t kFewRows = 16;  // are not worth loading the bits of a subtree
+  static constexpr std::uint32_t kFewRows = 32;  // are not worth loading the bits of a subtree
 
   const Working<T>& working_;
   std::size_t n_columns_, side_stride_;
   bool by_row_ = false;
   bool by_entry_rows_ = false;  // the node is read from its rows
+  bool joined_ = false;         // any_row_ is of the node
   bool by_bits_ = false;        // the node is marked among all rows
   bool distinct_rows_ = false;  // no node has a row twice
   std::size_t n_words_ = 0;
   std::vector<SubtreeBits> subtrees_;            // the one of more rows first
   const SubtreeBits* subtree_ = nullptr;         // that the node is read from
   std::vector<const std::uint64_t*> node_rows_;  // in the table of entries row after row
+  std::vector<std::uint64_t> any_row_;           // the bits that any row of the node has, or empty
   std::vector<std::uint64_t> node_bits_;
   std::vector<std::uint32_t> places_;     // of the entries of a column
   std::vector<std::uint32_t> positions_;  // of the rows within the node, where it is marked

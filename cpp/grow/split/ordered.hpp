@@ -56,7 +56,9 @@ class OrderedSplits {
 
   // Whether so much of it is read that it pays to guess which is next.
   bool reads_long() const { return gathered_.reads_long(); }
-  // Asks for a column of the node at hand ahead of its use.
+  // Asks for what is read of a column at any node, and for the column at the one at hand, ahead of
+  // its use.
+  void prefetch_look(std::size_t column) const { gathered_.prefetch_look(column); }
   void prefetch(std::size_t column) const { gathered_.prefetch(column); }
 
   void start_node(const Node& node, const std::uint32_t* rows) {
@@ -213,13 +215,10 @@ class OrderedSplits {
 
   bool best_cut(const Node& node, std::size_t column, const std::uint32_t* rows, Random& random,
                 Split& best, std::uint64_t& n_scored) {
+    if (gathered_.no_entry(column)) return false;
     if constexpr (kPlainPossible) {
       if (plain_ && table_.missing[column] == 0) {
         if (node.n_rows() <= FewRows<Node>::kMost) {
-          // Most sparse columns have no entry in so few rows.
-          if (may_use_entries(column) && gathered_.entries(column, rows, node.n_rows()).size == 0) {
-            return false;
-          }
           return gathered_.with_reader(column, rows, node.n_rows(), [&](auto read) {
             return few_.find_best(node, column, read, random, best);
           });
