@@ -52,7 +52,7 @@ def test_the_absolute_effect_finds_more_links_than_the_plain_one(genes):
     network = dm.context_network(
         X,
         subtype,
-        estimator=random_trees(50),
+        estimator=random_trees(100),
         n_permutations=39,
         permute="all",
         plain="p_values",
