@@ -1,5 +1,8 @@
 """Ranking of a store that exceeds a stated memory: random patches, and what is refused."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -66,8 +69,47 @@ def test_enough_memory_changes_nothing(store):
 
 @pytest.mark.slow
 def test_the_test_is_of_a_sample_of_rows(store):
-    report = ranked(store, memory="2MB", estimator=patches(30), test="auto", n_permutations=19)
+    report = ranked(
+        store, memory="2MB", estimator=patches(30), test="auto", n_permutations=39, random_state=1
+    )
     assert report.selected == ("v3",)
+
+
+MEASURED = """
+import re, sys
+import numpy as np, duramen as dm
+folder = sys.argv[1]
+def status(what):
+    return int(re.search(what + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1e3
+def ranked(table, y, memory):
+    forest = dm.RandomPatchesClassifier(20, criterion="entropy")
+    dm.rank(table, y, memory=memory, estimator=forest, n_permutations=19, n_jobs=1)
+random = np.random.default_rng(0)
+tiny = random.integers(0, 90, (20_000, 100)).astype(np.uint8)
+ranked(dm.pack(tiny, folder + "/tiny"), tiny[:, 0] > 45, "1.9MB")  # imports
+table = random.integers(0, 200, (100_000, 200), dtype=np.uint8)
+y = table[:, 0] + 40 * random.standard_normal(len(table)) > 100
+store = dm.pack(table, folder + "/store")
+del table
+before = status("VmRSS")
+open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
+ranked(store, y, "12MB")
+print(status("VmHWM") - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_no_step_takes_much_more_than_the_memory(tmp_path):
+    """The test and the effects included; 22 MB in all were seen."""
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", MEASURED, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert float(ran.stdout) < 12 + 50
 
 
 @pytest.mark.parametrize(

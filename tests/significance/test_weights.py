@@ -25,13 +25,13 @@ TOGETHER = "Each target is exchanged together with the weight of its row."
 @pytest.fixture
 def grown(monkeypatch):
     """Targets and weights that forests are grown on."""
-    seen, fit = [], BaseForest.fit
+    seen, fit = [], BaseForest._fit
 
-    def spy(self, X, y=None, sample_weight=None):
-        seen.append((np.asarray(X.target.labels), X.weights))
-        return fit(self, X, y, sample_weight)
+    def spy(self, growth):
+        seen.append((np.asarray(growth.data.target.labels), growth.data.weights))
+        return fit(self, growth)
 
-    monkeypatch.setattr(BaseForest, "fit", spy)
+    monkeypatch.setattr(BaseForest, "_fit", spy)
     return seen
 
 

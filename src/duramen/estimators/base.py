@@ -153,12 +153,15 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             When the forest could not fit in memory.
         """
         growth = _on_cluster(self._growth(X, y, sample_weight), f"{self._owner}.fit", client)
+        self._fit(growth)
+        return self
+
+    def _fit(self, growth: Growth) -> None:
         growth.require_memory(f"{self._owner}.fit")
         with progress_bar(growth.n_missing, self._owner, self.verbose) as report:
             self._adopt(growth.forest(report))
         if self.oob_score:
             self._estimate_out_of_bag(growth.data, growth.n_threads)
-        return self
 
     def _growth(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Growth:
         """Check the parameters and the data, and return what the trees are grown from."""
@@ -685,7 +688,7 @@ def fit_by_parts(
     most_bytes: int,
     client: Any = None,
 ) -> bool:
-    """Fit a forest without keeping its trees, if they take too much memory.
+    """Fit a forest, without keeping its trees if they take too much memory.
 
     `forest_` is then a `TreeStream`, and the out-of-bag attributes are those of the whole forest.
 
@@ -706,18 +709,19 @@ def fit_by_parts(
     Returns
     -------
     bool
-        False where the forest is to be fitted as usual, and is not yet: it would take no more
-        memory, or its trees depend on those before.
+        False where the forest is kept, and nothing was called: it takes no more memory, or its
+        trees depend on those before.
 
     Raises
     ------
     MemoryError
-        When a tree alone may not fit in memory.
+        When the forest, or a tree alone, may not fit in memory.
     """
     owner = f"{type(estimator).__name__}.fit"
     growth = _on_cluster(estimator._growth(data), owner, client)
     stream = growth.stream(owner, most_bytes)
     if stream is None:
+        estimator._fit(growth)
         return False
     estimator._adopt(stream)
     collectors = list(takers())

@@ -111,12 +111,13 @@ class Growth:
         if not own or largest * self.n_trees <= most_bytes:
             return None
         require_tree(function, self.settings, self.data)
-        pilot = min(PILOT_TREES, self.n_trees, max(1, _PART // largest))
+        part = min(_PART, most_bytes)
+        pilot = min(PILOT_TREES, self.n_trees, max(self.n_threads, part // largest))
         first = self.trees(0, pilot)
         of_tree = max(1, first.nbytes // pilot)
         if of_tree * self.n_trees <= most_bytes or pilot == self.n_trees:
             return None
-        size = max(1, min(_MOST_TREES, _PART // of_tree))
+        size = max(self.n_threads, min(_MOST_TREES, part // of_tree))
         return TreeStream.after(first, self.n_trees, size, self.trees)
 
 

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.data.recoding import with_permuted
 from duramen.data.target import target_class
+from duramen.estimators.base import fit_by_parts
+from duramen.forests import Forest
 from duramen.importances import Inputs, Measure, Words, catalogue
+from duramen.importances.measure import TreeSums
 from duramen.importances.refit import data_for, leaves_rows_out, seeded, template_of
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
@@ -23,6 +26,11 @@ if TYPE_CHECKING:
 
 Data = LearningSet[EncodedTable]
 MeasureLike = str | Callable[[Any, EncodedTable, NDArray[Any]], Any]
+
+
+# Bytes that the trees of a forest may take to be kept until it is measured; those of a larger one
+# are measured some at a time, and let go.
+_KEPT = 1 << 23
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +61,7 @@ class Measured:
         if self.measure.refits:
             measured_values = self.measure(Inputs(template, self._exchanging(data), seed, threads))
         else:
-            measured_values = self.measure(Inputs(template.fit(data), data, seed, threads))
+            measured_values = _fitted(self.measure, Inputs(template, data, seed, threads))
         if not isinstance(measured_values, Importances):
             raise TypeError(
                 f"measure {self.measure.name} must return importances, got "
@@ -121,6 +129,23 @@ class Measured:
             **self.exchangeability.identity(),
             **choices,
         }
+
+
+def _fitted(measure: Measure, inputs: Inputs) -> Any:
+    """Fit a forest and measure it, part by part where the measure is a sum over trees."""
+    sums: list[TreeSums] = []
+
+    def takers() -> list[Callable[[Forest], None]]:
+        assert measure.sums is not None
+        sums.append(measure.sums(inputs))
+        return [sums[0].add]
+
+    forest, data = inputs.estimator, inputs.data
+    if measure.sums is None:
+        forest.fit(data)
+    elif fit_by_parts(forest, data, takers, most_bytes=_KEPT):
+        return measure.result(sums[0].importances(), inputs)
+    return measure(inputs)
 
 
 def qualified(function: Any) -> str:

@@ -63,7 +63,7 @@ class SignificanceTest(Entry):
         Refuses a learning set that the test cannot handle; ``duramen rank`` calls it before a
         forest is grown.
     adapt : callable, optional
-        Further arguments from the grown forest, and whether anything asks for permutations.
+        Further arguments from the settings of growth, and whether anything asks for permutations.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class SignificanceTest(Entry):
     rate: str = "error rate"
     controls: bool = True
     check: Callable[[Any], None] = lambda data: None
-    adapt: Callable[[Any, bool], dict[str, Any]] = lambda forest, permuting: {}
+    adapt: Callable[[Any, bool], dict[str, Any]] = lambda settings, permuting: {}
 
     @property
     def grows(self) -> bool:

@@ -363,9 +363,9 @@ def test_a_checkpoint_goes_on_to_the_same_bytes(method, tmp_path, monkeypatch):
     path = tmp_path / "run"
     confidence_intervals(forest, X, y, n_resamples=4, checkpoint=path, **options)
     fits = []
-    original = dm.RandomForestRegressor.fit
+    original = dm.RandomForestRegressor._fit
     monkeypatch.setattr(
-        dm.RandomForestRegressor, "fit", lambda self, *a: fits.append(1) or original(self, *a)
+        dm.RandomForestRegressor, "_fit", lambda self, *a: fits.append(1) or original(self, *a)
     )
     resumed = confidence_intervals(forest, X, y, n_resamples=10, checkpoint=path, **options)
     assert len(fits) == 7  # the forest on all rows and six replicates

@@ -201,9 +201,9 @@ def test_a_checkpoint_goes_on_and_serves_any_k(tmp_path, monkeypatch):
     forest, path = dm.RandomForestRegressor(5), tmp_path / "run"
     ranking_stability(forest, X, y, k=2, n_resamples=4, random_state=0, checkpoint=path)
     fits = []
-    original = dm.RandomForestRegressor.fit
+    original = dm.RandomForestRegressor._fit
     monkeypatch.setattr(
-        dm.RandomForestRegressor, "fit", lambda self, *a: fits.append(1) or original(self, *a)
+        dm.RandomForestRegressor, "_fit", lambda self, *a: fits.append(1) or original(self, *a)
     )
     options = {"n_resamples": 10, "random_state": 0}
     resumed = ranking_stability(forest, X, y, k=2, checkpoint=path, **options)

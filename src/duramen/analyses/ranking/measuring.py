@@ -238,7 +238,7 @@ def grow_and_compute(
     with execution.clock.step("grow"):
         on, client = (inputs.estimator, inputs.data), execution.client
         if not fit_by_parts(*on, takers, most_bytes=most_bytes, client=client):
-            take(inputs.estimator.fit(inputs.data, client=client).forest_)
+            take(inputs.estimator.forest_)
     return replace(compute(choice, inputs, execution, sums), features_used=int(used.sum()))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from duramen.analyses.execution import Execution, Wording
 from duramen.analyses.problem import Problem, loaded
 from duramen.analyses.ranking.measuring import Choice, trees_within
+from duramen.analyses.ranking.resampling import DESCRIBING_TREES
 from duramen.analyses.sampling import proportions, sampled_rows
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import readable_bytes
@@ -202,15 +203,17 @@ def _in_blocks(measure: Measure) -> bool:
 
 
 def sample_of_store(inputs: Inputs, memory: int) -> tuple[Inputs, str]:
-    """Return a random forest on a random sample of the rows, and what is to be said of it.
+    """Return the parameters of a random forest and a random sample of the rows, and a note on both.
 
-    It stands for the random patches in the test and the effects, which need a table in memory. Its
-    number of trees and its criterion are those of the patches.
+    The forest stands for the random patches in the test and the effects, which need a table in
+    memory. Its number of trees and its criterion are those of the patches.
     """
     data: Any = inputs.data
     store, seed = data.table, inputs.random_state or 0
-    row_bytes = 2 * code_bytes(store) // store.n_rows + 64
-    n = min(store.n_rows, _SAMPLE, max(_FEWEST_ROWS, memory // 4 // row_bytes))
+    threads = checks.check_jobs("rank", inputs.n_jobs)
+    # The codes, and for each thread a permuted copy of them, and those that the kernel has by rows.
+    row_bytes = (1 + 2 * threads) * code_bytes(store) // store.n_rows + 64 * threads
+    n = min(store.n_rows, _SAMPLE, max(_FEWEST_ROWS, memory // 2 // row_bytes))
     rows = sampled_rows(data.target, n, seed)
     part = data.seen_in(rows_of_store(store, rows), rows, key=("sample", n, seed))
     patches = inputs.estimator
@@ -224,7 +227,24 @@ def sample_of_store(inputs: Inputs, memory: int) -> tuple[Inputs, str]:
         f"the significance test and the directions of effects are those of a random forest on a "
         f"random sample of {n:,} of the {store.n_rows:,} rows{proportions(data.target)}"
     )
-    return replace(inputs, estimator=forest.fit(part), data=part), note
+    return replace(inputs, estimator=forest, data=part), note
+
+
+def described_sample(sample: Inputs, memory: int) -> tuple[Any, LearningSet[EncodedTable]]:
+    """Return a fitted forest that fits into the memory, and its rows, for the effects.
+
+    It has no more trees than effects need, and leaves of as many rows as it takes.
+    """
+    forest, table = sample.unfitted().estimator, sample.data.table
+    forest.set_params(n_estimators=min(DESCRIBING_TREES, forest.n_estimators))
+    leaf = forest.min_samples_leaf
+    while leaf < table.n_rows // 4:
+        settings = forest.set_params(min_samples_leaf=leaf).growth_settings(*table.shape)
+        of_tree = most_tree_bytes(sample.data.target.n_values, settings, table)
+        if forest.n_estimators * of_tree <= trees_within(memory):
+            break
+        leaf *= 2
+    return forest.fit(sample.data), sample.data
 
 
 def rows_of_store(store: ColumnStore, rows: Any) -> EncodedTable:
@@ -238,7 +258,8 @@ def rows_of_store(store: ColumnStore, rows: Any) -> EncodedTable:
         own = store.codes(j)[rows]
         begin, end = schema.value_offsets[j : j + 2].tolist()
         if KINDS[schema.kind_codes[j]] == "numeric":
-            present, own = np.unique(own, return_inverse=True)
+            present, ranks = np.unique(own, return_inverse=True)
+            own = ranks.astype(CODE_TYPES[int(narrowest(len(present)))])
             present = present.astype(np.int64)
             missing[j] = len(present) > 0 and present[-1] == end - begin
             values.append(schema.cut_values[begin + present[: len(present) - int(missing[j])]])

@@ -195,7 +195,7 @@ def _announce(
 # Rows from which on the test that nobody asked for is of a sample, and the rows of samples. A test
 # grows about 100 forests, so that its time is about that of the ranking on 100 times as many rows.
 MANY, FEW = 100_000, 20_000
-_TREES = 200  # that describe effects if those of the ranking were let go, at most
+DESCRIBING_TREES = 200  # that describe effects if those of the ranking were let go, at most
 
 
 def tested_rows(
@@ -222,7 +222,7 @@ def described(inputs: Inputs) -> tuple[Any, LearningSet[EncodedTable]]:
         return inputs.estimator, inputs.data
     data = inputs.data if inputs.data.n_rows <= MANY else _sample(inputs)
     estimator = inputs.unfitted().estimator
-    estimator.set_params(n_estimators=min(_TREES, estimator.n_estimators))
+    estimator.set_params(n_estimators=min(DESCRIBING_TREES, estimator.n_estimators))
     return estimator.fit(data), data
 
 

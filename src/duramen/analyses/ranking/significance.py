@@ -175,7 +175,8 @@ def _choices(
     permuting = asked or inputs.data.exchangeability.restricted
     name = "auto" if request.default or measure is None else measure.name
     measured = {"measure": name} if request.test.takes("measure") else {}
-    return {**measured, **request.test.adapt(inputs.estimator.forest_, permuting), **choices}
+    settings = inputs.estimator.growth_settings(*inputs.data.table.shape)
+    return {**measured, **request.test.adapt(settings, permuting), **choices}
 
 
 def _too_few(result: Any, wording: Wording) -> list[str]:

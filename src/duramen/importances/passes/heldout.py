@@ -140,7 +140,7 @@ def _excess_information(nodes: Nodes, held: _Held) -> FloatArray:
 
 
 # Terms of hypergeometric sums that are held in memory at once.
-_TERMS = 2_000_000
+_TERMS = 200_000
 
 
 def xlog2x(counts: IntArray) -> FloatArray:

@@ -269,9 +269,9 @@ def _binomial(forest: Forest, winners: int, metadata: dict[str, Any]) -> Signifi
     )
 
 
-def _null_of(forest: Forest, permuting: bool) -> dict[str, str]:
+def _null_of(settings: GrowthSettings, permuting: bool) -> dict[str, str]:
     """Return the null: binomial for one candidate of all columns, unless rows are permuted."""
-    free = _candidates(forest.settings) == 1 and not forest.settings.column_samples
+    free = _candidates(settings) == 1 and not settings.column_samples
     return {"null": "binomial" if free and not permuting else "permuted"}
 
 

@@ -304,7 +304,7 @@ def test_blocks_of_trees_do_not_show(monkeypatch):
     monkeypatch.setattr("duramen.importances.passes.nodes._BLOCK", 100)
     parts = [mdi(forest, X, y, rows="oob"), mdi(forest, correction="expected", by_degree=True)]
     for first, other in zip(whole, parts, strict=True):
-        assert first.equals(other, rtol=1e-12, atol=1e-15)
+        assert first.equals(other)
 
 
 def test_tables_with_categories_and_missing_values():
