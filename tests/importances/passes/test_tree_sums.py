@@ -151,8 +151,8 @@ def test_forests_that_fit_are_kept():
     data = learning_set("two")
     forest = estimator(data)
     assert not fit_by_parts(forest, data, lambda: pytest.fail("trees are kept"), most_bytes=1 << 30)
-    kept, usual = forest.forest_, estimator(data).fit(data).forest_
-    assert kept.node_weight.tobytes() == usual.node_weight.tobytes()
+    forest_alone, usual = forest.forest_, estimator(data).fit(data).forest_
+    assert forest_alone.node_weight.tobytes() == usual.node_weight.tobytes()
 
 
 def test_functions_of_whole_forests_say_so():
