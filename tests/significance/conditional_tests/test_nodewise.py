@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.significance.conditional_tests.nodewise import Nodewise
+from duramen.significance.conditional_tests.nodewise import Nodewise, _Neighbors
 from duramen.significance.conditional_tests.scores import Scores
 
 
@@ -64,6 +64,60 @@ def test_weights_are_the_coefficients_of_the_regression():
     expected = np.linalg.solve(gram, Z[:, others].T @ Z[:, 2])
     np.testing.assert_allclose(nodewise.weights(2)[others], expected, rtol=1e-8)
     assert nodewise.weights(2)[2] == 0.0
+
+
+def of_neighbors(values, owners, folds, size, penalty):
+    """Residuals of ridge regressions on the most correlated columns, column by column."""
+    residuals = np.empty_like(values)
+    for k in np.unique(folds):
+        train, test = values[folds != k], values[folds == k]
+        mean, spread = train.mean(axis=0), train.std(axis=0)
+        train, test = (train - mean) / spread, (test - mean) / spread
+        for j in range(values.shape[1]):
+            others = np.flatnonzero(owners != owners[j])
+            strength = np.abs(np.corrcoef(train.T)[j, others])
+            near = others[np.argsort(-strength)[:size]]
+            gram = train[:, near].T @ train[:, near] + len(train) * penalty * np.eye(len(near))
+            weights = np.linalg.solve(gram, train[:, near].T @ train[:, j])
+            residuals[folds == k, j] = spread[j] * (test[:, j] - test[:, near] @ weights)
+    return residuals
+
+
+def test_neighbors_are_the_most_correlated_columns_of_other_features():
+    random = np.random.default_rng(0)
+    values = random.normal(size=(60, 1)) + random.normal(size=(60, 8))
+    owners, folds = np.array([0, 1, 1, 1, 2, 3, 4, 4]), random.permutation(60) % 3
+    neighbors, penalties = _Neighbors(values, owners, folds), np.array([0.01, 0.3])
+    for size in (2, 5):
+        left = neighbors._left(np.array([0, 2, 6, 7]), size, penalties)
+        for trial, penalty in zip(left, penalties, strict=True):
+            expected = of_neighbors(values, owners, folds, size, penalty)[:, [0, 2, 6, 7]]
+            np.testing.assert_allclose(trial, expected, rtol=1e-8, atol=1e-10)
+    # More than there are: the columns of the own feature count for nothing.
+    left = neighbors._left(np.array([2]), 7, penalties[:1])[0]
+    expected = of_neighbors(values, owners, folds, 5, penalties[0])[:, [2]]
+    np.testing.assert_allclose(left, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_neighbors_predict_what_more_features_than_rows_hide():
+    """In a chain, the columns beside a column leave (1 - r^2) / (1 + r^2) of its variance."""
+    random, r = np.random.default_rng(1), 0.7
+    X = random.normal(size=(200, 500))
+    for j in range(1, 500):
+        X[:, j] = r * X[:, j - 1] + np.sqrt(1 - r**2) * X[:, j]
+    scores, folds = Scores.of(dm.encode(X)), random.permutation(200) % 5
+    of_all = np.square(Nodewise.of(scores).residuals).mean()
+    of_neighbors = np.square(Nodewise.of(scores, folds).residuals).mean()
+    assert of_all > 0.6
+    assert abs(of_neighbors - (1 - r**2) / (1 + r**2)) < 0.06
+
+
+def test_neighbors_predict_nothing_of_independent_features():
+    random = np.random.default_rng(2)
+    scores, folds = Scores.of(dm.encode(random.normal(size=(60, 300)))), np.arange(60) % 5
+    errors = np.square(Nodewise.of(scores, folds).residuals).mean(axis=0)
+    assert errors.mean() > 0.93  # the smaller of three errors that vary
+    assert errors.min() > 0.6
 
 
 def test_constant_columns_have_no_scores():

@@ -113,7 +113,9 @@ def conditional(
     better than the forests: least squares on the features that a lasso of all rows selects, of
     values or of scores, whichever predict better. Then what these leave takes the place of
     :math:`y - \bar f_j` and of r_j in g_j, with a weight of .95 for values or scores, and a lasso
-    that did not see the feature.
+    that did not see the feature. Each feature is predicted by a ridge regression on all others, or
+    on the 5 or 20 most correlated with it, whichever leaves less of rows left out (Fan and Lv
+    2008).
 
     Parameters
     ----------
@@ -133,7 +135,7 @@ def conditional(
         (leave one covariate out, Lei et al. 2018): whether the squared error is larger without the
         feature, by a t test. The last two grow forests for each feature.
     sampler : {"auto", "gaussian", "forest"} or KnownDistribution
-        Distribution of each feature given the others. "gaussian": ridge regressions of normal
+        Distribution of each feature given the others. "gaussian": these regressions of normal
         scores, with residuals of other rows. "forest": forests of what these leave. "auto": a
         forest for those features whose residuals depend on squares of others; of more than 500
         features as "gaussian". Or an object with a method ``sample(feature, random)`` that draws
@@ -204,24 +206,25 @@ def conditional(
     References
     ----------
     R. D. Shah, J. Peters (2020). The hardness of conditional independence testing and the
-    generalised covariance measure. Annals of Statistics 48. A. Belloni, V. Chernozhukov, C. Hansen
-    (2014). Inference on treatment effects after selection among high-dimensional controls. Review
-    of Economic Studies 81. A. R. Lundborg, I. Kim, R. D. Shah,
-    R. J. Samworth (2024). The projected covariance measure for assumption-lean variable
-    significance testing. Annals of Statistics 52. D. S. Watson, M. N. Wright (2021). Testing
-    conditional independence in supervised learning algorithms. Machine Learning 110. E. Candes,
-    Y. Fan, L. Janson, J. Lv (2018). Panning for gold: model-X knockoffs for high dimensional
-    controlled variable selection. Journal of the Royal Statistical Society B 80. M. Liu,
-    E. Katsevich, L. Janson, A. Ramdas (2022). Fast and powerful conditional randomization testing
-    via distillation. Biometrika 109. J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani, L. Wasserman
-    (2018). Distribution-free predictive inference for regression. Journal of the American
+    generalised covariance measure. Annals of Statistics 48. J. Fan, J. Lv (2008). Sure independence
+    screening for ultrahigh dimensional feature space. Journal of the Royal Statistical Society B
+    70. A. Belloni, V. Chernozhukov, C. Hansen (2014). Inference on treatment effects after
+    selection among high-dimensional controls. Review of Economic Studies 81. A. R. Lundborg, I.
+    Kim, R. D. Shah, R. J. Samworth (2024). The projected covariance measure for assumption-lean
+    variable significance testing. Annals of Statistics 52. D. S. Watson, M. N. Wright (2021).
+    Testing conditional independence in supervised learning algorithms. Machine Learning 110. E.
+    Candes, Y. Fan, L. Janson, J. Lv (2018). Panning for gold: model-X knockoffs for high
+    dimensional controlled variable selection. Journal of the Royal Statistical Society B 80. M.
+    Liu, E. Katsevich, L. Janson, A. Ramdas (2022). Fast and powerful conditional randomization
+    testing via distillation. Biometrika 109. J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani, L.
+    Wasserman (2018). Distribution-free predictive inference for regression. Journal of the American
     Statistical Association 113. J. Besag, P. Clifford (1991). Sequential Monte Carlo p-values.
-    Biometrika 78. D. Yekutieli (2008). Hierarchical false discovery rate-controlling
-    methodology. Journal of the American Statistical Association 103. R. M. Bell, D. F. McCaffrey
-    (2002). Bias reduction in standard errors for linear regression with multi-stage samples. Survey
-    Methodology 28. R. J. A. Little (1988). Missing-data adjustments in large surveys. Journal of
-    Business and Economic Statistics 6. G. Blanchard, E. Roquain (2009). Adaptive false discovery
-    rate control under independence and dependence. Journal of Machine Learning Research 10.
+    Biometrika 78. D. Yekutieli (2008). Hierarchical false discovery rate-controlling methodology.
+    Journal of the American Statistical Association 103. R. M. Bell, D. F. McCaffrey (2002). Bias
+    reduction in standard errors for linear regression with multi-stage samples. Survey Methodology
+    28. R. J. A. Little (1988). Missing-data adjustments in large surveys. Journal of Business and
+    Economic Statistics 6. G. Blanchard, E. Roquain (2009). Adaptive false discovery rate control
+    under independence and dependence. Journal of Machine Learning Research 10.
 
     Examples
     --------
@@ -546,6 +549,7 @@ def fitted_sampler(sampler: Any, data: Data, seed: int, plan: Plan, function: st
             sampler,
             replicate_seed(seed, 1),
             strata=data.exchangeability.strata,
+            groups=data.exchangeability.groups,
             n_threads=plan.threads_within,
         )
     if not hasattr(sampler, "sample"):

@@ -15,13 +15,11 @@ import numpy as np
 from duramen.significance.conditional_tests.cross_fitted import (
     TOLERANCE,
     CrossFitting,
-    lasso,
     penalties,
 )
 from duramen.significance.conditional_tests.scores import Scores, centered
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
-_FOLDS = 3  # of the choice of the penalty for a feature
 _LARGEST = 0.5  # most selected columns, as a fraction of the rows
 _RIDGE = 1e-9  # for columns that add up to a constant, such as the indicators of all levels
 _RANK = 1e-8
@@ -88,20 +86,6 @@ class Lines:
         if g not in self.without:
             return self._basis
         return _basis_of(self.columns[:, self.without[g]])
-
-
-def sparse_residuals(column: FloatArray, others: FloatArray) -> tuple[FloatArray, float]:
-    """Return what a lasso on other columns leaves of a column, (n, 1), and its mean squared error.
-
-    The error is that of rows left out, with the penalty for which it is least.
-    """
-    from sklearn.model_selection import KFold
-
-    spread = float(column.std())
-    folds = KFold(_FOLDS, shuffle=True, random_state=0)
-    fitted = lasso(others, column / spread, folds)
-    left = column - spread * fitted.predict(others)
-    return left[:, None], spread**2 * float(fitted.mse_path_.mean(axis=1).min())
 
 
 def after(basis: FloatArray, columns: FloatArray) -> FloatArray:

@@ -8,6 +8,10 @@ residuals of the columns B of a feature on those of all others are
 and those of the rows left out follow by the leverages. A singular value decomposition of Z gives
 all of them for each penalty, also where there are more features than rows; each feature takes the
 penalty with the least squared residuals.
+
+A regression on all others spreads over many columns what few of them explain, above all where
+features are more than rows. So each column is also predicted from those that are most correlated
+with it, rows left out by folds, screening included (sure independence screening, Fan and Lv 2008).
 """
 
 from __future__ import annotations
@@ -21,6 +25,10 @@ from duramen.support.arrays import FloatArray, IntArray
 
 _PENALTIES = np.logspace(-3.0, 1.5, 13)
 _DETERMINED = 1e-8
+_NEIGHBORS = (5, 20)  # numbers of the most correlated columns
+_OF_NEIGHBORS = np.logspace(-3.0, 1.0, 7)  # penalties
+_OF_CHOICE = 256  # columns that the penalty is chosen for
+_BLOCK = 64  # columns that are predicted at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +41,7 @@ class Nodewise:
         The features.
     residuals : float64 array of shape (n, q)
         Of each column of the scores: the row's value less the prediction from the others, by a
-        regression without the row.
+        regression without the row, or without its fold.
     penalties : float64 array of shape (p,)
         Ridge penalty of each feature.
     """
@@ -45,8 +53,11 @@ class Nodewise:
     _sizes: FloatArray  # (r,) eigenvalues of S
 
     @classmethod
-    def of(cls, scores: Scores) -> Nodewise:
-        """Fit the regressions."""
+    def of(cls, scores: Scores, folds: IntArray | None = None) -> Nodewise:
+        """Fit the regressions, with `folds` also those on the most correlated columns.
+
+        `folds` are those of the rows, shape (n,).
+        """
         values, p = scores.values, len(scores.widths)
         n, q = values.shape
         residuals, penalties = np.array(values), np.zeros(p)
@@ -80,6 +91,15 @@ class Nodewise:
                 error = float(np.square(trial).mean())
                 if error < least[j]:
                     least[j], penalties[j], residuals[:, block] = error, penalty, trial
+        if folds is not None:
+            owners = np.repeat(np.arange(p), scores.widths)
+            for trial in _Neighbors(values, owners, folds).residuals():
+                errors, of_trial = (
+                    np.bincount(owners, np.square(left).mean(axis=0), p)
+                    for left in (residuals, trial)
+                )
+                better = (of_trial < errors)[owners]
+                residuals[:, better] = trial[:, better]
         return cls(scores, residuals, penalties, vectors, sizes)
 
     def residuals_of(self, features: np.ndarray) -> FloatArray:
@@ -117,6 +137,71 @@ class Nodewise:
         coefficients: FloatArray = -row / own
         coefficients[self.scores.columns(j)] = 0.0
         return coefficients
+
+
+@dataclass(frozen=True, eq=False)
+class _Neighbors:
+    """Ridge regressions of columns on those that are most correlated with them.
+
+    Attributes
+    ----------
+    values : float64 array of shape (n, q)
+    owners : int64 array of shape (q,)
+        Feature of each column; columns of the same are no neighbors.
+    folds : int64 array of shape (n,)
+    """
+
+    values: FloatArray
+    owners: IntArray
+    folds: IntArray
+
+    def residuals(self) -> list[FloatArray]:
+        """Return what neighbors leave of the columns, (n, q), for each number of them.
+
+        Rows are predicted without those of their fold. The penalty is the same for all columns:
+        the one that leaves the least of up to 256 of them. A penalty for each would fit chance.
+        """
+        q = self.values.shape[1]
+        some = np.unique(np.linspace(0, q - 1, min(q, _OF_CHOICE)).astype(np.int64))
+        trials = []
+        for size in sorted({min(size, q - 1) for size in _NEIGHBORS} - {0}):
+            errors = sum(
+                np.square(self._left(some[first : first + _BLOCK], size, _OF_NEIGHBORS)).sum(
+                    axis=(1, 2)
+                )
+                for first in range(0, len(some), _BLOCK)
+            )
+            penalty = _OF_NEIGHBORS[[np.argmin(errors)]]
+            trials.append(
+                np.hstack(
+                    [
+                        self._left(np.arange(first, min(first + _BLOCK, q)), size, penalty)[0]
+                        for first in range(0, q, _BLOCK)
+                    ]
+                )
+            )
+        return trials
+
+    def _left(self, block: IntArray, size: int, penalties: FloatArray) -> FloatArray:
+        """Return what a number of neighbors leave of some columns, shape (penalties, n, b)."""
+        left = np.empty((len(penalties), len(self.values), len(block)))
+        for k in range(int(self.folds.max()) + 1):
+            train, test = self.values[self.folds != k], self.values[self.folds == k]
+            mean, spread = train.mean(axis=0), np.maximum(train.std(axis=0), 1e-12)
+            train, test = (train - mean) / spread, (test - mean) / spread
+            correlations = train[:, block].T @ train / len(train)
+            correlations[self.owners[block][:, None] == self.owners] = 0.0
+            nearest = np.argpartition(-np.abs(correlations), size - 1, axis=1)[:, :size]
+            moments = np.take_along_axis(correlations, nearest, axis=1)
+            others = (self.owners[nearest] != self.owners[block][:, None])[:, :, None]
+            columns = train.T[nearest] * others
+            gram = columns @ columns.mT / len(train)
+            weights = np.linalg.solve(
+                gram + penalties[:, None, None, None] * np.eye(size), moments[:, :, None]
+            )
+            predicted = (weights.mT @ (test.T[nearest] * others))[:, :, 0]
+            left[:, self.folds == k] = ((test[:, block].T - predicted) * spread[block][:, None]).mT
+        return left
 
 
 def _of_block(

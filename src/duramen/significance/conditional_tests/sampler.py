@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
 
 _TREES = 100
+_FOLDS = 5  # of regressions on the most correlated columns
 _KNOWN_DRAWS = 200  # of a distribution that is known, for the mean of a feature
 _LEVEL = 0.01  # of the search for features that depend on powers of others
 _MOST_CURVED = 5  # of these
@@ -49,12 +50,12 @@ class KnownDistribution(Protocol):
 class Sampler:
     """Distribution of each feature given all others, estimated from the rows.
 
-    A numeric or ordinal feature has normal scores with a ridge regression on those of the others; a
-    draw is the prediction without the row plus the residual of another row. Where `forests` say so,
-    a forest predicts what the regression leaves. A number or grade of at most ten values, whose
-    residuals vary with the prediction, is that of a row with a similar prediction (predictive mean
-    matching, Little 1988). A nominal feature, or one of two values, is drawn from predicted
-    probabilities.
+    A numeric or ordinal feature has normal scores with a ridge regression on those of the others,
+    or of the most correlated ones; a draw is the prediction without the row plus the residual of
+    another row. Where `forests` say so, a forest predicts what the regression leaves. A number or
+    grade of at most ten values, whose residuals vary with the prediction, is that of a row with a
+    similar prediction (predictive mean matching, Little 1988). A nominal feature, or one of two
+    values, is drawn from predicted probabilities.
 
     Attributes
     ----------
@@ -68,6 +69,8 @@ class Sampler:
         Features that a forest predicts.
     seed : int
         Seed of all draws; those of a feature depend on it and the feature alone.
+    folds : int64 array of shape (n,) or None
+        Of the regressions on the most correlated columns.
     """
 
     table: EncodedTable
@@ -76,6 +79,7 @@ class Sampler:
     forests: np.ndarray
     seed: int
     _residuals: FloatArray = field(repr=False)
+    folds: IntArray | None = None
 
     @classmethod
     def of(
@@ -85,6 +89,7 @@ class Sampler:
         seed: int,
         *,
         strata: IntArray | None = None,
+        groups: IntArray | None = None,
         n_threads: int = 1,
     ) -> Sampler:
         """Fit the distribution of every feature.
@@ -100,11 +105,16 @@ class Sampler:
             Seed of forests and draws.
         strata : int64 array of shape (n,), optional
             Rows are exchanged within strata.
+        groups : int64 array of shape (n,), optional
+            Rows of a group are in the same fold of the regressions.
         n_threads : int
             Threads of a forest.
         """
         scores = Scores.of(table, strata)
-        nodewise = Nodewise.of(scores)
+        units = np.arange(table.n_rows) if groups is None else groups
+        order = np.random.default_rng(seed).permutation(int(units.max(initial=-1)) + 1)
+        folds = (order % _FOLDS)[units]
+        nodewise = Nodewise.of(scores, folds)
         varies = scores.widths > 0
         curved = [np.empty(0, dtype=np.int64)] * len(varies)
         if kind != "gaussian":
@@ -120,7 +130,7 @@ class Sampler:
             )
             if np.square(fitted).sum() < np.square(residuals[:, block]).sum():
                 residuals[:, block] = fitted
-        return cls(table, nodewise, strata, forests, seed, residuals)
+        return cls(table, nodewise, strata, forests, seed, residuals, folds)
 
     @property
     def scores(self) -> Scores:

@@ -18,7 +18,7 @@ from duramen.significance.conditional_tests.inference import (
     robust_p_value,
     size_correlation,
 )
-from duramen.significance.conditional_tests.lines import Lines, after, sparse_residuals
+from duramen.significance.conditional_tests.lines import Lines, after
 from duramen.significance.conditional_tests.nodewise import Nodewise
 from duramen.significance.conditional_tests.sampler import (
     KnownSampler,
@@ -30,13 +30,12 @@ from duramen.significance.conditional_tests.scores import centered, normal_score
 from duramen.support.arrays import FloatArray, IntArray
 
 MANY_FEATURES = 500
-"""Features from which on forests and lassos that predict each of them take long."""
+"""Features from which on forests that predict each of them take long."""
 
 OF_LINES = 0.95
 """Weight of the linear test where a forest predicts no better than lines."""
 
 _VARIES, _VARIES_WITH_ALL = 2.0, 1.0  # standard errors of correlations of sizes, and of their mean
-_PROMISING = 0.2  # p-value up to which a lasso may predict the feature
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +67,7 @@ class Slopes:
         observed: Predictions,
         lines: Lines | None,
     ) -> Slopes:
-        """Predict the features; where `lines` are fitted and it is better, by a lasso."""
+        """Take what the others leave of the features, or predict their values."""
         scores = [fitted.residuals_together(features) for features in hypotheses]
         of_values = residuals_of_values(fitted, design, hypotheses, curves=lines is not None)
         values = [
@@ -77,14 +76,7 @@ class Slopes:
             else scores[g]
             for g, features in enumerate(hypotheses)
         ]
-        slopes = cls(hypotheses, observed, lines, (scores, values))
-        if lines is not None:
-            kind = int(lines.of_values)
-            residuals = slopes.residuals[kind]
-            for g, features in enumerate(hypotheses):
-                if slopes.p_value(kind, g) < _PROMISING:
-                    residuals[g] = sparser(fitted, lines.columns, features, residuals[g])
-        return slopes
+        return cls(hypotheses, observed, lines, (scores, values))
 
     def left(self, kind: int, g: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return what is left of the target and of the features, and a basis of what was fit."""
@@ -121,27 +113,6 @@ class Slopes:
         return combined(p_values[0], p_values[1], weight)
 
 
-def sparser(
-    fitted: Sampler, columns: FloatArray, features: IntArray, residuals: FloatArray
-) -> FloatArray:
-    """Return residuals of a feature on few others, by a lasso, if it predicts better.
-
-    A ridge regression on all others takes away, too, what they explain by chance.
-    """
-    scores = fitted.scores
-    if (
-        isinstance(fitted, KnownSampler)
-        or len(features) > 1
-        or scores.widths[features[0]] != 1
-        or columns.shape[1] < 2
-        or len(scores.widths) > MANY_FEATURES
-    ):
-        return residuals
-    place = int(scores.first[features[0]])
-    left, error = sparse_residuals(columns[:, place], np.delete(columns, place, axis=1))
-    return left if error < np.square(residuals).mean() else residuals
-
-
 def residuals_of_values(
     fitted: Sampler, design: Design, hypotheses: tuple[IntArray, ...], curves: bool
 ) -> dict[int, FloatArray]:
@@ -156,7 +127,7 @@ def residuals_of_values(
     if isinstance(fitted, KnownSampler) or not numbers.any():
         return {}
     columns = centered(design.columns, fitted.strata)
-    nodewise = Nodewise.of(replace(scores, values=columns))
+    nodewise = Nodewise.of(replace(scores, values=columns), fitted.folds)
     residuals = np.array(nodewise.residuals)
     by_forests = np.flatnonzero(numbers & fitted.forests).tolist() if curves else []
     curved = curved_in(scores, normal_scores_of(residuals)) if by_forests else []
