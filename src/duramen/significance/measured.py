@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.data.recoding import with_permuted
 from duramen.data.target import target_class
-from duramen.estimators.base import fit_by_parts
 from duramen.forests import Forest
 from duramen.importances import Inputs, Measure, Words, catalogue
 from duramen.importances.measure import TreeSums
@@ -133,6 +132,8 @@ class Measured:
 
 def _fitted(measure: Measure, inputs: Inputs) -> Any:
     """Fit a forest and measure it, part by part where the measure is a sum over trees."""
+    from duramen.estimators.base import fit_by_parts  # imports scikit-learn
+
     sums: list[TreeSums] = []
 
     def takers() -> list[Callable[[Forest], None]]:
