@@ -288,11 +288,11 @@ def _measured(
     first = as_importances(computed.measures[0])
     resampled.check_target(first, problem.data)
     execution.notes((*request.row_notes, *computed.left_out))
-    sample: tuple[Inputs, int] | None = None  # for what needs a table in memory
-    if request.memory is not None:
+    sample: Inputs | None = None  # for what needs a table in memory
+    memory = request.memory
+    if memory is not None:
         with execution.clock.step("sample"):
-            drawn, note = sample_of_store(inputs, request.memory)
-            sample = drawn, request.memory
+            sample, note = sample_of_store(inputs, memory)
         problem = replace(problem, notes=(*problem.notes, note))
         execution.tell(note)
     if test is not None:
@@ -307,7 +307,11 @@ def _measured(
         computed = _unless_stopped(computed, "the test of direct effects", with_direct, execution)
 
     forest_and_rows = cache(  # with its trees
-        lambda: described(inputs) if sample is None else described_sample(*sample)
+        lambda: (
+            described(inputs)
+            if sample is None or memory is None
+            else described_sample(sample, memory)
+        )
     )
 
     def with_effects() -> Found:
@@ -371,7 +375,7 @@ def _tested(
     measure: Measure | None,
     computed: Found,
     inputs: Inputs,
-    sample: tuple[Inputs, int] | None,
+    sample: Inputs | None,
     execution: Execution,
 ) -> Found:
     """Run a test, of a measure if it is about one; of the sample of a table on disk."""
@@ -381,7 +385,7 @@ def _tested(
         if measure is None or measure.name not in computed_by
         else as_importances(computed_by[measure.name])
     )
-    inputs, sampled = tested_rows(request, inputs, execution) if sample is None else (sample[0], ())
+    inputs, sampled = tested_rows(request, inputs, execution) if sample is None else (sample, ())
     if measure is not None:
         announce(request, measure, inputs, execution)
     try:

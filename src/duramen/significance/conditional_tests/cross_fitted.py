@@ -282,12 +282,17 @@ def _out_of_bag(forest: Any, classes: IntArray | None, width: int) -> FloatArray
     return predicted
 
 
+def folds_of_groups(groups: IntArray, n_folds: int, random: np.random.Generator) -> IntArray:
+    """Return the fold of each row, whatever its target: rows of a group are in one."""
+    of_group = random.permutation(np.arange(int(groups.max(initial=-1)) + 1) % n_folds)
+    return np.asarray(of_group[groups], dtype=np.int64)
+
+
 def folds_of(data: Data, n_folds: int, random: np.random.Generator) -> IntArray:
     """Return the fold of each row: classes in equal proportions, rows of a group in one fold."""
     n, groups = data.n_rows, data.exchangeability.groups
     if groups is not None:
-        of_group = random.permutation(np.arange(int(groups.max()) + 1) % n_folds)
-        return np.asarray(of_group[groups], dtype=np.int64)
+        return folds_of_groups(groups, n_folds, random)
     labels = data.target.strata
     order = np.lexsort((random.random(n), labels))
     folds = np.empty(n, dtype=np.int64)

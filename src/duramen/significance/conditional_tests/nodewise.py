@@ -161,46 +161,50 @@ class _Neighbors:
         Rows are predicted without those of their fold. The penalty is the same for all columns:
         the one that leaves the least of up to 256 of them. A penalty for each would fit chance.
         """
-        q = self.values.shape[1]
+        n, q = self.values.shape
+        sizes = sorted({min(size, q - 1) for size in _NEIGHBORS} - {0})
         some = np.unique(np.linspace(0, q - 1, min(q, _OF_CHOICE)).astype(np.int64))
-        trials = []
-        for size in sorted({min(size, q - 1) for size in _NEIGHBORS} - {0}):
-            errors = sum(
-                np.square(self._left(some[first : first + _BLOCK], size, _OF_NEIGHBORS)).sum(
-                    axis=(1, 2)
-                )
-                for first in range(0, len(some), _BLOCK)
-            )
-            penalty = _OF_NEIGHBORS[[np.argmin(errors)]]
-            trials.append(
-                np.hstack(
-                    [
-                        self._left(np.arange(first, min(first + _BLOCK, q)), size, penalty)[0]
-                        for first in range(0, q, _BLOCK)
-                    ]
-                )
-            )
+        errors = {size: np.zeros(len(_OF_NEIGHBORS)) for size in sizes}
+        for first in range(0, len(some), _BLOCK):
+            left = self._left(some[first : first + _BLOCK], dict.fromkeys(sizes, _OF_NEIGHBORS))
+            for size in sizes:
+                errors[size] += np.square(left[size]).sum(axis=(1, 2))
+        best = {size: _OF_NEIGHBORS[[np.argmin(errors[size])]] for size in sizes}
+        trials = [np.empty((n, q)) for _ in sizes]
+        for first in range(0, q, _BLOCK):
+            block = np.arange(first, min(first + _BLOCK, q))
+            left = self._left(block, best)
+            for trial, size in zip(trials, sizes, strict=True):
+                trial[:, block] = left[size][0]
         return trials
 
-    def _left(self, block: IntArray, size: int, penalties: FloatArray) -> FloatArray:
-        """Return what a number of neighbors leave of some columns, shape (penalties, n, b)."""
-        left = np.empty((len(penalties), len(self.values), len(block)))
+    def _left(self, block: IntArray, penalties: dict[int, FloatArray]) -> dict[int, FloatArray]:
+        """Return what numbers of neighbors leave of some columns, each of shape (penalties, n, b).
+
+        `penalties` are those of each number of neighbors.
+        """
+        n = len(self.values)
+        left = {
+            size: np.empty((len(of_size), n, len(block))) for size, of_size in penalties.items()
+        }
         for k in range(int(self.folds.max()) + 1):
             train, test = self.values[self.folds != k], self.values[self.folds == k]
             mean, spread = train.mean(axis=0), np.maximum(train.std(axis=0), 1e-12)
             train, test = (train - mean) / spread, (test - mean) / spread
             correlations = train[:, block].T @ train / len(train)
             correlations[self.owners[block][:, None] == self.owners] = 0.0
-            nearest = np.argpartition(-np.abs(correlations), size - 1, axis=1)[:, :size]
-            moments = np.take_along_axis(correlations, nearest, axis=1)
-            others = (self.owners[nearest] != self.owners[block][:, None])[:, :, None]
-            columns = train.T[nearest] * others
-            gram = columns @ columns.mT / len(train)
-            weights = np.linalg.solve(
-                gram + penalties[:, None, None, None] * np.eye(size), moments[:, :, None]
-            )
-            predicted = (weights.mT @ (test.T[nearest] * others))[:, :, 0]
-            left[:, self.folds == k] = ((test[:, block].T - predicted) * spread[block][:, None]).mT
+            for size, of_size in penalties.items():
+                nearest = np.argpartition(-np.abs(correlations), size - 1, axis=1)[:, :size]
+                moments = np.take_along_axis(correlations, nearest, axis=1)
+                others = (self.owners[nearest] != self.owners[block][:, None])[:, :, None]
+                columns = train.T[nearest] * others
+                gram = columns @ columns.mT / len(train)
+                weights = np.linalg.solve(
+                    gram + of_size[:, None, None, None] * np.eye(size), moments[:, :, None]
+                )
+                predicted = (weights.mT @ (test.T[nearest] * others))[:, :, 0]
+                rest = (test[:, block].T - predicted) * spread[block][:, None]
+                left[size][:, self.folds == k] = rest.mT
         return left
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from duramen.data import ClassTarget, EncodedTable, Exchangeability
 from duramen.forests.growth import EXHAUSTIVE_CATEGORIES
 from duramen.jobs.replicates import replicate_seed
+from duramen.significance.conditional_tests.cross_fitted import folds_of_groups
 from duramen.significance.conditional_tests.nodewise import Nodewise
 from duramen.significance.conditional_tests.scores import Scores, centered
 from duramen.significance.measured import Data
@@ -112,8 +113,7 @@ class Sampler:
         """
         scores = Scores.of(table, strata)
         units = np.arange(table.n_rows) if groups is None else groups
-        order = np.random.default_rng(seed).permutation(int(units.max(initial=-1)) + 1)
-        folds = (order % _FOLDS)[units]
+        folds = folds_of_groups(units, _FOLDS, np.random.default_rng(seed))
         nodewise = Nodewise.of(scores, folds)
         varies = scores.widths > 0
         curved = [np.empty(0, dtype=np.int64)] * len(varies)

@@ -284,12 +284,13 @@ def _values_of_parts(
     """Return the importances in parts of the forest, (G, p), and the trees of each part."""
     own = measure if callable(measure) else None
     data = None
-    if isinstance(X, LearningSet) and X.fingerprint == forest.fingerprint:
+    if own:
+        if isinstance(X, LearningSet):
+            X, y = X.table, X.y
+    elif isinstance(X, LearningSet) and X.fingerprint == forest.fingerprint:
         data = X  # as it is: a store stays on disk
-    elif X is not None and not own:
+    elif X is not None:
         data = training_set(forest, X, y, "trees_needed")
-    if own and isinstance(X, LearningSet):
-        X, y = X.table, X.y
     record = measure_of(measure, "trees_needed", refits=False)
     compute = record.of_parts or record
     size = -(-forest.n_trees // _PARTS)
