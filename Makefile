@@ -124,7 +124,7 @@ style: $(LINTERS)
 	$(BIN)/ruff format --check .
 
 types: $(LINTERS) $(TESTERS) setup
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers $(WORKERS)
 
 layers: $(LINTERS) setup
 	$(BIN)/lint-imports

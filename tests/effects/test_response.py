@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.stats import CensoredData, logrank
+from scipy.stats import CensoredData, kruskal, logrank, spearmanr
 
 import duramen as dm
 from duramen.effects import describe_effects
-from duramen.effects.response import Survival, categories_p_value, interaction_p_value
+from duramen.effects.response import Numbers, Survival, categories_p_value, interaction_p_value
 
 
 def censored(random, hazard, most=3.0):
@@ -48,6 +48,18 @@ def test_two_groups_are_compared_as_by_scipy(seed):
     z, p_value = response(time, event).trend(group)
     assert z**2 == pytest.approx(statistic)
     assert p_value == pytest.approx(float(expected.pvalue))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_numbers_are_compared_as_by_scipy(seed):
+    random = np.random.default_rng(seed)
+    group, codes = random.integers(0, 4, 50), random.integers(0, 9, 50)
+    y = (codes + random.normal(0, 3, 50)).round()
+    parts = [y[group == level] for level in range(4)]
+    statistic, degrees = Numbers(y).between(group)
+    assert (statistic, degrees) == (pytest.approx(kruskal(*parts).statistic), 3)
+    assert Numbers(y).trend(codes)[0] == pytest.approx(spearmanr(codes, y).statistic)
+    assert Numbers(y).between(np.zeros(50, int)) == Numbers(y * 0).between(group) == (0.0, 0)
 
 
 def test_trend_and_groups_equal_loops():

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data.scores import midranks
 from duramen.data.survival import martingale_residuals
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -63,9 +64,8 @@ class Numbers:
         if n < 3 or np.ptp(codes) == 0 or np.ptp(y) == 0:
             return 0.0, 1.0
         from scipy.special import stdtr
-        from scipy.stats import rankdata
 
-        x, ranks = (values - values.mean() for values in (rankdata(codes), rankdata(y)))
+        x, ranks = _ranks(codes), _ranks(y)
         squares = float(x @ x)
         slope = float(x @ ranks) / squares
         residual = ranks - slope * x
@@ -82,14 +82,18 @@ class Numbers:
         return correlation, max(2.0 * float(stdtr(n - 2, -size)), least)
 
     def between(self, groups: IntArray) -> tuple[float, int]:
-        """Return Kruskal and Wallis' statistic between groups."""
-        y = self.numbers
-        parts = [y[groups == group] for group in np.unique(groups)]
-        if len(parts) < 2 or np.ptp(y) == 0:
-            return 0.0, 0
-        from scipy.stats import kruskal
+        """Return Kruskal and Wallis' statistic between groups, corrected for ties.
 
-        return float(kruskal(*parts).statistic), len(parts) - 1
+        With ranks r of n rows, (n - 1) times the part of their sum of squares that lies between the
+        groups. `scipy.stats.kruskal` computes the same in ten times the time.
+        """
+        y = self.numbers
+        levels, group = np.unique(groups, return_inverse=True)
+        if len(levels) < 2 or np.ptp(y) == 0:
+            return 0.0, 0
+        ranks = _ranks(y)
+        between = np.square(np.bincount(group, ranks)) / np.bincount(group)
+        return (len(y) - 1) * float(between.sum() / (ranks @ ranks)), len(levels) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +131,8 @@ class Survival:
         if len(codes) < 3 or np.ptp(codes) == 0:
             return 0.0, 1.0
         from scipy.special import ndtr
-        from scipy.stats import rankdata
 
-        ranks = rankdata(codes)
-        (score,), ((variance,),) = self._scores((ranks - ranks.mean())[:, None])
+        (score,), ((variance,),) = self._scores(_ranks(codes)[:, None] / 2)
         if variance <= 1e-9 * len(codes):
             return 0.0, 1.0
         z = float(score / np.sqrt(variance))
@@ -225,10 +227,16 @@ def turn_p_value(codes: IntArray, y: Response) -> float:
     return min(1.0, min(p_values) * 2 * len(turns)) if p_values else 1.0
 
 
-def _p_value(statistic: float, degrees: int) -> float:
-    from scipy.stats import chi2
+def _ranks(values: NDArray[Any]) -> FloatArray:
+    """Return twice the centered midrank of each row."""
+    _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    return midranks(sizes)[place]
 
-    return float(chi2.sf(statistic, degrees)) if degrees else 1.0
+
+def _p_value(statistic: float, degrees: int) -> float:
+    from scipy.special import chdtrc
+
+    return float(chdtrc(degrees, statistic)) if degrees else 1.0
 
 
 def interaction_p_value(

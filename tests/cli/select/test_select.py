@@ -477,7 +477,7 @@ def test_ctrl_c_while_searching_writes_what_was_found(tmp_path):
     pq.write_table(pa.table(columns | {"y": random.normal(size=500)}), tmp_path / "t.parquet")
     words = ["select", "t.parquet", "--target", "y", "--trees", 10**6]
     words += ["--patience", 0, "--jobs", 1]
-    assert_stops(tmp_path, words, after=3, results=True)
+    assert_stops(tmp_path, words, after=1.5, results=True)
 
 
 @pytest.mark.slow
