@@ -123,6 +123,18 @@ def use_build(monkeypatch: pytest.MonkeyPatch) -> Callable[[ModuleType], None]:
 
 
 @pytest.fixture
+def leave_memory(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Have the package find so many bytes left, and look before it takes however few."""
+
+    def leave(n_bytes: int) -> None:
+        for module in ("duramen.data.memory", "duramen.forests.memory"):
+            monkeypatch.setattr(f"{module}.SELDOM_LACKING", 0)
+            monkeypatch.setattr(f"{module}.available_bytes", lambda: n_bytes)
+
+    return leave
+
+
+@pytest.fixture
 def shared_data() -> Path:
     """The folder of the shared data sets; for tests marked ``shared``."""
     return SHARED_DATA

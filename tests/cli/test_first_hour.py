@@ -857,7 +857,9 @@ def test_text_that_is_kept_has_no_hint_against_it(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
-def test_a_table_that_does_not_fit_is_refused_before_it_is_read(name, tmp_path, monkeypatch):
+def test_a_table_that_does_not_fit_is_refused_before_it_is_read(
+    name, tmp_path, monkeypatch, leave_memory
+):
     n = 200_000
     frame = pd.DataFrame({"x": np.zeros(n), "y": np.arange(n) % 2})
     frame.to_parquet(tmp_path / name) if name == "a.parquet" else frame.to_csv(
@@ -865,7 +867,7 @@ def test_a_table_that_does_not_fit_is_refused_before_it_is_read(name, tmp_path, 
     )
     room = 16 * n  # bytes: more than the file, less than the numbers and their codes
     assert (tmp_path / name).stat().st_size < room
-    monkeypatch.setattr("duramen.data.memory.available_bytes", lambda: room)
+    leave_memory(room)
     monkeypatch.setattr("duramen.io.formats.whole", lambda *_: pytest.fail("was read"))
     result = duramen("rank", tmp_path / name, "--target", "y", "--out", tmp_path / "out")
     assert result.exit_code == 2, result.output

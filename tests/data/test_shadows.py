@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.data import encode, memory
+from duramen.data import encode
 from duramen.data.recoding import with_probes, with_shadows
 
 
@@ -98,9 +98,9 @@ def test_order_must_be_a_permutation(order):
         with_shadows(table, order, function="air")
 
 
-def test_what_does_not_fit_is_refused(monkeypatch):
+def test_what_does_not_fit_is_refused(leave_memory):
     table = encode(np.arange(600.0).reshape(300, 2))
-    monkeypatch.setattr(memory, "available_bytes", lambda: 100)
+    leave_memory(100)
     with pytest.raises(MemoryError, match="air: a table of 2 columns and as many shadows needs"):
         with_shadows(table, np.arange(300), function="air")
 

@@ -244,24 +244,20 @@ def test_what_cannot_fit_in_memory_is_refused():
     assert time.perf_counter() - start < 5
 
 
-def test_large_forests_are_judged_by_their_first_trees(monkeypatch):
-    def limit(n_bytes):
-        monkeypatch.setattr("duramen.data.memory.available_bytes", lambda: n_bytes)
-        monkeypatch.setattr("duramen.forests.memory.available_bytes", lambda: n_bytes)
-
-    limit(50_000_000)
+def test_large_forests_are_judged_by_their_first_trees(leave_memory):
+    leave_memory(50_000_000)
     with pytest.raises(MemoryError, match="a forest of 200000 trees such as its first ones"):
         RF(200_000).fit(X, Y)
-    limit(10_000)
+    leave_memory(10_000)
     with pytest.raises(MemoryError, match="a tree on 150 rows, with 3 values a leaf"):
         RF(1).fit(X, Y)
-    limit(200_000)  # the largest 20 trees would not fit, the real ones do
+    leave_memory(200_000)  # the largest 20 trees would not fit, the real ones do
     RF(20, random_state=0).fit(X, Y)
 
 
-def test_proximities_that_cannot_fit_are_refused(monkeypatch):
+def test_proximities_that_cannot_fit_are_refused(leave_memory):
     forest = RF(2, random_state=0).fit(X, Y)
-    monkeypatch.setattr("duramen.data.memory.available_bytes", lambda: 150 * 150 * 8 - 1)
+    leave_memory(150 * 150 * 8 - 1)
     with pytest.raises(MemoryError, match=r"proximity: 150 x 150 proximities needs? at least"):
         forest.proximity(X)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -132,11 +133,11 @@ def test_the_extent_is_that_of_the_filled_cells(prefix: str) -> None:
 
 
 def test_a_sheet_that_does_not_fit_into_memory_is_refused_unread(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, leave_memory: Callable[[int], None]
 ) -> None:
     path = workbook(tmp_path / "t.xlsx", BASE)
     check_extent(path, "Sheet", "f")
-    monkeypatch.setattr("duramen.data.memory.available_bytes", lambda: 1000)
+    leave_memory(1000)
     with pytest.raises(MemoryError, match=r"'Sheet' of .* spans 3 rows and 2 columns"):
         check_extent(path, "Sheet", "f")
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from duramen.data import memory
 from duramen.jobs import replicates
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results import archive
@@ -132,8 +131,8 @@ def test_progress_bar_on_standard_error(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_what_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+def test_what_does_not_fit_is_refused(leave_memory):
+    leave_memory(1000)
     with pytest.raises(MemoryError, match=r"test: 100 replicates of 3 numbers needs.*fewer"):
         run(100)
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from duramen.support.threads import addresses_left
 
+SELDOM_LACKING = 1 << 20  # bytes; asking the system takes longer than to grow a small forest
+
 
 def available_bytes() -> int | None:
     """Memory this process may still take, in bytes; None where the system does not say."""
@@ -23,6 +25,8 @@ def require_memory(n_bytes: int, *, what: str, function: str, hint: str) -> None
 
     `what` it is needed for is the subject of a sentence; `hint` says what the user can do.
     """
+    if n_bytes < SELDOM_LACKING:
+        return
     available = available_bytes()
     if available is not None and n_bytes > available:
         raise MemoryError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.data.memory import available_bytes, require_memory
+from duramen.data.memory import SELDOM_LACKING, available_bytes, require_memory
 from duramen.data.schema import KINDS
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
@@ -39,9 +39,10 @@ def refuse_large_forest(
     `grow_pilot` grows so many of the trees; they are looked at only where the largest trees that
     there can be would not fit.
     """
+    most = most_tree_bytes(data.target.n_values, settings, data.table)
+    if most * n_trees < SELDOM_LACKING:
+        return
     available = available_bytes()
-    table, n_values = data.table, data.target.n_values
-    most = most_tree_bytes(n_values, settings, table)
     if available is None or most * n_trees <= available:
         return
     require_tree(function, settings, data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -28,10 +29,19 @@ def one_blas_thread() -> Iterator[None]:
     The threads of several calls, or of other processes, wait for each other: on two busy cores most
     of the time of a decomposition of 500 by 200 numbers went there.
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
+    with _blas_libraries(len(sys.modules)).limit(limits=1):
         yield
+
+
+@functools.lru_cache(maxsize=1)
+def _blas_libraries(n_modules: int) -> Any:
+    """Return the controller of BLAS; looking for its libraries takes longer than many a job.
+
+    They are looked for again where modules were imported since.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 def startable(wanted: int) -> int:
