@@ -122,14 +122,14 @@ main()
 """
 
 
-def program(*words, folder=None):
+def program(*words):
     """Start a program whose errors can be read."""
-    return subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, text=True, cwd=folder)
+    return subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, text=True)
 
 
-def ranking(*words, folder=None):
+def ranking(*words):
     """Start the long command."""
-    return program(sys.executable, "-c", KEEPING, *LONG, *words, folder=folder)
+    return program(sys.executable, "-c", KEEPING, *LONG, *words)
 
 
 def dask(*words):
@@ -141,9 +141,10 @@ def dask(*words):
 def undisturbed(folder, tmp_path_factory):
     """Result of the long command on threads."""
     out = tmp_path_factory.mktemp("undisturbed") / "out"
-    done = ranking("--out", out, folder=folder)
-    _, said = done.communicate()
-    assert done.returncode == 0, said
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        result = duramen(*LONG, "--out", out)
+    assert result.exit_code == 0, result.output
     return (out / "result.csv").read_bytes()
 
 
