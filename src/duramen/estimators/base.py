@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from os import PathLike
 from typing import Any, ClassVar, Self, cast
 
@@ -101,6 +102,13 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         check_parameters(cls, parameters)
         made: Self = super().__new__(cls)
         return made
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters; scikit-learn would read the signature each time."""
+        names: list[str] = super()._get_param_names()
+        return names
 
     @property
     def _owner(self) -> str:

@@ -22,6 +22,8 @@ def checked_names(owner: str, what: str, names: Any) -> tuple[str, ...]:
     if isinstance(names, str):
         raise TypeError(f"{owner}: {what} must be a sequence of strings, got {names!r} alone.")
     checked = tuple(names)
+    if set(map(type, checked)) <= {str} and len(set(checked)) == len(checked):
+        return checked
     seen: set[str] = set()
     for name in checked:
         if not isinstance(name, str):
