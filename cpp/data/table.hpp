@@ -33,6 +33,11 @@ struct SparseColumns {
   const std::uint16_t* entries16 = nullptr;
   const std::uint32_t* entries32 = nullptr;
   std::shared_ptr<Derived> derived = nullptr;  // perhaps none
+
+  std::size_t n_entries(std::size_t column) const {
+    const std::size_t last = (column + 1) * n_words - 1;
+    return before[last] + static_cast<std::size_t>(std::popcount(bits[last]));
+  }
 };
 
 // The codes of a sparse column, read like an array of them.

@@ -38,7 +38,7 @@ class BitGrower final : public TreeGrower {
         node_(problem),
         terms_(problem.logs),
         cuts_(problem, working, false),
-        recorder_(problem, false),
+        recorder_(problem, nullptr),
         class_rows_(problem.n_classes),
         counts_(problem.n_classes) {
     for (std::size_t row = 0; row < problem.table.n_rows; ++row) {

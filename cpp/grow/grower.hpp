@@ -39,7 +39,7 @@ class Grower final : public TreeGrower {
         splits_(search_.splits()),
         ordered_(splits_.ordered()),
         grouped_(splits_.grouped()),
-        recorder_(problem, !std::is_integral_v<T>),
+        recorder_(problem, working.samples()),
         split_recorder_(problem, rows_, recorder_) {}
 
   bool grow(std::uint64_t tree, Trees& out) override {
@@ -145,7 +145,9 @@ class Grower final : public TreeGrower {
 
   // The statistics of a node, and its record.
   void describe(const Range& range) {
-    node_.load(rows_.from(range.start), range.end - range.start, rows_.weights());
+    const std::uint32_t n = range.end - range.start;
+    node_.load(rows_.from(range.start), n, rows_.weights(),
+               !at_end(range) && ordered_.reads_rows(n));
     NodeRecord& record = recorder_[range.id];
     record.rows = range.end - range.start;
     record.weight = node_.weight();
@@ -160,7 +162,11 @@ class Grower final : public TreeGrower {
         recorder_[range.id].impurity <= settings_.min_impurity_split) {
       return false;
     }
-    return settings_.max_depth == 0 || range.depth < settings_.max_depth;
+    return !at_end(range);
+  }
+  // Whether a node is as deep as allowed.
+  bool at_end(const Range& range) const {
+    return settings_.max_depth > 0 && range.depth >= settings_.max_depth;
   }
 
   bool find_split(Range& range) {
@@ -195,7 +201,8 @@ class Grower final : public TreeGrower {
     bounds.push_back(range.start);
     // With one candidate the groups of its codes are still at hand.
     const bool grouped = best.family == Family::multiway && settings_.max_features == 1;
-    const T* codes = best.family == Family::multiway ? nullptr : ordered_.gather(column, rows, n);
+    const bool gathers = best.family != Family::multiway && !ordered_.in_order();
+    const T* codes = gathers ? ordered_.gather(column, rows, n) : nullptr;
     if (best.family == Family::multiway) {
       if constexpr (std::is_integral_v<T>) {
         if (!grouped) splits_.group(node_, column, rows);
@@ -206,35 +213,43 @@ class Grower final : public TreeGrower {
       std::uint32_t n_second = 0;
       const auto split_by = [&](auto&& goes_first) {
         for (std::uint32_t i = 0; i < n; ++i) {
-          const bool first = goes_first(codes[i]);
           const std::uint32_t row = rows[i];
+          const bool first = goes_first(i, row);
           rows[n_first] = row;
           spare_[n_second] = row;
           n_first += first ? 1 : 0;
           n_second += first ? 0 : 1;
         }
       };
+      const auto split_by_code = [&](auto&& goes_first) {
+        split_by([&](std::uint32_t i, std::uint32_t) { return goes_first(codes[i]); });
+      };
       if constexpr (!std::is_integral_v<T>) {
         const T cut = static_cast<T>(best.threshold);
         if (best.by_code) {
           first_by_code(best, rows, n);
-          std::size_t at = 0;
-          split_by([this, &at](T) { return marks_[at++] != 0; });
+          split_by([this](std::uint32_t i, std::uint32_t) { return marks_[i] != 0; });
         } else {
-          split_by([cut](T value) { return value <= cut; });
+          split_by_code([cut](T value) { return value <= cut; });
         }
       } else {
         const std::uint32_t low = best.low;
-        if (best.family == Family::one_vs_rest) {
-          split_by([low](T code) { return code == low; });
+        if (ordered_.in_order()) {
+          const bool rest_first = ordered_.frequent_code(column) <= low;
+          const std::uint64_t* beyond = ordered_.rows_beyond(column, low);
+          split_by([beyond, rest_first](std::uint32_t, std::uint32_t row) {
+            return (beyond[row / 64] >> (row % 64) & 1) == (rest_first ? 0U : 1U);
+          });
+        } else if (best.family == Family::one_vs_rest) {
+          split_by_code([low](T code) { return code == low; });
         } else if (best.family == Family::any) {
           grouped_.mark(grouped_.chosen(), table_.n_codes(column));
-          split_by([this](T code) { return grouped_.marked(code); });
+          split_by_code([this](T code) { return grouped_.marked(code); });
         } else if (best.missing_first) {
           const std::uint32_t missing = table_.n_values(column);
-          split_by([low, missing](T code) { return code <= low || code == missing; });
+          split_by_code([low, missing](T code) { return code <= low || code == missing; });
         } else {
-          split_by([low](T code) { return code <= low; });
+          split_by_code([low](T code) { return code <= low; });
         }
       }
       std::copy_n(spare_.data(), n_second, rows + n_first);

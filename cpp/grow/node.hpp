@@ -4,8 +4,10 @@
 // each.
 //   Weight, kWhole, kClasses   the type of the weights, whether they are whole numbers, and whether
 //                              the target has classes (ClassNode), or numbers or times
-//   load(rows, n, weights)     makes it the node with these rows, in the order of
-//                              Problem::row_order
+//   load(rows, n, weights, keeps)
+//                              makes it the node with these rows, in the order of
+//                              Problem::row_order; without `keeps` no more is asked of the rows one
+//                              by one
 //   n_rows(), weight(), whole(), weights(), unit_weights()
 //                              rows; their weight in sum, as a real number and as a Weight; each
 //                              one; whether each is 1
@@ -47,11 +49,11 @@ inline std::uint32_t most_children(const Problem& problem, std::uint32_t n_rows)
 template <class N>
 concept TargetNode = std::constructible_from<N, const Problem&> &&
                      requires(N node, const N& loaded, const std::uint32_t* rows, std::uint32_t n,
-                              const typename N::Weight* weights, double score,
+                              const typename N::Weight* weights, bool keeps, double score,
                               const Settings& settings, std::vector<double>& values) {
                        { N::kWhole } -> std::convertible_to<bool>;
                        { N::kClasses } -> std::convertible_to<bool>;
-                       node.load(rows, n, weights);
+                       node.load(rows, n, weights, keeps);
                        { loaded.n_rows() } -> std::same_as<std::uint32_t>;
                        { loaded.weight() } -> std::same_as<double>;
                        { loaded.whole() } -> std::same_as<typename N::Weight>;
@@ -100,7 +102,7 @@ class ClassNode {
     }
   }
 
-  void load(const std::uint32_t* rows, std::uint32_t n, const W* weights) {
+  void load(const std::uint32_t* rows, std::uint32_t n, const W* weights, bool /*keeps*/) {
     n_ = n;
     rows_ = rows;
     classes_.clear();
@@ -172,6 +174,7 @@ class ClassNode {
   const std::vector<W>& totals() const { return totals_; }
   const std::vector<std::uint32_t>& starts() const { return starts_; }
   const W* weights() const { return weights_.data(); }
+  W weight_of_row(std::uint32_t i) const { return weights_[i]; }
   const std::uint32_t* groups() const { return groups_.data(); }
 
   double impurity() const {
@@ -311,47 +314,20 @@ class MomentNode {
     moments_.resize(problem.table.n_rows + kPadding);
   }
 
-  void load(const std::uint32_t* rows, std::uint32_t n, const W* weights) {
+  void load(const std::uint32_t* rows, std::uint32_t n, const W* weights, bool keeps) {
     n_ = n;
     rows_ = rows;
-    weight_ = W{0};
-    sum_ = 0.0;
-    double least = std::numeric_limits<double>::infinity();
-    double most = -least;
-    double mean = 0.0;
-    double absolute = 0.0;
-    for (std::uint32_t i = 0; i < n; ++i) {
-      const std::uint32_t row = rows[i];
-      const W w = weights[row];
-      const double y = problem_.grid_response[row];
-      weights_[i] = w;
-      moments_[i] = static_cast<double>(w) * y;
-      sum_ += moments_[i];
-      if constexpr (!kWhole) absolute += std::fabs(moments_[i]);
-      weight_ += w;
-      least = std::min(least, y);
-      most = std::max(most, y);
-      mean += static_cast<double>(w) * problem_.response[row];
+    weights_of_rows_ = weights;
+    const auto add_up = [&](auto&& target_of) {
+      keeps ? add_up_rows<true>(weights, target_of) : add_up_rows<false>(weights, target_of);
+    };
+    if (n >= kCodedRows && !problem_.target_codes.empty()) {
+      add_up([codes = problem_.target_codes.data(), targets = problem_.coded_targets.data()](
+                 std::uint32_t row) { return targets[codes[row]]; });
+    } else {
+      add_up([grid = problem_.grid_response.data(), response = problem_.response](
+                 std::uint32_t row) { return GridTarget{grid[row], response[row]}; });
     }
-    pure_ = least == most;
-    size_ = {static_cast<double>(n), weight(), 1.0,
-             static_cast<double>(most_children(problem_, n))};
-    if constexpr (!kWhole) {
-      tolerance_ =
-          Variance::real_tolerance(size_, absolute, std::max(std::fabs(least), std::fabs(most)));
-    }
-    mean_ = mean / static_cast<double>(weight_);
-    impurity_ = 0.0;
-    if (pure_) return;
-    for (std::size_t i = n; i < n + kZeros; ++i) {
-      weights_[i] = W{0};
-      moments_[i] = 0.0;
-    }
-    for (std::uint32_t i = 0; i < n; ++i) {
-      const double off = problem_.response[rows[i]] - mean_;
-      impurity_ += static_cast<double>(weights_[i]) * off * off;
-    }
-    impurity_ /= static_cast<double>(weight_);
   }
 
   std::uint32_t n_rows() const { return n_; }
@@ -361,6 +337,8 @@ class MomentNode {
   W whole() const { return weight_; }
   double sum() const { return sum_; }
   const W* weights() const { return weights_.data(); }
+  // Of the i-th row, also where no more is kept of the rows.
+  W weight_of_row(std::uint32_t i) const { return weights_of_rows_[rows_[i]]; }
   const double* moments() const { return moments_.data(); }
 
   double impurity() const { return impurity_; }
@@ -430,10 +408,61 @@ class MomentNode {
   void append_leaf_values(std::vector<double>& values) const { values.push_back(mean_); }
 
  private:
-  static constexpr std::size_t kZeros = 8;  // behind the rows, for sums_up_to
+  static constexpr std::size_t kZeros = 8;           // behind the rows, for sums_up_to
+  static constexpr std::uint32_t kCodedRows = 1024;  // of nodes that read targets by their codes
+
+  template <bool kKeeps, class TargetOf>
+  void add_up_rows(const W* weights, TargetOf&& target_of) {
+    const std::uint32_t n = n_;
+    weight_ = W{0};
+    sum_ = 0.0;
+    double least = std::numeric_limits<double>::infinity();
+    double most = -least;
+    double mean = 0.0;
+    double absolute = 0.0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const std::uint32_t row = rows_[i];
+      const W w = weights[row];
+      const GridTarget target = target_of(row);
+      const double moment = static_cast<double>(w) * target.grid;
+      if constexpr (kKeeps) {
+        weights_[i] = w;
+        moments_[i] = moment;
+      }
+      sum_ += moment;
+      if constexpr (!kWhole) absolute += std::fabs(moment);
+      weight_ += w;
+      least = std::min(least, target.grid);
+      most = std::max(most, target.grid);
+      mean += static_cast<double>(w) * target.response;
+    }
+    pure_ = least == most;
+    size_ = {static_cast<double>(n), weight(), 1.0,
+             static_cast<double>(most_children(problem_, n))};
+    if constexpr (!kWhole) {
+      tolerance_ =
+          Variance::real_tolerance(size_, absolute, std::max(std::fabs(least), std::fabs(most)));
+    }
+    mean_ = mean / static_cast<double>(weight_);
+    impurity_ = 0.0;
+    if (pure_) return;
+    if constexpr (kKeeps) {
+      for (std::size_t i = n; i < n + kZeros; ++i) {
+        weights_[i] = W{0};
+        moments_[i] = 0.0;
+      }
+    }
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const double off = target_of(rows_[i]).response - mean_;
+      const W w = kKeeps ? weights_[i] : weights[rows_[i]];
+      impurity_ += static_cast<double>(w) * off * off;
+    }
+    impurity_ /= static_cast<double>(weight_);
+  }
 
   const Problem& problem_;
   const std::uint32_t* rows_ = nullptr;
+  const W* weights_of_rows_ = nullptr;
   std::uint32_t n_ = 0;
   W weight_{0};
   double sum_ = 0.0, mean_ = 0.0, impurity_ = 0.0;

@@ -42,6 +42,12 @@ struct Decoys {
   const std::uint8_t* judged = nullptr;  // columns that are compared with their decoys
 };
 
+// A regression target on the grid, and as it is.
+struct GridTarget {
+  double grid = 0.0;
+  double response = 0.0;
+};
+
 struct Problem {
   Table table;
   Settings settings;
@@ -54,9 +60,13 @@ struct Problem {
   bool whole_weights = true;               // all weights are whole numbers of moderate size
   std::vector<double> grid_response;       // centred, on a grid where all sums are exact
   int grid_shift = 0;                      // a unit of the target is 2^grid_shift of its steps
-  double response_error = 0.0;             // of one on the grid, in steps, but for a common shift
-  std::uint32_t most_codes = 2;            // of any column
-  std::vector<std::uint32_t> row_order;    // rows sorted by class, or by time
+  // Where many rows are equal, the code of the target of every row, and the targets by code: they
+  // stay in the cache, the arrays of all rows do not. Else none.
+  std::vector<std::uint16_t> target_codes;
+  std::vector<GridTarget> coded_targets;
+  double response_error = 0.0;           // of one on the grid, in steps, but for a common shift
+  std::uint32_t most_codes = 2;          // of any column
+  std::vector<std::uint32_t> row_order;  // rows sorted by class, or by time
   // Multiplicity of every row in the bag of the only tree that this table is for (patches.hpp);
   // null: bags are drawn.
   const std::uint32_t* multiplicity = nullptr;
@@ -69,6 +79,7 @@ struct Problem {
   void prepare();
   void note_codes();
   void order_rows();
+  void code_targets();
 
   bool stopped() const {
     return monitor != nullptr && monitor->stop.load(std::memory_order_relaxed);
@@ -184,6 +195,36 @@ inline void Problem::prepare() {
     if (reach_exponent - unit > kWholeNumbers) {
       response_error =
           std::max(response_error, (high - low) / 2.0 + std::ldexp(0.5, grid_shift + unit));
+    }
+  }
+  code_targets();
+}
+
+inline void Problem::code_targets() {
+  constexpr std::size_t kWorthIt = 4096;  // rows
+  constexpr std::size_t kSample = 1024;
+  constexpr std::size_t kMostCodes = std::size_t{1} << 16;
+  const std::size_t n = table.n_rows;
+  if (n < kWorthIt) return;
+  const auto distinct = [](std::vector<double>& values) {
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+  };
+  std::vector<double> values;
+  for (std::size_t i = 0; i < kSample; ++i) values.push_back(response[i * n / kSample]);
+  distinct(values);
+  if (values.size() > kSample / 4) return;
+  values.assign(response, response + n);
+  distinct(values);
+  if (values.size() > std::min(kMostCodes, n / 4)) return;
+  target_codes.resize(n);
+  coded_targets.resize(values.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto code = std::lower_bound(values.begin(), values.end(), response[i]) - values.begin();
+    target_codes[i] = static_cast<std::uint16_t>(code);
+    // Rows of weight 0 have no place on the grid.
+    if (weights == nullptr || weights[i] > 0.0) {
+      coded_targets[static_cast<std::size_t>(code)] = {grid_response[i], response[i]};
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "forest/forest.hpp"
 #include "grow/problem.hpp"
 #include "grow/split/candidate.hpp"
+#include "grow/value_samples.hpp"
 
 namespace duramen {
 
@@ -29,10 +30,11 @@ struct NodeRecord {
 
 class Recorder {
  public:
-  // by_values: cuts were drawn among values in single precision, not among codes.
-  Recorder(const Problem& problem, bool by_values)
+  // samples: where cuts are drawn among values in single precision, not among codes; null
+  // elsewhere.
+  Recorder(const Problem& problem, const ValueSamples* samples)
       : table_(problem.table),
-        by_values_(by_values),
+        samples_(samples),
         keeps_weight_(!problem.unit_weights()),
         keeps_degree_(problem.settings.splits == Family::multiway) {}
 
@@ -88,7 +90,7 @@ class Recorder {
       const double middle = a / 2 + b / 2;
       record.threshold = middle >= a && middle < b ? middle : a;
       length = split.high - split.low;
-    } else if (by_values_ && !split.by_code) {
+    } else if (samples_ != nullptr && !split.by_code) {
       record.cut = 0;
       length = n_values;
     }
@@ -104,12 +106,13 @@ class Recorder {
     std::uint32_t id, length;
   };
 
-  template <class Real>
   void place_cuts();
+  void place_rounded_cuts();
+  void place_cut(std::uint32_t id, std::uint32_t low);
   void append_nodes();
 
   const Table& table_;
-  bool by_values_;
+  const ValueSamples* samples_;
   bool keeps_weight_, keeps_degree_;
   Trees* out_ = nullptr;
   std::size_t first_pool_ = 0;

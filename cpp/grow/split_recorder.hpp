@@ -35,7 +35,7 @@ class SplitRecorder {
       record_multiway(record, column, bounds);
     } else {
       const bool first_heavier =
-          rows_.weigh(bounds[0], bounds[1]) >= rows_.weigh(bounds[1], bounds[2]);
+          rows_.first_heavier(bounds[0], bounds[1], bounds[2], record.weight);
       if (first_heavier) flags |= kFirstHeavier;
       bool missing_first = first_heavier;
       if (table_.missing[column] != 0 && rows_.any_missing(column, bounds.front(), bounds.back())) {

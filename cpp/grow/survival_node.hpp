@@ -36,7 +36,7 @@ class SurvivalNode {
         residuals_(problem.table.n_rows) {}
 
   // The rows come sorted by time.
-  void load(const std::uint32_t* rows, std::uint32_t n, const Weight* weights) {
+  void load(const std::uint32_t* rows, std::uint32_t n, const Weight* weights, bool /*keeps*/) {
     n_ = n;
     weight_ = 0;
     events_.assign(1, 0.0);

@@ -67,6 +67,18 @@ class TreeRows {
     return static_cast<double>(weight);
   }
 
+  // Whether the first of two children with all rows of a node, whose weight this is, is not lighter
+  // than the second. Whole weights are added up of the smaller one alone.
+  bool first_heavier(std::uint32_t begin, std::uint32_t middle, std::uint32_t end,
+                     double weight) const {
+    if constexpr (std::numeric_limits<Weight>::is_integer) {
+      const bool small_first = middle - begin < end - middle;
+      const double small = small_first ? weigh(begin, middle) : weigh(middle, end);
+      return small_first ? small >= weight - small : weight - small >= small;
+    }
+    return weigh(begin, middle) >= weigh(middle, end);
+  }
+
   // The code of a column at a position.
   std::uint32_t code(std::size_t column, std::uint32_t position) const {
     return table_.code(column, index_[position]);

@@ -9,10 +9,14 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "data/table.hpp"
 #include "grow/split/entry_bits.hpp"
+#include "grow/split/ordered_entries.hpp"
+#include "grow/value_samples.hpp"
 #include "lanes.hpp"
 #include "large_pages.hpp"
 
@@ -21,6 +25,9 @@ namespace duramen {
 // Tables up to this many rows with one-byte codes are scanned whole at every node, masked.
 constexpr std::size_t kDenseRows = 256;
 
+// Codes of a sparse column, up to which its rows are added up by code.
+constexpr std::uint32_t kFewCodes = 256;
+
 // A second layout is kept up to this many bytes.
 constexpr std::size_t kRowMajorBytes = std::size_t{1} << 28;
 
@@ -28,8 +35,11 @@ template <class T>
 class Working {
  public:
   // With `by_rows`, small nodes are to read sparse columns from their entries row after row.
-  explicit Working(const Table& table, bool by_rows = false)
-      : table_(table), n_rows_(table.n_rows), n_columns_(table.n_columns) {
+  explicit Working(const Table& table, bool by_rows = false, EntryOrders<T> orders = {})
+      : table_(table),
+        n_rows_(table.n_rows),
+        n_columns_(table.n_columns),
+        orders_(std::move(orders)) {
     dense_ = sizeof(T) == 1 && n_rows_ <= kDenseRows;
     stride_ = dense_ ? (n_rows_ + kLane - 1) / kLane * kLane : n_rows_;
     std::size_t n_here = n_columns_;  // columns that lie here
@@ -56,6 +66,7 @@ class Working {
       in_place = storage_.data();
     }
     columns_ = in_place;
+    if constexpr (!std::numeric_limits<T>::is_integer) samples_.emplace(table);
     if (dense_) round_values(table);
     if (dense_ || !std::numeric_limits<T>::is_integer) {
       collides_.resize(n_columns_);
@@ -112,6 +123,8 @@ class Working {
     return table_.sparse.frequent[sparse_place(j)];
   }
   T frequent(std::size_t j) const { return looks_[j].frequent; }
+  // The entries of sparse columns in the order of their codes, perhaps none.
+  const EntryOrders<T>& orders() const { return orders_; }
   // Of any column, by row.
   T at(std::size_t j, std::size_t row) const {
     if (!sparse(j)) return column(j)[row];
@@ -125,6 +138,9 @@ class Working {
   const float* rounded(std::size_t j) const {
     return collides_[j] ? nullptr : rounded_.data() + j * value_stride_;
   }
+  // Where T is float, some of the values of each column; null elsewhere.
+  const ValueSamples* samples() const { return samples_ ? &*samples_ : nullptr; }
+
   // Whether the values of a column of a dense table are those in single precision.
   bool exact(std::size_t j) const { return exact_[j] != 0; }
   // Whether different values of a column are equal in single precision.
@@ -246,6 +262,7 @@ class Working {
 
   const Table& table_;
   std::size_t n_rows_, n_columns_, stride_ = 0, value_stride_ = 0;
+  EntryOrders<T> orders_;
   std::shared_ptr<const EntryRows> entry_rows_ = std::make_shared<const EntryRows>();
   // What is read of a column at any node, in one cache line. Of columns that lie here, their place
   // among them; of sparse ones, their number among those, inverted, what the most frequent code
@@ -263,6 +280,7 @@ class Working {
   std::vector<T> row_major_;
   std::vector<float> rounded_;
   std::vector<std::uint8_t> collides_, exact_;
+  std::optional<ValueSamples> samples_;
 };
 
 }  // namespace duramen

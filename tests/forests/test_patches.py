@@ -100,6 +100,18 @@ def test_trees_on_a_store_are_those_in_memory(number, tmp_path, monkeypatch):
         assert measured[0].values.tobytes() == measured[1].values.tobytes()
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_targets_that_many_rows_have_in_common(weighted, tmp_path):
+    # In memory they are looked up by their codes, in parts of a store they are not.
+    random = np.random.default_rng(8)
+    table = mixed(random, 5000)
+    y = (table.genotype + random.normal(size=5000)).round(1).clip(0.0).to_numpy()
+    weights = random.integers(0, 3, 5000).astype(float) if weighted else None
+    forest = dm.RandomPatchesRegressor(4, max_samples=0.9, bootstrap=True, random_state=0)
+    whole = forest.fit(dm.encode(table), y, weights).forest_
+    same_trees(whole, forest.fit(dm.pack(table, tmp_path / "table.store"), y, weights).forest_)
+
+
 def test_parts_of_stores_are_read_as_stores(tmp_path):
     random = np.random.default_rng(0)
     table = mixed(random, 90)

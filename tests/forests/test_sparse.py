@@ -128,6 +128,43 @@ def test_same_forests_with_subtrees_of_several_sizes(name, n_classes, options):
     same_forests(forest, other)
 
 
+@one_test
+@pytest.mark.parametrize("target", ["sparse", "two classes", "three classes", "continuous"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_depth": 3},
+        {"min_samples_leaf": 40, "bootstrap": False},
+        {"max_leaf_nodes": 30, "max_features": None},
+        {"stop_alpha": 0.01, "max_depth": 4},
+    ],
+)
+def test_same_forests_from_entries_in_the_order_of_their_codes(target, options):
+    # Columns of many codes, with ties, values on both sides of the most frequent one, and a column
+    # whose most frequent value is stored; nodes from the root to a few rows.
+    random = np.random.default_rng(6)
+    n, p = 5000, 12
+    held = random.random((n, p)) < random.uniform(0.06, 0.24, p)
+    X = np.where(held, random.normal(size=(n, p)), 0.0)
+    X[:, :4] = X[:, :4].round(2)
+    X[:, 4:7] = np.abs(X[:, 4:7])
+    X[:, 7] = np.where(held[:, 7], X[:, 7], 1.5)
+    signal = X[:, 0] + X[:, 5] * X[:, 8]
+    y = {
+        "sparse": np.where(random.random(n) < 0.1, random.normal(size=n).round(2), signal.round(1)),
+        "two classes": signal > 0.1,
+        "three classes": np.digitize(signal, [0.0, 0.3]),
+        "continuous": signal + random.normal(size=n),
+    }[target]
+    kind = dm.RandomForestRegressor if target in ("sparse", "continuous") else None
+    table = dm.encode(sparse.csc_matrix(X))
+    assert (table.block_of == SPARSE).all()
+    assert table.n_codes().max() > 256
+    estimator = (kind or dm.RandomForestClassifier)(5, random_state=0, n_jobs=2, **options)
+    forest, other = estimator.fit(table, y).forest_, estimator.fit(table.dense(), y).forest_
+    same_forests(forest, other)
+
+
 def counts(n=400, p=9, seed=0):
     random = np.random.default_rng(seed)
     X = np.where(random.random((n, p)) < 0.12, random.poisson(3, (n, p)), 0).astype(float)

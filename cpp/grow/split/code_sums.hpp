@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "grow/node.hpp"
 #include "grow/problem.hpp"
 #include "grow/split/gathered.hpp"
+#include "grow/split/node_rows.hpp"
 
 namespace duramen {
 
@@ -42,16 +42,14 @@ class CodeSums {
   // Whether sums over rows are exact.
   static constexpr bool kExact = Node::kWhole && !ScoresRows<Node>;
 
-  explicit CodeSums(const Problem& problem) {
-    if (kExact && problem.table.any_sparse()) of_rows_.resize(problem.table.n_rows);
-  }
+  explicit CodeSums(const Problem& problem) : of_rows_(problem) {}
 
-  // Where entries are sought among all rows, `rows` are those of the node. Null elsewhere.
-  void start_node(const Node& node, const std::uint32_t* rows) {
-    by_row_ = rows != nullptr;
-    if (!by_row_ || !two_sums(node)) return;
-    std::fill(of_rows_.begin(), of_rows_.end(), CodeSum{});
-    for (std::uint32_t i = 0; i < node.n_rows(); ++i) of_rows_[rows[i]] = sum_of(node, i);
+  void start_tree() { of_rows_.start_tree(); }
+
+  // Where entries are sought among all rows, `by_row`.
+  void start_node(bool by_row) {
+    by_row_ = by_row;
+    of_rows_.start_node();
   }
 
   // Whether the entries of a sparse column may be added up by code.
@@ -68,8 +66,11 @@ class CodeSums {
       way ^= 1;
     };
     if (by_row_) {
+      // Of two classes both are left in nodes that are asked for.
+      const CodeSum* of_rows =
+          of_rows_.of(rows, node.n_rows(), [&](std::uint32_t i) { return sum_of(node, i); });
       gathered.visit_rows(column, node.n_rows(), [&](std::uint32_t row, std::uint32_t code) {
-        add_row(of_rows_[row], code);
+        add_row(of_rows[row], code);
       });
     } else {
       gathered.visit_entries(column, rows, node.n_rows(), [&](std::uint32_t i, T code) {
@@ -124,8 +125,8 @@ class CodeSums {
   }
 
   CodeSum by_code_[2][kFewCodes];  // 0 but while a column is looked at
-  bool by_row_ = false;            // of_rows_ holds the node
-  std::vector<CodeSum> of_rows_;   // of all rows, 0 for those of other nodes
+  bool by_row_ = false;            // entries are sought among all rows
+  NodeRows<CodeSum> of_rows_;
 };
 
 }  // namespace duramen

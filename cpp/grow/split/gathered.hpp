@@ -49,6 +49,7 @@ class Gathered {
       : working_(working),
         n_columns_(working.n_columns()),
         side_stride_(problem.table.n_rows + kPadding),
+        most_by_row_(most_by_row(problem)),
         buffer_(side_stride_ * (std::is_integral_v<T> ? 1 : kSide)),
         row_starts_(problem.table.n_rows) {
     if (!working.any_sparse()) return;
@@ -75,12 +76,16 @@ class Gathered {
     }
   }
 
-  void start_node(const std::uint32_t* rows, std::uint32_t n) {
-    by_row_ = working_.rows() != nullptr && n * n_columns_ * sizeof(T) <= kRowMajorNodeBytes;
+  // With `marks`, many sparse columns of the node are to be read.
+  void start_node(const std::uint32_t* rows, std::uint32_t n, bool marks) {
+    by_row_ = working_.rows() != nullptr && n <= most_by_row_;
     if (by_row_) {
       for (std::uint32_t i = 0; i < n; ++i) row_starts_[i] = rows[i] * n_columns_;
     }
-    if (working_.any_sparse()) mark_node(rows, n);
+    reads_columns_ = !by_row_ && !working_.any_sparse() && n >= kManyRows;
+    subtree_ = nullptr;
+    joined_ = by_entry_rows_ = by_bits_ = false;
+    if (distinct_rows_ && marks) mark_node(rows, n);
   }
 
   void start_tree() {
@@ -91,6 +96,10 @@ class Gathered {
 
   // Whether so much is read of a sparse column of the node that it is worth guessing which is next.
   bool reads_long() const { return by_bits_; }
+
+  // Whether columns share nothing of what is read, and each takes so long that steps of several
+  // need not overlap.
+  bool reads_columns() const { return reads_columns_; }
 
   // Asks for what is read of a column at any node, before prefetch.
   void prefetch_look(std::size_t column) const {
@@ -266,33 +275,52 @@ class Gathered {
       }
       return;
     }
-    if (!by_row_ || count != kSide) {
+    if (!by_row_ || count == 1) {
       for (std::size_t c = 0; c < count; ++c) ranges[c] = gather_side(columns[c], rows, n, c);
-      return;
+    } else if (count == 2) {
+      gather_from_rows<2>(columns, n, ranges);
+    } else if (count == 3) {
+      gather_from_rows<3>(columns, n, ranges);
+    } else {
+      gather_from_rows<kSide>(columns, n, ranges);
     }
-    // Together, the columns share the cache lines of a row.
-    T low[kSide];
-    T high[kSide];
-    const T* base = working_.rows();
-    for (std::size_t c = 0; c < kSide; ++c) low[c] = high[c] = base[row_starts_[0] + columns[c]];
-    for (std::uint32_t i = 0; i < n; ++i) {
-      const T* row = base + row_starts_[i];
-      for (std::size_t c = 0; c < kSide; ++c) {
-        const T value = row[columns[c]];
-        side(c)[i] = value;
-        low[c] = value < low[c] ? value : low[c];
-        high[c] = value > high[c] ? value : high[c];
-      }
-    }
-    for (std::size_t c = 0; c < kSide; ++c) ranges[c] = {low[c], high[c]};
   }
 
   T* side(std::size_t c) { return buffer_.data() + c * side_stride_; }
   const NodeEntries<T>& entries_of_side(std::size_t c) const { return entries_[c]; }
 
  private:
-  // Nodes whose rows fit the cache are read from the rows: children find them there again.
-  static constexpr std::size_t kRowMajorNodeBytes = std::size_t{1} << 19;
+  // Nodes whose rows fit the cache are read from the rows: children find them there again. So are
+  // larger ones whose candidates are read together, where these lie in more cache lines than the
+  // rows.
+  static std::size_t most_by_row(const Problem& problem) {
+    constexpr std::size_t kBytes = std::size_t{1} << 19;
+    constexpr std::size_t kBytesOfLarger = std::size_t{1} << 21;
+    const std::size_t p = std::max<std::size_t>(problem.table.n_columns, 1);
+    const std::size_t most = kBytes / (p * sizeof(T));
+    if (std::is_integral_v<T>) return most;
+    const std::size_t of_few_lines = problem.settings.max_features * problem.table.n_rows / p;
+    return std::max(most, std::min(kBytesOfLarger / (p * sizeof(T)), of_few_lines));
+  }
+
+  // Together, the columns share the cache lines of a row.
+  template <std::size_t kCount>
+  void gather_from_rows(const std::uint32_t* columns, std::uint32_t n, std::pair<T, T>* ranges) {
+    T low[kCount];
+    T high[kCount];
+    const T* base = working_.rows();
+    for (std::size_t c = 0; c < kCount; ++c) low[c] = high[c] = base[row_starts_[0] + columns[c]];
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const T* row = base + row_starts_[i];
+      for (std::size_t c = 0; c < kCount; ++c) {
+        const T value = row[columns[c]];
+        side(c)[i] = value;
+        low[c] = value < low[c] ? value : low[c];
+        high[c] = value > high[c] ? value : high[c];
+      }
+    }
+    for (std::size_t c = 0; c < kCount; ++c) ranges[c] = {low[c], high[c]};
+  }
 
   template <class Read>
   std::pair<T, T> gather_from(std::uint32_t n, T* out, Read&& read) {
@@ -347,12 +375,14 @@ class Gathered {
     if (size == 0) return;
     const EntryRows& by_row = working_.entry_rows();
     const EntryRows::Before before(by_row.place(working_.sparse_place(column)));
-    working_.with_small_element(column, [&](auto element) {
-      for (std::uint32_t e = 0; e < size; ++e) {
-        const std::uint32_t i = at[e];
-        const std::uint32_t code = by_row.code(node_rows_[i], before);
-        visit(i, code == EntryRows::kLarge ? working_.at(column, rows[i]) : element(code));
-      }
+    working_.with_sparse(column, [&](auto codes, auto element) {
+      working_.with_small_element(column, [&](auto small_element) {
+        for (std::uint32_t e = 0; e < size; ++e) {
+          const std::uint32_t i = at[e];
+          const std::uint32_t code = by_row.code(node_rows_[i], before);
+          visit(i, code == EntryRows::kLarge ? element(codes[rows[i]]) : small_element(code));
+        }
+      });
     });
   }
 
@@ -360,9 +390,6 @@ class Gathered {
   // others the words of a column are compared with those of the node, where that is quicker than a
   // look at each of its rows.
   void mark_node(const std::uint32_t* rows, std::uint32_t n) {
-    if (!distinct_rows_) return;
-    subtree_ = nullptr;
-    joined_ = false;
     by_entry_rows_ = !subtrees_.empty() && n <= subtrees_[0].most_rows();
     by_bits_ = !by_entry_rows_ && kRowsAWord * n >= n_words_;
     if (by_entry_rows_) {
@@ -412,12 +439,15 @@ class Gathered {
 
   // Bits of the larger subtree, which stay in the second cache with what else is read there.
   static constexpr std::size_t kSubtreeBytes = std::size_t{1} << 21;
+  static constexpr std::uint32_t kManyRows = 1024;
   static constexpr std::size_t kRowsAWord = 1;   // words that take as long as a row
   static constexpr std::uint32_t kFewRows = 32;  // are not worth loading the bits of a subtree
 
   const Working<T>& working_;
   std::size_t n_columns_, side_stride_;
+  std::size_t most_by_row_;  // rows of nodes that are read from them
   bool by_row_ = false;
+  bool reads_columns_ = false;
   bool by_entry_rows_ = false;  // the node is read from its rows
   bool joined_ = false;         // any_row_ is of the node
   bool by_bits_ = false;        // the node is marked among all rows

@@ -46,20 +46,35 @@ class OrderedSplits {
              problem.decoys.cycle == nullptr;
     by_entries_ = settings_.n_best_splits == 1 && problem.decoys.cycle == nullptr;
     const bool of_random_cuts = settings_.cut == Cut::random && scoring_ && !std::is_integral_v<T>;
+    orders_suffice_ = kEntriesPossible && by_entries_ && !working.orders().empty();
     uses_sums_ = by_entries_ && (settings_.cut == Cut::best || of_random_cuts);
   }
 
   // Every cut of a column goes into a list from now on.
   void collect_into(BestSplits& several) { sorted_.collect_into(several); }
 
-  void start_tree() { gathered_.start_tree(); }
+  void start_tree() {
+    gathered_.start_tree();
+    sums_.start_tree();
+    sorted_.start_tree();
+  }
+
+  // Whether columns are looked at row by row in nodes of so many rows; not where the entries of all
+  // columns are at hand in the order of their codes. Looking at all of these takes as long as
+  // looking at so many rows and sorting their entries.
+  bool reads_rows(std::uint32_t n) const {
+    constexpr std::size_t kEntriesARow = 16;
+    return !orders_suffice_ || working_.orders().most() > kEntriesARow * n;
+  }
 
   // Whether so much of it is read that it pays to guess which is next.
   bool reads_long() const { return gathered_.reads_long(); }
   // Asks for what is read of a column at any node, and for the column at the one at hand, ahead of
   // its use.
   void prefetch_look(std::size_t column) const { gathered_.prefetch_look(column); }
-  void prefetch(std::size_t column) const { gathered_.prefetch(column); }
+  void prefetch(std::size_t column) const {
+    in_order_ ? working_.orders().prefetch(column) : gathered_.prefetch(column);
+  }
 
   void start_node(const Node& node, const std::uint32_t* rows) {
     use_dense_ = false;
@@ -68,10 +83,11 @@ class OrderedSplits {
                    settings_.splits == Family::ordered && settings_.min_samples_leaf == 1 &&
                    dense_.start_node(node, rows, working_.stride(), scoring_);
     }
-    gathered_.start_node(rows, node.n_rows());
+    in_order_ = !reads_rows(node.n_rows());
+    gathered_.start_node(rows, node.n_rows(), !in_order_);
     if (settings_.cut == Cut::best) sorted_.start_node(node);
     if constexpr (kEntriesPossible) {
-      sums_.start_node(node, uses_sums_ && gathered_.reads_long() ? rows : nullptr);
+      sums_.start_node(uses_sums_ && gathered_.reads_long());
     }
     if constexpr (kPlainPossible) {
       few_.start_node();
@@ -101,6 +117,25 @@ class OrderedSplits {
     return codes();
   }
 
+  // Whether the columns of the node are looked at by the order of their entries.
+  bool in_order() const { return in_order_; }
+  // The most frequent code of a sparse column.
+  std::uint32_t frequent_code(std::size_t column) const { return working_.frequent_code(column); }
+  // There, a bit for every row of the table: whether its code of a column is not on the side of a
+  // cut where the most frequent one is. Valid until the next call.
+  const std::uint64_t* rows_beyond(std::size_t column, std::uint32_t low) {
+    std::fill(words_.begin(), words_.end(), 0U);
+    const OrderedEntries<T> entries = working_.orders().of(column);
+    const T* end = entries.codes + entries.size;
+    const auto n_first = static_cast<std::size_t>(
+        std::upper_bound(entries.codes, end, static_cast<T>(low)) - entries.codes);
+    const bool rest_first = frequent_code(column) <= low;
+    for (std::size_t e = rest_first ? n_first : 0; e < (rest_first ? entries.size : n_first); ++e) {
+      words_[entries.rows[e] / 64] |= std::uint64_t{1} << (entries.rows[e] % 64);
+    }
+    return words_.data();
+  }
+
   // Whether nodes can be scanned as masks over all rows.
   static constexpr bool kDensePossible =
       std::is_same_v<T, std::uint8_t> && Node::kClasses && Node::kWhole;
@@ -122,10 +157,23 @@ class OrderedSplits {
         ranges[c] = dense_.range(working_.column(columns[c]));
       }
     } else if constexpr (!std::is_integral_v<T>) {
-      if (!gathered_.reads_long()) gathered_.gather_side_by_side(columns, count, rows, n, ranges);
+      if (!gathered_.reads_long() && !gathered_.reads_columns()) {
+        gathered_.gather_side_by_side(columns, count, rows, n, ranges);
+      }
     }
     for (std::size_t c = 0; c < count; ++c) {
       if constexpr (!std::is_integral_v<T>) {
+        if (gathered_.reads_columns()) {
+          // What was gathered is scored while it is in the cache.
+          const auto [low, high] = gathered_.gather(columns[c], rows, n);
+          draws[c] = Draw::constant;
+          if (low < high) {
+            cuts[c] = drawn_cut(columns[c], low, high, random);
+            draws[c] = score_cut(node, codes(), cuts[c]);
+            scored[c] = true;
+          }
+          continue;
+        }
         if (gathered_.reads_long()) {
           if constexpr (kEntriesPossible) {
             if (may_add_up(node, columns[c])) {
@@ -233,6 +281,10 @@ class OrderedSplits {
     }
     if constexpr (kEntriesPossible) {
       if (may_use_entries(column)) {
+        if (in_order_) {
+          return sorted_.find_best_in_order(node, column, rows, working_.orders(),
+                                            working_.frequent(column), random, best, n_scored);
+        }
         if (sums_.suits(node, table_.n_codes(column))) {
           return sorted_.find_best_by_code(node, column, rows, table_.n_codes(column), gathered_,
                                            sums_, random, best, n_scored);
@@ -599,8 +651,10 @@ class OrderedSplits {
   const Working<T>& working_;
   bool use_dense_ = false;
   bool plain_ = false;  // every cut of best cuts is allowed, and no more is asked than the best
-  bool by_entries_ = false;  // sparse columns may be looked at by their entries alone
-  bool uses_sums_ = false;   // and scored from the sums of their codes
+  bool by_entries_ = false;      // sparse columns may be looked at by their entries alone
+  bool uses_sums_ = false;       // and scored from the sums of their codes
+  bool orders_suffice_ = false;  // and from the order of their entries, in nodes of many rows
+  bool in_order_ = false;        // at the node at hand
   Gathered<T> gathered_;
   std::vector<std::uint32_t> table_codes_;
   std::vector<Weight> counts_;

@@ -14,6 +14,8 @@
 #include "grow/split/candidate.hpp"
 #include "grow/split/code_sums.hpp"
 #include "grow/split/gathered.hpp"
+#include "grow/split/node_rows.hpp"
+#include "grow/split/ordered_entries.hpp"
 #include "grow/split/sorting.hpp"
 #include "impurity.hpp"
 #include "lanes.hpp"
@@ -45,12 +47,16 @@ class SortedCuts {
         pairs_(Node::kClasses ? problem.table.n_rows + kPadding : 0),
         pair_sums_(Node::kClasses ? problem.table.n_rows + kPadding : 0),
         scores_(problem.table.n_rows + kPadding),
-        sums_(Node::kClasses ? 0 : problem.table.n_rows + kPadding) {}
+        sums_(Node::kClasses ? 0 : problem.table.n_rows + kPadding),
+        weighted_targets_(problem) {}
+
+  void start_tree() { weighted_targets_.start_tree(); }
 
   void collect_into(BestSplits& several) { several_ = &several; }
 
   void start_node(const Node& node) {
     margin_.start_node();
+    weighted_targets_.start_node();
     if constexpr (Node::kClasses) {
       if (node.n_groups() != 2) return;
       const std::uint32_t border = node.starts()[1];
@@ -121,17 +127,110 @@ class SortedCuts {
       if (of_code.size == 0) continue;
       first += of_code;
       sorted_[n_items] = static_cast<T>(code);
-      if constexpr (Node::kClasses) {
-        pair_sums_[n_items] = {static_cast<Weight>(first.weight()), static_cast<Weight>(first.sum)};
-      } else {
-        firsts_[n_items] = static_cast<Weight>(first.weight());
-        sums_[n_items] = static_cast<double>(first.sum);
-      }
+      note_first(n_items, first.weight(), first.sum);
       begin += first.n_rows() < leaf ? 1 : 0;
       end += n - first.n_rows() >= leaf ? 1 : 0;
       ++n_items;
     }
-    if (n_items < 2) return false;
+    return take_best_of(node, column, n_items, begin, end, random, best, n_scored);
+  }
+
+  // The same where the entries of the whole column are at hand in the order of their codes.
+  bool find_best_in_order(const Node& node, std::size_t column, const std::uint32_t* rows,
+                          const EntryOrders<T>& orders, T frequent, Random& random, Split& best,
+                          std::uint64_t& n_scored) {
+    const std::uint32_t n = node.n_rows();
+    const OrderedEntries<T> entries = orders.of(column);
+    items_.resize(order_.size());
+    const std::uint32_t* of_rows = weighted_targets_.of(rows, n, [&](std::uint32_t i) {
+      return orders.weighted_target(rows[i], static_cast<std::int32_t>(node.weight_of_row(i)));
+    });
+    std::uint32_t n_items = 0;
+    // Without a branch for an entry: which rows are in the node is as good as random.
+    const auto find_entries = [&](std::size_t from, std::size_t to) {
+      for (std::size_t e = from; e < to; ++e) {
+        const std::uint32_t of_row = of_rows[entries.rows[e]];
+        items_[n_items] = of_row;
+        sorted_[n_items] = entries.codes[e];
+        n_items += of_row != 0 ? 1 : 0;
+      }
+    };
+    find_entries(0, entries.n_below);
+    std::uint32_t rest = n_items++;  // place of the rows that are no entries
+    find_entries(entries.n_below, entries.size);
+    items_[rest] = 0;
+    sorted_[rest] = frequent;
+    std::int64_t weight = 0;
+    std::int64_t sum = 0;
+    for (std::uint32_t i = 0; i < n_items; ++i) {
+      const std::int64_t of_entry = EntryOrders<T>::weight_of(items_[i]);
+      weight += of_entry;
+      sum += of_entry * orders.target_of(items_[i]);
+      note_first(i, weight, sum);
+    }
+    const std::uint32_t more = n - std::min(n, n_items);
+    if (n_items > n) {  // all are entries
+      for (std::uint32_t i = rest; i < n; ++i) move_first(i, i + 1);
+      n_items = rest = n;
+    } else {
+      add_to_firsts(rest, n_items, node.whole() - weight, total_of(node) - sum);
+    }
+    // Cut i leaves i + 1 rows in child 0, and those of the most frequent code from `rest` on.
+    const std::uint32_t n_cuts = n_items - 1;
+    const std::uint32_t leaf = settings_.min_samples_leaf;
+    const auto rows_first = [&](std::uint32_t i) { return i + 1 + (i >= rest ? more : 0); };
+    std::uint32_t begin = 0;
+    std::uint32_t end = n_cuts;
+    while (begin < end && rows_first(begin) < leaf) ++begin;
+    while (begin < end && n - rows_first(end - 1) < leaf) --end;
+    return take_best_of(node, column, n_items, begin, end, random, best, n_scored);
+  }
+
+ private:
+  // The first items of a column add up to so much weight, and to this sum of moments or weight of
+  // the first class.
+  void note_first(std::uint32_t item, std::int64_t weight, std::int64_t sum) {
+    if constexpr (Node::kClasses) {
+      pair_sums_[item] = {static_cast<Weight>(weight), static_cast<Weight>(sum)};
+    } else {
+      firsts_[item] = static_cast<Weight>(weight);
+      sums_[item] = static_cast<double>(sum);
+    }
+  }
+  void move_first(std::uint32_t to, std::uint32_t from) {
+    sorted_[to] = sorted_[from];
+    if constexpr (Node::kClasses) {
+      pair_sums_[to] = pair_sums_[from];
+    } else {
+      firsts_[to] = firsts_[from];
+      sums_[to] = sums_[from];
+    }
+  }
+  void add_to_firsts(std::uint32_t begin, std::uint32_t end, std::int64_t weight,
+                     std::int64_t sum) {
+    for (std::uint32_t i = begin; i < end; ++i) {
+      if constexpr (Node::kClasses) {
+        pair_sums_[i] += {static_cast<Weight>(weight), static_cast<Weight>(sum)};
+      } else {
+        firsts_[i] += static_cast<Weight>(weight);
+        sums_[i] += static_cast<double>(sum);
+      }
+    }
+  }
+  static std::int64_t total_of(const Node& node) {
+    if constexpr (Node::kClasses) {
+      return node.totals()[0];
+    } else {
+      return static_cast<std::int64_t>(node.sum());
+    }
+  }
+
+  // Takes the best of the cuts begin..end - 1 behind items whose sums are noted. False where the
+  // column is constant.
+  bool take_best_of(const Node& node, std::size_t column, std::uint32_t n_items,
+                    std::uint32_t begin, std::uint32_t end, Random& random, Split& best,
+                    std::uint64_t& n_scored) {
+    if (sorted_[0] == sorted_[n_items - 1]) return false;
     if (begin >= end) return true;
     if constexpr (Node::kClasses) {
       node.with_terms([&](auto terms) { score_two_classes(node, terms, n_items - 1); });
@@ -143,7 +242,6 @@ class SortedCuts {
     return true;
   }
 
- private:
   // Scores every cut along order_. Rows n_seen.. are missing: behind the last cut, or, with
   // missing_first, counted to child 0 from the start.
   void scan(const Node& node, std::size_t column, const T* codes, std::uint32_t n,
@@ -397,6 +495,8 @@ class SortedCuts {
   std::vector<Weight> firsts_, counts_, others_;
   std::vector<Pair<Weight>> pairs_, pair_sums_;
   std::vector<double> scores_, sums_;
+  NodeRows<std::uint32_t> weighted_targets_;  // of EntryOrders
+  std::vector<std::uint32_t> items_;          // of entries in the node
   Sorter<T> sorter_;
 };
 
