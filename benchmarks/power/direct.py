@@ -220,6 +220,7 @@ DESIGNS: dict[str, tuple[Design, int, int]] = {
     "autoregressive, 300 x 1000": (autoregressive, 300, 1000),
     "blocks of 20, 300 x 160": (blocks, 300, 160),
     "blocks of 20, 200 x 400": (blocks, 200, 400),
+    "mixed kinds, 100 x 24": (mixed, 100, 24),
     "mixed kinds, 400 x 24": (mixed, 400, 24),
     "mixed kinds, 1000 x 40": (mixed, 1000, 40),
     "heavy tails, 200 x 50": (heavy_tails, 200, 50),
