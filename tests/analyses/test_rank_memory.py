@@ -86,7 +86,7 @@ def ranked(table, y, memory):
     dm.rank(table, y, memory=memory, estimator=forest, n_permutations=19, n_jobs=1)
 random = np.random.default_rng(0)
 tiny = random.integers(0, 90, (20_000, 100)).astype(np.uint8)
-ranked(dm.pack(tiny, folder + "/tiny"), tiny[:, 0] > 45, "1.9MB")  # imports
+ranked(dm.pack(tiny, folder + "/tiny"), tiny[:, 0] > 45, "3MB")  # imports
 table = random.integers(0, 200, (100_000, 200), dtype=np.uint8)
 y = table[:, 0] + 40 * random.standard_normal(len(table)) > 100
 store = dm.pack(table, folder + "/store")

@@ -740,10 +740,12 @@ def _missing(function: str, row: int) -> str:
 def _ranked(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the sorted distinct values, and the rank of each value among them.
 
-    As `numpy.unique`; text is hashed, which takes a tenth of the time of sorting all of it.
+    As `numpy.unique`; text is hashed, which takes a tenth of the time of sorting all of it. Numbers
+    are looked up among the distinct ones, in half the memory that `return_inverse` takes.
     """
     if values.dtype.kind not in "OU":
-        return np.unique(values, return_inverse=True)
+        numbers = np.unique(values)
+        return numbers, np.searchsorted(numbers, values)
     texts = values.tolist()
     distinct = sorted(set(texts))
     rank = {text: code for code, text in enumerate(distinct)}

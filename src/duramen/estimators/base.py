@@ -36,7 +36,7 @@ from duramen.io import ColumnStore
 from duramen.jobs.progress import progress_bar
 from duramen.jobs.workers import check_client
 from duramen.support import checks
-from duramen.support.arrays import refuse_masked_rows
+from duramen.support.arrays import FloatArray, refuse_masked_rows
 from duramen.support.warning import warn
 
 _NEEDS_BAGS = (
@@ -518,15 +518,13 @@ class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[m
     def _set_out_of_bag(
         self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target
     ) -> None:
-        from sklearn.metrics import accuracy_score
-
-        means = estimate.means()
-        self.oob_decision_function_ = means
-        self.oob_score_ = self._score_out_of_bag(
-            target.labels[seen],
-            self.classes_[np.argmax(means[seen], axis=1)],
-            accuracy_score,
-        )
+        self.oob_decision_function_ = estimate.means()
+        codes, guess = target.values, _likeliest(self.oob_decision_function_)
+        if not seen.all():
+            codes, guess = codes[seen], guess[seen]
+        if callable(self.oob_score):
+            codes, guess = self.classes_[codes], self.classes_[guess]
+        self.oob_score_ = self._score_out_of_bag(codes, guess, _accuracy)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of every row, shape (n,); the first one of equal ones.
@@ -590,7 +588,7 @@ class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[mis
         truth: NDArray[Any] = target.values[seen]
         guess: NDArray[Any] = self.oob_prediction_[seen]
         if not callable(self.oob_score):
-            truth, guess = truth - estimate.origin, estimate.deviations()[seen, 0]
+            truth, guess = truth - estimate.origin, estimate.deviations[seen, 0]
         enough = len(truth) > 1 or callable(self.oob_score)
         nothing = float("nan")
         self.oob_score_ = self._score_out_of_bag(truth, guess, r2_score) if enough else nothing
@@ -613,6 +611,21 @@ class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[mis
         guess = prediction.deviations(self.forest_, self._routed(X, "predict"), self._threads())
         truth = np.asarray(y, dtype=np.float64) - self.forest_.origin
         return float(r2_score(truth, guess[:, 0], sample_weight=weights))
+
+
+_ROWS = 1 << 16  # at a time
+
+
+def _likeliest(probabilities: FloatArray) -> NDArray[np.uint32]:
+    """Return the most probable class of each row, in little memory beside that."""
+    codes = np.empty(len(probabilities), dtype=np.uint32)
+    for begin in range(0, len(codes), _ROWS):
+        codes[begin : begin + _ROWS] = np.argmax(probabilities[begin : begin + _ROWS], axis=1)
+    return codes
+
+
+def _accuracy(truth: NDArray[Any], guess: NDArray[Any]) -> float:
+    return float(np.mean(truth == guess))
 
 
 def _plain_parameter(name: str, value: Any) -> Any:

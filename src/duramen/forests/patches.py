@@ -80,7 +80,7 @@ _ROW = 16  # bytes of a row: its class, weight, and place in the order of the ro
 _NUMBER_ROW = 40  # of a target of numbers, which has a grid beside it
 _COLUMN = 300  # bytes of a column: its name, kind and checks
 _TREE_ROW = 100  # bytes of a row of a tree besides its codes: its number, weight and place
-_BY_ROWS = 1 << 28  # bytes of codes up to which the kernel keeps them by rows as well
+BY_ROWS = 1 << 28  # bytes of codes up to which the kernel keeps them by rows as well
 
 
 def patch_memory(table: Any, settings: GrowthSettings, n_jobs: int = 1) -> PatchMemory:
@@ -118,7 +118,7 @@ def patch_memory(table: Any, settings: GrowthSettings, n_jobs: int = 1) -> Patch
     codes = m * q * width
     column = n * (4 + 2 * np.dtype(CODE_TYPES[narrowest(most)]).itemsize)
     ranks = 5 * most if most > _FEW_CODES else 0
-    by_rows = codes if codes <= _BY_ROWS else 0
+    by_rows = codes if codes <= BY_ROWS else 0
     return PatchMemory(
         shared=(_NUMBER_ROW if settings.criterion == "variance" else _ROW) * n
         + _COLUMN * p

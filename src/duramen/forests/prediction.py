@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -324,20 +324,29 @@ class OutOfBag:
     no such row.
     """
 
-    # Shape (n, C): over trees whose bag lacks a row, the values of its leaf.
-    sums: FloatArray
+    # Shape (n, C): means over the trees whose bag lacks a row of the values of its leaf, less the
+    # origin of the forest, so that an offset of y does not change them; NaN where there is no tree.
+    deviations: FloatArray
     counts: NDArray[np.uint32]  # shape (n,): number of those trees
     error_curve: FloatArray  # shape (T,)
     origin: float = 0.0  # of the forest
 
+    @classmethod
+    def of(
+        cls,
+        sums: FloatArray,
+        counts: NDArray[np.uint32],
+        error_curve: FloatArray,
+        origin: float = 0.0,
+    ) -> Self:
+        """Divide sums over trees, in their place."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            np.divide(sums, counts[:, np.newaxis], out=sums)
+        return cls(sums, counts, error_curve, origin)
+
     def means(self) -> FloatArray:
         """Return the mean values, shape (n, C); NaN where a row is in every bag."""
-        return self.deviations() + self.origin
-
-    def deviations(self) -> FloatArray:
-        """Return the mean values less the forest's origin, which an offset of y does not change."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return self.sums / self.counts[:, np.newaxis]
+        return self.deviations + self.origin if self.origin else self.deviations
 
 
 class OutOfBagSums:
@@ -365,7 +374,7 @@ class OutOfBagSums:
 
     def estimate(self) -> OutOfBag:
         """Return the estimates of all trees so far."""
-        return OutOfBag(*self._sums.sums(), origin=self._origin)
+        return OutOfBag.of(*self._sums.sums(), origin=self._origin)
 
 
 def estimate_out_of_bag(
@@ -374,7 +383,7 @@ def estimate_out_of_bag(
     """Compute out-of-bag estimates on the training table and target."""
     if target.censored and isinstance(table, EncodedTable):
         arguments = forest.kernel, table.kernel, target.kernel, forest.bags
-        return OutOfBag(*_kernel.out_of_bag_risks(*arguments))
+        return OutOfBag.of(*_kernel.out_of_bag_risks(*arguments))
     sums = OutOfBagSums(forest, table, target)
     sums.add(forest, n_threads)
     return sums.estimate()

@@ -26,7 +26,7 @@ from duramen.data.scores import midranks
 from duramen.significance.measured import Data
 from duramen.support.arrays import FloatArray, IntArray
 
-_NUMBERS = 1 << 20  # numbers of an array at a time, 8 MB
+_NUMBERS = 1 << 19  # numbers of an array at a time, 4 MB
 _EXACT = 52  # bits up to which sums of whole numbers are exact in float64
 _DECIMALS = 9
 

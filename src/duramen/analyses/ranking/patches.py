@@ -18,7 +18,7 @@ from duramen.data.schema import KINDS
 from duramen.data.sparse_columns import CODE_TYPES, narrowest, slots_of
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests.memory import most_tree_bytes
-from duramen.forests.patches import patch_memory
+from duramen.forests.patches import BY_ROWS, patch_memory
 from duramen.importances import Inputs, Measure
 from duramen.io import ColumnStore
 from duramen.io.store.reader import memory_bytes
@@ -30,6 +30,12 @@ PATCHES = next(kind for kind in FORESTS if kind.name == "random-patches")
 # Fraction of rows and of columns of a tree at most, and the fewest of them.
 _LARGEST, _FEWEST_ROWS, _FEWEST_COLUMNS = 0.5, 200, 10
 _SAMPLE = 20_000  # rows of the sample for the test and the effects, at most
+# Fraction of the memory that arrays are planned for. The rest is for gaps between them, and for the
+# objects of Python.
+_PLANNED = 0.75
+# Bytes that a row of a table in memory takes beside its codes, in the step that takes most of them
+# (the effects, with 1,000,000 rows), and what each further thread takes of them.
+_ROW, _ROW_OF_THREAD = 500, 100
 
 
 def code_bytes(table: ColumnStore | EncodedTable) -> int:
@@ -37,6 +43,14 @@ def code_bytes(table: ColumnStore | EncodedTable) -> int:
     widths = narrowest(table.n_codes())
     sizes = np.array([np.dtype(kind).itemsize for kind in CODE_TYPES])
     return int(table.shape[0] * sizes[widths].sum())
+
+
+def analysis_bytes(table: ColumnStore, n_threads: int) -> int:
+    """Estimate the memory that a ranking of a table in memory takes."""
+    codes = code_bytes(table)
+    by_rows = codes if codes <= BY_ROWS else 0
+    of_row = _ROW + _ROW_OF_THREAD * (n_threads - 1)
+    return codes + n_threads * by_rows + of_row * table.n_rows
 
 
 def memory_of(asked: Any, owner: str) -> int | None:
@@ -47,7 +61,7 @@ def memory_of(asked: Any, owner: str) -> int | None:
 def settled(
     problem: Problem[Any], memory: int | None, execution: Execution
 ) -> tuple[Problem[Any], int | None]:
-    """Return the problem with a table that fits into the stated memory there, and else the memory.
+    """Return the problem with its table in memory if its ranking fits, and else the stated memory.
 
     Raises
     ------
@@ -62,7 +76,8 @@ def settled(
             f"{wording.rank_memory}: must be left out unless the table is a column store, as a "
             "file is read into memory. Hint: duramen pack FILE --out STORE makes a store"
         )
-    if code_bytes(problem.table) > memory:
+    threads = checks.check_jobs("rank", execution.n_jobs)
+    if analysis_bytes(problem.table, threads) > memory:
         return problem, memory
     with execution.clock.step("load"):
         return loaded(problem), None
@@ -117,8 +132,8 @@ def fitted_to(
     threads = checks.check_jobs("rank", execution.n_jobs)
     estimator = estimator.set_params(max_features=estimator.max_features or "sqrt")
     n_values = data.target.n_values
-    # Estimates and bags of out-of-bag rows, once the trees are grown.
-    estimates = n * (8 * n_values + 9)
+    # Out-of-bag rows: sums, counts and bags while trees are grown; then copies, and predictions.
+    summed, estimated = n * (8 * n_values + 9), n * (16 * n_values + 17)
     fraction, needed = _LARGEST, 0
     while True:
         rows = min(n - 1, max(_FEWEST_ROWS, int(fraction * n)))
@@ -126,18 +141,22 @@ def fitted_to(
         estimator.set_params(max_samples=rows, n_subspace_features=columns, bootstrap=False)
         settings = estimator.growth_settings(n, p)
         of_tree = most_tree_bytes(n_values, settings, data.table)
-        trees = min(estimator.n_estimators * of_tree, trees_within(memory) + threads * of_tree)
-        needed = patch_memory(data.table, settings, threads).total + estimates + trees
-        if needed <= memory:
+        largest = min(estimator.n_estimators * of_tree, trees_within(memory))
+        patches = patch_memory(data.table, settings, threads)
+        growing = threads * (patches.per_thread + of_tree) + summed
+        needed = patches.shared + largest + max(growing, estimated)
+        if needed <= _PLANNED * memory:
             break
         if rows <= _FEWEST_ROWS and columns <= _FEWEST_COLUMNS:
+            least = readable_bytes(needed / _PLANNED)
             raise ValueError(
-                f"{wording.rank_memory}: must be at least {readable_bytes(needed)} for {n:,} rows "
+                f"{wording.rank_memory}: must be at least {least} for {n:,} rows "
                 f"and {p:,} columns on {threads} threads, got {readable_bytes(memory)}"
             )
         fraction *= 0.9
     note = (
-        f"the codes of the table take {readable_bytes(code_bytes(data.table))}, more than "
+        f"a ranking of the table in memory takes about "
+        f"{readable_bytes(analysis_bytes(data.table, threads))}, more than "
         f"{wording.rank_memory}: {estimator.n_estimators:,} random patches, each a tree on a "
         f"sample of {rows:,} of {n:,} rows ({rows / n:.2g}) and {columns:,} of {p:,} columns "
         f"({columns / p:.2g}), for which {readable_bytes(needed)} are estimated"

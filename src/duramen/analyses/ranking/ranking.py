@@ -50,6 +50,7 @@ from duramen.analyses.ranking.rows import RowsAsked, importances_of_rows
 from duramen.analyses.ranking.significance import announce, run_test
 from duramen.analyses.report import AnalysisInterrupted, run_of
 from duramen.data import EncodedTable
+from duramen.data.memory import returned_at_once
 from duramen.importances import Inputs, Measure, catalogue, mda
 from duramen.importances.refit import leaves_rows_out
 from duramen.jobs.progress import estimates
@@ -226,7 +227,8 @@ def rank_features(
         with clock.step("cluster"):
             correlated = correlated_groups(problem.table, threshold)
         request = replace(request, feature_groups=correlated)
-    problem, computed = _measured(problem, estimator, request, execution)
+    with nullcontext() if request.memory is None else returned_at_once():
+        problem, computed = _measured(problem, estimator, request, execution)
     if signals is None:
         first, places = computed.measures[0], replace(request.clustering, clusters=None)
         signals = places.signals(problem, first, clock)
@@ -550,10 +552,10 @@ def rank(
         index of `X`, or else numbers from 0; "all" for every row; or a table of new rows with the
         columns of `X`.
     memory : str or int, optional
-        Memory for the table, such as "2GB" or a number of bytes. A `ColumnStore` whose codes take
-        more stays on disk: random patches that fit are grown, and the test and the effects are of a
-        random sample of rows (docs/how-to/data/patches.md). By default a store is mapped into
-        memory.
+        Memory for the ranking, such as "2GB" or a number of bytes. A `ColumnStore` of which it
+        would take more stays on disk: random patches that fit are grown, and the test and the
+        effects are of a random sample of rows (docs/how-to/data/patches.md). By default a store is
+        mapped into memory.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

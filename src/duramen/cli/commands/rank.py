@@ -126,8 +126,8 @@ class Growth:
     )
     memory: str | None = option(
         None,
-        "Memory for the table, such as 2GiB. A column store whose codes take more stays on disk: "
-        "random patches that fit are grown, each tree on a sample of rows and columns. By "
+        "Memory for the ranking, such as 2GiB. A column store of which it would take more stays on "
+        "disk: random patches that fit are grown, each tree on a sample of rows and columns. By "
         "default, a store is mapped into memory.",
         metavar="SIZE",
         echo="changed",
