@@ -60,8 +60,9 @@ def pack(options: Options) -> None:
     Example: duramen pack expression.csv --out expression.store
 
     Other commands then read only the columns that they need. Packing takes little memory, however
-    large the file, and the same command resumes a stopped run. Creates the folder --out, and writes
-    result.csv, result.parquet, run.json and report.html to it.
+    large the file; a note says how much, and the room on disk, before it starts. The same command
+    resumes a stopped run. Creates the folder --out, and writes result.csv, result.parquet, run.json
+    and report.html to it.
     """
     from duramen.io import open_store
     from duramen.reports.pack import summarize_pack
@@ -125,6 +126,7 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
             n_jobs=options.work.jobs,
             verbose=not output.quiet and standard_error().is_terminal,
             finishing=finishing,
+            announce=lambda size: notes([size], output.quiet),
         )
     paired = [] if store.samples_pairing is None else [store.samples_pairing]
     named = [] if packed.matrix.transpose else of_names(store)

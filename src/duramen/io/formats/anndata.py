@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.io.formats.format import Format, Input, Request, files_of, named_rows
+from duramen.io.formats.format import Footprint, Format, Input, Request, files_of, named_rows
 from duramen.io.formats.spool import Spool
 from duramen.io.store.reader import columns_within
 from duramen.support.arrays import BoolArray, IntArray
@@ -204,11 +204,24 @@ class DenseInput(_Matrix):
         self.shape = (columns, rows) if request.transpose else (rows, columns)
         self.n_columns = self.shape[1]
 
+    def footprint(self) -> Footprint:
+        """Return the size of the matrix."""
+        (n, p), size = self.shape, self._matrix.dtype.itemsize
+        width, _, wide = self._blocks()
+        spooled = 0 if wide <= width or width >= p else n * p * size
+        return Footprint(n, n * (_CELL_BYTES + 2 * size), n, spooled)
+
+    def _blocks(self) -> tuple[int, int, int]:
+        """Return the columns of a group, and the rows and columns of a chunk."""
+        size = self._matrix.dtype.itemsize
+        width = columns_within(self._budget, self.shape[0], _CELL_BYTES + 2 * size)
+        tall, wide = (self._matrix.chunks or (1, 1))[:: -1 if self._transpose else 1]
+        return width, tall, wide
+
     def _groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
         n, p = self.shape
         size = self._matrix.dtype.itemsize
-        width = columns_within(self._budget, n, _CELL_BYTES + 2 * size)
-        tall, wide = (self._matrix.chunks or (1, 1))[:: -1 if self._transpose else 1]
+        width, tall, wide = self._blocks()
         if wide <= width or width >= p:
             width -= width % wide if width < p else 0
             for begin in range(start - start % width, p, width):
@@ -270,6 +283,12 @@ class SparseInput(_Matrix):
         )
         if not whole:
             raise ValueError("its sparse matrix is incomplete")
+
+    def footprint(self) -> Footprint:
+        """Return the size of the matrix; entries that are stored by rows are spooled."""
+        n, entry = self.shape[0], self._data.dtype.itemsize + 8
+        spooled = 0 if self._by_columns else int(self._starts[-1]) * entry
+        return Footprint(n, n * _CELL_BYTES / 2, n, spooled)
 
     def _places(self, first: int, last: int) -> IntArray:
         """Indices of stored entries, checked."""

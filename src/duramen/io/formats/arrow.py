@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from duramen.io.formats.format import (
     FIRST_ROWS,
+    Footprint,
     Format,
     Input,
     Request,
@@ -88,6 +89,12 @@ class ArrowInput(Input):
         extra = 2 * records.n_bytes / self.n_columns
         budget = min(request.budget, _GROUP_BYTES)
         self._width = columns_within(budget, records.n_rows, _CELL_BYTES, extra)
+        self._column_bytes = records.n_rows * _CELL_BYTES + extra
+
+    def footprint(self) -> Footprint:
+        """Return the size of the table, by what the file says of its rows."""
+        n_rows = self._records.n_rows
+        return Footprint(n_rows, self._column_bytes, n_rows)
 
     def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
         """Return the first rows, and the function that reads columns."""
@@ -131,6 +138,11 @@ class TransposedArrowInput(Input):
             pa.table({"sample": pa.array(self._records.schema.names[self._before :], pa.string())}),
             "sample",
         )
+
+    def footprint(self) -> Footprint:
+        """Return the size of the table, by the columns of the file."""
+        n_rows = len(self._records.schema) - self._before
+        return Footprint(n_rows, n_rows * _TURNED_BYTES, n_rows)
 
     def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
         """Yield groups of rows as columns."""

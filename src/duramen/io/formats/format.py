@@ -25,6 +25,39 @@ from duramen.support.warning import warn
 FIRST_ROWS = 32  # that `Input.beginning` returns
 
 
+@dataclass(frozen=True)
+class Footprint:
+    """Size of a table that is to be packed, as it is known before the table is read.
+
+    Attributes
+    ----------
+    n_rows : int
+    column_bytes : float
+        Bytes of memory that a column takes while it is packed.
+    most_values : int
+        Distinct values of a column at most, missing values included.
+    spooled : int
+        Bytes on disk that are needed for another copy while the table is packed.
+    """
+
+    n_rows: int
+    column_bytes: float
+    most_values: int
+    spooled: int = 0
+
+    def store_bytes(self, n_columns: int) -> tuple[int, int]:
+        """Return the bytes on disk that the codes and values take, at least and at most.
+
+        Codes of a column take two bits where there are four at most, else one, two or four bytes.
+        """
+        least = n_columns * -(-self.n_rows // 4)
+        values = min(self.n_rows, self.most_values)
+        if values <= 4:
+            return least, least
+        width = 1 if values <= 1 << 8 else 2 if values <= 1 << 16 else 4
+        return least, n_columns * (self.n_rows * width + 8 * values)
+
+
 class Input(ABC):
     """A table that gives its columns in groups, in their order.
 
@@ -55,6 +88,10 @@ class Input(ABC):
     sparse: bool = False
     kinds_chosen: bool = False
     on_spooled: Callable[[int], None] = staticmethod(lambda n_bytes: None)
+
+    def footprint(self) -> Footprint | None:
+        """Return the size of the table; None where it is known once the table is read."""
+        return None
 
     def samples(self) -> pa.Table | None:
         """Return the sample annotations; None where there are none."""

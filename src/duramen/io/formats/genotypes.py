@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.io.formats.format import Format, Input, Request, files_of, named_rows
+from duramen.io.formats.format import Footprint, Format, Input, Request, files_of, named_rows
 from duramen.io.formats.plink import Names, numbers_of_words, read_fam, samples_of_fam
 from duramen.io.store import layout
 from duramen.io.store.reader import Runs, columns_within, offsets_of
@@ -87,6 +87,10 @@ class VariantInput(Input):
     def variants(self) -> Iterator[pa.Table]:
         """Yield chromosome, position and alleles, the alternative one first, as in .bim files."""
         yield from self._variants
+
+    def footprint(self) -> Footprint:
+        """Return the size of the table, by the numbers of variants and samples."""
+        return Footprint(self.n_rows, self.n_rows * _CELL_BYTES, self.n_rows)
 
     def groups(self, start: int, work: Path) -> Iterator[FloatArray]:
         """Yield neighboring variants."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.io.formats.format import Format, Input, Request
+from duramen.io.formats.format import Footprint, Format, Input, Request
 from duramen.io.store.reader import LocalFile, columns_within
 from duramen.support.text import first_line
 
@@ -43,8 +43,13 @@ class NpyInput(Input):
                 f"{function}: {path} is truncated: it has {self._file.size} bytes, its header "
                 f"requires {wanted}"
             )
-        cell = _CELL_BYTES + 2 * self._kind.itemsize
-        self._width = columns_within(request.budget, shape[0], cell)
+        self._cell = _CELL_BYTES + 2 * self._kind.itemsize
+        self._width = columns_within(request.budget, shape[0], self._cell)
+
+    def footprint(self) -> Footprint:
+        """Return the size of the table, by the header."""
+        most = 1 + 2 ** min(62, 8 * self._kind.itemsize)
+        return Footprint(self._shape[0], self._shape[0] * self._cell, most)
 
     def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
         """Yield neighboring columns."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
 from duramen.data.schema import Schema
-from duramen.io.formats.format import Format, Input, Request, named_rows
+from duramen.io.formats.format import Footprint, Format, Input, Request, named_rows
 from duramen.io.store import layout
 from duramen.io.store.reader import (
     LocalFile,
@@ -376,6 +376,11 @@ class BedInput(Input):
     def variants(self) -> Iterator[pa.Table]:
         """Yield chromosome, position and alleles of the .bim file."""
         return self._columns.variant_parts()
+
+    def footprint(self) -> Footprint:
+        """Return the size of the table: three genotypes, and missing ones."""
+        cell = _NUMBER_BYTES if self.kinds_chosen else _CELL_BYTES
+        return Footprint(self._columns.n_rows, self._columns.n_rows * cell, 4)
 
     def groups(self, start: int, work: Path) -> Iterator[Any]:
         """Yield neighboring variants."""

@@ -29,6 +29,7 @@ from duramen.io.formats.delimited import (
 )
 from duramen.io.formats.format import (
     FIRST_ROWS,
+    Footprint,
     Format,
     Input,
     Request,
@@ -352,6 +353,11 @@ class TransposedTextInput(_Text):
     def samples(self) -> pa.Table:
         """Return the names of the rows."""
         return named_rows(pa.table({"sample": pa.array(self._rows, pa.string())}), "sample")
+
+    def footprint(self) -> Footprint:
+        """Return the size of the table, whose names are read already."""
+        n_rows = len(self._rows)
+        return Footprint(n_rows, n_rows * _CELL_BYTES, n_rows)
 
     def _columns(self, start: int, work: int) -> Iterator[Lines]:
         """Yield the lines from `start` on, the first one not counted."""

@@ -17,7 +17,7 @@ from duramen.data.encoding import encode
 from duramen.data.sources import Source, open_source
 from duramen.io import formats
 from duramen.io.formats.arrow import TableRecords, input_of, with_missing
-from duramen.io.formats.format import Input, Request
+from duramen.io.formats.format import Footprint, Input, Request
 from duramen.io.store.column_store import ColumnStore
 from duramen.io.store.reader import columns_within
 from duramen.support.arrow import pa
@@ -113,6 +113,11 @@ class SourceInput(Input):
             )
         self._width = columns_within(request.budget, n_rows, _CELL_BYTES)
 
+    def footprint(self) -> Footprint:
+        """Return the size of the table, which is in memory already."""
+        n_rows = int(self._source.n_rows)
+        return Footprint(n_rows, n_rows * _CELL_BYTES, n_rows)
+
     def groups(self, start: int, work: Path) -> Iterator[Source]:
         """Yield neighboring columns of the table."""
         for begin in range(start, self.n_columns, self._width):
@@ -150,6 +155,11 @@ class EncodedInput(Input):
         self._width = columns_within(budget, table.n_rows, _CELL_BYTES)
         named = self._columns(0, 1).named
         self.names = table.names if named else None
+
+    def footprint(self) -> Footprint:
+        """Return the size of the table, whose codes are there."""
+        n_rows, most = self._table.n_rows, int(self._table.n_codes().max(initial=1))
+        return Footprint(n_rows, n_rows * _CELL_BYTES, most)
 
     def samples(self) -> pa.Table | None:
         """Return the annotations of the store."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from duramen import __version__
 from duramen.configuration import shows_progress
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode_source
+from duramen.data.memory import readable_bytes
 from duramen.data.schema import check_names, resolve_kinds
 from duramen.data.sources import open_source
 from duramen.data.text_numbers import places_of_text, warned
@@ -90,6 +92,10 @@ def pack(
     when it is whole. Where the work on a file is stopped, that folder stays, and the same call goes
     on from it; a call that asks for something else warns and starts anew.
 
+    Before the work begins, a disk is refused that has less room than the codes take at least, two
+    bits a value, and another copy where the source is cut into groups of columns on disk. The size
+    is not known of text whose lines are rows.
+
     Parameters
     ----------
     source : path or table
@@ -142,13 +148,14 @@ def pack(
     FileExistsError
         If `path` exists and is no store, or is one and `overwrite` is false.
     ValueError
-        If the source is empty, damaged, or of unequal rows, names repeat, `samples` cannot be
-        paired with its rows as in `open_store`, or a parameter is not as described; and whatever
-        `encode` raises it for.
+        If a column takes more than `memory`, the source is empty, damaged, or of unequal rows,
+        names repeat, `samples` cannot be paired with its rows as in `open_store`, or a parameter is
+        not as described; and whatever `encode` raises it for.
     TypeError
         If a column holds dates, nested values or mixed types.
     OSError
-        If the source cannot be read, or the folder not be made.
+        If the source cannot be read, the folder not be made, or the disk has no room for the
+        codes; the two last are found before the work begins, where the source tells its rows.
 
     Examples
     --------
@@ -182,8 +189,12 @@ def pack_with(
     verbose: int = 0,
     function: str = _FUNCTION,
     finishing: Callable[[Path], None] | None = None,
+    announce: Callable[[str], None] | None = None,
 ) -> ColumnStore:
-    """Pack as `pack` does; `finishing` may add files to the whole store, before it is in place."""
+    """Pack as `pack` does; `finishing` may add files to the whole store, before it is in place.
+
+    `announce` is given a sentence on memory and disk before the work begins.
+    """
     place = expanded(path, _FUNCTION)
     names, kinds, transpose, layer = (
         options.names,
@@ -213,6 +224,9 @@ def pack_with(
         chosen = check_names(names, input_.n_columns, _FUNCTION)
     else:
         _check_unique(input_)
+    size = _checked_size(input_, place, budget)
+    if announce is not None:
+        announce(size)
     encoder = _Encoder(input_, chosen, kinds, request, as_text)
     annotations = _Annotations(input_, options, function, named=chosen is not None)
     recorded: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
@@ -389,6 +403,52 @@ class _Encoder:
         if self._names is None:
             return tuple([f"x{j}" for j in range(begin, begin + count)])
         return tuple(self._names[begin : begin + count])
+
+
+def _checked_size(source: Input, place: Path, budget: int) -> str:
+    """Return a sentence on the memory and the disk that packing takes.
+
+    Raises
+    ------
+    ValueError
+        If a column takes more memory than stated.
+    OSError
+        If the disk has less room than the codes take at least.
+    """
+    size = source.footprint()
+    if size is None:
+        return (
+            f"packing {source.n_columns:,} columns takes up to {readable_bytes(budget)} of memory; "
+            "the number of rows, and so the size of the store, is known once the file is read"
+        )
+    if size.column_bytes > budget:
+        raise ValueError(
+            f"{_FUNCTION}: memory must be at least {readable_bytes(size.column_bytes)}, which a "
+            f"column of {size.n_rows:,} rows takes while it is packed, got {readable_bytes(budget)}"
+        )
+    least, most = size.store_bytes(source.n_columns)
+    folder = next(above for above in (place, *place.absolute().parents) if above.is_dir())
+    free, written = shutil.disk_usage(folder).free, _bytes_in(part_of(place))
+    if least + size.spooled > free + written:
+        copied = f" and {readable_bytes(size.spooled)} for a copy" if size.spooled else ""
+        raise OSError(
+            f"{_FUNCTION}: the store takes at least {readable_bytes(least)}{copied}, and "
+            f"{readable_bytes(free)} are free in {folder}. Hint: another folder, on a disk with "
+            "more room"
+        )
+    memory = min(budget, source.n_columns * size.column_bytes)
+    range_ = readable_bytes(most) if least == most else f"at most {readable_bytes(most)}"
+    copied = f", and {readable_bytes(size.spooled)} until it is packed" if size.spooled else ""
+    return (
+        f"packing {size.n_rows:,} rows x {source.n_columns:,} columns takes about "
+        f"{readable_bytes(memory)} of memory, and {range_} on disk{copied} ({readable_bytes(free)} "
+        "free)"
+    )
+
+
+def _bytes_in(folder: Path) -> int:
+    """Return the bytes that an interrupted call has written."""
+    return sum(file.stat().st_size for file in folder.glob("*")) if folder.is_dir() else 0
 
 
 def _check_unique(source: Input) -> None:
