@@ -65,13 +65,16 @@ def test_rows_of_text_are_not_known_before(tmp_path):
     assert "is known once the file is read" in said[0]
 
 
-def test_a_memory_below_a_column_is_refused(tmp_path):
+def test_a_column_beyond_the_memory_warns_and_one_beyond_the_machine_is_refused(
+    tmp_path, leave_memory
+):
     np.save(tmp_path / "t.npy", np.zeros((60_000, 2)))
-    with pytest.raises(
-        ValueError, match=r"memory must be at least 2.4 MB, which a column of 60,000"
-    ):
+    with pytest.warns(UserWarning, match=r"60,000 rows takes about 2.4 MB.* memory=1 MB"):
         pack(tmp_path / "t.npy", tmp_path / "s", memory="1MB")
-    assert not (tmp_path / "s").exists()
+    leave_memory(1_000_000)
+    with pytest.raises(MemoryError, match=r"60,000 rows, which is packed as a whole, needs at"):
+        pack(tmp_path / "t.npy", tmp_path / "t", memory="1MB")
+    assert not (tmp_path / "t").exists()
 
 
 def test_a_full_disk_is_found_before(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from duramen import __version__
 from duramen.configuration import shows_progress
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode_source
-from duramen.data.memory import readable_bytes
+from duramen.data.memory import readable_bytes, require_memory
 from duramen.data.schema import check_names, resolve_kinds
 from duramen.data.sources import open_source
 from duramen.data.text_numbers import places_of_text, warned
@@ -148,9 +148,11 @@ def pack(
     FileExistsError
         If `path` exists and is no store, or is one and `overwrite` is false.
     ValueError
-        If a column takes more than `memory`, the source is empty, damaged, or of unequal rows,
-        names repeat, `samples` cannot be paired with its rows as in `open_store`, or a parameter is
-        not as described; and whatever `encode` raises it for.
+        If the source is empty, damaged, or of unequal rows, names repeat, `samples` cannot be
+        paired with its rows as in `open_store`, or a parameter is not as described; and whatever
+        `encode` raises it for.
+    MemoryError
+        If a column takes more memory than there is; one that takes more than `memory` warns.
     TypeError
         If a column holds dates, nested values or mixed types.
     OSError
@@ -410,8 +412,8 @@ def _checked_size(source: Input, place: Path, budget: int) -> str:
 
     Raises
     ------
-    ValueError
-        If a column takes more memory than stated.
+    MemoryError
+        If a column takes more memory than there is. It takes more than stated with a warning.
     OSError
         If the disk has less room than the codes take at least.
     """
@@ -422,9 +424,16 @@ def _checked_size(source: Input, place: Path, budget: int) -> str:
             "the number of rows, and so the size of the store, is known once the file is read"
         )
     if size.column_bytes > budget:
-        raise ValueError(
-            f"{_FUNCTION}: memory must be at least {readable_bytes(size.column_bytes)}, which a "
-            f"column of {size.n_rows:,} rows takes while it is packed, got {readable_bytes(budget)}"
+        column = f"a column of {size.n_rows:,} rows"
+        require_memory(
+            int(size.column_bytes),
+            what=f"{column}, which is packed as a whole,",
+            function=_FUNCTION,
+            hint="pack it on a machine with more",
+        )
+        warn(
+            f"{_FUNCTION}: {column} takes about {readable_bytes(size.column_bytes)} while it is "
+            f"packed, more than memory={readable_bytes(budget)}"
         )
     least, most = size.store_bytes(source.n_columns)
     folder = next(above for above in (place, *place.absolute().parents) if above.is_dir())
@@ -436,7 +445,7 @@ def _checked_size(source: Input, place: Path, budget: int) -> str:
             f"{readable_bytes(free)} are free in {folder}. Hint: another folder, on a disk with "
             "more room"
         )
-    memory = min(budget, source.n_columns * size.column_bytes)
+    memory = max(size.column_bytes, min(budget, source.n_columns * size.column_bytes))
     range_ = readable_bytes(most) if least == most else f"at most {readable_bytes(most)}"
     copied = f", and {readable_bytes(size.spooled)} until it is packed" if size.spooled else ""
     return (
