@@ -81,19 +81,19 @@ import numpy as np, duramen as dm
 folder = sys.argv[1]
 def status(what):
     return int(re.search(what + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1e3
-def ranked(table, y, memory):
-    forest = dm.RandomPatchesClassifier(20, criterion="entropy")
+def ranked(table, y, memory, n_trees):
+    forest = dm.RandomPatchesClassifier(n_trees, criterion="entropy")
     dm.rank(table, y, memory=memory, estimator=forest, n_permutations=19, n_jobs=1)
 random = np.random.default_rng(0)
-tiny = random.integers(0, 90, (20_000, 100)).astype(np.uint8)
-ranked(dm.pack(tiny, folder + "/tiny"), tiny[:, 0] > 45, "3MB")  # imports
+tiny = random.integers(0, 90, (4_000, 500)).astype(np.uint8)
+ranked(dm.pack(tiny, folder + "/tiny"), tiny[:, 0] > 45, "4MB", 2)  # imports
 table = random.integers(0, 200, (100_000, 200), dtype=np.uint8)
 y = table[:, 0] + 40 * random.standard_normal(len(table)) > 100
 store = dm.pack(table, folder + "/store")
 del table
 before = status("VmRSS")
 open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
-ranked(store, y, "12MB")
+ranked(store, y, "12MB", 5)
 print(status("VmHWM") - before)
 """
 

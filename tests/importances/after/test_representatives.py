@@ -244,8 +244,8 @@ def test_few_common_rows_do_not_correlate():
     assert len(representatives(X, threshold=0.5)) == 1
 
 
-def test_too_many_features_are_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr("duramen.data.memory.available_bytes", lambda: 16 * 15 + 8 * 200 * 6 - 1)
+def test_too_many_features_are_refused_before_any_work(leave_memory):
+    leave_memory(16 * 15 + 8 * 200 * 6 - 1)
     with pytest.raises(MemoryError, match="clustering 6 features, with 15 correlations needs"):
         representatives(correlated(), threshold=0.5)
 

@@ -113,7 +113,7 @@ def test_needs_importances():
         smooth([1.0], CHAIN)
 
 
-def test_too_many_pairs_are_refused_before_they_are_listed(monkeypatch):
-    monkeypatch.setattr("duramen.data.memory.available_bytes", lambda: 100)
+def test_too_many_pairs_are_refused_before_they_are_listed(leave_memory):
+    leave_memory(100)
     with pytest.raises(MemoryError, match=r"smoothing over 6 pairs .* give a smaller radius"):
         smooth(line(), positions=np.zeros((4, 2)), radius=1)

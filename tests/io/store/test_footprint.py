@@ -13,8 +13,7 @@ import pytest
 from scipy import sparse
 from tests.io.store.stores import write_bed
 
-from duramen.io import pack
-from duramen.io.formats.format import Request
+from duramen.io import Request, pack
 from duramen.io.store.inputs import open_input
 from duramen.io.store.packing import Packing, pack_with
 

@@ -354,11 +354,9 @@ def test_forests_without_out_of_bag_rows_and_other_rows_are_refused():
         conditional_mda("forest", X, y)
 
 
-def test_tests_of_too_many_pairs_are_refused_before_they_are_made(monkeypatch):
-    from duramen.data import memory
-
+def test_tests_of_too_many_pairs_are_refused_before_they_are_made(leave_memory):
     model, X, y = small_forest()
-    monkeypatch.setattr(memory, "available_bytes", lambda: 100)
+    leave_memory(100)
     with pytest.raises(MemoryError, match=r'use association="permimp"'):
         conditional_mda(model, X, y, association="party")
 
