@@ -221,7 +221,7 @@ def test_checks_of_scikit_learn(record):
         return  # a predictor too, which tests/estimators checks
     reason = "the check looks for classes, and a selector is neither classifier nor regressor"
     failing = ["check_estimator_sparse_array", "check_estimator_sparse_matrix"]
-    least = {"n_estimators": 2, "max_rounds": 2, "n_draws": 2, "n_alphas": 10}
+    least = {"n_estimators": 2, "max_rounds": 2, "n_draws": 2}
     small = {name: value for name, value in least.items() if takes(record, name)}
     if takes(record, "floating"):
         small = {"n_features": 1, "cv": 2}

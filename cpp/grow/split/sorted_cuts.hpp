@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "grow/node.hpp"
@@ -95,17 +96,9 @@ class SortedCuts {
     if (!entries.all_rows()) sorted_[rest] = entries.frequent;
     for (std::uint32_t i = rest; i < m; ++i) sorted_[i + 1] = entries.codes[order_[i]];
     for (std::uint32_t i = 0; i < m; ++i) order_[i] = entries.at[order_[i]];
-    const std::uint32_t n_cuts = n_items - 1;
-    // Cut i leaves i + 1 rows in child 0, and those of the most frequent code from `rest` on.
-    const std::uint32_t more = n - n_items;
-    const std::uint32_t leaf = settings_.min_samples_leaf;
-    const auto rows_first = [&](std::uint32_t i) { return i + 1 + (i >= rest ? more : 0); };
-    std::uint32_t begin = 0;
-    std::uint32_t end = n_cuts;
-    while (begin < end && rows_first(begin) < leaf) ++begin;
-    while (begin < end && n - rows_first(end - 1) < leaf) --end;
+    const auto [begin, end] = allowed_cuts(n, n_items, rest);
     if (begin >= end) return;
-    score_items(node, m, rest, n_cuts);
+    score_items(node, m, rest, n_items - 1);
     ties_ = 0;
     choose(node, column, begin, end, false, random, best, n_scored);
   }
@@ -168,25 +161,32 @@ class SortedCuts {
       sum += of_entry * orders.target_of(items_[i]);
       note_first(i, weight, sum);
     }
-    const std::uint32_t more = n - std::min(n, n_items);
     if (n_items > n) {  // all are entries
       for (std::uint32_t i = rest; i < n; ++i) move_first(i, i + 1);
       n_items = rest = n;
     } else {
       add_to_firsts(rest, n_items, node.whole() - weight, total_of(node) - sum);
     }
-    // Cut i leaves i + 1 rows in child 0, and those of the most frequent code from `rest` on.
-    const std::uint32_t n_cuts = n_items - 1;
-    const std::uint32_t leaf = settings_.min_samples_leaf;
-    const auto rows_first = [&](std::uint32_t i) { return i + 1 + (i >= rest ? more : 0); };
-    std::uint32_t begin = 0;
-    std::uint32_t end = n_cuts;
-    while (begin < end && rows_first(begin) < leaf) ++begin;
-    while (begin < end && n - rows_first(end - 1) < leaf) --end;
+    const auto [begin, end] = allowed_cuts(n, n_items, rest);
     return take_best_of(node, column, n_items, begin, end, random, best, n_scored);
   }
 
  private:
+  // The first of the cuts between items that leave enough of n rows on both sides, and the one
+  // behind the last. Cut i leaves i + 1 rows in child 0, and from item `rest` on those of the most
+  // frequent code, for which this item stands.
+  std::pair<std::uint32_t, std::uint32_t> allowed_cuts(std::uint32_t n, std::uint32_t n_items,
+                                                       std::uint32_t rest) const {
+    const std::uint32_t more = n - n_items;
+    const std::uint32_t leaf = settings_.min_samples_leaf;
+    const auto rows_first = [&](std::uint32_t i) { return i + 1 + (i >= rest ? more : 0); };
+    std::uint32_t begin = 0;
+    std::uint32_t end = n_items - 1;
+    while (begin < end && rows_first(begin) < leaf) ++begin;
+    while (begin < end && n - rows_first(end - 1) < leaf) --end;
+    return {begin, end};
+  }
+
   // The first items of a column add up to so much weight, and to this sum of moments or weight of
   // the first class.
   void note_first(std::uint32_t item, std::int64_t weight, std::int64_t sum) {
